@@ -1,0 +1,131 @@
+/* backend.h - kind `backend`: trains one candidate, or many at once, and predicts with the result. */
+#ifndef TUTTI_BACKEND_H
+#define TUTTI_BACKEND_H
+
+#include <tutti/candidate.h>
+#include <tutti/dataset.h>
+#include <tutti/descriptor.h>
+#include <tutti/host.h>
+#include <tutti/tensors.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_backend tutti_backend;
+
+struct tutti_backend_setup {
+  size_t size;
+  const struct tutti_task *task; /* lives as long as the instance */
+};
+
+/* One epoch done. */
+struct tutti_epoch {
+  uint32_t epoch;         /* from 1 */
+  uint64_t steps;         /* so far */
+  double learning_rate;   /* of its last step */
+  double train_loss;      /* mean over its mini-batches, with the loss that is trained (no L2) */
+  double validation_loss; /* mean, in standardised units; NaN when not evaluated */
+  double seconds;         /* since training began */
+};
+
+/* What to train. Everything is borrowed until the call returns. */
+struct tutti_job {
+  size_t size;
+  uint64_t trial;
+  uint64_t run_seed;               /* for draws that all trials share */
+  uint64_t seed;                   /* the candidate's: for draws of its own */
+  const struct tutti_task *task;
+  const tutti_network *network;    /* NULL for a backend that takes none */
+  const tutti_candidate *candidate; /* may be NULL */
+  const void *config;              /* the backend's config struct, with the candidate's hyperparameters in it */
+  const tutti_split *train, *validation; /* NULL for TUTTI_TASK_VALUE; validation may be NULL elsewhere */
+  const tutti_tensors *initial;    /* weights to start from; NULL: draw them */
+  /* Called after each epoch; false: stop and keep the best so far (state pruned). May be NULL. */
+  bool (*progress)(void *argument, const struct tutti_epoch *epoch);
+  void *progress_argument;
+};
+
+enum tutti_state {
+  TUTTI_STATE_FINISHED,
+  TUTTI_STATE_FAILED, /* diverged, out of memory, crashed, timed out: an ordinary result */
+  TUTTI_STATE_PRUNED  /* stopped early on request; weights may be there */
+};
+
+/* What came of it. The caller zeroes it, sets size, and destroys `weights`. */
+struct tutti_outcome {
+  size_t size;
+  enum tutti_state state;
+  char failure[256];      /* why, when failed */
+  tutti_tensors *weights; /* NULL when failed and for TUTTI_TASK_VALUE */
+  double value;           /* TUTTI_TASK_VALUE: what to minimise */
+  uint32_t epochs, best_epoch;
+  uint64_t steps;
+};
+
+struct tutti_backend_ops {
+  size_t size; /* sizeof(struct tutti_backend_ops) */
+
+  /* REQUIRED. Does it have this op? A backend that takes no networks answers false to all. */
+  bool (*supports)(void *self, enum tutti_op op);
+  /* REQUIRED. Train one candidate. MUST be a function of the job alone (same job, same bits), whatever ran before.
+     A status other than TUTTI_OK counts as a failed trial with the context's message; divergence SHOULD be TUTTI_OK with
+     TUTTI_STATE_FAILED. MUST look at tutti_cancelled at least once an epoch. */
+  enum tutti_status (*train)(void *self, tutti_context *context, const struct tutti_job *job,
+                             struct tutti_outcome *outcome);
+  /* REQUIRED but for backends of TUTTI_TASK_VALUE. Predict all rows of a split: out[rows][width] (predictions.h) in
+     standardised units. `job` gives network, task and config; of its data only `task` may be used. */
+  enum tutti_status (*predict)(void *self, tutti_context *context, const struct tutti_job *job,
+                               const tutti_tensors *weights, const tutti_split *split, float *out);
+
+  /* OPTIONAL; default: only `supports` is asked. Refuse a job before it is run (too little memory: say need and limit). */
+  enum tutti_status (*check)(void *self, tutti_context *context, const struct tutti_job *job);
+  /* OPTIONAL, without default: loss (mean over all rows of job->train, without dropout, with the layers' L2) and its
+     gradient in every weight, as tensors named like the weights. For tests over all backends. */
+  enum tutti_status (*gradient)(void *self, tutti_context *context, const struct tutti_job *job,
+                                const tutti_tensors *weights, double *loss, tutti_tensors **gradient);
+  /* OPTIONAL, both or neither; default: 1, and one `train` after the other. How many jobs are best trained at once; and
+     train them, calling done(argument, index) as each ends, in any order, its outcome filled. Outcomes MUST NOT depend on
+     which jobs run together. */
+  size_t (*capacity)(void *self);
+  enum tutti_status (*train_many)(void *self, tutti_context *context, size_t count, const struct tutti_job *const *jobs,
+                                  struct tutti_outcome *const *outcomes, void (*done)(void *argument, size_t index),
+                                  void *argument);
+};
+
+/* --- the host's side --- */
+
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_create(tutti_context *context, const tutti_host *host,
+                                                                 const char *section,
+                                                                 const struct tutti_backend_setup *setup,
+                                                                 tutti_backend **backend);
+TUTTI_API void tutti_backend_destroy(tutti_backend *backend);
+TUTTI_API const struct tutti_descriptor *tutti_backend_descriptor(const tutti_backend *backend);
+/* The [backend] config with the hyperparameters at `point` of `domain` set in it; for tutti_job.config. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_context *context, const tutti_backend *backend,
+                                                                    const tutti_domain *domain, const double *point,
+                                                                    tutti_config **config);
+TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
+TUTTI_API bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op);
+/* Every op of the network is there, and the backend's own check passes; the error names layer, op and backend. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
+                                                                const struct tutti_job *job);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend,
+                                                                const struct tutti_job *job,
+                                                                struct tutti_outcome *outcome);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
+                                                                  const struct tutti_job *job,
+                                                                  const tutti_tensors *weights, const tutti_split *split,
+                                                                  float *out);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,
+                                                                   const struct tutti_job *job,
+                                                                   const tutti_tensors *weights, double *loss,
+                                                                   tutti_tensors **gradient);
+TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train_many(tutti_context *context,
+                                                                     const tutti_backend *backend, size_t count,
+                                                                     const struct tutti_job *const *jobs,
+                                                                     struct tutti_outcome *const *outcomes,
+                                                                     void (*done)(void *argument, size_t index),
+                                                                     void *argument);
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,81 @@
+/* builder.h - kind `builder`: decides which candidate is trained next (ask) and learns from results (tell). */
+#ifndef TUTTI_BUILDER_H
+#define TUTTI_BUILDER_H
+
+#include <tutti/backend.h>
+#include <tutti/host.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_builder tutti_builder;
+
+struct tutti_builder_setup {
+  size_t size;
+  const tutti_host *host; /* lives as long as the instance, as do its scope and task */
+};
+
+#define TUTTI_NO_TRIAL UINT64_MAX
+
+/* What a builder proposes. */
+struct tutti_proposal {
+  size_t size;
+  tutti_candidate *candidate; /* NULL: nothing until more results are told */
+  uint64_t parent;            /* trial that it descends from, or TUTTI_NO_TRIAL */
+  char origin[96];            /* for people: "random", "mutation", "ei 0.031" */
+};
+
+/* A trial's end, as told to a builder; borrowed until return. */
+struct tutti_result {
+  size_t size;
+  uint64_t trial;
+  const tutti_candidate *candidate;
+  enum tutti_state state;
+  double loss; /* what builders minimise: the run's objective on the validation rows; NaN unless finished */
+  double seconds;
+  const char *failure; /* "" unless failed */
+};
+
+struct tutti_builder_ops {
+  size_t size; /* sizeof(struct tutti_builder_ops) */
+
+  /* REQUIRED. Propose the candidate of trial number `trial` (0, 1, 2, ... in this order; the same number again after
+     "nothing"). State MUST be a function of what was asked, adopted and told, never of time: draw from streams keyed by
+     (tutti_host_seed, purpose, trial). MUST NOT answer "nothing" while no trial is outstanding, unless `exhausted`. */
+  enum tutti_status (*ask)(void *self, tutti_context *context, uint64_t trial, struct tutti_proposal *proposal);
+  /* REQUIRED. Take a result. A failed trial is an ordinary result. Predictions of trials told so far may be had from
+     tutti_host_pool. */
+  enum tutti_status (*tell)(void *self, tutti_context *context, const struct tutti_result *result);
+
+  /* OPTIONAL; default: `ask` is called, and what it proposes must equal the record. On resume: take as proposed what `ask`
+     returned then, leaving the same state as that ask did. */
+  enum tutti_status (*adopt)(void *self, tutti_context *context, uint64_t trial, const struct tutti_proposal *proposal);
+  /* OPTIONAL; default: false. No candidate will ever follow, whatever is told. */
+  bool (*exhausted)(void *self);
+  /* OPTIONAL, without default: state as JSON, for `tutti status` and the catalogue; free with tutti_free. */
+  enum tutti_status (*describe)(void *self, tutti_context *context, char **json);
+};
+
+/* --- the host's side --- */
+
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_create(tutti_context *context, const tutti_host *host,
+                                                                 const char *section,
+                                                                 const struct tutti_builder_setup *setup,
+                                                                 tutti_builder **builder);
+TUTTI_API void tutti_builder_destroy(tutti_builder *builder);
+TUTTI_API const struct tutti_descriptor *tutti_builder_descriptor(const tutti_builder *builder);
+/* proposal->candidate belongs to the caller. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *builder,
+                                                              uint64_t trial, struct tutti_proposal *proposal);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_tell(tutti_context *context, tutti_builder *builder,
+                                                               const struct tutti_result *result);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_adopt(tutti_context *context, tutti_builder *builder,
+                                                                uint64_t trial, const struct tutti_proposal *proposal);
+TUTTI_API bool tutti_builder_exhausted(const tutti_builder *builder);
+/* *json = NULL when the builder does not say. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder,
+                                                                   char **json);
+/* The usual seed of a trial's candidate. */
+TUTTI_API uint64_t tutti_trial_seed(uint64_t run_seed, uint64_t trial);
+
+TUTTI_END_DECLS
+#endif

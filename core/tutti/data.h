@@ -1,0 +1,68 @@
+/* data.h - loads a data set, splits and standardises it, as the sections [data] and [head] of a recipe say. */
+#ifndef TUTTI_DATA_H
+#define TUTTI_DATA_H
+
+#include <tutti/dataset.h>
+#include <tutti/param.h>
+#include <tutti/predictions.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_dataset tutti_dataset;
+
+/* The parameter tables of [data] and [head]. */
+TUTTI_API const struct tutti_params *tutti_data_params(void);
+TUTTI_API const struct tutti_params *tutti_head_params(void);
+
+/* Load. Files of rows and data are found relative to `folder` (the recipe's; NULL: the working folder). Splits, draws of
+   generators and everything random are keyed by `seed`. Errors name file, line or row, and column. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_load(tutti_context *context, const tutti_config *data,
+                                                               const tutti_config *head, const char *folder,
+                                                               uint64_t seed, tutti_dataset **dataset);
+TUTTI_API void tutti_dataset_destroy(tutti_dataset *dataset);
+TUTTI_API const struct tutti_task *tutti_dataset_task(const tutti_dataset *dataset);
+/* Splits: "train", "validation", "test" always come first (any may have 0 rows but train), then shifted ones. */
+TUTTI_API size_t tutti_dataset_splits(const tutti_dataset *dataset);
+TUTTI_API const tutti_split *tutti_dataset_split(const tutti_dataset *dataset, size_t index);
+TUTTI_API const tutti_split *tutti_dataset_find(const tutti_dataset *dataset, const char *name);
+/* Targets of a split in their own units. */
+TUTTI_API struct tutti_targets tutti_split_all_targets(const tutti_split *split);
+/* Number in the source of each row of a split (csv: from 0, header not counted). */
+TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
+/* Names: of features after one-hot coding, of targets, of classes (as in the file). */
+TUTTI_API const char *tutti_dataset_feature(const tutti_dataset *dataset, size_t index);
+TUTTI_API const char *tutti_dataset_target(const tutti_dataset *dataset, size_t index);
+TUTTI_API const char *tutti_dataset_class(const tutti_dataset *dataset, size_t index);
+/* A hash of all values, splits and scalings: two runs are on the same data if it is equal. */
+TUTTI_API uint64_t tutti_dataset_fingerprint(const tutti_dataset *dataset);
+
+/* How raw rows become inputs (columns, categories, standardisation) as JSON, kept in the run directory; and new rows,
+   from CSV or NPY, through it: the split has targets or labels where the file has them. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_describe(tutti_context *context, const tutti_dataset *dataset,
+                                                                   char **json);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json,
+                                                                const char *path, tutti_split **split);
+
+/* Turn a backend's predictions into the target's own units, in place. */
+TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions);
+
+/* --- .npy ------------------------------------------------------------------------------------------------------- */
+
+/* An array in memory or mapped. */
+struct tutti_npy {
+  enum { TUTTI_NPY_F32, TUTTI_NPY_F64, TUTTI_NPY_I32, TUTTI_NPY_I64, TUTTI_NPY_U8 } element;
+  size_t rank, shape[8], count; /* count: product of the shape */
+  const void *data;
+  void *mapping; /* private */
+  size_t mapped;
+};
+/* Map a C-order little-endian .npy file (versions 1-3); every length is checked (TUTTI_ERROR_CORRUPT). */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map(tutti_context *context, const char *path,
+                                                          struct tutti_npy *array);
+TUTTI_API void tutti_npy_unmap(struct tutti_npy *array);
+/* Write float32 by temporary name, fsync, rename. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_write(tutti_context *context, const char *path, size_t rank,
+                                                            const size_t *shape, const float *data);
+
+TUTTI_END_DECLS
+#endif

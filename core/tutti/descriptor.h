@@ -1,0 +1,49 @@
+/* descriptor.h - what a plugin's one exported function returns. */
+#ifndef TUTTI_DESCRIPTOR_H
+#define TUTTI_DESCRIPTOR_H
+
+#include <tutti/abi.h>
+#include <tutti/param.h>
+
+TUTTI_BEGIN_DECLS
+
+/* Constant, and valid for the life of the process. Grows only at the end; `size` says how much of it a plugin has. */
+struct tutti_descriptor {
+  size_t size;                   /* sizeof(struct tutti_descriptor) */
+  uint32_t abi_major, abi_minor; /* TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR */
+  enum tutti_kind kind;
+  const char *name;    /* lower-case letters, digits, hyphens; as in a recipe */
+  const char *version; /* the plugin's own */
+  const char *summary; /* one line */
+  const char *source;  /* the paper, with its equations; "" when there is none */
+  const char *licence; /* SPDX */
+  struct tutti_params params;
+
+  /* May it work here (device, driver)? false: write why. NULL: always. MUST NOT print, spawn threads or change state. */
+  bool (*available)(char *why, size_t why_size);
+
+  /* Make an instance. `config` is the struct of the parameter table, `setup` the setup struct of the kind (space.h,
+     backend.h, ...); both are borrowed: `config` until destroy, `setup` until return (what it points to lives as long as
+     its comment says). On failure nothing is left behind. */
+  enum tutti_status (*create)(tutti_context *context, const void *config, const void *setup, void **self);
+  void (*destroy)(void *self);
+
+  /* The ops table of the kind, which begins with its own size. */
+  const void *ops;
+};
+
+/* Begin a descriptor: TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "all"), ... */
+#define TUTTI_DESCRIPTOR_HEAD(plugin_kind, plugin_name)                                                                  \
+  .size = sizeof(struct tutti_descriptor), .abi_major = TUTTI_ABI_MAJOR, .abi_minor = TUTTI_ABI_MINOR,                   \
+  .kind = (plugin_kind), .name = (plugin_name)
+
+/* The one symbol that a plugin exports. It MUST do nothing but return a constant. */
+typedef const struct tutti_descriptor *(*tutti_plugin_function)(void);
+#define TUTTI_PLUGIN(descriptor)                                                                                         \
+  TUTTI_API const struct tutti_descriptor *tutti_plugin(void);                                                           \
+  TUTTI_API const struct tutti_descriptor *tutti_plugin(void) {                                                          \
+    return &(descriptor);                                                                                                \
+  }
+
+TUTTI_END_DECLS
+#endif

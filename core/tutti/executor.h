@@ -1,0 +1,68 @@
+/* executor.h - kind `executor`: where candidates are trained. It moves requests to workers and replies back, both opaque
+   texts; what they mean is the core's (a worker is `tutti worker`, which reads requests and writes replies). */
+#ifndef TUTTI_EXECUTOR_H
+#define TUTTI_EXECUTOR_H
+
+#include <tutti/descriptor.h>
+#include <tutti/host.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_executor tutti_executor;
+
+struct tutti_executor_setup {
+  size_t size;
+  size_t workers;                    /* processes wanted; >= 1 */
+  size_t capacity;                   /* trials that one worker takes at once; >= 1 */
+  double trial_timeout;              /* seconds; infinity: none */
+  uint64_t memory_limit;             /* bytes of address space a worker; 0: none */
+  const char *const *worker_command; /* argv of a worker, NULL-terminated; lives as long as the instance */
+};
+
+enum tutti_reply_kind {
+  TUTTI_REPLY_NONE,     /* the time was over, or a signal came */
+  TUTTI_REPLY_DONE,     /* text: the worker's reply */
+  TUTTI_REPLY_PROGRESS, /* text: the worker's report of an epoch */
+  TUTTI_REPLY_LOST      /* the worker crashed, was killed or took too long; text: why. A new worker is started. */
+};
+
+struct tutti_reply {
+  size_t size;
+  enum tutti_reply_kind kind;
+  uint64_t trial;
+  char *text;       /* the caller frees it with tutti_free */
+  uint32_t worker;  /* number of the worker, from 0 */
+  double seconds;   /* since the trial was handed to the worker */
+};
+
+struct tutti_executor_ops {
+  size_t size; /* sizeof(struct tutti_executor_ops) */
+
+  /* REQUIRED. Trials that it holds at once without queueing. */
+  size_t (*capacity)(void *self);
+  /* REQUIRED. Take a request; it may queue. */
+  enum tutti_status (*submit)(void *self, tutti_context *context, uint64_t trial, const char *request);
+  /* REQUIRED. Wait for one reply, `timeout` seconds at most (< 0: without end; returns early, with NONE, when the
+     context is cancelled). Every submitted trial gets exactly one DONE or LOST. */
+  enum tutti_status (*wait)(void *self, tutti_context *context, double timeout, struct tutti_reply *reply);
+  /* OPTIONAL, without default. A descriptor that polls readable when `wait` would not block, or -1. */
+  int (*descriptor)(void *self);
+};
+
+/* --- the host's side --- */
+
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_create(tutti_context *context, const tutti_host *host,
+                                                                  const char *section,
+                                                                  const struct tutti_executor_setup *setup,
+                                                                  tutti_executor **executor);
+/* Ends workers: idle ones by closing their input, busy ones by a signal. */
+TUTTI_API void tutti_executor_destroy(tutti_executor *executor);
+TUTTI_API const struct tutti_descriptor *tutti_executor_descriptor(const tutti_executor *executor);
+TUTTI_API size_t tutti_executor_capacity(const tutti_executor *executor);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_submit(tutti_context *context, tutti_executor *executor,
+                                                                  uint64_t trial, const char *request);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *executor,
+                                                                double timeout, struct tutti_reply *reply);
+
+TUTTI_END_DECLS
+#endif

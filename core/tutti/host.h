@@ -1,0 +1,45 @@
+/* host.h - what a running plugin may ask of its host: the run's facts, sub-plugins that its parameters name, and the
+   predictions of finished trials. */
+#ifndef TUTTI_HOST_H
+#define TUTTI_HOST_H
+
+#include <tutti/candidate.h>
+#include <tutti/param.h>
+#include <tutti/predictions.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_host tutti_host;
+
+TUTTI_API uint64_t tutti_host_seed(const tutti_host *host);
+TUTTI_API const struct tutti_task *tutti_host_task(const tutti_host *host);
+/* NULL outside runs that search (tutti select, say). */
+TUTTI_API const tutti_scope *tutti_host_scope(const tutti_host *host);
+/* Networks to train in all, and how many trials may be outstanding at once. */
+TUTTI_API uint64_t tutti_host_budget(const tutti_host *host);
+TUTTI_API size_t tutti_host_window(const tutti_host *host);
+/* Name of the plugin that the parameter `section` of some plugin names; NULL for "none" and unknown sections. Instances
+   are made by tutti_surrogate_create(context, host, "surrogate", ...) and its like in the headers of the kinds. */
+TUTTI_API const char *tutti_host_plugin(const tutti_host *host, const char *section);
+
+/* Models as selectors see them. Arrays are borrowed from whoever made the pool. */
+struct tutti_pool {
+  size_t size; /* sizeof(struct tutti_pool) */
+  enum tutti_task_kind kind;
+  size_t models, rows, outputs;
+  const float *const *predictions; /* [models] -> [rows][width], see predictions.h */
+  struct tutti_targets targets;
+  const uint64_t *trials; /* [models], ascending */
+  const double *losses;   /* [models], each alone, on these rows */
+};
+
+/* The predictions of finished trials (ascending numbers) on a split ("validation", or a shifted one). Files are mapped,
+   not read. TUTTI_ERROR_UNSUPPORTED where trials have no predictions (backend function). Release with
+   tutti_host_pool_release. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host,
+                                                            const char *split, size_t count, const uint64_t *trials,
+                                                            struct tutti_pool *pool);
+TUTTI_API void tutti_host_pool_release(struct tutti_pool *pool);
+
+TUTTI_END_DECLS
+#endif

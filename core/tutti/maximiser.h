@@ -1,0 +1,59 @@
+/* maximiser.h - kind `maximiser`: finds where an objective over candidates is largest. */
+#ifndef TUTTI_MAXIMISER_H
+#define TUTTI_MAXIMISER_H
+
+#include <tutti/surrogate.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_maximiser tutti_maximiser;
+
+struct tutti_maximiser_setup {
+  size_t size;
+  const tutti_host *host;
+  uint64_t seed;
+  const tutti_scope *scope; /* what is searched; lives as long as the instance */
+};
+
+/* What to maximise, over the candidates of the scope; borrowed until return. */
+struct tutti_objective {
+  size_t size;
+  void *argument;
+  /* Worth [count] of points. The maximiser fills candidates always, vectors where the scope has a joint domain. */
+  enum tutti_status (*evaluate)(void *argument, tutti_context *context, const struct tutti_points *points, double *worth);
+  /* Worth and gradient at one vector of the joint domain's encoding; NULL when there is none. */
+  enum tutti_status (*gradient)(void *argument, tutti_context *context, const double *vector, double *worth,
+                                double *gradient);
+  /* What was tried before (observed or pending): never proposed again; with losses (NaN where there is none). */
+  size_t known_count;
+  const tutti_candidate *const *known;
+  const double *known_losses;
+  uint64_t step;       /* which proposal of the run this is: keys random streams */
+  uint64_t trial_seed; /* seed of the candidate to be made */
+};
+
+struct tutti_maximiser_ops {
+  size_t size; /* sizeof(struct tutti_maximiser_ops) */
+  unsigned needs; /* TUTTI_NEEDS_VECTORS: a joint domain; else 0 */
+
+  /* REQUIRED. The best candidate found that is not among the known (caller unrefs it) and its worth. MUST come to an end.
+     TUTTI_ERROR_UNSUPPORTED when every candidate of a finite scope is known. Draw from streams keyed by
+     (setup seed, purpose, objective->step). */
+  enum tutti_status (*maximise)(void *self, tutti_context *context, const struct tutti_objective *objective,
+                                tutti_candidate **candidate, double *worth);
+};
+
+/* --- the host's side --- */
+
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_maximiser_create(tutti_context *context, const tutti_host *host,
+                                                                   const char *section,
+                                                                   const struct tutti_maximiser_setup *setup,
+                                                                   tutti_maximiser **maximiser);
+TUTTI_API void tutti_maximiser_destroy(tutti_maximiser *maximiser);
+TUTTI_API const struct tutti_descriptor *tutti_maximiser_descriptor(const tutti_maximiser *maximiser);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_maximiser_maximise(tutti_context *context, tutti_maximiser *maximiser,
+                                                                     const struct tutti_objective *objective,
+                                                                     tutti_candidate **candidate, double *worth);
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,30 @@
+/* plugin.h - all that the author of a plugin includes. */
+#ifndef TUTTI_PLUGIN_H
+#define TUTTI_PLUGIN_H
+
+#include <math.h>
+#include <tutti/abi.h>
+#include <tutti/acquisition.h>
+#include <tutti/backend.h>
+#include <tutti/builder.h>
+#include <tutti/candidate.h>
+#include <tutti/context.h>
+#include <tutti/dataset.h>
+#include <tutti/descriptor.h>
+#include <tutti/domain.h>
+#include <tutti/executor.h>
+#include <tutti/host.h>
+#include <tutti/maximiser.h>
+#include <tutti/metrics.h>
+#include <tutti/network.h>
+#include <tutti/param.h>
+#include <tutti/predictions.h>
+#include <tutti/random.h>
+#include <tutti/selector.h>
+#include <tutti/space.h>
+#include <tutti/status.h>
+#include <tutti/surrogate.h>
+#include <tutti/task.h>
+#include <tutti/tensors.h>
+
+#endif

@@ -1,0 +1,30 @@
+/* predictions.h - predictions of one model for the rows of one split, and the targets beside them. By row number of the
+   fixed split, never in loader order; in the target's own units. On disk: float32 .npy. */
+#ifndef TUTTI_PREDICTIONS_H
+#define TUTTI_PREDICTIONS_H
+
+#include <tutti/task.h>
+
+TUTTI_BEGIN_DECLS
+
+/* Classification: probabilities [rows][outputs]. Regression: [rows][outputs][2], mean and variance; a model without a
+   variance gives NaN there. */
+struct tutti_predictions {
+  enum tutti_task_kind kind;
+  size_t rows, outputs;
+  const float *values;
+};
+
+/* Classification: labels [rows]. Regression: values [rows][outputs] in their own units. */
+struct tutti_targets {
+  enum tutti_task_kind kind;
+  size_t rows, outputs;
+  const double *values;
+  const int32_t *labels;
+};
+
+/* Numbers of a row: outputs, or 2 * outputs. */
+TUTTI_API size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs);
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,54 @@
+/* recipe.h - an INI recipe: parsed, extended, overridden; every key checked against the tables of the core and of the
+   plugins that it names. Errors give file, line, section.key, what was expected and the closest name. */
+#ifndef TUTTI_RECIPE_H
+#define TUTTI_RECIPE_H
+
+#include <tutti/assembly.h>
+#include <tutti/domain.h>
+#include <tutti/param.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_recipe tutti_recipe;
+
+/* Section [run], as in its table. */
+struct tutti_run_config {
+  const char *name;          /* of the run directory; "" : the recipe file's name without .ini */
+  int64_t seed;
+  int64_t budget;            /* networks to train */
+  int64_t window;            /* trials outstanding at once; 0: twice the default number of workers that plugins ask for */
+  int64_t workers;           /* processes; 0: one a core. Never changes results */
+  int order;                 /* 0 trial, 1 completion */
+  int loss;                  /* 0 auto, then 1 + enum tutti_loss: what builders minimise and selectors too */
+  double trial_timeout;      /* seconds; infinity */
+  double memory_limit;       /* MiB of a worker; 0 none */
+  bool keep_weights;         /* write weights.safetensors of every trial */
+  const char *plugin_path;   /* folders, colon-separated */
+};
+
+/* Read a recipe file, its `extends` chain and `count` overrides "section.key=value". Plugins are loaded and every key is
+   checked; nothing is written. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
+                                                              const char *const *overrides, tutti_recipe **recipe);
+TUTTI_API void tutti_recipe_destroy(tutti_recipe *recipe);
+TUTTI_API const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *recipe);
+/* [data] and [head]; NULL when the recipe has no data (TUTTI_TASK_VALUE). */
+TUTTI_API const tutti_config *tutti_recipe_data(const tutti_recipe *recipe);
+TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
+/* Folder that relative paths are relative to. */
+TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);
+/* [hyperparameters] with ranges; fixed ones are set in [backend]. */
+TUTTI_API const tutti_domain *tutti_recipe_hyperparameters(const tutti_recipe *recipe);
+/* A host with all plugin sections put and set (space, backend, builder, selector, executor and what they name). */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_assemble(tutti_context *context, const tutti_recipe *recipe,
+                                                                  tutti_host **host);
+/* The effective recipe: every key with its value, paths absolute; running it again gives the same run. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe,
+                                                               char **text);
+/* Two recipes are of one run when they differ at most in run.name, run.workers, run.trial_timeout, run.memory_limit and
+   executor sections; the error names the first key that differs, and both values. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
+                                                                  const tutti_recipe *b);
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,34 @@
+/* task.h - what is to be predicted: the kind of task, the shapes of inputs and outputs, and the network's head. */
+#ifndef TUTTI_TASK_H
+#define TUTTI_TASK_H
+
+#include <tutti/network.h>
+
+TUTTI_BEGIN_DECLS
+
+enum tutti_task_kind {
+  TUTTI_TASK_REGRESSION,     /* `outputs` real targets */
+  TUTTI_TASK_CLASSIFICATION, /* `outputs` classes */
+  TUTTI_TASK_VALUE           /* no data: a backend gives each candidate a value to minimise */
+};
+
+/* Read-only to plugins. */
+struct tutti_task {
+  size_t size; /* sizeof(struct tutti_task) */
+  enum tutti_task_kind kind;
+  struct tutti_shape input;
+  size_t outputs; /* targets, or classes; 0 for TUTTI_TASK_VALUE */
+  size_t train_rows;
+  enum tutti_op head; /* the head that networks shall end in */
+  struct tutti_attributes head_attributes;
+};
+
+/* Width of the head's input: classes, 2 * outputs for a Gaussian, outputs for a linear head. */
+TUTTI_API size_t tutti_task_head_width(const struct tutti_task *task);
+
+/* End a network as the task asks: a dense projection "output" from layer `input`, then the head. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network,
+                                                                   uint32_t input, const struct tutti_task *task);
+
+TUTTI_END_DECLS
+#endif
