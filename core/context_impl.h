@@ -1,0 +1,23 @@
+/* context_impl.h - the context's inside; for core/ alone. */
+#ifndef TUTTI_CONTEXT_IMPL_H
+#define TUTTI_CONTEXT_IMPL_H
+
+#include <signal.h>
+#include <tutti/context.h>
+
+enum { TUTTI_MESSAGE_SIZE = 4096, TUTTI_TRACE_SIZE = 2048 };
+
+struct tutti_context {
+  enum tutti_status status;
+  char message[TUTTI_MESSAGE_SIZE];
+  char trace[TUTTI_TRACE_SIZE];
+  tutti_log_function log;
+  void *log_argument;
+  volatile sig_atomic_t cancelled;
+  unsigned threads;
+  /* The plugin registry (registry.c), made on first use, and how to end it. */
+  void *registry;
+  void (*registry_destroy)(void *registry);
+};
+
+#endif

@@ -1,0 +1,135 @@
+/* random.c - Philox 4x32-10 (Salmon et al., SC 2011) and what is drawn from it. */
+#include <math.h>
+#include <string.h>
+#include <tutti/random.h>
+
+/* Multipliers and Weyl increments of the paper, Section 4.3. */
+#define PHILOX_M0 UINT32_C(0xD2511F53)
+#define PHILOX_M1 UINT32_C(0xCD9E8D57)
+#define PHILOX_W0 UINT32_C(0x9E3779B9)
+#define PHILOX_W1 UINT32_C(0xBB67AE85)
+
+static void philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+  for (int round = 0; round < 10; round++) {
+    uint64_t p0 = (uint64_t)PHILOX_M0 * c0, p1 = (uint64_t)PHILOX_M1 * c2;
+    uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+    c1 = (uint32_t)p1;
+    c3 = (uint32_t)p0;
+    c0 = n0;
+    c2 = n2;
+    k0 += PHILOX_W0;
+    k1 += PHILOX_W1;
+  }
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
+}
+
+/* The finaliser of SplitMix64: spreads the bits of seed and purpose over the key. */
+static uint64_t mix(uint64_t x) {
+  x += UINT64_C(0x9E3779B97F4A7C15);
+  x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return x ^ (x >> 31);
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_text(const char *text) {
+  uint64_t hash = UINT64_C(0xCBF29CE484222325);
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+  return hash;
+}
+
+void tutti_random_init(struct tutti_random *random, uint64_t seed, const char *purpose, uint64_t index) {
+  uint64_t key = mix(mix(seed) ^ hash_text(purpose));
+  memset(random, 0, sizeof *random);
+  random->key[0] = (uint32_t)key;
+  random->key[1] = (uint32_t)(key >> 32);
+  /* The low half of the counter counts blocks, the high half is the stream's index. */
+  random->counter[2] = (uint32_t)index;
+  random->counter[3] = (uint32_t)(index >> 32);
+  random->used = 4;
+}
+
+uint32_t tutti_random_u32(struct tutti_random *random) {
+  if (random->used == 4) {
+    philox_block(random->counter, random->key, random->block);
+    if (++random->counter[0] == 0)
+      random->counter[1]++;
+    random->used = 0;
+  }
+  return random->block[random->used++];
+}
+
+uint64_t tutti_random_u64(struct tutti_random *random) {
+  uint64_t high = tutti_random_u32(random);
+  return high << 32 | tutti_random_u32(random);
+}
+
+double tutti_random_uniform(struct tutti_random *random) {
+  return (double)(tutti_random_u64(random) >> 11) * 0x1p-53;
+}
+
+uint64_t tutti_random_below(struct tutti_random *random, uint64_t bound) {
+  /* Lemire's multiplication method: reject the few low products that would make some numbers likelier. */
+  unsigned __int128 product = (unsigned __int128)tutti_random_u64(random) * bound;
+  uint64_t low = (uint64_t)product;
+  if (low < bound) {
+    uint64_t threshold = -bound % bound;
+    while (low < threshold) {
+      product = (unsigned __int128)tutti_random_u64(random) * bound;
+      low = (uint64_t)product;
+    }
+  }
+  return (uint64_t)(product >> 64);
+}
+
+double tutti_random_normal(struct tutti_random *random) {
+  if (random->has_normal) {
+    random->has_normal = 0;
+    return random->normal;
+  }
+  /* Box-Muller; 1 - u keeps the logarithm's argument above 0. */
+  double radius = sqrt(-2 * log(1 - tutti_random_uniform(random)));
+  double angle = 2 * M_PI * tutti_random_uniform(random);
+  random->normal = radius * sin(angle);
+  random->has_normal = 1;
+  return radius * cos(angle);
+}
+
+void tutti_random_fill_uniform(struct tutti_random *random, size_t count, float low, float high, float *out) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = low + (high - low) * ((float)(tutti_random_u32(random) >> 8) * 0x1p-24f);
+}
+
+void tutti_random_fill_normal(struct tutti_random *random, size_t count, float mean, float deviation, float *out) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = mean + deviation * (float)tutti_random_normal(random);
+}
+
+void tutti_random_shuffle(struct tutti_random *random, size_t count, uint32_t *indices) {
+  for (size_t i = count; i > 1; i--) {
+    size_t j = (size_t)tutti_random_below(random, i);
+    uint32_t kept = indices[i - 1];
+    indices[i - 1] = indices[j];
+    indices[j] = kept;
+  }
+}
+
+void tutti_random_choose(struct tutti_random *random, size_t count, size_t taken, uint32_t *out) {
+  /* Floyd's method: no memory but the result; then a shuffle, so that every order is equally likely. */
+  size_t drawn = 0;
+  for (size_t top = count - taken; top < count; top++) {
+    uint32_t number = (uint32_t)tutti_random_below(random, top + 1);
+    for (size_t i = 0; i < drawn; i++)
+      if (out[i] == number) {
+        number = (uint32_t)top;
+        break;
+      }
+    out[drawn++] = number;
+  }
+  tutti_random_shuffle(random, taken, out);
+}
