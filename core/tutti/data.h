@@ -5,6 +5,7 @@
 #include <tutti/dataset.h>
 #include <tutti/param.h>
 #include <tutti/predictions.h>
+#include <tutti/tensors.h>
 
 TUTTI_BEGIN_DECLS
 
@@ -48,9 +49,9 @@ TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kin
 
 /* --- .npy ------------------------------------------------------------------------------------------------------- */
 
-/* An array in memory or mapped. */
+/* An array in a mapped file. */
 struct tutti_npy {
-  enum { TUTTI_NPY_F32, TUTTI_NPY_F64, TUTTI_NPY_I32, TUTTI_NPY_I64, TUTTI_NPY_U8 } element;
+  enum tutti_element element; /* tensors.h */
   size_t rank, shape[8], count; /* count: product of the shape */
   const void *data;
   void *mapping; /* private */
@@ -60,9 +61,10 @@ struct tutti_npy {
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map(tutti_context *context, const char *path,
                                                           struct tutti_npy *array);
 TUTTI_API void tutti_npy_unmap(struct tutti_npy *array);
-/* Write float32 by temporary name, fsync, rename. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_write(tutti_context *context, const char *path, size_t rank,
-                                                            const size_t *shape, const float *data);
+/* Write a C-order array by temporary name, fsync, rename. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_write(tutti_context *context, const char *path,
+                                                            enum tutti_element element, size_t rank, const size_t *shape,
+                                                            const void *data);
 
 TUTTI_END_DECLS
 #endif
