@@ -1,5 +1,6 @@
 /* executor.h - kind `executor`: where candidates are trained. It moves requests to workers and replies back, both opaque
-   texts; what they mean is the core's (a worker is `tutti worker`, which reads requests and writes replies). */
+   texts; what they mean is the core's. A worker is a process that speaks the frames of protocol.h on its descriptor 0, a
+   socket, and first of all says READY or FATAL. */
 #ifndef TUTTI_EXECUTOR_H
 #define TUTTI_EXECUTOR_H
 
@@ -43,7 +44,8 @@ struct tutti_executor_ops {
   /* REQUIRED. Take a request; it may queue. */
   enum tutti_status (*submit)(void *self, tutti_context *context, uint64_t trial, const char *request);
   /* REQUIRED. Wait for one reply, `timeout` seconds at most (< 0: without end; returns early, with NONE, when the
-     context is cancelled). Every submitted trial gets exactly one DONE or LOST. */
+     context is cancelled). Every submitted trial gets exactly one DONE or LOST. A worker that cannot start, or says
+     FATAL, is an error with the worker's message. */
   enum tutti_status (*wait)(void *self, tutti_context *context, double timeout, struct tutti_reply *reply);
   /* OPTIONAL, without default. A descriptor that polls readable when `wait` would not block, or -1. */
   int (*descriptor)(void *self);
