@@ -1,0 +1,141 @@
+/* experiment.c - from a recipe to data, space, scope and backend, and the checks before anything is trained. */
+#include "experiment_impl.h"
+
+/* Genotypes that are decoded to see whether the backend can train what the space makes. */
+enum { PROBES = 16 };
+
+static enum tutti_loss natural_loss(const struct tutti_task *task) {
+  if (task->kind == TUTTI_TASK_VALUE)
+    return TUTTI_LOSS_VALUE;
+  return task->kind == TUTTI_TASK_REGRESSION && task->head == TUTTI_OP_HEAD_LINEAR ? TUTTI_LOSS_MSE : TUTTI_LOSS_NLL;
+}
+
+static bool loss_fits(enum tutti_loss loss, const struct tutti_task *task) {
+  switch (loss) {
+  case TUTTI_LOSS_VALUE:
+    return task->kind == TUTTI_TASK_VALUE;
+  case TUTTI_LOSS_ERROR:
+  case TUTTI_LOSS_BRIER:
+    return task->kind == TUTTI_TASK_CLASSIFICATION;
+  case TUTTI_LOSS_MSE:
+  case TUTTI_LOSS_RMSE:
+    return task->kind == TUTTI_TASK_REGRESSION;
+  case TUTTI_LOSS_NLL:
+    return task->kind != TUTTI_TASK_VALUE && task->head != TUTTI_OP_HEAD_LINEAR;
+  case TUTTI_LOSS_COUNT:
+    break;
+  }
+  return false;
+}
+
+static enum tutti_status load_data(tutti_context *context, struct tutti_experiment *experiment) {
+  const tutti_recipe *recipe = experiment->recipe;
+  if (!tutti_recipe_data(recipe)) {
+    experiment->task = (struct tutti_task){.size = sizeof experiment->task, .kind = TUTTI_TASK_VALUE};
+    return TUTTI_OK;
+  }
+  TUTTI_TRY(context, tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe),
+                                        tutti_recipe_folder(recipe), experiment->facts.seed, &experiment->dataset));
+  experiment->task = *tutti_dataset_task(experiment->dataset);
+  return TUTTI_OK;
+}
+
+static enum tutti_status choose_loss(tutti_context *context, struct tutti_experiment *experiment) {
+  int wanted = tutti_recipe_run(experiment->recipe)->loss;
+  experiment->loss = wanted ? (enum tutti_loss)(wanted - 1) : natural_loss(&experiment->task);
+  if (loss_fits(experiment->loss, &experiment->task))
+    return TUTTI_OK;
+  static const char *const kinds[] = {"regression", "classification", "a backend without data"};
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[run] loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
+                    tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
+                    experiment->task.head == TUTTI_OP_HEAD_LINEAR ? " with a linear head (no variance)" : "",
+                    tutti_loss_names()[natural_loss(&experiment->task)]);
+}
+
+enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_experiment *experiment = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *experiment, &experiment));
+  experiment->recipe = recipe;
+  recipe = NULL;
+  const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
+  experiment->facts = (struct tutti_host_facts){.size = sizeof experiment->facts,
+                                                .seed = (uint64_t)run->seed,
+                                                .budget = (uint64_t)run->budget,
+                                                .window = (size_t)run->window,
+                                                .task = &experiment->task};
+  TUTTI_TRY_OUT(context, load_data(context, experiment));
+  TUTTI_TRY_OUT(context, choose_loss(context, experiment));
+  TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, experiment->recipe, &experiment->host));
+  tutti_host_set_facts(experiment->host, &experiment->facts);
+  struct tutti_space_setup space = {.size = sizeof space, .task = &experiment->task};
+  TUTTI_TRY_OUT(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));
+  TUTTI_TRY_OUT(context, tutti_scope_create(context, experiment->space,
+                                            tutti_recipe_hyperparameters(experiment->recipe), &experiment->scope));
+  experiment->facts.scope = experiment->scope;
+  tutti_host_set_facts(experiment->host, &experiment->facts);
+  struct tutti_backend_setup backend = {.size = sizeof backend, .task = &experiment->task};
+  TUTTI_TRY_OUT(context, tutti_backend_create(context, experiment->host, "backend", &backend, &experiment->backend));
+  *out = experiment;
+  experiment = NULL;
+out:
+  tutti_recipe_destroy(recipe);
+  tutti_experiment_destroy(experiment);
+  return status;
+}
+
+void tutti_experiment_destroy(struct tutti_experiment *experiment) {
+  if (!experiment)
+    return;
+  tutti_backend_destroy(experiment->backend);
+  tutti_scope_destroy(experiment->scope);
+  tutti_space_destroy(experiment->space);
+  tutti_host_destroy(experiment->host);
+  tutti_dataset_destroy(experiment->dataset);
+  tutti_recipe_destroy(experiment->recipe);
+  tutti_free(experiment);
+}
+
+/* Decode a sampled genotype and ask the backend whether it can train the network. */
+static enum tutti_status probe(tutti_context *context, const struct tutti_experiment *experiment, uint64_t index) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_random random;
+  tutti_candidate *candidate = NULL;
+  tutti_network *network = NULL;
+  tutti_config *config = NULL;
+  tutti_random_init(&random, experiment->facts.seed, "probe", index);
+  TUTTI_TRY_OUT(context, tutti_scope_sample(context, experiment->scope, &random, index, &candidate));
+  TUTTI_TRY_OUT(context, tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
+  TUTTI_TRY_OUT(context, tutti_backend_configure(context, experiment->backend,
+                                                 tutti_scope_hyperparameters(experiment->scope),
+                                                 tutti_candidate_hyperparameters(candidate), &config));
+  struct tutti_job job = {.size = sizeof job,
+                          .task = &experiment->task,
+                          .network = network,
+                          .candidate = candidate,
+                          .config = tutti_config_values(config),
+                          .train = tutti_dataset_find(experiment->dataset, "train"),
+                          .validation = tutti_dataset_find(experiment->dataset, "validation")};
+  TUTTI_TRY_OUT(context, tutti_backend_check(context, experiment->backend, &job));
+out:
+  tutti_config_destroy(config);
+  tutti_network_destroy(network);
+  tutti_candidate_unref(candidate);
+  return status;
+}
+
+enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {
+  if (!tutti_backend_takes_networks(experiment->backend))
+    return TUTTI_OK;
+  if (!experiment->dataset)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s trains on data, but the recipe has no section [data]",
+                      tutti_backend_descriptor(experiment->backend)->name);
+  for (uint64_t i = 0; i < PROBES; i++)
+    TUTTI_TRY(context, probe(context, experiment, i));
+  return TUTTI_OK;
+}
+
+uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment) {
+  return experiment->dataset ? tutti_dataset_fingerprint(experiment->dataset) : 0;
+}

@@ -1,0 +1,117 @@
+/* run_directory.c - what is where in a run directory, and who may write in it. */
+#include "file_impl.h"
+#include "run_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum tutti_status tutti_run_path(tutti_context *context, const char *directory, const char *name, char **path) {
+  return tutti_format(context, path, "%s/%s", directory, name);
+}
+
+enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock) {
+  char *path;
+  enum tutti_status status = TUTTI_OK;
+  *lock = -1;
+  TUTTI_TRY(context, tutti_run_path(context, directory, "lock", &path));
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
+  } else if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    status = errno == EWOULDBLOCK
+                 ? TUTTI_FAIL(context, TUTTI_ERROR_BUSY,
+                              "%s is in use by another tutti run; wait for it, or choose another directory with --out",
+                              directory)
+                 : TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot lock: %s", path, strerror(errno));
+    (void)close(file);
+  } else {
+    *lock = file;
+  }
+  tutti_free(path);
+  return status;
+}
+
+bool tutti_run_is_locked(const char *directory) {
+  int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int file = folder < 0 ? -1 : openat(folder, "lock", O_RDWR | O_CLOEXEC);
+  bool locked = file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (file >= 0)
+    (void)close(file);
+  if (folder >= 0)
+    (void)close(folder);
+  return locked;
+}
+
+bool tutti_run_directory_has_run(const char *directory) {
+  int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool has = folder >= 0 && faccessat(folder, "catalogue.sqlite", F_OK, 0) == 0;
+  if (folder >= 0)
+    (void)close(folder);
+  return has;
+}
+
+static enum tutti_status write_text(tutti_context *context, const char *directory, const char *name, const char *text) {
+  char *path;
+  TUTTI_TRY(context, tutti_run_path(context, directory, name, &path));
+  enum tutti_status status = tutti_file_write_text(context, path, text);
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status write_array(tutti_context *context, const char *directory, const char *split, const char *what,
+                                     enum tutti_element element, size_t rank, const size_t *shape, const void *data) {
+  char *path;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/splits/%s-%s.npy", directory, split, what));
+  enum tutti_status status = tutti_npy_write(context, path, element, rank, shape, data);
+  tutti_free(path);
+  return status;
+}
+
+/* Row numbers and targets of a split: with a trial's predictions, all that its metrics are made of. */
+static enum tutti_status write_split(tutti_context *context, const char *directory, const tutti_split *split) {
+  enum tutti_status status = TUTTI_OK;
+  size_t rows = tutti_split_rows(split), shape[2] = {rows, tutti_split_outputs(split)};
+  const uint32_t *source = tutti_split_source_rows(split);
+  const char *name = tutti_split_name(split);
+  int32_t *numbers = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *numbers, &numbers));
+  for (size_t i = 0; i < rows && source; i++)
+    numbers[i] = (int32_t)source[i];
+  if (source)
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, "rows", TUTTI_I32, 1, shape, numbers));
+  if (tutti_split_raw_targets(split))
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, "targets", TUTTI_F64, 2, shape,
+                                       tutti_split_raw_targets(split)));
+  if (tutti_split_labels(split))
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, "labels", TUTTI_I32, 1, shape,
+                                       tutti_split_labels(split)));
+out:
+  tutti_free(numbers);
+  return status;
+}
+
+enum tutti_status tutti_run_directory_make(tutti_context *context, const char *directory,
+                                           const struct tutti_experiment *experiment) {
+  enum tutti_status status = TUTTI_OK;
+  const tutti_dataset *dataset = experiment->dataset;
+  char *text = NULL, *folder = NULL;
+  TUTTI_TRY_OUT(context, tutti_recipe_print(context, experiment->recipe, &text));
+  TUTTI_TRY_OUT(context, write_text(context, directory, "recipe.ini", text));
+  if (!dataset)
+    goto out;
+  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "splits", &folder));
+  TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
+  for (size_t i = 0; i < tutti_dataset_splits(dataset); i++)
+    TUTTI_TRY_OUT(context, write_split(context, directory, tutti_dataset_split(dataset, i)));
+  tutti_free(text);
+  text = NULL;
+  TUTTI_TRY_OUT(context, tutti_dataset_describe(context, dataset, &text));
+  TUTTI_TRY_OUT(context, write_text(context, directory, "data.json", text));
+out:
+  tutti_free(folder);
+  tutti_free(text);
+  return status;
+}

@@ -1,0 +1,153 @@
+/* run_history.c - the trials of a run as the manager remembers them. */
+#include "run_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 64 };
+
+static enum tutti_status grow(tutti_context *context, struct tutti_history *history) {
+  if (history->asked < history->room)
+    return TUTTI_OK;
+  uint64_t room = history->room * 2 + ROOM;
+  TUTTI_TRY(context, tutti_realloc(context, history->asked, room, sizeof *history->records, &history->records));
+  history->room = room;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,
+                                    const struct tutti_proposal *proposal) {
+  TUTTI_TRY(context, grow(context, history));
+  struct tutti_record *record = &history->records[history->asked++];
+  *record = (struct tutti_record){.candidate = tutti_candidate_ref(proposal->candidate),
+                                  .parent = proposal->parent,
+                                  .asked_after = history->told,
+                                  .told = TUTTI_NO_TRIAL,
+                                  .loss = NAN};
+  memcpy(record->origin, proposal->origin, sizeof record->origin);
+  return TUTTI_OK;
+}
+
+struct loading {
+  tutti_context *context;
+  const tutti_scope *scope;
+  struct tutti_history *history;
+};
+
+static enum tutti_status load_trial(void *argument, const struct tutti_trial *trial) {
+  struct loading *loading = argument;
+  tutti_context *context = loading->context;
+  struct tutti_history *history = loading->history;
+  if (trial->number != history->asked)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "catalogue: expected trial %" PRIu64 " next, found trial %" PRIu64,
+                      history->asked, trial->number);
+  TUTTI_TRY(context, grow(context, history));
+  struct tutti_record *record = &history->records[history->asked];
+  *record = (struct tutti_record){.parent = trial->parent,
+                                  .asked_after = trial->asked_after,
+                                  .told = trial->told,
+                                  .done = trial->done,
+                                  .state = trial->state,
+                                  .loss = trial->loss,
+                                  .seconds = trial->seconds};
+  TUTTI_TRY(context, tutti_scope_parse(context, loading->scope, trial->candidate, &record->candidate));
+  history->asked++;
+  (void)snprintf(record->origin, sizeof record->origin, "%s", trial->origin);
+  if (!trial->done)
+    return TUTTI_OK;
+  history->done++;
+  history->told += trial->told != TUTTI_NO_TRIAL;
+  history->failed += trial->state == TUTTI_STATE_FAILED;
+  if (trial->failure[0])
+    TUTTI_TRY(context, tutti_strdup(context, trial->failure, &record->failure));
+  return tutti_strdup(context, trial->report, &record->report);
+}
+
+enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue, const tutti_scope *scope,
+                                     struct tutti_history *history) {
+  struct loading loading = {context, scope, history};
+  memset(history, 0, sizeof *history);
+  return tutti_catalogue_visit(context, catalogue, load_trial, &loading);
+}
+
+void tutti_history_release(struct tutti_history *history) {
+  for (uint64_t i = 0; i < history->asked; i++) {
+    tutti_candidate_unref(history->records[i].candidate);
+    tutti_free(history->records[i].failure);
+    tutti_free(history->records[i].report);
+  }
+  tutti_free(history->records);
+  memset(history, 0, sizeof *history);
+}
+
+static bool is_finished(const struct tutti_record *record) {
+  return record->done && record->state == TUTTI_STATE_FINISHED;
+}
+
+enum tutti_status tutti_history_finished(tutti_context *context, const struct tutti_history *history, uint64_t **trials,
+                                         size_t *count) {
+  *count = 0;
+  TUTTI_TRY(context, tutti_alloc(context, history->asked, sizeof **trials, trials));
+  for (uint64_t i = 0; i < history->asked; i++)
+    if (is_finished(&history->records[i]))
+      (*trials)[(*count)++] = i;
+  return TUTTI_OK;
+}
+
+uint64_t tutti_history_best(const struct tutti_history *history) {
+  uint64_t best = TUTTI_NO_TRIAL;
+  for (uint64_t i = 0; i < history->asked; i++)
+    if (is_finished(&history->records[i]) &&
+        (best == TUTTI_NO_TRIAL || history->records[i].loss < history->records[best].loss))
+      best = i;
+  return best;
+}
+
+/* A failure and how often it came. */
+struct reason {
+  const char *text;
+  size_t count;
+};
+
+static int by_count(const void *a, const void *b) {
+  const struct reason *x = a, *y = b;
+  if (x->count != y->count)
+    return x->count < y->count ? 1 : -1;
+  return strcmp(x->text, y->text);
+}
+
+enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history, char **text) {
+  enum { SHOWN = 5, SIZE = 2048 };
+  struct reason *reasons = NULL;
+  size_t kinds = 0, used = 0;
+  TUTTI_TRY(context, tutti_alloc(context, SIZE, 1, text));
+  enum tutti_status status = tutti_alloc(context, history->asked, sizeof *reasons, &reasons);
+  if (status != TUTTI_OK) {
+    tutti_free(*text);
+    *text = NULL;
+    return status;
+  }
+  for (uint64_t i = 0; i < history->asked; i++) {
+    const char *failure = history->records[i].failure;
+    size_t k = 0;
+    if (!failure)
+      continue;
+    while (k < kinds && strcmp(reasons[k].text, failure) != 0)
+      k++;
+    if (k == kinds)
+      reasons[kinds++].text = failure;
+    reasons[k].count++;
+  }
+  if (kinds > 1)
+    qsort(reasons, kinds, sizeof *reasons, by_count);
+  for (size_t k = 0; k < kinds && k < SHOWN && used < SIZE; k++)
+    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu trial%s: %s", k ? "; " : "", reasons[k].count,
+                             reasons[k].count == 1 ? "" : "s", reasons[k].text);
+  if (kinds > SHOWN && used < SIZE)
+    (void)snprintf(*text + used, SIZE - used, "; and %zu other reasons", kinds - SHOWN);
+  tutti_free(reasons);
+  return TUTTI_OK;
+}

@@ -1,0 +1,389 @@
+/* trial.c - the worker's side of a trial: from a request to a job, and from its outcome to artefacts and a reply. */
+#include "trial_impl.h"
+
+#include "file_impl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+  struct timespec time;
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial, char **path) {
+  return tutti_format(context, path, "%s/trials/%06" PRIu64, directory, trial);
+}
+
+/* --- request --- */
+
+enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
+                                      const char *candidate, char **request) {
+  return tutti_format(context, request, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s}", trial,
+                      fingerprint, candidate);
+}
+
+static enum tutti_status read_request(tutti_context *context, const struct tutti_experiment *experiment,
+                                      const char *request, struct tutti_training *training) {
+  enum tutti_status status = TUTTI_OK;
+  char fingerprint[17], *candidate_text = NULL;
+  json_error_t error;
+  json_t *root = json_loads(request, 0, &error), *candidate;
+  const char *data;
+  json_int_t trial;
+  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o}", "trial", &trial, "data", &data, "candidate",
+                              &candidate) != 0) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
+    goto out;
+  }
+  training->number = (uint64_t)trial;
+  (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(experiment));
+  if (strcmp(data, fingerprint) != 0) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the data set has changed since the run began (fingerprint %s, expected %s); begin a new run",
+                        fingerprint, data);
+    goto out;
+  }
+  candidate_text = json_dumps(candidate, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  if (!candidate_text) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_scope_parse(context, experiment->scope, candidate_text, &training->candidate));
+out:
+  free(candidate_text);
+  json_decref(root);
+  return status;
+}
+
+/* --- training --- */
+
+static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
+  struct tutti_training *training = argument;
+  if (training->epochs == training->room) {
+    size_t room = training->room * 2 + 64;
+    if (tutti_realloc(training->context, training->epochs, room, sizeof *training->curve, &training->curve) != TUTTI_OK)
+      return true; /* the curve ends here; training goes on */
+    training->room = room;
+  }
+  training->curve[training->epochs++] = *epoch;
+  return true;
+}
+
+enum tutti_status tutti_training_begin(tutti_context *context, const struct tutti_experiment *experiment,
+                                       const char *request, struct tutti_training *training) {
+  training->context = context;
+  training->started = now();
+  TUTTI_TRY(context, read_request(context, experiment, request, training));
+  TUTTI_TRY(context, tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
+                                             tutti_candidate_hyperparameters(training->candidate), &training->config));
+  bool networks = tutti_backend_takes_networks(experiment->backend);
+  if (networks)
+    TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &experiment->task,
+                                          &training->network));
+  const tutti_dataset *dataset = experiment->dataset;
+  const tutti_split *validation = dataset ? tutti_dataset_find(dataset, "validation") : NULL;
+  training->job = (struct tutti_job){
+      .size = sizeof training->job,
+      .trial = training->number,
+      .run_seed = experiment->facts.seed,
+      .seed = tutti_candidate_seed(training->candidate),
+      .task = &experiment->task,
+      .network = training->network,
+      .candidate = training->candidate,
+      .config = tutti_config_values(training->config),
+      .train = dataset ? tutti_dataset_find(dataset, "train") : NULL,
+      .validation = validation && tutti_split_rows(validation) ? validation : NULL,
+      .progress = on_epoch,
+      .progress_argument = training,
+  };
+  training->outcome = (struct tutti_outcome){.size = sizeof training->outcome, .value = NAN};
+  return networks ? tutti_backend_check(context, experiment->backend, &training->job) : TUTTI_OK;
+}
+
+void tutti_training_end(struct tutti_training *training) {
+  tutti_tensors_destroy(training->outcome.weights);
+  tutti_free(training->curve);
+  tutti_config_destroy(training->config);
+  tutti_network_destroy(training->network);
+  tutti_candidate_unref(training->candidate);
+}
+
+/* --- artefacts --- */
+
+/* Note a written file with its size and checksum, so that a torn one is noticed when the run is resumed. */
+static enum tutti_status note_file(tutti_context *context, json_t *files, const char *folder, const char *name) {
+  enum tutti_status status = TUTTI_OK;
+  uint64_t bytes;
+  uint32_t checksum;
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
+  TUTTI_TRY_OUT(context, tutti_file_checksum(context, path, &bytes, &checksum));
+  json_array_append_new(files, json_pack("{s:s, s:I, s:I}", "name", name, "bytes", (json_int_t)bytes, "crc32",
+                                         (json_int_t)checksum));
+out:
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status write_text(tutti_context *context, json_t *files, const char *folder, const char *name,
+                                    const char *text) {
+  char *path;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/%s", folder, name));
+  enum tutti_status status = tutti_file_write_text(context, path, text);
+  tutti_free(path);
+  if (status != TUTTI_OK)
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  return note_file(context, files, folder, name);
+}
+
+/* The learning curve as CSV; no seconds, so that a run and its repetition write the same bytes. */
+static enum tutti_status write_curve(tutti_context *context, const struct tutti_training *training, json_t *files,
+                                     const char *folder) {
+  enum { LINE = 128 };
+  static const char head[] = "epoch,steps,learning_rate,train_loss,validation_loss\n";
+  char *text;
+  TUTTI_TRY(context, tutti_alloc(context, sizeof head + training->epochs * LINE, 1, &text));
+  size_t used = (size_t)sprintf(text, "%s", head);
+  for (size_t i = 0; i < training->epochs; i++) {
+    const struct tutti_epoch *epoch = &training->curve[i];
+    used += (size_t)snprintf(text + used, LINE, "%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g\n", epoch->epoch, epoch->steps,
+                             epoch->learning_rate, epoch->train_loss, epoch->validation_loss);
+  }
+  enum tutti_status status = write_text(context, files, folder, "curve.csv", text);
+  tutti_free(text);
+  return status;
+}
+
+static enum tutti_status write_network(tutti_context *context, const struct tutti_training *training, json_t *files,
+                                       const char *folder) {
+  char *text;
+  if (!training->network)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_network_print(context, training->network, &text));
+  enum tutti_status status = write_text(context, files, folder, "network.json", text);
+  tutti_free(text);
+  return status;
+}
+
+static enum tutti_status write_weights(tutti_context *context, const struct tutti_training *training, json_t *files,
+                                       const char *folder) {
+  char *path;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/weights.safetensors", folder));
+  enum tutti_status status = tutti_tensors_write(context, training->outcome.weights, path);
+  tutti_free(path);
+  if (status != TUTTI_OK)
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  return note_file(context, files, folder, "weights.safetensors");
+}
+
+/* --- predictions --- */
+
+/* Means and probabilities have to be finite; a variance may be absent (NaN). */
+static bool usable(const struct tutti_predictions *predictions) {
+  size_t stride = predictions->kind == TUTTI_TASK_REGRESSION ? 2 : 1;
+  size_t count = predictions->rows * tutti_predictions_width(predictions->kind, predictions->outputs);
+  for (size_t i = 0; i < count; i += stride)
+    if (!isfinite(predictions->values[i]))
+      return false;
+  return true;
+}
+
+static json_t *losses_of(const struct tutti_predictions *predictions, const struct tutti_targets *targets) {
+  json_t *losses = json_object();
+  for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++) {
+    double value = tutti_loss_of((enum tutti_loss)loss, predictions, targets);
+    if (isfinite(value))
+      json_object_set_new(losses, tutti_loss_names()[loss], json_real(value));
+  }
+  return losses;
+}
+
+/* Predict a split, write it, and add its losses to `metrics`. */
+static enum tutti_status predict_split(tutti_context *context, const struct tutti_experiment *experiment,
+                                       struct tutti_training *training, const tutti_split *split, const char *folder,
+                                       json_t *files, json_t *metrics, double *loss) {
+  enum tutti_status status = TUTTI_OK;
+  const char *name = tutti_split_name(split);
+  const struct tutti_task *task = &experiment->task;
+  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
+  size_t shape[3] = {rows, task->outputs, 2};
+  float *values = NULL;
+  char *path = NULL, *file = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, width * sizeof *values, &values));
+  TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, &training->job, training->outcome.weights,
+                                               split, values));
+  tutti_split_unscale(split, task->kind, values);
+  struct tutti_predictions predictions = {task->kind, rows, task->outputs, values};
+  if (!usable(&predictions)) {
+    training->outcome.state = TUTTI_STATE_FAILED;
+    (void)snprintf(training->outcome.failure, sizeof training->outcome.failure, "predictions on split %s are not finite",
+                   name);
+    goto out;
+  }
+  struct tutti_targets targets = tutti_split_all_targets(split);
+  *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
+  json_object_set_new(metrics, name, losses_of(&predictions, &targets));
+  TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s.npy", name));
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, file));
+  TUTTI_TRY_OUT(context, tutti_npy_write(context, path, TUTTI_F32, task->kind == TUTTI_TASK_REGRESSION ? 3 : 2, shape,
+                                         values));
+  TUTTI_TRY_OUT(context, note_file(context, files, folder, file));
+out:
+  tutti_free(file);
+  tutti_free(path);
+  tutti_free(values);
+  return status;
+}
+
+static enum tutti_status write_artefacts(tutti_context *context, const struct tutti_experiment *experiment,
+                                         const char *directory, struct tutti_training *training, json_t *files,
+                                         json_t *metrics, double *loss) {
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, training->number, &folder));
+  TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
+  for (size_t i = 0; i < tutti_dataset_splits(experiment->dataset); i++) {
+    const tutti_split *split = tutti_dataset_split(experiment->dataset, i);
+    double split_loss = NAN;
+    if (tutti_split_rows(split) == 0 || strcmp(tutti_split_name(split), "train") == 0)
+      continue;
+    TUTTI_TRY_OUT(context, predict_split(context, experiment, training, split, folder, files, metrics, &split_loss));
+    if (training->outcome.state == TUTTI_STATE_FAILED)
+      goto out;
+    if (strcmp(tutti_split_name(split), "validation") == 0)
+      *loss = split_loss;
+  }
+  TUTTI_TRY_OUT(context, write_network(context, training, files, folder));
+  TUTTI_TRY_OUT(context, write_curve(context, training, files, folder));
+  if (tutti_recipe_run(experiment->recipe)->keep_weights)
+    TUTTI_TRY_OUT(context, write_weights(context, training, files, folder));
+out:
+  tutti_free(folder);
+  return status;
+}
+
+/* --- reply --- */
+
+/* Reasons that are not the candidate's fault: the run stops, and goes on when they are mended. */
+static bool stops_the_run(enum tutti_status status) {
+  return status == TUTTI_ERROR_FULL || status == TUTTI_ERROR_IO || status == TUTTI_ERROR_CANCELLED ||
+         status == TUTTI_ERROR_USAGE || status == TUTTI_ERROR_CORRUPT;
+}
+
+static const char *const state_names[] = {"finished", "failed", "pruned"};
+
+enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
+                                       const char *directory, enum tutti_status result, struct tutti_training *training,
+                                       char **reply) {
+  struct tutti_outcome *outcome = &training->outcome;
+  double loss = NAN, seconds = now() - training->started;
+  json_t *files = json_array(), *metrics = json_object();
+  if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED) {
+    if (experiment->dataset)
+      result = write_artefacts(context, experiment, directory, training, files, metrics, &loss);
+    else
+      loss = outcome->value;
+    if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !isfinite(loss)) {
+      outcome->state = TUTTI_STATE_FAILED;
+      (void)snprintf(outcome->failure, sizeof outcome->failure, "the %s is not finite",
+                     experiment->dataset ? "validation loss" : "value");
+    }
+  }
+  if (result != TUTTI_OK) {
+    outcome->state = TUTTI_STATE_FAILED;
+    (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(context));
+  }
+  bool finished = outcome->state == TUTTI_STATE_FINISHED;
+  json_t *root = json_pack(
+      "{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
+      stops_the_run(result) ? tutti_status_name(result) : "ok", "state", state_names[outcome->state], "failure",
+      outcome->state == TUTTI_STATE_FAILED ? outcome->failure : "", "seconds", seconds, "loss",
+      finished ? json_real(loss) : json_null(), "report", "epochs", (int)outcome->epochs, "best_epoch",
+      (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
+      (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
+      training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
+  char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(root);
+  if (!text)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while making a reply");
+  enum tutti_status status = tutti_strdup(context, text, reply);
+  free(text);
+  return status;
+}
+
+static enum tutti_status status_of(const char *name) {
+  for (int status = TUTTI_OK; status <= TUTTI_ERROR_INTERNAL; status++)
+    if (strcmp(tutti_status_name((enum tutti_status)status), name) == 0)
+      return (enum tutti_status)status;
+  return TUTTI_ERROR_INTERNAL;
+}
+
+enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, struct tutti_reply_facts *facts) {
+  enum tutti_status status = TUTTI_OK;
+  json_error_t error = {.text = ""};
+  json_t *root = json_loads(reply, 0, &error), *loss, *report;
+  const char *status_name, *state, *failure;
+  char *text = NULL;
+  *facts = (struct tutti_reply_facts){.loss = NAN};
+  if (!root || json_unpack_ex(root, &error, 0, "{s:s, s:s, s:s, s:F, s:o, s:o}", "status", &status_name, "state", &state,
+                              "failure", &failure, "seconds", &facts->seconds, "loss", &loss, "report", &report) != 0) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a worker's reply is not what was expected: %s", error.text);
+    goto out;
+  }
+  facts->status = status_of(status_name);
+  facts->state = strcmp(state, "finished") == 0 ? TUTTI_STATE_FINISHED
+                 : strcmp(state, "pruned") == 0 ? TUTTI_STATE_PRUNED
+                                                : TUTTI_STATE_FAILED;
+  if (json_is_number(loss))
+    facts->loss = json_number_value(loss);
+  (void)snprintf(facts->failure, sizeof facts->failure, "%s", failure);
+  text = json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  if (!text)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+  else
+    status = tutti_strdup(context, text, &facts->report);
+out:
+  free(text);
+  json_decref(root);
+  return status;
+}
+
+enum tutti_status tutti_report_verify(tutti_context *context, const char *directory, uint64_t trial, const char *report,
+                                      bool *whole, char why[256]) {
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL;
+  size_t index;
+  json_t *root = json_loads(report, 0, NULL), *entry;
+  *whole = true;
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, trial, &folder));
+  json_array_foreach(json_object_get(root, "files"), index, entry) {
+    const char *name;
+    json_int_t bytes, checksum;
+    uint64_t found_bytes = 0;
+    uint32_t found_checksum = 0;
+    char *path;
+    if (json_unpack(entry, "{s:s, s:I, s:I}", "name", &name, "bytes", &bytes, "crc32", &checksum) != 0)
+      continue;
+    TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
+    bool read = tutti_file_checksum(context, path, &found_bytes, &found_checksum) == TUTTI_OK;
+    if (!read)
+      tutti_error_clear(context);
+    if (!read || found_bytes != (uint64_t)bytes || found_checksum != (uint32_t)checksum) {
+      *whole = false;
+      (void)snprintf(why, 256, "%s: %s", path, read ? "size or checksum is not that which was recorded" : "cannot be read");
+    }
+    tutti_free(path);
+    if (!*whole)
+      break;
+  }
+out:
+  tutti_free(folder);
+  json_decref(root);
+  return status;
+}

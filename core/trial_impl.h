@@ -1,0 +1,52 @@
+/* trial_impl.h - the life of one trial in a worker: request, training, artefacts, reply. */
+#ifndef TUTTI_TRIAL_IMPL_H
+#define TUTTI_TRIAL_IMPL_H
+
+#include "experiment_impl.h"
+
+/* A trial being trained. */
+struct tutti_training {
+  uint64_t number;
+  tutti_candidate *candidate;
+  tutti_network *network;
+  tutti_config *config;
+  struct tutti_job job;
+  struct tutti_outcome outcome;
+  struct tutti_epoch *curve; /* [epochs] */
+  size_t epochs, room;
+  double started; /* seconds of the monotonic clock */
+  tutti_context *context;
+};
+
+/* {"trial": n, "data": "<fingerprint>", "candidate": {...}}; free with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
+                                                      const char *candidate, char **request);
+
+/* From a request's text to a job; *training is zeroed by the caller and ended by tutti_training_end, also on failure. */
+TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context, const struct tutti_experiment *experiment,
+                                                       const char *request, struct tutti_training *training);
+/* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is what training returned. */
+TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
+                                                       const char *directory, enum tutti_status result,
+                                                       struct tutti_training *training, char **reply);
+void tutti_training_end(struct tutti_training *training);
+
+/* What a reply says, for the manager. */
+struct tutti_reply_facts {
+  enum tutti_status status; /* not TUTTI_OK: the run has to stop, for the reason `failure` */
+  enum tutti_state state;
+  double loss, seconds;
+  char failure[512];
+  char *report; /* JSON; free with tutti_free */
+};
+TUTTI_NODISCARD enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply,
+                                                    struct tutti_reply_facts *facts);
+/* Are all files of a report there and whole? *why names the first that is not. */
+TUTTI_NODISCARD enum tutti_status tutti_report_verify(tutti_context *context, const char *directory, uint64_t trial,
+                                                      const char *report, bool *whole, char why[256]);
+
+/* DIRECTORY/trials/000012; free with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial,
+                                                     char **path);
+
+#endif

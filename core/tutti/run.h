@@ -1,0 +1,86 @@
+/* run.h - a whole run: search, selection, evaluation, in a run directory that can be resumed, looked at and used. Results
+   are JSON texts (free with tutti_free), described in docs/run-directory.md. */
+#ifndef TUTTI_RUN_H
+#define TUTTI_RUN_H
+
+#include <tutti/catalogue.h>
+#include <tutti/evaluate.h>
+#include <tutti/recipe.h>
+#include <tutti/selector.h>
+
+TUTTI_BEGIN_DECLS
+
+/* --- run --- */
+
+enum tutti_phase { TUTTI_PHASE_REPAIR, TUTTI_PHASE_SEARCH, TUTTI_PHASE_SELECT, TUTTI_PHASE_DONE };
+
+/* Where a run stands; told after every durable change. */
+struct tutti_run_progress {
+  size_t size;
+  enum tutti_phase phase;
+  uint64_t budget, asked, done, failed; /* done includes failed */
+  uint64_t restored;                    /* of `done`, from before a resume */
+  uint64_t repaired;                    /* trials trained again because their files were torn */
+  double best_loss;                     /* NaN while there is none */
+  uint64_t best_trial;
+  const char *loss;                     /* name of the loss */
+  double seconds;                       /* since this manager began */
+};
+
+struct tutti_run_options {
+  size_t size;
+  const char *directory; /* the run directory; made if absent */
+  const char *program;   /* the tutti program, for workers */
+  bool resume;           /* go on with what is in the directory; false: refuse a directory that has a run */
+  int64_t workers;       /* 0: as the recipe says */
+  void (*progress)(void *argument, const struct tutti_run_progress *progress); /* may be NULL */
+  void *argument;
+};
+
+/* Do what the recipe says, to the end. Takes the recipe, also on failure. On TUTTI_ERROR_CANCELLED and TUTTI_ERROR_FULL
+   the directory is in order and the run can be resumed. *summary is the text of summary.json. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe,
+                                                      const struct tutti_run_options *options, char **summary);
+/* Everything that can be checked without training: plugins, capabilities, data, probes of the space. Writes nothing. Takes
+   the recipe. *summary says what would be done. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, char **summary);
+/* What `tutti worker` does: answer requests on a descriptor until it ends. Returns an exit code. */
+TUTTI_API int tutti_worker_main(tutti_context *context, const char *directory, int descriptor);
+
+/* --- finished (or stopped, or running) runs --- */
+
+typedef struct tutti_view tutti_view;
+
+/* Open a run directory for reading. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
+                                                            tutti_view **view);
+TUTTI_API void tutti_view_close(tutti_view *view);
+/* Counts, best trials, builder's state, ensemble; "running" tells whether a manager holds the lock. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json);
+/* Choose an ensemble from the finished trials with the recipe's selector and `count` overrides "selector.key=value"
+   (selector.plugin=NAME for another one). The text of ensemble.json. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, size_t count,
+                                                              const char *const *overrides, char **ensemble);
+/* Metrics of an ensemble (text of ensemble.json; NULL: the run's own) on all splits. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view,
+                                                                const char *ensemble, char **json);
+/* Keep `ensemble` (and its evaluation) as the run's: ensemble.json and summary.json are written anew. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view,
+                                                            const char *ensemble, char **summary);
+
+/* Predictions for the rows of a new file. */
+struct tutti_forecast {
+  size_t size;
+  enum tutti_task_kind kind;
+  size_t rows, outputs;
+  struct tutti_uncertainty *uncertainty; /* evaluate.h */
+};
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
+                                                               const char *ensemble, const char *path,
+                                                               struct tutti_forecast *forecast);
+TUTTI_API void tutti_forecast_release(struct tutti_forecast *forecast);
+/* Name of a target or class, for headings. */
+TUTTI_API const char *tutti_view_output(const tutti_view *view, size_t index);
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,182 @@
+/* worker.c - the worker process: sets up the run's experiment, then trains what it is asked to. */
+#include "trial_impl.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <tutti/protocol.h>
+#include <tutti/run.h>
+#include <unistd.h>
+
+struct worker {
+  tutti_context *context;
+  struct tutti_experiment *experiment;
+  const char *directory;
+  int descriptor;
+  tutti_frames *frames;
+  size_t capacity;
+  struct tutti_training *trainings; /* [capacity] */
+  enum tutti_status *results;       /* [capacity]: how training ended */
+};
+
+/* What plugins and libraries print goes to the run's worker.log; a manager's death ends its workers. */
+static void settle(const char *directory) {
+  char path[4096];
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int length = snprintf(path, sizeof path, "%s/worker.log", directory);
+  if (length < 0 || (size_t)length >= sizeof path)
+    return;
+  int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (log < 0)
+    return;
+  (void)dup2(log, 1);
+  (void)dup2(log, 2);
+  (void)close(log);
+}
+
+static enum tutti_status set_up(struct worker *worker) {
+  tutti_context *context = worker->context;
+  char *path;
+  tutti_recipe *recipe = NULL;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/recipe.ini", worker->directory));
+  enum tutti_status status = tutti_recipe_load(context, path, 0, NULL, &recipe);
+  tutti_free(path);
+  if (status != TUTTI_OK)
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  TUTTI_TRY(context, tutti_experiment_create(context, recipe, &worker->experiment));
+  TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
+  worker->capacity = tutti_backend_capacity(worker->experiment->backend);
+  TUTTI_TRY(context, tutti_alloc(context, worker->capacity, sizeof *worker->trainings, &worker->trainings));
+  return tutti_alloc(context, worker->capacity, sizeof *worker->results, &worker->results);
+}
+
+/* Collect requests: wait for one, then take what else is there already, as many as the backend trains at once. */
+static enum tutti_status collect(struct worker *worker, char **requests, size_t *count, bool *ended) {
+  *count = 0;
+  *ended = false;
+  for (;;) {
+    bool whole = true;
+    while (*count < worker->capacity && whole) {
+      struct tutti_frame frame;
+      TUTTI_TRY(worker->context, tutti_frames_take(worker->context, worker->frames, &frame, &whole));
+      if (whole && frame.kind == TUTTI_FRAME_REQUEST)
+        requests[(*count)++] = frame.text;
+      else
+        tutti_free(frame.text);
+    }
+    struct pollfd more = {.fd = worker->descriptor, .events = POLLIN};
+    if (*count == worker->capacity || (*count > 0 && poll(&more, 1, 0) <= 0))
+      return TUTTI_OK;
+    TUTTI_TRY(worker->context, tutti_frames_fill(worker->context, worker->frames, worker->descriptor, ended));
+    if (*ended)
+      return TUTTI_OK;
+  }
+}
+
+static enum tutti_status answer(struct worker *worker, size_t index) {
+  struct tutti_training *training = &worker->trainings[index];
+  char *reply = NULL;
+  enum tutti_status status = tutti_training_reply(worker->context, worker->experiment, worker->directory,
+                                                  worker->results[index], training, &reply);
+  if (status == TUTTI_OK)
+    status = tutti_frame_write(worker->context, worker->descriptor, TUTTI_FRAME_DONE, training->number, reply);
+  tutti_free(reply);
+  return status;
+}
+
+/* The jobs of one batch that could be begun, as train_many takes them. */
+struct batch {
+  struct worker *worker;
+  const struct tutti_job **jobs;
+  struct tutti_outcome **outcomes;
+  size_t *places; /* in worker->trainings */
+  size_t count;
+  enum tutti_status status;
+};
+
+static void on_done(void *argument, size_t index) {
+  struct batch *batch = argument;
+  if (batch->status == TUTTI_OK)
+    batch->status = answer(batch->worker, batch->places[index]);
+}
+
+static enum tutti_status train(struct worker *worker, size_t count) {
+  tutti_context *context = worker->context;
+  enum tutti_status status = TUTTI_OK;
+  struct batch batch = {.worker = worker};
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.jobs, &batch.jobs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.outcomes, &batch.outcomes));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.places, &batch.places));
+  for (size_t i = 0; i < count; i++) {
+    if (worker->results[i] != TUTTI_OK)
+      continue;
+    batch.jobs[batch.count] = &worker->trainings[i].job;
+    batch.outcomes[batch.count] = &worker->trainings[i].outcome;
+    batch.places[batch.count++] = i;
+  }
+  if (count == 1 && batch.count == 1) {
+    worker->results[0] = tutti_backend_train(context, worker->experiment->backend, batch.jobs[0], batch.outcomes[0]);
+    TUTTI_TRY_OUT(context, answer(worker, 0));
+  } else if (batch.count > 0) {
+    TUTTI_TRY_OUT(context, tutti_backend_train_many(context, worker->experiment->backend, batch.count, batch.jobs,
+                                                    batch.outcomes, on_done, &batch));
+    status = batch.status;
+  }
+out:
+  tutti_free(batch.jobs);
+  tutti_free(batch.outcomes);
+  tutti_free(batch.places);
+  return status;
+}
+
+/* Train a batch of requests and answer each; a request that cannot even begin is answered at once. */
+static enum tutti_status serve(struct worker *worker, char **requests, size_t count) {
+  enum tutti_status status = TUTTI_OK;
+  memset(worker->trainings, 0, count * sizeof *worker->trainings);
+  for (size_t i = 0; i < count && status == TUTTI_OK; i++) {
+    worker->results[i] = tutti_training_begin(worker->context, worker->experiment, requests[i], &worker->trainings[i]);
+    if (worker->results[i] != TUTTI_OK)
+      status = answer(worker, i);
+  }
+  if (status == TUTTI_OK)
+    status = train(worker, count);
+  for (size_t i = 0; i < count; i++)
+    tutti_training_end(&worker->trainings[i]);
+  return status;
+}
+
+int tutti_worker_main(tutti_context *context, const char *directory, int descriptor) {
+  struct worker worker = {.context = context, .directory = directory, .descriptor = descriptor};
+  char **requests = NULL;
+  bool ended = false;
+  settle(directory);
+  enum tutti_status status = set_up(&worker);
+  if (status == TUTTI_OK)
+    status = tutti_alloc(context, worker.capacity, sizeof *requests, &requests);
+  if (status == TUTTI_OK) {
+    status = tutti_frame_write(context, descriptor, TUTTI_FRAME_READY, 0, "");
+  } else {
+    char *text = NULL;
+    if (tutti_format(context, &text, "%s", tutti_error_message(context)) == TUTTI_OK &&
+        tutti_frame_write(context, descriptor, TUTTI_FRAME_FATAL, 0, text) != TUTTI_OK)
+      tutti_log(context, TUTTI_LOG_ERROR, "%s", tutti_error_message(context));
+    tutti_free(text);
+  }
+  while (status == TUTTI_OK && !ended) {
+    size_t count = 0;
+    status = collect(&worker, requests, &count, &ended);
+    if (status == TUTTI_OK && count > 0)
+      status = serve(&worker, requests, count);
+    for (size_t i = 0; i < count; i++)
+      tutti_free(requests[i]);
+  }
+  tutti_free(requests);
+  tutti_free(worker.results);
+  tutti_free(worker.trainings);
+  tutti_frames_destroy(worker.frames);
+  tutti_experiment_destroy(worker.experiment);
+  return status == TUTTI_OK ? 0 : 1;
+}
