@@ -1,0 +1,2 @@
+recipedir = $(pkgdatadir)/ini
+dist_recipe_DATA =
