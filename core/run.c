@@ -1,0 +1,525 @@
+/* run.c - the manager: asks the builder, has trials trained, records results, tells them; stops and resumes. */
+#include "run_impl.h"
+
+#include "file_impl.h"
+#include "trial_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct manager {
+  tutti_context *context;
+  const struct tutti_run_options *options;
+  const struct tutti_run_config *run;
+  struct tutti_experiment *experiment;
+  struct tutti_run_pool pool;
+  tutti_catalogue *catalogue;
+  tutti_builder *builder;
+  tutti_executor *executor;
+  struct tutti_history history;
+  int lock;
+  bool changed;     /* something waits for a commit */
+  bool idle;        /* the builder answered "nothing" since the last result was told */
+  uint64_t *queue;  /* results to tell in order of completion: [asked] */
+  uint64_t arrived; /* ... how many came */
+  uint64_t queue_room;
+  struct tutti_run_progress progress;
+  double began;
+};
+
+static double now(void) {
+  struct timespec time;
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+enum order { ORDER_TRIAL, ORDER_COMPLETION };
+
+/* --- the catalogue --- */
+
+static enum tutti_status change(struct manager *manager) {
+  if (!manager->changed)
+    TUTTI_TRY(manager->context, tutti_catalogue_begin(manager->context, manager->catalogue));
+  manager->changed = true;
+  return TUTTI_OK;
+}
+
+static void report_progress(struct manager *manager, enum tutti_phase phase) {
+  struct tutti_run_progress *progress = &manager->progress;
+  const struct tutti_history *history = &manager->history;
+  if (!manager->options->progress)
+    return;
+  progress->phase = phase;
+  progress->asked = history->asked;
+  progress->done = history->done;
+  progress->failed = history->failed;
+  progress->seconds = now() - manager->began;
+  manager->options->progress(manager->options->argument, progress);
+}
+
+static enum tutti_status commit(struct manager *manager) {
+  if (!manager->changed)
+    return TUTTI_OK;
+  manager->changed = false;
+  TUTTI_TRY(manager->context, tutti_catalogue_commit(manager->context, manager->catalogue));
+  report_progress(manager, TUTTI_PHASE_SEARCH);
+  return TUTTI_OK;
+}
+
+/* --- ask --- */
+
+static enum tutti_status submit(struct manager *manager, uint64_t trial) {
+  tutti_context *context = manager->context;
+  enum tutti_status status = TUTTI_OK;
+  char *candidate = NULL, *request = NULL;
+  TUTTI_TRY_OUT(context, tutti_scope_print(context, manager->experiment->scope,
+                                           manager->history.records[trial].candidate, &candidate));
+  TUTTI_TRY_OUT(context, tutti_request_print(context, trial, tutti_experiment_fingerprint(manager->experiment), candidate,
+                                             &request));
+  TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, request));
+out:
+  tutti_free(candidate);
+  tutti_free(request);
+  return status;
+}
+
+static enum tutti_status record_asked(struct manager *manager, uint64_t trial) {
+  tutti_context *context = manager->context;
+  const struct tutti_record *record = &manager->history.records[trial];
+  struct tutti_trial row = {
+      .number = trial, .parent = record->parent, .origin = record->origin, .asked_after = record->asked_after};
+  char *candidate = NULL;
+  enum tutti_status status = tutti_scope_print(context, manager->experiment->scope, record->candidate, &candidate);
+  row.candidate = candidate;
+  if (status == TUTTI_OK)
+    status = change(manager);
+  if (status == TUTTI_OK)
+    status = tutti_catalogue_asked(context, manager->catalogue, &row);
+  tutti_free(candidate);
+  return status;
+}
+
+/* Fill the window. What is asked for depends on what was told alone, so that it is the same for any number of workers. */
+static enum tutti_status ask(struct manager *manager) {
+  tutti_context *context = manager->context;
+  struct tutti_history *history = &manager->history;
+  while (!manager->idle && history->asked < (uint64_t)manager->run->budget &&
+         history->asked - history->told < (uint64_t)manager->run->window && !tutti_builder_exhausted(manager->builder)) {
+    struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
+    uint64_t trial = history->asked;
+    TUTTI_TRY(context, tutti_builder_ask(context, manager->builder, trial, &proposal));
+    if (!proposal.candidate) {
+      manager->idle = true;
+      break;
+    }
+    enum tutti_status status = tutti_history_add(context, history, &proposal);
+    tutti_candidate_unref(proposal.candidate);
+    TUTTI_TRY(context, status);
+    TUTTI_TRY(context, record_asked(manager, trial));
+    TUTTI_TRY(context, submit(manager, trial));
+  }
+  return TUTTI_OK;
+}
+
+/* --- tell --- */
+
+static enum tutti_status tell(struct manager *manager, uint64_t trial) {
+  struct tutti_history *history = &manager->history;
+  struct tutti_record *record = &history->records[trial];
+  struct tutti_result result = {.size = sizeof result,
+                                .trial = trial,
+                                .candidate = record->candidate,
+                                .state = record->state,
+                                .loss = record->loss,
+                                .seconds = record->seconds,
+                                .failure = record->failure ? record->failure : ""};
+  TUTTI_TRY(manager->context, tutti_builder_tell(manager->context, manager->builder, &result));
+  record->told = history->told++;
+  manager->idle = false;
+  return TUTTI_OK;
+}
+
+/* The next result to tell, or TUTTI_NO_TRIAL. */
+static uint64_t next_to_tell(const struct manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  if (manager->run->order == ORDER_COMPLETION)
+    return history->told < manager->arrived ? manager->queue[history->told] : TUTTI_NO_TRIAL;
+  return history->told < history->asked && history->records[history->told].done ? history->told : TUTTI_NO_TRIAL;
+}
+
+static enum tutti_status arrive(struct manager *manager, uint64_t trial) {
+  if (manager->arrived == manager->queue_room) {
+    uint64_t room = manager->queue_room * 2 + 64;
+    TUTTI_TRY(manager->context, tutti_realloc(manager->context, manager->arrived, room, sizeof *manager->queue,
+                                              &manager->queue));
+    manager->queue_room = room;
+  }
+  manager->queue[manager->arrived++] = trial;
+  return TUTTI_OK;
+}
+
+static enum tutti_status tell_and_ask(struct manager *manager) {
+  uint64_t trial;
+  TUTTI_TRY(manager->context, ask(manager));
+  while ((trial = next_to_tell(manager)) != TUTTI_NO_TRIAL) {
+    TUTTI_TRY(manager->context, tell(manager, trial));
+    TUTTI_TRY(manager->context, change(manager));
+    TUTTI_TRY(manager->context, tutti_catalogue_told(manager->context, manager->catalogue, trial,
+                                                     manager->history.records[trial].told));
+    TUTTI_TRY(manager->context, ask(manager));
+  }
+  return TUTTI_OK;
+}
+
+/* --- results --- */
+
+static void note_best(struct manager *manager, uint64_t trial) {
+  const struct tutti_record *record = &manager->history.records[trial];
+  if (record->state == TUTTI_STATE_FINISHED &&
+      (isnan(manager->progress.best_loss) || record->loss < manager->progress.best_loss)) {
+    manager->progress.best_loss = record->loss;
+    manager->progress.best_trial = trial;
+  }
+}
+
+static enum tutti_status facts_of(tutti_context *context, const struct tutti_reply *reply,
+                                  struct tutti_reply_facts *facts) {
+  if (reply->kind == TUTTI_REPLY_DONE)
+    return tutti_reply_parse(context, reply->text, facts);
+  *facts = (struct tutti_reply_facts){.state = TUTTI_STATE_FAILED, .loss = NAN, .seconds = reply->seconds};
+  (void)snprintf(facts->failure, sizeof facts->failure, "%s", reply->text);
+  return tutti_strdup(context, "{}", &facts->report);
+}
+
+/* A torn trial was trained again: what is recorded stands, and the new files have to agree with it. */
+static void compare_repair(struct manager *manager, uint64_t trial, const struct tutti_reply_facts *facts) {
+  const struct tutti_record *record = &manager->history.records[trial];
+  bool same = facts->state == record->state && (facts->loss == record->loss || (isnan(facts->loss) && isnan(record->loss)));
+  if (!same)
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "trial %" PRIu64 " was trained again and its loss is %.17g, not %.17g as recorded: another machine or build?",
+              trial, facts->loss, record->loss);
+  manager->progress.repaired++;
+}
+
+static enum tutti_status record_result(struct manager *manager, const struct tutti_reply *reply,
+                                       struct tutti_reply_facts *facts) {
+  tutti_context *context = manager->context;
+  struct tutti_record *record = &manager->history.records[reply->trial];
+  if (facts->failure[0])
+    TUTTI_TRY(context, tutti_strdup(context, facts->failure, &record->failure));
+  record->state = facts->state;
+  record->loss = facts->loss;
+  record->seconds = facts->seconds;
+  record->report = facts->report;
+  facts->report = NULL;
+  record->done = true;
+  manager->history.done++;
+  manager->history.failed += facts->state == TUTTI_STATE_FAILED;
+  note_best(manager, reply->trial);
+  struct tutti_trial row = {.number = reply->trial,
+                            .state = record->state,
+                            .loss = record->loss,
+                            .seconds = record->seconds,
+                            .worker = reply->worker,
+                            .failure = record->failure ? record->failure : "",
+                            .report = record->report};
+  TUTTI_TRY(context, change(manager));
+  TUTTI_TRY(context, tutti_catalogue_done(context, manager->catalogue, &row));
+  return arrive(manager, reply->trial);
+}
+
+static enum tutti_status take_reply(struct manager *manager, const struct tutti_reply *reply) {
+  tutti_context *context = manager->context;
+  struct tutti_reply_facts facts;
+  if (reply->kind == TUTTI_REPLY_PROGRESS || reply->kind == TUTTI_REPLY_NONE)
+    return TUTTI_OK;
+  if (reply->trial >= manager->history.asked)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "executor %s gave a reply for trial %" PRIu64 ", which nobody asked for",
+                      tutti_executor_descriptor(manager->executor)->name, reply->trial);
+  TUTTI_TRY(context, facts_of(context, reply, &facts));
+  enum tutti_status status = facts.status;
+  if (status != TUTTI_OK)
+    status = TUTTI_FAIL(context, status, "trial %" PRIu64 ": %s", reply->trial, facts.failure);
+  else if (manager->history.records[reply->trial].done)
+    compare_repair(manager, reply->trial, &facts);
+  else
+    status = record_result(manager, reply, &facts);
+  tutti_free(facts.report);
+  return status;
+}
+
+/* Wait for a reply, then take all that are there: they share one commit. */
+static enum tutti_status collect(struct manager *manager) {
+  enum { MOST = 64 };
+  tutti_context *context = manager->context;
+  double timeout = 1; /* also the longest that an interrupt may go unnoticed */
+  for (int i = 0; i < MOST; i++, timeout = 0) {
+    struct tutti_reply reply = {.size = sizeof reply};
+    TUTTI_TRY(context, tutti_executor_wait(context, manager->executor, timeout, &reply));
+    enum tutti_status status = take_reply(manager, &reply);
+    tutti_free(reply.text);
+    TUTTI_TRY(context, status);
+    if (tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted");
+    if (reply.kind == TUTTI_REPLY_NONE)
+      break;
+  }
+  return TUTTI_OK;
+}
+
+/* --- search --- */
+
+static enum tutti_status search(struct manager *manager) {
+  tutti_context *context = manager->context;
+  struct tutti_history *history = &manager->history;
+  enum tutti_status status = tell_and_ask(manager);
+  while (status == TUTTI_OK && history->told < history->asked) {
+    status = commit(manager);
+    if (status == TUTTI_OK)
+      status = collect(manager);
+    if (status == TUTTI_OK)
+      status = tell_and_ask(manager);
+  }
+  if (manager->changed && status != TUTTI_ERROR_FULL) {
+    /* Whatever ended the search, what is known is kept. */
+    manager->changed = false;
+    if (status == TUTTI_OK)
+      status = tutti_catalogue_commit(context, manager->catalogue);
+    else
+      (void)tutti_catalogue_commit(context, manager->catalogue);
+  }
+  return status;
+}
+
+/* --- resume --- */
+
+/* Train trials again whose files are missing or torn. */
+static enum tutti_status repair(struct manager *manager) {
+  tutti_context *context = manager->context;
+  struct tutti_history *history = &manager->history;
+  uint64_t wanted = 0;
+  for (uint64_t i = 0; i < history->asked; i++) {
+    bool whole = true;
+    char why[256] = "";
+    if (history->records[i].done)
+      TUTTI_TRY(context, tutti_report_verify(context, manager->options->directory, i, history->records[i].report, &whole,
+                                             why));
+    if (whole)
+      continue;
+    tutti_log(context, TUTTI_LOG_WARNING, "%s; trial %" PRIu64 " is trained again", why, i);
+    TUTTI_TRY(context, submit(manager, i));
+    wanted++;
+  }
+  while (manager->progress.repaired < wanted) {
+    report_progress(manager, TUTTI_PHASE_REPAIR);
+    TUTTI_TRY(context, collect(manager));
+  }
+  return TUTTI_OK;
+}
+
+/* Bring a fresh builder to where the recorded one stood: the same asks and tells, in the same order. */
+static enum tutti_status replay(struct manager *manager) {
+  tutti_context *context = manager->context;
+  struct tutti_history *history = &manager->history;
+  uint64_t *order = NULL, told = 0, recorded = history->told;
+  enum tutti_status status = TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, recorded, sizeof *order, &order));
+  for (uint64_t i = 0; i < history->asked; i++)
+    if (history->records[i].told < recorded)
+      order[history->records[i].told] = i;
+  history->told = 0;
+  for (uint64_t i = 0; i <= history->asked; i++) {
+    uint64_t before = i < history->asked ? history->records[i].asked_after : recorded;
+    for (; told < before && told < recorded; told++)
+      TUTTI_TRY_OUT(context, tell(manager, order[told]));
+    if (i == history->asked)
+      break;
+    struct tutti_proposal proposal = {
+        .size = sizeof proposal, .candidate = history->records[i].candidate, .parent = history->records[i].parent};
+    memcpy(proposal.origin, history->records[i].origin, sizeof proposal.origin);
+    TUTTI_TRY_OUT(context, tutti_builder_adopt(context, manager->builder, i, &proposal));
+  }
+  /* Results that came but had not been told, then trials without a result. */
+  for (uint64_t i = 0; i < recorded; i++)
+    TUTTI_TRY_OUT(context, arrive(manager, order[i]));
+  for (uint64_t i = 0; i < history->asked; i++) {
+    if (history->records[i].done && history->records[i].told == TUTTI_NO_TRIAL)
+      TUTTI_TRY_OUT(context, arrive(manager, i));
+    if (!history->records[i].done)
+      TUTTI_TRY_OUT(context, submit(manager, i));
+    if (history->records[i].done)
+      note_best(manager, i);
+  }
+out:
+  tutti_free(order);
+  return status;
+}
+
+/* The directory's recipe and data have to be those of this run. */
+static enum tutti_status check_same_run(struct manager *manager) {
+  tutti_context *context = manager->context;
+  const char *directory = manager->options->directory;
+  enum tutti_status status = TUTTI_OK;
+  tutti_recipe *recorded = NULL;
+  char *path = NULL, *fingerprint = NULL, found[17];
+  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recorded));
+  status = tutti_recipe_same_run(context, recorded, manager->experiment->recipe);
+  if (status != TUTTI_OK) {
+    status = tutti_error_prefix(context, status, "%s holds another run: ", directory);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, manager->catalogue, "fingerprint", &fingerprint));
+  (void)snprintf(found, sizeof found, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
+  if (fingerprint && strcmp(fingerprint, found) != 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the data set has changed since the run in %s began (fingerprint %s, now %s); begin a new run",
+                        directory, fingerprint, found);
+out:
+  tutti_recipe_destroy(recorded);
+  tutti_free(path);
+  tutti_free(fingerprint);
+  return status;
+}
+
+/* --- beginning and end --- */
+
+static enum tutti_status open_directory(struct manager *manager) {
+  tutti_context *context = manager->context;
+  const char *directory = manager->options->directory;
+  enum tutti_status status = TUTTI_OK;
+  char *path = NULL, fingerprint[17];
+  bool has_run = tutti_run_directory_has_run(directory);
+  if (has_run && !manager->options->resume)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s already holds a run; add --resume to go on with it, or choose another directory with --out",
+                      directory);
+  TUTTI_TRY_OUT(context, tutti_file_make_folder(context, directory));
+  TUTTI_TRY_OUT(context, tutti_run_lock(context, directory, &manager->lock));
+  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "catalogue.sqlite", &path));
+  if (!has_run)
+    TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));
+  if (has_run)
+    TUTTI_TRY_OUT(context, check_same_run(manager));
+  (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
+  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "fingerprint", fingerprint));
+  TUTTI_TRY_OUT(context, tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
+  manager->progress.restored = manager->history.done;
+out:
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status make_builder(struct manager *manager) {
+  struct tutti_builder_setup setup = {.size = sizeof setup, .host = manager->experiment->host};
+  return tutti_builder_create(manager->context, manager->experiment->host, "builder", &setup, &manager->builder);
+}
+
+/* A selector made and thrown away: what is wrong with it shows before anything is trained. */
+static enum tutti_status try_selector(tutti_context *context, const struct tutti_experiment *experiment) {
+  tutti_selector *selector = NULL;
+  struct tutti_selector_setup setup = {
+      .size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  if (!experiment->dataset)
+    return TUTTI_OK;
+  enum tutti_status status = tutti_selector_create(context, experiment->host, "selector", &setup, &selector);
+  tutti_selector_destroy(selector);
+  return status;
+}
+
+static size_t worker_count(const struct manager *manager) {
+  int64_t wanted = manager->options->workers ? manager->options->workers : manager->run->workers;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return wanted > 0 ? (size_t)wanted : cores > 0 ? (size_t)cores : 1;
+}
+
+static enum tutti_status make_executor(struct manager *manager, const char *const *command) {
+  struct tutti_executor_setup setup = {
+      .size = sizeof setup,
+      .workers = worker_count(manager),
+      .capacity = tutti_backend_capacity(manager->experiment->backend),
+      .trial_timeout = manager->run->trial_timeout,
+      .memory_limit = (uint64_t)(manager->run->memory_limit * 1048576),
+      .worker_command = command,
+  };
+  return tutti_executor_create(manager->context, manager->experiment->host, "executor", &setup, &manager->executor);
+}
+
+static void release(struct manager *manager) {
+  tutti_executor_destroy(manager->executor);
+  tutti_builder_destroy(manager->builder);
+  tutti_history_release(&manager->history);
+  tutti_catalogue_close(manager->catalogue);
+  tutti_experiment_destroy(manager->experiment);
+  tutti_free(manager->queue);
+  if (manager->lock >= 0)
+    (void)close(manager->lock);
+}
+
+/* Give the host the pool of this run's predictions, for builders that select among them. */
+static void offer_pool(struct manager *manager) {
+  struct tutti_experiment *experiment = manager->experiment;
+  manager->pool = (struct tutti_run_pool){manager->options->directory, experiment};
+  experiment->facts.pool = tutti_run_pool_open;
+  experiment->facts.pool_release = tutti_run_pool_release;
+  experiment->facts.pool_argument = &manager->pool;
+  tutti_host_set_facts(experiment->host, &experiment->facts);
+}
+
+enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const struct tutti_run_options *options,
+                            char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  const char *const command[] = {options->program, "worker", options->directory, NULL};
+  struct manager manager = {.context = context, .options = options, .lock = -1, .began = now()};
+  char *state = NULL;
+  *summary = NULL;
+  TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
+  manager.run = tutti_recipe_run(manager.experiment->recipe);
+  manager.progress = (struct tutti_run_progress){.size = sizeof manager.progress,
+                                                 .budget = (uint64_t)manager.run->budget,
+                                                 .best_loss = NAN,
+                                                 .best_trial = TUTTI_NO_TRIAL,
+                                                 .loss = tutti_loss_names()[manager.experiment->loss]};
+  offer_pool(&manager);
+  TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
+  TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
+  TUTTI_TRY_OUT(context, make_builder(&manager));
+  TUTTI_TRY_OUT(context, make_executor(&manager, command));
+  TUTTI_TRY_OUT(context, open_directory(&manager));
+  TUTTI_TRY_OUT(context, repair(&manager));
+  TUTTI_TRY_OUT(context, replay(&manager));
+  TUTTI_TRY_OUT(context, search(&manager));
+  TUTTI_TRY_OUT(context, tutti_builder_describe(context, manager.builder, &state));
+  if (state)
+    TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager.catalogue, "builder", state));
+  report_progress(&manager, TUTTI_PHASE_SELECT);
+  TUTTI_TRY_OUT(context, tutti_run_finish(context, &manager.pool, manager.experiment->host, &manager.history, summary));
+  report_progress(&manager, TUTTI_PHASE_DONE);
+out:
+  tutti_free(state);
+  release(&manager);
+  return status;
+}
+
+enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_run_options options = {.size = sizeof options, .directory = "."};
+  struct manager manager = {.context = context, .options = &options, .lock = -1};
+  *summary = NULL;
+  TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
+  manager.run = tutti_recipe_run(manager.experiment->recipe);
+  offer_pool(&manager);
+  TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
+  TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
+  TUTTI_TRY_OUT(context, make_builder(&manager));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, summary));
+out:
+  release(&manager);
+  return status;
+}

@@ -1,0 +1,91 @@
+/* run_pool.c - predictions of a run's trials, mapped from its directory. */
+#include "run_impl.h"
+#include "trial_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A pool's arrays and maps; pool.trials is its `trials`, from which it is found again. */
+struct mapped_pool {
+  size_t models;
+  struct tutti_npy *maps;
+  const float **predictions;
+  double *losses;
+  uint64_t trials[];
+};
+
+static void release(struct mapped_pool *mapped) {
+  if (!mapped)
+    return;
+  for (size_t i = 0; i < mapped->models && mapped->maps; i++)
+    tutti_npy_unmap(&mapped->maps[i]);
+  tutti_free(mapped->maps);
+  tutti_free(mapped->predictions);
+  tutti_free(mapped->losses);
+  tutti_free(mapped);
+}
+
+static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
+                                   uint64_t trial, const struct tutti_targets *targets, struct tutti_npy *map) {
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL, *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, source->directory, trial, &folder));
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s.npy", folder, split));
+  TUTTI_TRY_OUT(context, tutti_npy_map(context, path, map));
+  size_t width = tutti_predictions_width(targets->kind, targets->outputs);
+  if (map->element != TUTTI_F32 || map->count != targets->rows * width)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                        "%s: expected %zu x %zu float32 numbers, found %zu; run again with --resume to mend it", path,
+                        targets->rows, width, map->count);
+out:
+  tutti_free(folder);
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, const char *split_name, size_t count,
+                                      const uint64_t *trials, struct tutti_pool *pool) {
+  const struct tutti_run_pool *source = argument;
+  const tutti_dataset *dataset = source->experiment->dataset;
+  const tutti_split *split = dataset ? tutti_dataset_find(dataset, split_name) : NULL;
+  enum tutti_status status = TUTTI_OK;
+  struct mapped_pool *mapped = NULL;
+  if (!dataset)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                      "trials of backend %s have no predictions, so there is nothing to select from",
+                      tutti_backend_descriptor(source->experiment->backend)->name);
+  if (!split || tutti_split_rows(split) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the data have no rows in a split '%s'", split_name);
+  struct tutti_targets targets = tutti_split_all_targets(split);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, sizeof *mapped + count * sizeof mapped->trials[0], 1, &mapped));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->maps, &mapped->maps));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->predictions, &mapped->predictions));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->losses, &mapped->losses));
+  for (size_t i = 0; i < count; i++) {
+    TUTTI_TRY_OUT(context, map_model(context, source, split_name, trials[i], &targets, &mapped->maps[i]));
+    mapped->models = i + 1;
+    mapped->trials[i] = trials[i];
+    mapped->predictions[i] = mapped->maps[i].data;
+    struct tutti_predictions predictions = {targets.kind, targets.rows, targets.outputs, mapped->predictions[i]};
+    mapped->losses[i] = tutti_loss_of(source->experiment->loss, &predictions, &targets);
+  }
+  *pool = (struct tutti_pool){.size = sizeof *pool,
+                              .kind = targets.kind,
+                              .models = count,
+                              .rows = targets.rows,
+                              .outputs = targets.outputs,
+                              .predictions = mapped->predictions,
+                              .targets = targets,
+                              .trials = mapped->trials,
+                              .losses = mapped->losses};
+  mapped = NULL;
+out:
+  release(mapped);
+  return status;
+}
+
+void tutti_run_pool_release(void *argument, struct tutti_pool *pool) {
+  if (pool->trials)
+    release((struct mapped_pool *)((char *)(uintptr_t)pool->trials - offsetof(struct mapped_pool, trials)));
+  memset(pool, 0, sizeof *pool);
+}
