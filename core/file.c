@@ -1,0 +1,171 @@
+/* file.c - files that are whole or absent. */
+#include "file_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum tutti_status tutti_file_error(tutti_context *context, const char *path, const char *doing, int error) {
+  bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return TUTTI_FAIL(context, full ? TUTTI_ERROR_FULL : TUTTI_ERROR_IO, "%s: cannot %s: %s%s", path, doing,
+                    strerror(error), full ? "; make room, then go on" : "");
+}
+
+static int write_all(int file, const char *data, size_t bytes) {
+  while (bytes > 0) {
+    ssize_t n = write(file, data, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return -1;
+    data += n;
+    bytes -= (size_t)n;
+  }
+  return 0;
+}
+
+/* A rename is durable once its folder is. */
+static int sync_folder_of(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash)
+    slash[slash == path ? 1 : 0] = '\0';
+  int folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return -1;
+  int result = fsync(folder);
+  /* Some network file systems cannot sync folders; they say so and need it less. */
+  if (result != 0 && (errno == EINVAL || errno == EROFS))
+    result = 0;
+  (void)close(folder);
+  return result;
+}
+
+enum tutti_status tutti_file_write(tutti_context *context, const char *path, size_t count,
+                                   const struct tutti_file_part *parts) {
+  enum tutti_status status = TUTTI_OK;
+  char *temporary;
+  TUTTI_TRY(context, tutti_format(context, &temporary, "%s.tmp", path));
+  int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) {
+    status = tutti_file_error(context, temporary, "open for writing", errno);
+    goto out;
+  }
+  int failed = 0;
+  for (size_t i = 0; i < count && !failed; i++)
+    failed = write_all(file, parts[i].data, parts[i].bytes);
+  if (!failed)
+    failed = fsync(file);
+  int error = errno;
+  if (close(file) != 0 && !failed) {
+    failed = -1;
+    error = errno;
+  }
+  if (!failed && rename(temporary, path) != 0) {
+    failed = -1;
+    error = errno;
+  }
+  if (failed) {
+    (void)unlink(temporary);
+    status = tutti_file_error(context, path, "write", error);
+    goto out;
+  }
+  (void)snprintf(temporary, strlen(path) + 1, "%s", path);
+  if (sync_folder_of(temporary) != 0)
+    status = tutti_file_error(context, path, "make durable", errno);
+out:
+  tutti_free(temporary);
+  return status;
+}
+
+enum tutti_status tutti_file_write_text(tutti_context *context, const char *path, const char *text) {
+  struct tutti_file_part part = {text, strlen(text)};
+  return tutti_file_write(context, path, 1, &part);
+}
+
+enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data, size_t *bytes) {
+  enum tutti_status status = TUTTI_OK;
+  struct stat facts;
+  *data = NULL;
+  *bytes = 0;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return tutti_file_error(context, path, "open", errno);
+  if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a file", path);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)facts.st_size + 1, 1, data));
+  while (*bytes < (size_t)facts.st_size) {
+    ssize_t n = read(file, *data + *bytes, (size_t)facts.st_size - *bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      status = tutti_file_error(context, path, "read", errno);
+      goto out;
+    }
+    if (n == 0)
+      break;
+    *bytes += (size_t)n;
+  }
+  (*data)[*bytes] = '\0';
+out:
+  (void)close(file);
+  if (status != TUTTI_OK) {
+    tutti_free(*data);
+    *data = NULL;
+  }
+  return status;
+}
+
+enum tutti_status tutti_file_make_folder(tutti_context *context, const char *path) {
+  char *copy;
+  enum tutti_status status = TUTTI_OK;
+  TUTTI_TRY(context, tutti_strdup(context, path, &copy));
+  for (char *slash = copy; slash && status == TUTTI_OK;) {
+    slash = strchr(slash + 1, '/');
+    if (slash)
+      *slash = '\0';
+    if (*copy && mkdir(copy, 0755) != 0 && errno != EEXIST)
+      status = tutti_file_error(context, copy, "make the folder", errno);
+    if (slash)
+      *slash = '/';
+  }
+  struct stat facts;
+  if (status == TUTTI_OK && (stat(path, &facts) != 0 || !S_ISDIR(facts.st_mode)))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a folder, found something else", path);
+  tutti_free(copy);
+  return status;
+}
+
+enum tutti_status tutti_file_checksum(tutti_context *context, const char *path, uint64_t *bytes, uint32_t *checksum) {
+  enum { CHUNK = 1 << 16 };
+  enum tutti_status status = TUTTI_OK;
+  unsigned char *chunk;
+  *bytes = 0;
+  *checksum = (uint32_t)crc32(0, NULL, 0);
+  TUTTI_TRY(context, tutti_alloc(context, CHUNK, 1, &chunk));
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    status = tutti_file_error(context, path, "open", errno);
+    goto out;
+  }
+  ssize_t n;
+  while ((n = read(file, chunk, CHUNK)) != 0) {
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      status = tutti_file_error(context, path, "read", errno);
+      break;
+    }
+    *checksum = (uint32_t)crc32(*checksum, chunk, (uInt)n);
+    *bytes += (uint64_t)n;
+  }
+  (void)close(file);
+out:
+  tutti_free(chunk);
+  return status;
+}
