@@ -7,6 +7,7 @@ AM_TESTS_ENVIRONMENT = \
 check_LIBRARIES += libgolden.a
 libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h
 LDADD = libgolden.a libtutti.la $(CMOCKA_LIBS) $(LIBS_CORE_LIBS)
+unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_random
 
 check_PROGRAMS += $(unit_tests)

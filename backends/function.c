@@ -1,0 +1,296 @@
+/* function.c - known functions in place of training, for tests and benchmarks of builders and executors: TUTTI_TASK_VALUE,
+   takes no networks. Coordinates are the hyperparameters x0, x1, ... in the function's own units.
+
+   Branin, Rosenbrock, Levy, Hartmann 6: as in Surjanovic & Bingham, "Virtual library of simulation experiments: test
+   functions and datasets"; Levy is the textbook function, minimised. Sphere: the sum of squares.
+
+   Faults are what this backend is for, so it breaks on request the rule that plugins never end their process: `fault`
+   strikes with `fault_probability`, drawn from the candidate's seed. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <tutti/plugin.h>
+#include <unistd.h>
+
+enum { COORDINATES = 20 };
+
+enum function { FUNCTION_BRANIN, FUNCTION_LEVY, FUNCTION_ROSENBROCK, FUNCTION_HARTMANN6, FUNCTION_SPHERE };
+static const char *const function_names[] = {"branin", "levy", "rosenbrock", "hartmann6", "sphere", NULL};
+
+enum fault {
+  FAULT_NONE,
+  FAULT_ERROR,
+  FAULT_NAN,
+  FAULT_ABORT,
+  FAULT_SEGFAULT,
+  FAULT_EXIT,
+  FAULT_HANG,
+  FAULT_OOM
+};
+static const char *const fault_names[] = {"none", "error", "nan", "abort", "segfault", "exit", "hang", "oom", NULL};
+
+struct function_config {
+  int function, fault;
+  int64_t dimensions;
+  double seconds, noise, fault_probability;
+  double x[COORDINATES];
+};
+
+#define COORDINATE(number)                                                                                               \
+  {                                                                                                                      \
+    .name = "x" #number, .type = TUTTI_PARAM_REAL, .offset = offsetof(struct function_config, x[number]), .preset = "0", \
+    .flags = TUTTI_PARAM_SEARCHABLE, .doc = "Coordinate " #number " of the function's argument."                         \
+  }
+
+static const struct tutti_param function_params[] = {
+    {.name = "function",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct function_config, function),
+     .preset = "branin",
+     .choices = function_names,
+     .doc = "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock or "
+            "sphere (any number; 0)."},
+    {.name = "dimensions",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct function_config, dimensions),
+     .preset = "2",
+     .min = 1,
+     .max = COORDINATES,
+     .doc = "Dimensions of levy, rosenbrock and sphere; the first so many coordinates are read."},
+    {.name = "noise",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct function_config, noise),
+     .preset = "0",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Standard deviation of the normal noise on each value, drawn from the candidate's seed."},
+    {.name = "seconds",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct function_config, seconds),
+     .preset = "0",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .unit = "s",
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "How long a training takes: the time is slept."},
+    {.name = "fault",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct function_config, fault),
+     .preset = "none",
+     .choices = fault_names,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "What goes wrong after the sleep: an error, a value that is not a number, or the end of the process."},
+    {.name = "fault_probability",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct function_config, fault_probability),
+     .preset = "1",
+     .min = 0,
+     .max = 1,
+     .doc = "Share of the candidates that the fault strikes, drawn from the candidate's seed."},
+    COORDINATE(0),  COORDINATE(1),  COORDINATE(2),  COORDINATE(3),  COORDINATE(4),  COORDINATE(5),  COORDINATE(6),
+    COORDINATE(7),  COORDINATE(8),  COORDINATE(9),  COORDINATE(10), COORDINATE(11), COORDINATE(12), COORDINATE(13),
+    COORDINATE(14), COORDINATE(15), COORDINATE(16), COORDINATE(17), COORDINATE(18), COORDINATE(19),
+};
+
+/* --- values ---------------------------------------------------------------------------------------------------- */
+
+static double branin_function(const double *x) {
+  double bend = x[1] - 5.1 / (4 * M_PI * M_PI) * x[0] * x[0] + 5 / M_PI * x[0] - 6;
+  return bend * bend + 10 * (1 - 1 / (8 * M_PI)) * cos(x[0]) + 10;
+}
+
+static double levy_function(const double *x, size_t dimensions) {
+  double first = sin(M_PI * (1 + (x[0] - 1) / 4)), sum = first * first;
+  for (size_t i = 0; i < dimensions; i++) {
+    bool last = i + 1 == dimensions;
+    double w = 1 + (x[i] - 1) / 4, wave = last ? sin(2 * M_PI * w) : sin(M_PI * w + 1);
+    sum += (w - 1) * (w - 1) * (1 + (last ? 1 : 10) * wave * wave);
+  }
+  return sum;
+}
+
+static double rosenbrock_function(const double *x, size_t dimensions) {
+  double sum = 0;
+  for (size_t i = 0; i + 1 < dimensions; i++) {
+    double valley = x[i + 1] - x[i] * x[i];
+    sum += 100 * valley * valley + (x[i] - 1) * (x[i] - 1);
+  }
+  return sum;
+}
+
+static double hartmann6_function(const double *x) {
+  static const double alpha[4] = {1.0, 1.2, 3.0, 3.2};
+  static const double a[4][6] = {
+      {10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8}, {17, 8, 0.05, 10, 0.1, 14}};
+  static const double p[4][6] = {{0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886},
+                                 {0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991},
+                                 {0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650},
+                                 {0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381}};
+  double sum = 0;
+  for (int i = 0; i < 4; i++) {
+    double exponent = 0;
+    for (int j = 0; j < 6; j++)
+      exponent += a[i][j] * (x[j] - p[i][j]) * (x[j] - p[i][j]);
+    sum -= alpha[i] * exp(-exponent);
+  }
+  return sum;
+}
+
+static double sphere_function(const double *x, size_t dimensions) {
+  double sum = 0;
+  for (size_t i = 0; i < dimensions; i++)
+    sum += x[i] * x[i];
+  return sum;
+}
+
+static double value_function(const struct function_config *config) {
+  size_t dimensions = (size_t)config->dimensions;
+  switch (config->function) {
+  case FUNCTION_BRANIN:
+    return branin_function(config->x);
+  case FUNCTION_LEVY:
+    return levy_function(config->x, dimensions);
+  case FUNCTION_ROSENBROCK:
+    return rosenbrock_function(config->x, dimensions);
+  case FUNCTION_HARTMANN6:
+    return hartmann6_function(config->x);
+  default:
+    return sphere_function(config->x, dimensions);
+  }
+}
+
+/* --- sleep and faults -------------------------------------------------------------------------------------------- */
+
+/* In short naps, so that a cancelled context is noticed soon. */
+static enum tutti_status sleep_function(tutti_context *context, double seconds) {
+  static const double nap = 0.02;
+  while (seconds > 0) {
+    double now = seconds < nap ? seconds : nap;
+    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)(now * 1e9)};
+    if (tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled with %g s of sleep left", seconds);
+    nanosleep(&time, NULL);
+    seconds -= now;
+  }
+  return TUTTI_OK;
+}
+
+/* Take memory until the limit of the address space says no. Without a limit, end as the kernel would end it, without
+   starving the machine first. */
+static enum tutti_status exhaust_function(tutti_context *context) {
+  enum { BLOCK = 16 << 20 };
+  enum tutti_status status = TUTTI_OK;
+  struct rlimit limit;
+  void *chain = NULL;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    raise(SIGKILL);
+  while (status == TUTTI_OK) {
+    void **block = NULL;
+    status = tutti_alloc(context, 1, BLOCK, &block);
+    if (status == TUTTI_OK) {
+      *block = chain;
+      chain = block;
+    }
+  }
+  while (chain) {
+    void *next = *(void **)chain;
+    tutti_free(chain);
+    chain = next;
+  }
+  return status;
+}
+
+static enum tutti_status strike_function(tutti_context *context, const struct function_config *config, double *value) {
+  switch (config->fault) {
+  case FAULT_ERROR:
+    return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend function: failed as its parameter fault = error asks");
+  case FAULT_NAN:
+    *value = NAN;
+    break;
+  case FAULT_ABORT:
+    raise(SIGABRT);
+    break;
+  case FAULT_SEGFAULT:
+    raise(SIGSEGV);
+    break;
+  case FAULT_EXIT:
+    _exit(0); /* in seemingly good order, without a reply: the nastier case */
+  case FAULT_HANG:
+    for (;;)
+      pause();
+  case FAULT_OOM:
+    return exhaust_function(context);
+  default:
+    break;
+  }
+  return TUTTI_OK;
+}
+
+/* --- the plugin -------------------------------------------------------------------------------------------------- */
+
+struct function_backend {
+  char unused;
+};
+
+static enum tutti_status backend_create_function(tutti_context *context, const void *config, const void *setup,
+                                                 void **instance) {
+  struct function_backend *self = NULL;
+  (void)config, (void)setup;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  *instance = self;
+  return TUTTI_OK;
+}
+
+static void backend_destroy_function(void *instance) { tutti_free(instance); }
+
+static bool backend_supports_function(void *instance, enum tutti_op op) {
+  (void)instance, (void)op;
+  return false;
+}
+
+static enum tutti_status backend_train_function(void *instance, tutti_context *context, const struct tutti_job *job,
+                                                struct tutti_outcome *outcome) {
+  const struct function_config *config = job->config;
+  struct tutti_random random;
+  (void)instance;
+  tutti_random_init(&random, job->seed, "function fault", 0);
+  bool struck = tutti_random_uniform(&random) < config->fault_probability;
+  tutti_random_init(&random, job->seed, "function noise", 0);
+  double value = value_function(config) + config->noise * tutti_random_normal(&random);
+
+  TUTTI_TRY(context, sleep_function(context, config->seconds));
+  if (struck)
+    TUTTI_TRY(context, strike_function(context, config, &value));
+  if (isfinite(value)) {
+    outcome->state = TUTTI_STATE_FINISHED;
+    outcome->value = value;
+    outcome->epochs = outcome->best_epoch = 1;
+    outcome->steps = 1;
+  } else {
+    outcome->state = TUTTI_STATE_FAILED;
+    snprintf(outcome->failure, sizeof(outcome->failure), "the value of %s is %g: a finite one was expected",
+             function_names[config->function], value);
+  }
+  return TUTTI_OK;
+}
+
+static const struct tutti_backend_ops function_ops = {
+    .size = sizeof(struct tutti_backend_ops),
+    .supports = backend_supports_function,
+    .train = backend_train_function,
+};
+
+static const struct tutti_descriptor function_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "function"),
+    .version = "1.0",
+    .summary = "test functions, sleeps and faults in place of training",
+    .source = "Surjanovic & Bingham, Virtual library of simulation experiments: test functions and datasets",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(function_params, struct function_config),
+    .create = backend_create_function,
+    .destroy = backend_destroy_function,
+    .ops = &function_ops,
+};
+
+TUTTI_PLUGIN(function_descriptor)
