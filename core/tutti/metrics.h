@@ -7,6 +7,8 @@
 
 TUTTI_BEGIN_DECLS
 
+/* --- losses of one model ----------------------------------------------------------------------------------------- */
+
 /* Losses that a selection or an objective may minimise. */
 enum tutti_loss {
   TUTTI_LOSS_NLL,   /* mean negative log-likelihood; regression: Gaussian, with the constant, in the target's units */
@@ -19,9 +21,47 @@ enum tutti_loss {
 };
 /* "nll", "error", ... NULL-terminated, in the order of the enum: for parameter tables. */
 TUTTI_API const char *const *tutti_loss_names(void);
+/* Is the loss defined for this kind of task? */
+TUTTI_API bool tutti_loss_applies(enum tutti_loss loss, enum tutti_task_kind kind);
 /* The loss of one model's predictions (or of an ensemble's combined ones); NaN where it is not defined. */
 TUTTI_API double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predictions,
                                const struct tutti_targets *targets);
+
+/* --- parts, of one row ------------------------------------------------------------------------------------------- */
+
+/* -log p, in nats. p below the smallest normal float32 (1.2e-38) counts as that, so that no row costs more than 87.4. */
+TUTTI_API double tutti_probability_nll(double p);
+/* Entropy of probabilities[classes] in nats; 0 log 0 = 0. */
+TUTTI_API double tutti_entropy(size_t classes, const double *probabilities);
+/* The most probable class, the lowest on ties; `classes` if any probability is NaN. */
+TUTTI_API size_t tutti_label_of(size_t classes, const double *probabilities);
+
+TUTTI_API double tutti_normal_cdf(double z);
+/* The z with tutti_normal_cdf(z) = p; -inf and inf at 0 and 1, NaN outside. */
+TUTTI_API double tutti_normal_quantile(double p);
+/* Variances below the smallest normal float32 count as that, here and in mixtures. */
+TUTTI_API double tutti_gaussian_nll(double mean, double variance, double value);
+/* Continuous ranked probability score, in the target's unit. */
+TUTTI_API double tutti_gaussian_crps(double mean, double variance, double value);
+
+/* How the spread of members' means becomes a variance. */
+enum tutti_epistemic {
+  TUTTI_EPISTEMIC_UNBIASED,  /* divided by 1 - sum w^2: by K - 1 over K equal members; 0 for a single one */
+  TUTTI_EPISTEMIC_POPULATION /* sum w (m - mean)^2: the mixture's own, divided by K over K equal members */
+};
+/* A mixture of Gaussians, one row and output: [members] each; weights are > 0 and sum to 1. */
+struct tutti_mixture {
+  size_t members;
+  const double *weights, *means, *variances;
+};
+/* Law of total variance. variance = aleatoric + epistemic. */
+struct tutti_moments {
+  double mean, aleatoric, epistemic, variance;
+};
+TUTTI_API struct tutti_moments tutti_mixture_moments(const struct tutti_mixture *mixture, enum tutti_epistemic epistemic);
+TUTTI_API double tutti_mixture_nll(const struct tutti_mixture *mixture, double value);
+/* Closed form (Grimit et al. 2006); O(members^2). */
+TUTTI_API double tutti_mixture_crps(const struct tutti_mixture *mixture, double value);
 
 TUTTI_END_DECLS
 #endif

@@ -9,9 +9,9 @@
 
 #include "golden.h"
 
-/* automake gives tests $srcdir; by hand they run in the source folder or in a build folder below it. */
+/* The makefile names the source folder; by hand tests run there or in a build folder below it. */
 json_t *golden_load(const char *name) {
-  const char *folders[] = {getenv("srcdir"), ".", ".."};
+  const char *folders[] = {getenv("TUTTI_TEST_SRCDIR"), ".", ".."};
   json_error_t error;
   for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
     char path[4096];
@@ -24,7 +24,7 @@ json_t *golden_load(const char *name) {
     if (json_error_code(&error) != json_error_cannot_open_file)
       fail_msg("%s:%d: %s", path, error.line, error.text);
   }
-  fail_msg("tests/golden/%s.json is in none of $srcdir, . and ..", name);
+  fail_msg("tests/golden/%s.json is in none of $TUTTI_TEST_SRCDIR, . and ..", name);
   return NULL;
 }
 

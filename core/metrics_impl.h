@@ -1,0 +1,36 @@
+/* metrics_impl.h - what the files of metrics and evaluation share; for core/ alone. */
+#ifndef TUTTI_METRICS_IMPL_H
+#define TUTTI_METRICS_IMPL_H
+
+#include <float.h>
+#include <tutti/metrics.h>
+
+/* Probabilities and variances below the smallest normal float32 count as that: it keeps likelihoods finite and alters
+   nothing that float32 predictions can say. NaN stays NaN. */
+static inline double metrics_floor(double value) { return value < (double)FLT_MIN ? (double)FLT_MIN : value; }
+
+/* The most probable class (lowest on ties, `classes` for NaN) and the Brier score, of predictions (float) and of their
+   mixtures (double). */
+#define METRICS_OF_PROBABILITIES(suffix, type)                                                                           \
+  static inline size_t metrics_label_##suffix(size_t classes, const type *p) {                                           \
+    size_t best = 0;                                                                                                     \
+    for (size_t c = 0; c < classes; c++) {                                                                               \
+      if (p[c] != p[c])                                                                                                  \
+        return classes;                                                                                                  \
+      if (p[c] > p[best])                                                                                                \
+        best = c;                                                                                                        \
+    }                                                                                                                    \
+    return best;                                                                                                         \
+  }                                                                                                                      \
+  static inline double metrics_brier_##suffix(size_t classes, const type *p, size_t label) {                             \
+    double sum = 0;                                                                                                      \
+    for (size_t c = 0; c < classes; c++) {                                                                               \
+      double difference = (double)p[c] - (c == label);                                                                   \
+      sum += difference * difference;                                                                                    \
+    }                                                                                                                    \
+    return sum;                                                                                                          \
+  }
+METRICS_OF_PROBABILITIES(float, float)
+METRICS_OF_PROBABILITIES(double, double)
+
+#endif
