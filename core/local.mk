@@ -33,6 +33,7 @@ tuttiinclude_HEADERS += %D%/tutti/dataset.h
 tuttiinclude_HEADERS += %D%/tutti/descriptor.h
 tuttiinclude_HEADERS += %D%/tutti/domain.h
 tuttiinclude_HEADERS += %D%/tutti/evaluate.h
+tuttiinclude_HEADERS += %D%/tutti/evaluate.h
 tuttiinclude_HEADERS += %D%/tutti/executor.h
 tuttiinclude_HEADERS += %D%/tutti/host.h
 tuttiinclude_HEADERS += %D%/tutti/maximiser.h

@@ -1,52 +1,68 @@
-/* evaluate.h - an ensemble's predictions and uncertainty, and how good they are. */
+/* evaluate.h - an ensemble's predictions made of its members', and how good and how sure they are. Definitions are those of
+   docs/metrics.md. Members' predictions are read row by row: nothing of size [members][rows] is made. */
 #ifndef TUTTI_EVALUATE_H
 #define TUTTI_EVALUATE_H
 
+#include <tutti/host.h>
 #include <tutti/metrics.h>
 #include <tutti/selector.h>
 
 TUTTI_BEGIN_DECLS
 
-/* Uncertainty of each row, by the law of total variance or entropy. Arrays belong to the struct. */
-struct tutti_uncertainty {
+/* NULL, wherever these are asked for, means TUTTI_EVALUATION_DEFAULTS. */
+struct tutti_evaluation_options {
   size_t size;
-  enum tutti_task_kind kind;
-  size_t rows, outputs;
-  /* Regression, [rows][outputs], in the target's units; standard deviations. Aleatoric is NaN for models without a
-     variance; total then is the epistemic part. */
-  double *mean, *aleatoric, *epistemic, *total;
-  /* Classification: probabilities [rows][outputs], label [rows]; entropies [rows] in nats: of the mean prediction (total),
-     mean of the members' (aleatoric), their difference, the mutual information (epistemic). */
-  double *probabilities, *entropy, *expected_entropy, *mutual_information;
-  int32_t *label;
+  enum tutti_epistemic epistemic;
+  size_t bins;  /* of the expected calibration error, >= 1 */
+  double level; /* of central intervals (coverage, width), inside (0, 1) */
 };
+#define TUTTI_EVALUATION_DEFAULTS                                                                                        \
+  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
 
-/* Combine members: predictions[members] -> [rows][width], weights[members] summing to 1. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_uncertainty_of(tutti_context *context, enum tutti_task_kind kind,
-                                                                 size_t rows, size_t outputs, size_t members,
-                                                                 const float *const *predictions, const double *weights,
-                                                                 enum tutti_combination combination,
-                                                                 struct tutti_uncertainty *uncertainty);
-TUTTI_API void tutti_uncertainty_release(struct tutti_uncertainty *uncertainty);
-
-/* One figure. */
+enum tutti_better {
+  TUTTI_BETTER_LOWER,
+  TUTTI_BETTER_HIGHER,
+  TUTTI_BETTER_NEITHER /* it describes, as disagreement does, or has a goal of its own, as coverage has */
+};
 struct tutti_metric {
-  const char *name; /* "nll", "rmse", "ece", ... */
-  const char *of;   /* "ensemble", "average member", "oracle", "members" */
-  const char *unit; /* "nats", "target", "share", ... */
-  int better;       /* -1: lower, +1: higher, 0: neither */
-  double value;
+  const char *name; /* "nll", "oracle-error", ...: docs/metrics.md; static */
+  const char *unit; /* "nats", "fraction", "target" (the targets' own), "" */
+  enum tutti_better better;
+  double value; /* NaN: not known, as the NLL where members give no variance */
 };
+
+enum { TUTTI_METRICS_MAX = 32 };
+/* Metrics of an ensemble on the rows of one split, in a fixed order; those that its task, its combination or its size do
+   not define are left out. */
 struct tutti_evaluation {
-  size_t size;
+  size_t size; /* sizeof(struct tutti_evaluation) of the library */
+  size_t members, rows;
   size_t count;
-  struct tutti_metric metrics[64];
+  struct tutti_metric metrics[TUTTI_METRICS_MAX];
 };
-/* All metrics of an ensemble on a split. `pool` holds its members' predictions there, one model a member, in the
-   ensemble's order. */
+
+/* Evaluate an ensemble on a pool, in which each member's trial must be, with targets. TUTTI_ERROR_USAGE: a member is not in
+   the pool, no rows, no targets, a label that is no class, options out of range. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool,
                                                            const tutti_ensemble *ensemble,
+                                                           const struct tutti_evaluation_options *options,
                                                            struct tutti_evaluation *evaluation);
+/* The metric of that name, or NULL. */
+TUTTI_API const struct tutti_metric *tutti_evaluation_find(const struct tutti_evaluation *evaluation, const char *name);
+
+/* What an ensemble says of one output of a row. */
+struct tutti_uncertainty {
+  double mean; /* regression: in the target's unit; classification: probability (of a vote: share) of the class */
+  /* Regression: standard deviations in the target's unit, total^2 = aleatoric^2 + epistemic^2. Classification, the same
+     for each class of a row, in nats: total is the entropy of the mean probabilities, aleatoric the members' mean entropy,
+     epistemic their difference, the mutual information. */
+  double aleatoric, epistemic, total;
+};
+/* Predict the pool's rows (targets are not looked at) into predicted[rows][outputs]. Errors as of tutti_evaluate. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool,
+                                                                   const tutti_ensemble *ensemble,
+                                                                   const struct tutti_evaluation_options *options,
+                                                                   struct tutti_uncertainty *predicted);
 
 TUTTI_END_DECLS
 #endif
