@@ -288,10 +288,9 @@ static enum tutti_status search(struct manager *manager) {
   if (manager->changed && status != TUTTI_ERROR_FULL) {
     /* Whatever ended the search, what is known is kept. */
     manager->changed = false;
-    if (status == TUTTI_OK)
-      status = tutti_catalogue_commit(context, manager->catalogue);
-    else
-      (void)tutti_catalogue_commit(context, manager->catalogue);
+    enum tutti_status kept = tutti_catalogue_commit(context, manager->catalogue);
+    if (kept != TUTTI_OK)
+      status = kept;
   }
   return status;
 }

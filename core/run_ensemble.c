@@ -1,0 +1,173 @@
+/* run_ensemble.c - from a pool of trials to an ensemble, its JSON, and its metrics on every split. */
+#include "run_impl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const combinations[] = {"mixture", "vote"};
+
+enum tutti_status tutti_run_choose(tutti_context *context, const tutti_host *host, uint64_t seed,
+                                   struct tutti_run_pool *source, size_t count, const uint64_t *trials,
+                                   tutti_ensemble *ensemble) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_selector *selector = NULL;
+  struct tutti_selector_setup setup = {.size = sizeof setup, .host = host, .seed = seed};
+  struct tutti_pool pool = {.size = sizeof pool};
+  const tutti_split *validation = tutti_dataset_find(source->experiment->dataset, "validation");
+  if (!validation || tutti_split_rows(validation) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "an ensemble is selected on the validation rows, and the data have none; give [data] split a second "
+                      "share, as in 0.8 0.1 0.1");
+  TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, "validation", count, trials, &pool));
+  TUTTI_TRY_OUT(context, tutti_selector_create(context, host, "selector", &setup, &selector));
+  TUTTI_TRY_OUT(context, tutti_selector_select(context, selector, &pool, 0, ensemble));
+out:
+  tutti_selector_destroy(selector);
+  tutti_run_pool_release(source, &pool);
+  return status;
+}
+
+/* --- JSON --- */
+
+/* A jansson tree as text from tutti_alloc; steals the tree. */
+static enum tutti_status dump(tutti_context *context, json_t *root, char **text) {
+  char *dumped = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(root);
+  if (!dumped)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while writing JSON");
+  enum tutti_status status = tutti_format(context, text, "%s\n", dumped);
+  free(dumped);
+  return status;
+}
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensemble *ensemble, const char *selector,
+                                       enum tutti_loss loss, char **json) {
+  json_t *members = json_array(), *trace = json_array();
+  for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
+    struct tutti_member member = tutti_ensemble_member(ensemble, i);
+    json_array_append_new(members, json_pack("{s:I, s:f}", "trial", (json_int_t)member.trial, "weight", member.weight));
+  }
+  for (size_t i = 0; i < tutti_ensemble_steps(ensemble); i++) {
+    const struct tutti_step *step = tutti_ensemble_step(ensemble, i);
+    json_array_append_new(trace, json_pack("{s:I, s:o, s:s}", "trial", (json_int_t)step->trial, "loss",
+                                           number(step->loss), "note", step->note));
+  }
+  return dump(context,
+              json_pack("{s:s, s:s, s:s, s:o, s:o}", "selector", selector, "loss", tutti_loss_names()[loss],
+                        "combination", combinations[tutti_ensemble_combination(ensemble)], "members", members, "trace",
+                        trace),
+              json);
+}
+
+static enum tutti_status parse_members(tutti_context *context, const json_t *members, tutti_ensemble *ensemble) {
+  for (size_t i = 0; i < json_array_size(members); i++) {
+    json_int_t trial;
+    double weight;
+    json_error_t error;
+    if (json_unpack_ex(json_array_get(members, i), &error, 0, "{s:I, s:F}", "trial", &trial, "weight", &weight) != 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "ensemble: member %zu: %s", i, error.text);
+    TUTTI_TRY(context, tutti_ensemble_add(context, ensemble, (uint64_t)trial, weight));
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_ensemble_parse(tutti_context *context, const char *json, tutti_ensemble **ensemble) {
+  enum tutti_status status = TUTTI_OK;
+  json_error_t error = {.text = ""};
+  json_t *root = json_loads(json, 0, &error), *members;
+  const char *combination = combinations[TUTTI_COMBINATION_MIXTURE];
+  *ensemble = NULL;
+  if (!root || json_unpack_ex(root, &error, 0, "{s?s, s:o}", "combination", &combination, "members", &members) != 0 ||
+      json_array_size(members) == 0) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected an ensemble with members, as in ensemble.json: %s",
+                        error.text);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, ensemble));
+  tutti_ensemble_combine(*ensemble, strcmp(combination, combinations[TUTTI_COMBINATION_VOTE]) == 0
+                                        ? TUTTI_COMBINATION_VOTE
+                                        : TUTTI_COMBINATION_MIXTURE);
+  TUTTI_TRY_OUT(context, parse_members(context, members, *ensemble));
+out:
+  json_decref(root);
+  if (status != TUTTI_OK) {
+    tutti_ensemble_destroy(*ensemble);
+    *ensemble = NULL;
+  }
+  return status;
+}
+
+/* --- evaluation --- */
+
+/* The members' trials in ascending order, as pools want them, and the ensemble in that order. */
+static enum tutti_status in_trial_order(tutti_context *context, const tutti_ensemble *ensemble, uint64_t *trials,
+                                        tutti_ensemble **sorted) {
+  size_t count = tutti_ensemble_size(ensemble);
+  TUTTI_TRY(context, tutti_ensemble_create(context, sorted));
+  tutti_ensemble_combine(*sorted, tutti_ensemble_combination(ensemble));
+  for (size_t place = 0; place < count; place++) {
+    struct tutti_member next = {.trial = UINT64_MAX};
+    for (size_t i = 0; i < count; i++) {
+      struct tutti_member member = tutti_ensemble_member(ensemble, i);
+      if ((place == 0 || member.trial > trials[place - 1]) && member.trial < next.trial)
+        next = member;
+    }
+    trials[place] = next.trial;
+    TUTTI_TRY(context, tutti_ensemble_add(context, *sorted, next.trial, next.weight));
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source, const char *split,
+                                        const tutti_ensemble *ensemble, const uint64_t *trials, json_t *out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_pool pool = {.size = sizeof pool};
+  struct tutti_evaluation evaluation = {.size = sizeof evaluation};
+  json_t *metrics = json_array();
+  TUTTI_TRY_OUT(context,
+                tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
+  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, &evaluation));
+  for (size_t i = 0; i < evaluation.count; i++) {
+    const struct tutti_metric *metric = &evaluation.metrics[i];
+    json_array_append_new(metrics, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", metric->name, "of", metric->of, "value",
+                                             number(metric->value), "unit", metric->unit, "better",
+                                             metric->better < 0   ? "lower"
+                                             : metric->better > 0 ? "higher"
+                                                                  : "neither"));
+  }
+  json_array_append_new(out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics",
+                                       metrics));
+out:
+  json_decref(metrics);
+  tutti_run_pool_release(source, &pool);
+  return status;
+}
+
+enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
+                                     const tutti_ensemble *ensemble, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  const tutti_dataset *dataset = source->experiment->dataset;
+  uint64_t *trials = NULL;
+  tutti_ensemble *sorted = NULL;
+  json_t *splits = json_array();
+  *json = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_ensemble_size(ensemble), sizeof *trials, &trials));
+  TUTTI_TRY_OUT(context, in_trial_order(context, ensemble, trials, &sorted));
+  for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
+    const tutti_split *split = tutti_dataset_split(dataset, i);
+    if (tutti_split_rows(split) > 0 && strcmp(tutti_split_name(split), "train") != 0)
+      TUTTI_TRY_OUT(context, evaluate_split(context, source, tutti_split_name(split), sorted, trials, splits));
+  }
+  json_incref(splits);
+  TUTTI_TRY_OUT(context, dump(context, splits, json));
+out:
+  json_decref(splits);
+  tutti_ensemble_destroy(sorted);
+  tutti_free(trials);
+  return status;
+}

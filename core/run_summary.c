@@ -1,0 +1,124 @@
+/* run_summary.c - the end of a run: select, evaluate, write down. */
+#include "run_impl.h"
+
+#include "file_impl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const tasks[] = {"regression", "classification", "value"};
+
+static enum tutti_status best_of(tutti_context *context, const struct tutti_experiment *experiment,
+                                 const struct tutti_history *history, json_t **out) {
+  uint64_t best = tutti_history_best(history);
+  char *candidate;
+  *out = json_null();
+  if (best == TUTTI_NO_TRIAL)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_scope_print(context, experiment->scope, history->records[best].candidate, &candidate));
+  *out = json_pack("{s:I, s:f, s:o}", "trial", (json_int_t)best, "loss", history->records[best].loss, "candidate",
+                   json_loads(candidate, 0, NULL));
+  tutti_free(candidate);
+  return TUTTI_OK;
+}
+
+static json_t *data_of(const struct tutti_experiment *experiment) {
+  const tutti_dataset *dataset = experiment->dataset;
+  if (!dataset)
+    return json_null();
+  json_t *rows = json_object();
+  for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
+    const tutti_split *split = tutti_dataset_split(dataset, i);
+    json_object_set_new(rows, tutti_split_name(split), json_integer((json_int_t)tutti_split_rows(split)));
+  }
+  struct tutti_shape input = experiment->task.input;
+  return json_pack("{s:o, s:[i, i, i], s:I}", "rows", rows, "input", input.height, input.width, input.channels, "outputs",
+                   (json_int_t)experiment->task.outputs);
+}
+
+/* Name of the plugin in a section, or "none". */
+static const char *plugin_of(const struct tutti_experiment *experiment, const char *section) {
+  const char *name = tutti_host_plugin(experiment->host, section);
+  return name ? name : "none";
+}
+
+enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
+                                    const struct tutti_history *history, const char *ensemble, const char *evaluation,
+                                    char **json) {
+  const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
+  json_t *best;
+  TUTTI_TRY(context, best_of(context, experiment, history, &best));
+  json_t *root = json_pack(
+      "{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "run", run->name, "task",
+      tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed, "plugins",
+      "space", plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
+      plugin_of(experiment, "builder"), "selector", experiment->dataset ? plugin_of(experiment, "selector") : "none",
+      "data", data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done, "failed",
+      (json_int_t)history->failed, "best", best, "ensemble", ensemble ? json_loads(ensemble, 0, NULL) : json_null(),
+      "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(root);
+  if (!text)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while making the summary");
+  enum tutti_status status = tutti_format(context, json, "%s\n", text);
+  free(text);
+  return status;
+}
+
+static enum tutti_status write_text(tutti_context *context, const char *directory, const char *name, const char *text) {
+  char *path;
+  TUTTI_TRY(context, tutti_run_path(context, directory, name, &path));
+  enum tutti_status status = tutti_file_write_text(context, path, text);
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status nothing_finished(tutti_context *context, const struct tutti_history *history) {
+  char *reasons = NULL;
+  TUTTI_TRY(context, tutti_history_failures(context, history, &reasons));
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished, so there is no ensemble: %s",
+                 history->done, reasons[0] ? reasons : "nothing was trained");
+  tutti_free(reasons);
+  return status;
+}
+
+enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
+                                   const struct tutti_history *history, char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_experiment *experiment = source->experiment;
+  tutti_ensemble *ensemble = NULL;
+  char *chosen = NULL, *evaluation = NULL;
+  uint64_t *trials = NULL;
+  size_t count = 0;
+  *summary = NULL;
+  TUTTI_TRY_OUT(context, tutti_history_finished(context, history, &trials, &count));
+  if (count == 0) {
+    status = nothing_finished(context, history);
+    goto out;
+  }
+  if (experiment->dataset) {
+    TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
+    TUTTI_TRY_OUT(context,
+                  tutti_run_choose(context, host, experiment->facts.seed, source, count, trials, ensemble));
+    TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"), experiment->loss,
+                                                &chosen));
+    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, ensemble, &evaluation));
+    TUTTI_TRY_OUT(context, write_text(context, source->directory, "ensemble.json", chosen));
+  }
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, summary));
+  TUTTI_TRY_OUT(context, write_text(context, source->directory, "summary.json", *summary));
+out:
+  tutti_ensemble_destroy(ensemble);
+  tutti_free(trials);
+  tutti_free(chosen);
+  tutti_free(evaluation);
+  if (status != TUTTI_OK) {
+    tutti_free(*summary);
+    *summary = NULL;
+  }
+  return status;
+}
