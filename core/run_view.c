@@ -1,0 +1,324 @@
+/* run_view.c - a run directory, looked at and used after (or while) it is made. */
+#include "run_impl.h"
+
+#include "file_impl.h"
+#include "trial_impl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tutti_view {
+  char *directory;
+  struct tutti_experiment *experiment;
+  struct tutti_run_pool pool;
+  tutti_catalogue *catalogue;
+  struct tutti_history history;
+};
+
+enum tutti_status tutti_view_open(tutti_context *context, const char *directory, tutti_view **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_view *view = NULL;
+  tutti_recipe *recipe = NULL;
+  char *path = NULL;
+  *out = NULL;
+  if (!tutti_run_directory_has_run(directory))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with catalogue.sqlite in it)", directory);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *view, &view));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &view->directory));
+  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
+  TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &view->experiment));
+  view->pool = (struct tutti_run_pool){view->directory, view->experiment};
+  tutti_free(path);
+  path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "catalogue.sqlite", &path));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &view->catalogue));
+  TUTTI_TRY_OUT(context, tutti_history_load(context, view->catalogue, view->experiment->scope, &view->history));
+  *out = view;
+  view = NULL;
+out:
+  tutti_free(path);
+  tutti_view_close(view);
+  return status;
+}
+
+void tutti_view_close(tutti_view *view) {
+  if (!view)
+    return;
+  tutti_history_release(&view->history);
+  tutti_catalogue_close(view->catalogue);
+  tutti_experiment_destroy(view->experiment);
+  tutti_free(view->directory);
+  tutti_free(view);
+}
+
+/* The run's own ensemble.json, or NULL when there is none yet. */
+static enum tutti_status own_ensemble(tutti_context *context, const tutti_view *view, char **text) {
+  char *path;
+  size_t bytes;
+  enum tutti_status status = TUTTI_OK;
+  *text = NULL;
+  TUTTI_TRY(context, tutti_run_path(context, view->directory, "ensemble.json", &path));
+  if (access(path, F_OK) == 0)
+    status = tutti_file_read(context, path, text, &bytes);
+  tutti_free(path);
+  return status;
+}
+
+/* `given`, or a copy of the run's own; an error when there is neither. */
+static enum tutti_status which_ensemble(tutti_context *context, const tutti_view *view, const char *given, char **text) {
+  if (given)
+    return tutti_strdup(context, given, text);
+  TUTTI_TRY(context, own_ensemble(context, view, text));
+  if (!*text)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s has no ensemble yet: finish the run with --resume, or choose one with tutti select",
+                      view->directory);
+  return TUTTI_OK;
+}
+
+/* --- status --- */
+
+static json_t *trial_row(const struct tutti_history *history, uint64_t trial) {
+  const struct tutti_record *record = &history->records[trial];
+  static const char *const states[] = {"finished", "failed", "pruned"};
+  return json_pack("{s:I, s:s, s:o, s:f, s:s, s:s}", "trial", (json_int_t)trial, "state",
+                   record->done ? states[record->state] : "asked", "loss",
+                   isfinite(record->loss) ? json_real(record->loss) : json_null(), "seconds", record->seconds, "origin",
+                   record->origin, "failure", record->failure ? record->failure : "");
+}
+
+enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_history *history = &view->history;
+  char *summary = NULL, *builder = NULL, *ensemble = NULL, *text = NULL;
+  json_t *root = NULL, *trials = json_array();
+  double seconds = 0;
+  TUTTI_TRY_OUT(context, own_ensemble(context, view, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, &summary));
+  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
+  for (uint64_t i = 0; i < history->asked; i++) {
+    json_array_append_new(trials, trial_row(history, i));
+    seconds += history->records[i].seconds;
+  }
+  root = json_loads(summary, 0, NULL);
+  json_object_del(root, "evaluation");
+  json_object_set_new(root, "directory", json_string(view->directory));
+  json_object_set_new(root, "running", json_boolean(tutti_run_is_locked(view->directory)));
+  json_object_set_new(root, "asked", json_integer((json_int_t)history->asked));
+  json_object_set_new(root, "training_seconds", json_real(seconds));
+  json_object_set_new(root, "builder_state", builder ? json_loads(builder, 0, NULL) : json_null());
+  json_object_set(root, "all_trials", trials);
+  text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  status = text ? tutti_format(context, json, "%s\n", text) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+out:
+  free(text);
+  json_decref(root);
+  json_decref(trials);
+  tutti_free(summary);
+  tutti_free(builder);
+  tutti_free(ensemble);
+  return status;
+}
+
+/* --- select, evaluate, keep --- */
+
+enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, size_t count, const char *const *overrides,
+                                    char **text) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_recipe *recipe = NULL;
+  tutti_host *host = NULL;
+  tutti_ensemble *ensemble = NULL;
+  uint64_t *trials = NULL;
+  size_t finished = 0;
+  char *path = NULL, *failures = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, count, overrides, &recipe));
+  TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, recipe, &host));
+  tutti_host_set_facts(host, &view->experiment->facts);
+  TUTTI_TRY_OUT(context, tutti_history_finished(context, &view->history, &trials, &finished));
+  if (finished == 0) {
+    TUTTI_TRY_OUT(context, tutti_history_failures(context, &view->history, &failures));
+    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
+                        view->directory, view->history.done, failures[0] ? failures : "nothing was trained");
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_choose(context, host, view->experiment->facts.seed, &view->pool, finished, trials,
+                                          ensemble));
+  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
+                                              view->experiment->loss, text));
+out:
+  tutti_free(path);
+  tutti_free(failures);
+  tutti_free(trials);
+  tutti_ensemble_destroy(ensemble);
+  tutti_host_destroy(host);
+  tutti_recipe_destroy(recipe);
+  return status;
+}
+
+enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, const char *given, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_ensemble *ensemble = NULL;
+  char *text = NULL;
+  TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
+  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, ensemble, json));
+out:
+  tutti_ensemble_destroy(ensemble);
+  tutti_free(text);
+  return status;
+}
+
+enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *ensemble, char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  int lock = -1;
+  char *evaluation = NULL, *path = NULL;
+  *summary = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
+  TUTTI_TRY_OUT(context, tutti_view_evaluate(context, view, ensemble, &evaluation));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, &view->history, ensemble, evaluation, summary));
+  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "ensemble.json", &path));
+  TUTTI_TRY_OUT(context, tutti_file_write_text(context, path, ensemble));
+  tutti_free(path);
+  path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "summary.json", &path));
+  TUTTI_TRY_OUT(context, tutti_file_write_text(context, path, *summary));
+out:
+  if (lock >= 0)
+    (void)close(lock);
+  tutti_free(path);
+  tutti_free(evaluation);
+  return status;
+}
+
+/* --- predict --- */
+
+static enum tutti_status read_weights(tutti_context *context, const tutti_view *view, uint64_t trial,
+                                      tutti_tensors **weights) {
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL, *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, view->directory, trial, &folder));
+  TUTTI_TRY_OUT(context, tutti_run_path(context, folder, "weights.safetensors", &path));
+  if (access(path, F_OK) != 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s is not there, and predicting needs the members' weights; was the run made with "
+                        "run.keep_weights = no?",
+                        path);
+  else
+    status = tutti_tensors_read(context, path, weights);
+out:
+  tutti_free(folder);
+  tutti_free(path);
+  return status;
+}
+
+/* Predict with one member, in the target's units: out[rows][width]. */
+static enum tutti_status predict_member(tutti_context *context, tutti_view *view, uint64_t trial,
+                                        const tutti_split *split, float *out) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_experiment *experiment = view->experiment;
+  tutti_network *network = NULL;
+  tutti_config *config = NULL;
+  tutti_tensors *weights = NULL;
+  if (trial >= view->history.asked)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the ensemble's member %" PRIu64 " is not a trial of %s", trial,
+                      view->directory);
+  const tutti_candidate *candidate = view->history.records[trial].candidate;
+  TUTTI_TRY_OUT(context, read_weights(context, view, trial, &weights));
+  TUTTI_TRY_OUT(context, tutti_backend_configure(context, experiment->backend,
+                                                 tutti_scope_hyperparameters(experiment->scope),
+                                                 tutti_candidate_hyperparameters(candidate), &config));
+  if (tutti_backend_takes_networks(experiment->backend))
+    TUTTI_TRY_OUT(context, tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
+  struct tutti_job job = {.size = sizeof job,
+                          .trial = trial,
+                          .run_seed = experiment->facts.seed,
+                          .seed = tutti_candidate_seed(candidate),
+                          .task = &experiment->task,
+                          .network = network,
+                          .candidate = candidate,
+                          .config = tutti_config_values(config)};
+  TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, &job, weights, split, out));
+  tutti_split_unscale(split, experiment->task.kind, out);
+out:
+  tutti_tensors_destroy(weights);
+  tutti_config_destroy(config);
+  tutti_network_destroy(network);
+  return status;
+}
+
+static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path, tutti_split **split) {
+  enum tutti_status status = TUTTI_OK;
+  char *description_path = NULL, *description = NULL;
+  size_t bytes;
+  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "data.json", &description_path));
+  TUTTI_TRY_OUT(context, tutti_file_read(context, description_path, &description, &bytes));
+  TUTTI_TRY_OUT(context, tutti_dataset_apply(context, description, path, split));
+out:
+  tutti_free(description_path);
+  tutti_free(description);
+  return status;
+}
+
+enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, const char *given, const char *path,
+                                     struct tutti_forecast *forecast) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_task *task = &view->experiment->task;
+  tutti_ensemble *ensemble = NULL;
+  tutti_split *split = NULL;
+  char *text = NULL;
+  float *values = NULL;
+  const float **members = NULL;
+  double *weights = NULL;
+  *forecast = (struct tutti_forecast){.size = sizeof *forecast};
+  TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
+  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
+  TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
+  size_t rows = tutti_split_rows(split), count = tutti_ensemble_size(ensemble);
+  size_t width = tutti_predictions_width(task->kind, task->outputs);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows * width, count * sizeof *values, &values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *weights, &weights));
+  for (size_t i = 0; i < count; i++) {
+    struct tutti_member member = tutti_ensemble_member(ensemble, i);
+    members[i] = values + i * rows * width;
+    weights[i] = member.weight;
+    TUTTI_TRY_OUT(context, predict_member(context, view, member.trial, split, values + i * rows * width));
+  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *forecast->uncertainty, &forecast->uncertainty));
+  forecast->uncertainty->size = sizeof *forecast->uncertainty;
+  TUTTI_TRY_OUT(context, tutti_uncertainty_of(context, task->kind, rows, task->outputs, count, members, weights,
+                                              tutti_ensemble_combination(ensemble), forecast->uncertainty));
+  forecast->kind = task->kind;
+  forecast->rows = rows;
+  forecast->outputs = task->outputs;
+out:
+  tutti_free(values);
+  tutti_free(members);
+  tutti_free(weights);
+  tutti_free(text);
+  tutti_split_destroy(split);
+  tutti_ensemble_destroy(ensemble);
+  if (status != TUTTI_OK)
+    tutti_forecast_release(forecast);
+  return status;
+}
+
+void tutti_forecast_release(struct tutti_forecast *forecast) {
+  if (forecast->uncertainty)
+    tutti_uncertainty_release(forecast->uncertainty);
+  tutti_free(forecast->uncertainty);
+  forecast->uncertainty = NULL;
+}
+
+const char *tutti_view_output(const tutti_view *view, size_t index) {
+  const struct tutti_experiment *experiment = view->experiment;
+  return experiment->task.kind == TUTTI_TASK_CLASSIFICATION ? tutti_dataset_class(experiment->dataset, index)
+                                                            : tutti_dataset_target(experiment->dataset, index);
+}
