@@ -1,0 +1,117 @@
+/* builder hill-climb: some random candidates, then mutants of the best one so far.
+
+   A builder's state is a function of what was asked, adopted and told. It draws from streams keyed by the trial's number,
+   so that a resumed run goes on exactly as an uninterrupted one would have. */
+#include <stdio.h>
+#include <tutti/plugin.h>
+
+struct builder_hill_climb_config {
+  int64_t start;
+};
+
+static const struct tutti_param builder_hill_climb_params[] = {
+    {.name = "start",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct builder_hill_climb_config, start),
+     .preset = "10",
+     .min = 1,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Random candidates before the climb begins."},
+};
+
+struct builder_hill_climb {
+  const struct builder_hill_climb_config *config;
+  const tutti_host *host;
+  tutti_candidate *best; /* NULL until a trial finishes */
+  uint64_t best_trial;
+  double best_loss;
+};
+
+static enum tutti_status builder_hill_climb_create(tutti_context *context, const void *config, const void *setup,
+                                                   void **self) {
+  struct builder_hill_climb *builder;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *builder, &builder));
+  builder->config = config;
+  builder->host = ((const struct tutti_builder_setup *)setup)->host;
+  builder->best_loss = INFINITY;
+  *self = builder;
+  return TUTTI_OK;
+}
+
+static void builder_hill_climb_destroy(void *self) {
+  struct builder_hill_climb *builder = self;
+  tutti_candidate_unref(builder->best);
+  tutti_free(builder);
+}
+
+/* A neighbour of the best: one dimension of the architecture is changed, the hyperparameters stay. */
+static enum tutti_status builder_hill_climb_mutate(struct builder_hill_climb *builder, tutti_context *context,
+                                                   struct tutti_random *random, uint64_t seed,
+                                                   tutti_candidate **candidate) {
+  const tutti_scope *scope = tutti_host_scope(builder->host);
+  tutti_genotype *mutant = NULL;
+  TUTTI_TRY(context, tutti_space_mutate(context, tutti_scope_space(scope), random,
+                                        tutti_candidate_genotype(builder->best), &mutant));
+  enum tutti_status status = tutti_scope_candidate(context, scope, mutant,
+                                                   tutti_candidate_hyperparameters(builder->best), seed, candidate);
+  tutti_genotype_unref(mutant);
+  return status;
+}
+
+static enum tutti_status builder_hill_climb_ask(void *self, tutti_context *context, uint64_t trial,
+                                                struct tutti_proposal *proposal) {
+  struct builder_hill_climb *builder = self;
+  uint64_t seed = tutti_trial_seed(tutti_host_seed(builder->host), trial);
+  struct tutti_random random;
+  tutti_random_init(&random, tutti_host_seed(builder->host), "hill-climb", trial);
+  if (trial < (uint64_t)builder->config->start || !builder->best) {
+    (void)snprintf(proposal->origin, sizeof proposal->origin, "random");
+    return tutti_scope_sample(context, tutti_host_scope(builder->host), &random, seed, &proposal->candidate);
+  }
+  (void)snprintf(proposal->origin, sizeof proposal->origin, "mutation");
+  proposal->parent = builder->best_trial;
+  return builder_hill_climb_mutate(builder, context, &random, seed, &proposal->candidate);
+}
+
+static enum tutti_status builder_hill_climb_tell(void *self, tutti_context *context, const struct tutti_result *result) {
+  struct builder_hill_climb *builder = self;
+  (void)context;
+  if (result->state != TUTTI_STATE_FINISHED || !(result->loss < builder->best_loss))
+    return TUTTI_OK;
+  tutti_candidate_unref(builder->best);
+  builder->best = tutti_candidate_ref(result->candidate);
+  builder->best_trial = result->trial;
+  builder->best_loss = result->loss;
+  return TUTTI_OK;
+}
+
+/* Asking changes nothing in this builder, so there is nothing to take over either. */
+static enum tutti_status builder_hill_climb_adopt(void *self, tutti_context *context, uint64_t trial,
+                                                  const struct tutti_proposal *proposal) {
+  (void)self;
+  (void)context;
+  (void)trial;
+  (void)proposal;
+  return TUTTI_OK;
+}
+
+static const struct tutti_builder_ops builder_hill_climb_ops = {
+    .size = sizeof builder_hill_climb_ops,
+    .ask = builder_hill_climb_ask,
+    .tell = builder_hill_climb_tell,
+    .adopt = builder_hill_climb_adopt,
+};
+
+static const struct tutti_descriptor builder_hill_climb_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "hill-climb"),
+    .version = "1.0",
+    .summary = "random candidates, then mutants of the best so far",
+    .source = "",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(builder_hill_climb_params, struct builder_hill_climb_config),
+    .create = builder_hill_climb_create,
+    .destroy = builder_hill_climb_destroy,
+    .ops = &builder_hill_climb_ops,
+};
+
+TUTTI_PLUGIN(builder_hill_climb_descriptor)
