@@ -1,0 +1,82 @@
+/* text.c - texts that grow piece by piece, and numbers as text. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text_impl.h"
+
+struct tutti_text tutti_text_begin(tutti_context *context) { return (struct tutti_text){.context = context}; }
+
+/* Room for `more` characters and the end. */
+static bool text_reserve(struct tutti_text *text, size_t more) {
+  if (text->status != TUTTI_OK)
+    return false;
+  size_t needed = text->length + more + 1;
+  if (needed <= text->capacity)
+    return true;
+  size_t capacity = needed < 128 ? 256 : 2 * needed;
+  text->status = tutti_realloc(text->context, text->length, capacity, 1, &text->data);
+  if (text->status == TUTTI_OK)
+    text->capacity = capacity;
+  return text->status == TUTTI_OK;
+}
+
+void tutti_text_add(struct tutti_text *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  if (length < 0 || !text_reserve(text, (size_t)length))
+    return;
+  va_start(arguments, format);
+  (void)vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  text->length += (size_t)length;
+}
+
+void tutti_text_add_number(struct tutti_text *text, double number) {
+  char digits[TUTTI_NUMBER_SIZE];
+  tutti_number_print(number, digits);
+  tutti_text_add(text, "%s", digits);
+}
+
+void tutti_text_add_json(struct tutti_text *text, const char *string) {
+  json_t *value = json_string(string);
+  char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+  tutti_text_add(text, "%s", quoted ? quoted : "\"?\"");
+  free(quoted);
+  json_decref(value);
+}
+
+enum tutti_status tutti_text_take(struct tutti_text *text, char **out) {
+  *out = NULL;
+  if (!text_reserve(text, 0)) {
+    enum tutti_status status = text->status;
+    tutti_text_discard(text);
+    return status;
+  }
+  *out = text->data;
+  *text = tutti_text_begin(text->context);
+  return TUTTI_OK;
+}
+
+void tutti_text_discard(struct tutti_text *text) {
+  tutti_free(text->data);
+  *text = tutti_text_begin(text->context);
+}
+
+void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]) {
+  for (int digits = 15; digits <= 17; digits++) {
+    (void)snprintf(text, TUTTI_NUMBER_SIZE, "%.*g", digits, number);
+    double back = strtod(text, NULL);
+    if (memcmp(&back, &number, sizeof back) == 0)
+      return;
+  }
+}
+
+bool tutti_number_parse(const char *text, double *number) {
+  char *end;
+  *number = strtod(text, &end);
+  return end != text && *end == '\0';
+}
