@@ -1,0 +1,48 @@
+/* closest_name.c - which name was probably meant: Damerau-Levenshtein distance (optimal string alignment). */
+#include <string.h>
+#include <tutti/param.h>
+
+enum { LONGEST = 64 };
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Edits (insert, delete, replace, swap of neighbours) between texts of at most LONGEST characters. */
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+  size_t rows[3][LONGEST + 1];
+  size_t *before = rows[0], *above = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= b_length; j++)
+    above[j] = before[j] = j;
+  for (size_t i = 1; i <= a_length; i++) {
+    row[0] = i;
+    for (size_t j = 1; j <= b_length; j++) {
+      size_t replaced = above[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = smaller(replaced, smaller(above[j], row[j - 1]) + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = smaller(row[j], before[j - 2] + 1);
+    }
+    size_t *oldest = before;
+    before = above;
+    above = row;
+    row = oldest;
+  }
+  return above[b_length];
+}
+
+const char *tutti_closest_name(const char *name, size_t count, const char *const *names) {
+  size_t length = strlen(name), best = SIZE_MAX;
+  const char *closest = NULL;
+  if (length > LONGEST)
+    return NULL;
+  for (size_t i = 0; i < count; i++) {
+    size_t other = names[i] ? strlen(names[i]) : LONGEST + 1;
+    if (other > LONGEST)
+      continue;
+    size_t distance = edit_distance(name, length, names[i], other);
+    /* A third of the letters may be wrong: more than that was meant as something else. */
+    if (distance < best && 3 * distance <= (length > other ? length : other) + 1) {
+      best = distance;
+      closest = names[i];
+    }
+  }
+  return closest;
+}
