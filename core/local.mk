@@ -22,8 +22,11 @@ libtutti_la_SOURCES += %D%/network_shape.c
 libtutti_la_SOURCES += %D%/op_names.c
 libtutti_la_SOURCES += %D%/protocol.c
 libtutti_la_SOURCES += %D%/random.c
+libtutti_la_SOURCES += %D%/safetensors.c
 libtutti_la_SOURCES += %D%/status.c
 libtutti_la_SOURCES += %D%/task.c
+libtutti_la_SOURCES += %D%/tensors.c
+libtutti_la_SOURCES += %D%/tensors_impl.h
 libtutti_la_SOURCES += %D%/text.c
 libtutti_la_SOURCES += %D%/text_impl.h
 
