@@ -9,6 +9,9 @@
    nothing that float32 predictions can say. NaN stays NaN. */
 static inline double metrics_floor(double value) { return value < (double)FLT_MIN ? (double)FLT_MIN : value; }
 
+/* What cannot be negative but for rounding; NaN stays NaN. */
+static inline double metrics_positive(double value) { return value < 0 ? 0 : value; }
+
 /* The most probable class (lowest on ties, `classes` for NaN) and the Brier score, of predictions (float) and of their
    mixtures (double). */
 #define METRICS_OF_PROBABILITIES(suffix, type)                                                                           \

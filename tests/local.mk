@@ -10,6 +10,7 @@ EXTRA_DIST += %D%/golden/forward_select.json
 EXTRA_DIST += %D%/golden/gaussian_nll.json
 EXTRA_DIST += %D%/golden/metrics.json
 LDADD = libgolden.a libtutti.la $(CMOCKA_LIBS) $(LIBS_CORE_LIBS)
+unit_tests += %D%/unit/test_evaluate
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_metrics
 unit_tests += %D%/unit/test_random

@@ -1,0 +1,94 @@
+/* combiner.c - an ensemble's members found in a pool and combined row by row. */
+#include <inttypes.h>
+
+#include "evaluate_impl.h"
+#include "metrics_impl.h"
+
+/* The number of a trial's model in a pool, whose trials ascend; pool->models if it is not there. */
+static size_t find_model(const struct tutti_pool *pool, uint64_t trial) {
+  size_t low = 0, high = pool->models;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (pool->trials[middle] < trial)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < pool->models && pool->trials[low] == trial ? low : pool->models;
+}
+
+enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
+                                      const tutti_ensemble *ensemble, struct tutti_combiner *combiner) {
+  *combiner = (struct tutti_combiner){.pool = pool, .members = tutti_ensemble_size(ensemble)};
+  combiner->combination = tutti_ensemble_combination(ensemble);
+  if (pool->kind == TUTTI_TASK_VALUE)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "models without data have no predictions to combine");
+  if (combiner->members == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected an ensemble with members, found an empty one");
+  TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof *combiner->predictions, &combiner->predictions));
+  TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof(double), &combiner->weights));
+  TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof(double), &combiner->means));
+  TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof(double), &combiner->variances));
+  TUTTI_TRY(context, tutti_alloc(context, pool->outputs, sizeof(double), &combiner->probabilities));
+  TUTTI_TRY(context, tutti_alloc(context, pool->outputs, sizeof(double), &combiner->shares));
+  TUTTI_TRY(context, tutti_alloc(context, pool->outputs, sizeof(double), &combiner->row));
+  for (size_t k = 0; k < combiner->members; k++) {
+    struct tutti_member member = tutti_ensemble_member(ensemble, k);
+    size_t model = find_model(pool, member.trial);
+    if (model == pool->models)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the ensemble has trial %" PRIu64 ", which is not among the %zu models with predictions",
+                        member.trial, pool->models);
+    combiner->predictions[k] = pool->predictions[model];
+    combiner->weights[k] = member.weight;
+  }
+  return TUTTI_OK;
+}
+
+void tutti_combiner_release(struct tutti_combiner *combiner) {
+  tutti_free(combiner->predictions);
+  tutti_free(combiner->weights);
+  tutti_free(combiner->means);
+  tutti_free(combiner->variances);
+  tutti_free(combiner->probabilities);
+  tutti_free(combiner->shares);
+  tutti_free(combiner->row);
+}
+
+const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row) {
+  const struct tutti_pool *pool = combiner->pool;
+  return combiner->predictions[member] + row * tutti_predictions_width(pool->kind, pool->outputs);
+}
+
+struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output) {
+  for (size_t k = 0; k < combiner->members; k++) {
+    const float *moments = tutti_combiner_member_row(combiner, k, row) + 2 * output;
+    combiner->means[k] = (double)moments[0];
+    combiner->variances[k] = (double)moments[1];
+  }
+  return (struct tutti_mixture){combiner->members, combiner->weights, combiner->means, combiner->variances};
+}
+
+double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row) {
+  size_t classes = combiner->pool->outputs;
+  double entropy = 0;
+  for (size_t c = 0; c < classes; c++)
+    combiner->probabilities[c] = combiner->shares[c] = 0;
+  for (size_t k = 0; k < combiner->members; k++) {
+    const float *predicted = tutti_combiner_member_row(combiner, k, row);
+    double weight = combiner->weights[k];
+    for (size_t c = 0; c < classes; c++) {
+      combiner->row[c] = (double)predicted[c];
+      combiner->probabilities[c] += weight * combiner->row[c];
+    }
+    entropy += weight * tutti_entropy(classes, combiner->row);
+    size_t label = metrics_label_float(classes, predicted);
+    if (label < classes)
+      combiner->shares[label] += weight;
+  }
+  return entropy;
+}
+
+const double *tutti_combiner_classes(const struct tutti_combiner *combiner) {
+  return combiner->combination == TUTTI_COMBINATION_VOTE ? combiner->shares : combiner->probabilities;
+}

@@ -1,0 +1,82 @@
+/* ensemble.c - members with weights, how they are combined, and the trace of why they were chosen. */
+#include <math.h>
+#include <stdio.h>
+
+#include <tutti/selector.h>
+
+struct tutti_ensemble {
+  enum tutti_combination combination;
+  size_t members, member_room;
+  struct tutti_member *member; /* weights as they were given */
+  double total;                /* of the weights */
+  size_t steps, step_room;
+  struct tutti_step *step;
+};
+
+enum tutti_status tutti_ensemble_create(tutti_context *context, tutti_ensemble **ensemble) {
+  return tutti_alloc(context, 1, sizeof **ensemble, ensemble);
+}
+
+void tutti_ensemble_destroy(tutti_ensemble *ensemble) {
+  if (!ensemble)
+    return;
+  tutti_free(ensemble->member);
+  tutti_free(ensemble->step);
+  tutti_free(ensemble);
+}
+
+/* Room for one more of `used` elements. */
+static enum tutti_status grow(tutti_context *context, size_t used, size_t *room, size_t size, void *array) {
+  if (used < *room)
+    return TUTTI_OK;
+  size_t wanted = *room ? 2 * *room : 16;
+  TUTTI_TRY(context, tutti_realloc(context, used, wanted, size, array));
+  *room = wanted;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ensemble, uint64_t trial, double weight) {
+  if (!(weight > 0) || isinf(weight))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the weight of a member is to be positive and finite, found %g", weight);
+  size_t k = 0;
+  while (k < ensemble->members && ensemble->member[k].trial != trial)
+    k++;
+  if (k == ensemble->members) {
+    TUTTI_TRY(context, grow(context, k, &ensemble->member_room, sizeof *ensemble->member, &ensemble->member));
+    ensemble->member[ensemble->members++] = (struct tutti_member){trial, 0};
+  }
+  ensemble->member[k].weight += weight;
+  ensemble->total += weight;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_ensemble_trace(tutti_context *context, tutti_ensemble *ensemble, uint64_t trial, double loss,
+                                       const char *note) {
+  TUTTI_TRY(context,
+            grow(context, ensemble->steps, &ensemble->step_room, sizeof *ensemble->step, &ensemble->step));
+  struct tutti_step *step = &ensemble->step[ensemble->steps++];
+  step->trial = trial;
+  step->loss = loss;
+  (void)snprintf(step->note, sizeof step->note, "%s", note);
+  return TUTTI_OK;
+}
+
+void tutti_ensemble_combine(tutti_ensemble *ensemble, enum tutti_combination combination) {
+  ensemble->combination = combination;
+}
+
+enum tutti_combination tutti_ensemble_combination(const tutti_ensemble *ensemble) { return ensemble->combination; }
+
+size_t tutti_ensemble_size(const tutti_ensemble *ensemble) { return ensemble->members; }
+
+struct tutti_member tutti_ensemble_member(const tutti_ensemble *ensemble, size_t index) {
+  struct tutti_member member = ensemble->member[index];
+  member.weight /= ensemble->total;
+  return member;
+}
+
+size_t tutti_ensemble_steps(const tutti_ensemble *ensemble) { return ensemble->steps; }
+
+const struct tutti_step *tutti_ensemble_step(const tutti_ensemble *ensemble, size_t index) {
+  return &ensemble->step[index];
+}

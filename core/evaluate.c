@@ -1,0 +1,101 @@
+/* evaluate.c - an ensemble's metrics on a split, and its predictions with their uncertainty. */
+#include <math.h>
+#include <string.h>
+
+#include "evaluate_impl.h"
+#include "metrics_impl.h"
+
+static enum tutti_status checked(tutti_context *context, const struct tutti_evaluation_options *given,
+                                 struct tutti_evaluation_options *options) {
+  *options = given ? *given : (struct tutti_evaluation_options)TUTTI_EVALUATION_DEFAULTS;
+  if (options->bins < 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the calibration error needs at least 1 bin, found 0");
+  if (!(options->level > 0 && options->level < 1))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the level of intervals is to be inside (0, 1), found %g",
+                      options->level);
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_targets(tutti_context *context, const struct tutti_pool *pool) {
+  const struct tutti_targets *targets = &pool->targets;
+  bool classes = pool->kind == TUTTI_TASK_CLASSIFICATION;
+  if (pool->rows == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "an ensemble cannot be evaluated on a split without rows");
+  if (!(classes ? (const void *)targets->labels : (const void *)targets->values))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "an ensemble cannot be evaluated on rows without targets");
+  for (size_t n = 0; classes && n < pool->rows; n++)
+    if (targets->labels[n] < 0 || (size_t)targets->labels[n] >= pool->outputs)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "row %zu: expected a class from 0 to %zu, found %d", n,
+                        pool->outputs - 1, (int)targets->labels[n]);
+  return TUTTI_OK;
+}
+
+void tutti_evaluation_add(struct tutti_evaluation *evaluation, const char *name, const char *unit,
+                          enum tutti_better better, double value) {
+  evaluation->metrics[evaluation->count++] = (struct tutti_metric){name, unit, better, value};
+}
+
+enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                 const struct tutti_evaluation_options *given, struct tutti_evaluation *evaluation) {
+  enum tutti_status status;
+  struct tutti_combiner combiner = {0};
+  struct tutti_evaluation_options options;
+  *evaluation = (struct tutti_evaluation){.size = sizeof *evaluation, .rows = pool->rows};
+  TUTTI_TRY_OUT(context, checked(context, given, &options));
+  TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
+  TUTTI_TRY_OUT(context, check_targets(context, pool));
+  evaluation->members = combiner.members;
+  if (pool->kind == TUTTI_TASK_CLASSIFICATION)
+    TUTTI_TRY_OUT(context, tutti_evaluate_classification(context, &combiner, &options, evaluation));
+  else
+    TUTTI_TRY_OUT(context, tutti_evaluate_regression(context, &combiner, &options, evaluation));
+out:
+  tutti_combiner_release(&combiner);
+  return status;
+}
+
+const struct tutti_metric *tutti_evaluation_find(const struct tutti_evaluation *evaluation, const char *name) {
+  for (size_t i = 0; i < evaluation->count; i++)
+    if (strcmp(evaluation->metrics[i].name, name) == 0)
+      return &evaluation->metrics[i];
+  return NULL;
+}
+
+static void predict_classes(struct tutti_combiner *combiner, size_t row, struct tutti_uncertainty *out) {
+  size_t classes = combiner->pool->outputs;
+  double aleatoric = tutti_combiner_probabilities(combiner, row);
+  double total = tutti_entropy(classes, combiner->probabilities);
+  const double *means = tutti_combiner_classes(combiner);
+  for (size_t c = 0; c < classes; c++)
+    out[c] = (struct tutti_uncertainty){means[c], aleatoric, metrics_positive(total - aleatoric), total};
+}
+
+static void predict_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic,
+                           struct tutti_uncertainty *out) {
+  for (size_t o = 0; o < combiner->pool->outputs; o++) {
+    struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, o);
+    struct tutti_moments moments = tutti_mixture_moments(&mixture, epistemic);
+    out[o] = (struct tutti_uncertainty){moments.mean, sqrt(moments.aleatoric), sqrt(moments.epistemic),
+                                        sqrt(moments.variance)};
+  }
+}
+
+enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool,
+                                         const tutti_ensemble *ensemble, const struct tutti_evaluation_options *given,
+                                         struct tutti_uncertainty *predicted) {
+  enum tutti_status status;
+  struct tutti_combiner combiner = {0};
+  struct tutti_evaluation_options options;
+  TUTTI_TRY_OUT(context, checked(context, given, &options));
+  TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
+  for (size_t n = 0; n < pool->rows; n++) {
+    struct tutti_uncertainty *out = predicted + n * pool->outputs;
+    if (pool->kind == TUTTI_TASK_CLASSIFICATION)
+      predict_classes(&combiner, n, out);
+    else
+      predict_values(&combiner, n, options.epistemic, out);
+  }
+out:
+  tutti_combiner_release(&combiner);
+  return status;
+}

@@ -1,0 +1,42 @@
+/* evaluate_impl.h - an ensemble's members found in a pool and combined row by row; for core/ alone. */
+#ifndef TUTTI_EVALUATE_IMPL_H
+#define TUTTI_EVALUATE_IMPL_H
+
+#include <tutti/evaluate.h>
+
+struct tutti_combiner {
+  const struct tutti_pool *pool;
+  size_t members;
+  enum tutti_combination combination;
+  const float **predictions; /* [members] -> [rows][width], borrowed from the pool */
+  double *weights;           /* [members], sum 1 */
+  double *means, *variances; /* [members] of the row and output at hand */
+  double *probabilities;     /* [outputs] of the row at hand: the weighted mean */
+  double *shares;            /* [outputs] of the row at hand: the weight that votes for each class */
+  double *row;               /* [outputs], a member's */
+};
+
+/* Find the members. Release also after failure. */
+TUTTI_NODISCARD enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
+                                                      const tutti_ensemble *ensemble, struct tutti_combiner *combiner);
+void tutti_combiner_release(struct tutti_combiner *combiner);
+/* The probabilities that a member gives the classes of a row: [outputs]. */
+const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row);
+/* Regression: the mixture at a row and output; valid until the next call. */
+struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output);
+/* Classification: make probabilities and shares of a row; gives the members' mean entropy. */
+double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row);
+/* What the ensemble holds to be the row's probabilities, by its combination. */
+const double *tutti_combiner_classes(const struct tutti_combiner *combiner);
+
+/* Append a metric. */
+void tutti_evaluation_add(struct tutti_evaluation *evaluation, const char *name, const char *unit,
+                          enum tutti_better better, double value);
+TUTTI_NODISCARD enum tutti_status tutti_evaluate_classification(tutti_context *context, struct tutti_combiner *combiner,
+                                                                const struct tutti_evaluation_options *options,
+                                                                struct tutti_evaluation *evaluation);
+TUTTI_NODISCARD enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti_combiner *combiner,
+                                                            const struct tutti_evaluation_options *options,
+                                                            struct tutti_evaluation *evaluation);
+
+#endif

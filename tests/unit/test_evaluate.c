@@ -1,0 +1,509 @@
+/* test_evaluate.c - metrics and predictions of ensembles against golden numbers, definitions and properties. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <tutti/evaluate.h>
+#include <tutti/random.h>
+
+#include "golden.h"
+
+/* Golden numbers are of float64 predictions, pools hold float32: see test_metrics.c. */
+static const double FLOAT32 = 2e-6;
+
+enum { MODELS_MAX = 16 };
+
+/* A pool that owns its arrays. */
+struct models {
+  struct tutti_pool pool;
+  float *values;
+  const float *predictions[MODELS_MAX];
+  uint64_t trials[MODELS_MAX];
+  double losses[MODELS_MAX], *y;
+  int32_t *labels;
+};
+
+static tutti_context *context;
+
+static int setup(void **state) {
+  (void)state;
+  return tutti_context_create(&context) != TUTTI_OK;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  tutti_context_destroy(context);
+  return 0;
+}
+
+/* Trials are 10, 20, ... so that no test mistakes a trial for a number in the pool. */
+static void make_pool(struct models *models, enum tutti_task_kind kind, size_t count, size_t rows, size_t outputs) {
+  size_t width = tutti_predictions_width(kind, outputs);
+  models->pool = (struct tutti_pool){sizeof models->pool, kind, count, rows, outputs, models->predictions, {0}, NULL, NULL};
+  for (size_t k = 0; k < count; k++) {
+    models->predictions[k] = models->values + k * rows * width;
+    models->trials[k] = 10 * (k + 1);
+  }
+  models->pool.trials = models->trials;
+  models->pool.losses = models->losses;
+  models->pool.targets = (struct tutti_targets){kind, rows, outputs, models->y, models->labels};
+}
+
+static void free_pool(struct models *models) {
+  free(models->values);
+  free(models->y);
+  free(models->labels);
+}
+
+static tutti_ensemble *equal_members(const struct models *models) {
+  tutti_ensemble *ensemble;
+  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+  for (size_t k = 0; k < models->pool.models; k++)
+    assert_int_equal(tutti_ensemble_add(context, ensemble, models->trials[k], 1), TUTTI_OK);
+  return ensemble;
+}
+
+static double value_of(const struct tutti_evaluation *evaluation, const char *name) {
+  const struct tutti_metric *metric = tutti_evaluation_find(evaluation, name);
+  if (!metric)
+    fail_msg("no metric \"%s\"", name);
+  return metric->value;
+}
+
+static void random_classes(struct models *models, struct tutti_random *random, size_t count, size_t rows, size_t classes,
+                           double sharpness) {
+  *models = (struct models){0};
+  models->values = calloc(count * rows * classes, sizeof(float));
+  models->labels = calloc(rows, sizeof(int32_t));
+  for (size_t n = 0; n < rows; n++)
+    models->labels[n] = (int32_t)tutti_random_below(random, classes);
+  for (size_t i = 0; i < count * rows; i++) {
+    double sum = 0, p[8];
+    for (size_t c = 0; c < classes; c++)
+      sum += p[c] = exp(sharpness * tutti_random_normal(random));
+    for (size_t c = 0; c < classes; c++)
+      models->values[i * classes + c] = (float)(p[c] / sum);
+  }
+  make_pool(models, TUTTI_TASK_CLASSIFICATION, count, rows, classes);
+}
+
+static void random_values(struct models *models, struct tutti_random *random, size_t count, size_t rows, size_t outputs) {
+  *models = (struct models){0};
+  models->values = calloc(count * rows * outputs * 2, sizeof(float));
+  models->y = calloc(rows * outputs, sizeof(double));
+  for (size_t i = 0; i < rows * outputs; i++)
+    models->y[i] = tutti_random_normal(random);
+  for (size_t i = 0; i < count * rows * outputs; i++) {
+    models->values[2 * i] = (float)tutti_random_normal(random);
+    models->values[2 * i + 1] = (float)exp(tutti_random_normal(random));
+  }
+  make_pool(models, TUTTI_TASK_REGRESSION, count, rows, outputs);
+}
+
+static void test_classification_golden(void **state) {
+  (void)state;
+  json_t *root = golden_load("metrics"), *golden = golden_get(root, "classification");
+  json_t *expected = golden_get(golden, "ensemble(mean of probabilities)");
+  struct models models = {0};
+  size_t rows, count;
+  models.labels = golden_integers(golden_get(golden, "y"), &rows);
+  models.values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
+  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
+  tutti_ensemble *ensemble = equal_members(&models);
+  struct tutti_evaluation got;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_int_equal(got.members, 5);
+  assert_int_equal(got.rows, rows);
+  assert_close(value_of(&got, "nll"), golden_number_of(expected, "nll"), FLOAT32, 0);
+  assert_close(value_of(&got, "error"), golden_number_of(expected, "error"), 1e-14, 0);
+  assert_close(value_of(&got, "brier"), golden_number_of(expected, "brier_sum_over_classes"), FLOAT32, 0);
+  assert_close(value_of(&got, "ece"), golden_number_of(expected, "ece15"), FLOAT32, 0);
+  assert_close(value_of(&got, "oracle-nll"), golden_number_of(golden, "oracle_nll(mean_x min_k nll)"), FLOAT32, 0);
+  assert_close(value_of(&got, "oracle-error"), golden_number_of(golden, "oracle_error(all models wrong)"), 1e-14, 0);
+  assert_close(value_of(&got, "average-nll"), golden_number_of(golden, "average_base_learner_nll"), FLOAT32, 0);
+  assert_close(value_of(&got, "average-error"), golden_number_of(golden, "average_base_learner_error"), 1e-14, 0);
+  assert_close(value_of(&got, "disagreement"), golden_number_of(golden, "disagreement_mean_over_pairs"), 1e-14, 0);
+  assert_close(value_of(&got, "entropy"), golden_number_of(golden, "predictive_entropy_mean"), FLOAT32, 0);
+  assert_close(value_of(&got, "expected-entropy"), golden_number_of(golden, "expected_entropy_mean"), FLOAT32, 0);
+  assert_close(value_of(&got, "mutual-information"), golden_number_of(golden, "mutual_information_mean"), 1e-5, 0);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+  json_decref(root);
+}
+
+/* The ECE of each golden model alone: an ensemble of one. */
+static void test_calibration_of_single_models(void **state) {
+  (void)state;
+  json_t *root = golden_load("metrics"), *golden = golden_get(root, "classification");
+  struct models models = {0};
+  size_t rows, count;
+  models.labels = golden_integers(golden_get(golden, "y"), &rows);
+  models.values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
+  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
+  for (size_t k = 0; k < 5; k++) {
+    tutti_ensemble *ensemble;
+    struct tutti_evaluation got;
+    assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+    assert_int_equal(tutti_ensemble_add(context, ensemble, models.trials[k], 3), TUTTI_OK);
+    assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+    assert_close(value_of(&got, "ece"), golden_number_of(golden_at(golden_get(golden, "per_model"), k), "ece15"), FLOAT32,
+                 0);
+    assert_close(value_of(&got, "oracle-nll"), value_of(&got, "nll"), 1e-15, 0);
+    assert_null(tutti_evaluation_find(&got, "disagreement"));
+    tutti_ensemble_destroy(ensemble);
+  }
+  free_pool(&models);
+  json_decref(root);
+}
+
+/* A confidence on an edge belongs to the lower bin: with 2 bins, 0.5 (right) and 0.75 (wrong) do not share one. */
+static void test_bin_edges(void **state) {
+  (void)state;
+  struct models models = {0};
+  models.values = calloc(4, sizeof(float));
+  models.labels = calloc(2, sizeof(int32_t));
+  models.values[0] = models.values[1] = 0.5f;
+  models.values[2] = 0.25f;
+  models.values[3] = 0.75f;
+  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 1, 2, 2);
+  tutti_ensemble *ensemble = equal_members(&models);
+  struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  struct tutti_evaluation got;
+  options.bins = 2;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, &options, &got), TUTTI_OK);
+  assert_close(value_of(&got, "ece"), (0.5 + 0.75) / 2, 1e-15, 0);
+  options.bins = 1;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, &options, &got), TUTTI_OK);
+  assert_close(value_of(&got, "ece"), 0.125, 1e-15, 0);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+}
+
+/* Three members, labels 0 0 1 / 0 1 1 on two rows, truth 0 0: by hand. */
+static void test_disagreement_by_hand(void **state) {
+  (void)state;
+  const float values[] = {0.9f, 0.1f, 0.9f, 0.1f, /* 2 */ 0.9f, 0.1f, 0.1f, 0.9f, /* 3 */ 0.1f, 0.9f, 0.1f, 0.9f};
+  struct models models = {0};
+  models.values = calloc(12, sizeof(float));
+  models.labels = calloc(2, sizeof(int32_t));
+  memcpy(models.values, values, sizeof values);
+  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 3, 2, 2);
+  tutti_ensemble *ensemble = equal_members(&models);
+  struct tutti_evaluation got;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  /* Pairs differ on 1/2, 1, 1/2 of the rows; their mean errors are 1/4, 1/2, 3/4. */
+  assert_close(value_of(&got, "disagreement"), 2.0 / 3, 1e-15, 0);
+  assert_close(value_of(&got, "normalised-disagreement"), (2 + 2 + 2.0 / 3) / 3, 1e-15, 0);
+  assert_close(value_of(&got, "oracle-error"), 0, 0, 0);
+  /* A vote: shares (2/3, 1/3) and (1/3, 2/3). */
+  tutti_ensemble_combine(ensemble, TUTTI_COMBINATION_VOTE);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(&got, "error"), 0.5, 1e-15, 0);
+  assert_null(tutti_evaluation_find(&got, "nll"));
+  struct tutti_uncertainty predicted[4];
+  assert_int_equal(tutti_ensemble_predict(context, &models.pool, ensemble, NULL, predicted), TUTTI_OK);
+  assert_close(predicted[0].mean, 2.0 / 3, 1e-15, 0);
+  assert_close(predicted[3].mean, 2.0 / 3, 1e-15, 0);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+}
+
+static void test_regression_golden(void **state) {
+  (void)state;
+  json_t *root = golden_load("metrics"), *golden = golden_get(root, "regression");
+  struct models models = {0};
+  size_t rows, count;
+  models.y = golden_doubles(golden_get(golden, "y"), &rows);
+  double *mu = golden_doubles(golden_get(golden, "mu[model][sample]"), &count);
+  double *var = golden_doubles(golden_get(golden, "var[model][sample]"), NULL);
+  double *aleatoric = golden_doubles(golden_get(golden, "aleatoric=mean var"), NULL);
+  double *epistemic = golden_doubles(golden_get(golden, "epistemic_ddof1(1/(K-1))"), NULL);
+  double *total = golden_doubles(golden_get(golden, "total_var_ddof1"), NULL);
+  double *mean = golden_doubles(golden_get(golden, "mixture_mean"), NULL);
+  models.values = calloc(2 * count, sizeof(float));
+  for (size_t i = 0; i < count; i++) {
+    models.values[2 * i] = (float)mu[i];
+    models.values[2 * i + 1] = (float)var[i];
+  }
+  make_pool(&models, TUTTI_TASK_REGRESSION, 5, rows, 1);
+  tutti_ensemble *ensemble = equal_members(&models);
+  struct tutti_evaluation got;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(&got, "nll"), golden_number_of(golden, "nll_mean_exact_mixture"), FLOAT32, 0);
+  assert_close(value_of(&got, "nll-moments"), golden_number_of(golden, "nll_mean_moment_matched_ddof1"), FLOAT32, 0);
+  assert_close(value_of(&got, "rmse"), golden_number_of(golden, "rmse"), FLOAT32, 0);
+  assert_close(value_of(&got, "mae"), golden_number_of(golden, "mae"), FLOAT32, 0);
+  assert_close(value_of(&got, "r2"), golden_number_of(golden, "r2"), FLOAT32, 0);
+  assert_close(value_of(&got, "crps"), golden_number_of(golden, "crps_exact_mixture_mean"), FLOAT32, 0);
+  assert_close(value_of(&got, "crps-moments"), golden_number_of(golden, "crps_gaussian_mean_ddof1"), FLOAT32, 0);
+  assert_close(value_of(&got, "average-nll"), golden_number_of(golden, "average_base_learner_nll"), FLOAT32, 0);
+  struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  options.epistemic = TUTTI_EPISTEMIC_POPULATION;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, &options, &got), TUTTI_OK);
+  assert_close(value_of(&got, "nll-moments"), golden_number_of(golden, "nll_mean_moment_matched_ddof0"), FLOAT32, 0);
+  struct tutti_uncertainty *predicted = calloc(rows, sizeof *predicted);
+  assert_int_equal(tutti_ensemble_predict(context, &models.pool, ensemble, NULL, predicted), TUTTI_OK);
+  for (size_t n = 0; n < rows; n++) {
+    assert_close(predicted[n].mean, mean[n], FLOAT32, 1e-7);
+    assert_close(predicted[n].aleatoric, sqrt(aleatoric[n]), FLOAT32, 0);
+    assert_close(predicted[n].epistemic, sqrt(epistemic[n]), FLOAT32, 0);
+    assert_close(predicted[n].total, sqrt(total[n]), FLOAT32, 0);
+  }
+  free(mu), free(var), free(aleatoric), free(epistemic), free(total), free(mean), free(predicted);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+  json_decref(root);
+}
+
+/* Width against coverage: one model that predicts the golden means and standard deviations. */
+static void test_width_and_coverage_golden(void **state) {
+  (void)state;
+  json_t *root = golden_load("metrics"), *golden = golden_get(root, "nomu_auc_nll");
+  struct models models = {0};
+  size_t rows;
+  models.y = golden_doubles(golden_get(golden, "y"), &rows);
+  double *mean = golden_doubles(golden_get(golden, "mean"), NULL);
+  double *sigma = golden_doubles(golden_get(golden, "sigma"), NULL);
+  models.values = calloc(2 * rows, sizeof(float));
+  for (size_t n = 0; n < rows; n++) {
+    models.values[2 * n] = (float)mean[n];
+    models.values[2 * n + 1] = (float)(sigma[n] * sigma[n]);
+  }
+  make_pool(&models, TUTTI_TASK_REGRESSION, 1, rows, 1);
+  tutti_ensemble *ensemble = equal_members(&models);
+  struct tutti_evaluation got;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(&got, "width-coverage-area"),
+               golden_number_of(golden, "AUC_fine_grid_limit = 2*mean(sigma)*mean(|y-m|/sigma)"), 1e-5, 0);
+  assert_close(value_of(&got, "nll-min"),
+               golden_number_of(golden, "NLLmin_exact = mean(log sigma)+log(c_opt)+1/2") + 0.5 * log(2 * M_PI), 1e-5, 0);
+  json_t *points = golden_get(golden, "point_values");
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    json_t *point = golden_at(points, i);
+    struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+    options.level = 2 * tutti_normal_cdf(golden_number_of(point, "c")) - 1;
+    assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, &options, &got), TUTTI_OK);
+    assert_close(value_of(&got, "coverage"), golden_number_of(point, "CP"), 1e-12, 0);
+    assert_close(value_of(&got, "width"), golden_number_of(point, "MW"), FLOAT32, 0);
+  }
+  free(mean), free(sigma);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+  json_decref(root);
+}
+
+/* Targets drawn from the prediction itself: coverage reaches its level and calibration error vanishes; predictions of half
+   the deviation are found out. */
+static void test_calibration_of_truth(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct models models;
+  struct tutti_evaluation got;
+  tutti_random_init(&random, 5, "test", 0);
+  random_values(&models, &random, 1, 20000, 1);
+  for (size_t n = 0; n < models.pool.rows; n++)
+    models.y[n] = (double)models.values[2 * n] + sqrt((double)models.values[2 * n + 1]) * tutti_random_normal(&random);
+  tutti_ensemble *ensemble = equal_members(&models);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(&got, "coverage"), 0.95, 0, 0.006); /* 4 standard errors */
+  assert_close(value_of(&got, "calibration-error"), 0, 0, 0.01);
+  for (size_t n = 0; n < models.pool.rows; n++)
+    models.values[2 * n + 1] /= 4;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(&got, "coverage"), 2 * tutti_normal_cdf(1.959964 / 2) - 1, 0, 0.014);
+  assert_true(value_of(&got, "calibration-error") > 0.05);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+}
+
+/* Proposition 3.1 of Zaidi et al. (2021): oracle <= ensemble <= average base learner in NLL, for any pool and weights. */
+static void test_oracle_ensemble_average(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    struct tutti_random random;
+    struct models models;
+    struct tutti_evaluation got;
+    tutti_random_init(&random, seed, "test", 0);
+    size_t count = 2 + (size_t)tutti_random_below(&random, 6), rows = 1 + (size_t)tutti_random_below(&random, 30);
+    if (seed % 2)
+      random_classes(&models, &random, count, rows, 2 + (size_t)tutti_random_below(&random, 6), 3);
+    else
+      random_values(&models, &random, count, rows, 1 + (size_t)tutti_random_below(&random, 3));
+    tutti_ensemble *ensemble;
+    assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+    for (size_t k = 0; k < count; k++)
+      assert_int_equal(
+          tutti_ensemble_add(context, ensemble, models.trials[k], seed % 3 ? 1 : 0.1 + tutti_random_uniform(&random)),
+          TUTTI_OK);
+    assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+    assert_true(value_of(&got, "oracle-nll") <= value_of(&got, "nll") + 1e-12);
+    assert_true(value_of(&got, "nll") <= value_of(&got, "average-nll") + 1e-12);
+    if (seed % 2) {
+      assert_true(value_of(&got, "oracle-error") <= value_of(&got, "error"));
+      assert_true(value_of(&got, "mutual-information") >= 0);
+      assert_close(value_of(&got, "mutual-information"), value_of(&got, "entropy") - value_of(&got, "expected-entropy"),
+                   1e-12, 1e-15);
+    } else {
+      assert_true(value_of(&got, "oracle-rmse") <= value_of(&got, "average-rmse") + 1e-12);
+      assert_true(value_of(&got, "rmse") <= value_of(&got, "average-rmse") + 1e-12);
+      assert_true(value_of(&got, "crps") >= 0);
+    }
+    tutti_ensemble_destroy(ensemble);
+    free_pool(&models);
+  }
+}
+
+/* Weight 2 is the member twice; the order of adding does not matter to the metrics. */
+static void test_weights_are_multiplicities(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct models models;
+  struct tutti_evaluation a, b;
+  tutti_random_init(&random, 9, "test", 0);
+  random_classes(&models, &random, 3, 40, 3, 2);
+  memcpy(models.values + 2 * 40 * 3, models.values, 40 * 3 * sizeof(float));
+  tutti_ensemble *thrice = equal_members(&models), *twice;
+  assert_int_equal(tutti_ensemble_create(context, &twice), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_add(context, twice, models.trials[1], 1), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_add(context, twice, models.trials[0], 1), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_add(context, twice, models.trials[0], 1), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_size(twice), 2);
+  assert_close(tutti_ensemble_member(twice, 1).weight, 2.0 / 3, 1e-15, 0);
+  assert_int_equal(tutti_evaluate(context, &models.pool, thrice, NULL, &a), TUTTI_OK);
+  assert_int_equal(tutti_evaluate(context, &models.pool, twice, NULL, &b), TUTTI_OK);
+  const char *same[] = {"nll", "error", "brier", "ece", "mutual-information", "average-nll", "oracle-nll"};
+  for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+    assert_close(value_of(&a, same[i]), value_of(&b, same[i]), 1e-13, 1e-15);
+  tutti_ensemble_destroy(thrice);
+  tutti_ensemble_destroy(twice);
+  free_pool(&models);
+}
+
+/* Members without a variance: what needs it is NaN, the rest is not. */
+static void test_members_without_variance(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct models models;
+  struct tutti_evaluation got;
+  tutti_random_init(&random, 3, "test", 0);
+  random_values(&models, &random, 3, 10, 2);
+  for (size_t i = 0; i < 60; i++)
+    models.values[2 * i + 1] = NAN;
+  tutti_ensemble *ensemble = equal_members(&models);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  const char *known[] = {"rmse", "mae", "r2", "epistemic", "oracle-rmse", "average-rmse"};
+  const char *unknown[] = {"nll", "nll-moments", "crps", "crps-moments", "coverage", "width", "calibration-error",
+                           "width-coverage-area", "nll-min", "aleatoric", "oracle-nll", "average-nll"};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    assert_true(isfinite(value_of(&got, known[i])));
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+    assert_true(isnan(value_of(&got, unknown[i])));
+  assert_int_equal(sizeof known / sizeof known[0] + sizeof unknown / sizeof unknown[0], got.count);
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+}
+
+static void test_nan_probabilities(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct models models;
+  struct tutti_evaluation got;
+  tutti_random_init(&random, 3, "test", 0);
+  random_classes(&models, &random, 2, 5, 3, 1);
+  for (size_t i = 0; i < 3; i++)
+    models.values[i] = NAN;
+  tutti_ensemble *ensemble = equal_members(&models);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  const char *unknown[] = {"nll", "error", "brier", "ece", "entropy", "mutual-information", "average-nll",
+                           "average-error"};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+    assert_true(isnan(value_of(&got, unknown[i])));
+  tutti_ensemble_destroy(ensemble);
+  free_pool(&models);
+}
+
+static void assert_refused(const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                           const struct tutti_evaluation_options *options, const char *says) {
+  struct tutti_evaluation got;
+  assert_int_equal(tutti_evaluate(context, pool, ensemble, options, &got), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(context), says));
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct models models;
+  tutti_random_init(&random, 3, "test", 0);
+  random_classes(&models, &random, 3, 5, 4, 1);
+  tutti_ensemble *ensemble = equal_members(&models), *empty;
+  assert_int_equal(tutti_ensemble_create(context, &empty), TUTTI_OK);
+  assert_refused(&models.pool, empty, NULL, "empty");
+  struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  options.bins = 0;
+  assert_refused(&models.pool, ensemble, &options, "bin");
+  options.bins = 5;
+  options.level = 1;
+  assert_refused(&models.pool, ensemble, &options, "level");
+  struct tutti_pool pool = models.pool;
+  pool.targets.labels = NULL;
+  assert_refused(&pool, ensemble, NULL, "without targets");
+  pool = models.pool;
+  pool.rows = 0;
+  assert_refused(&pool, ensemble, NULL, "without rows");
+  pool = models.pool;
+  pool.models = 2;
+  assert_refused(&pool, ensemble, NULL, "trial 30");
+  models.labels[3] = 4;
+  assert_refused(&models.pool, ensemble, NULL, "row 3");
+  pool = models.pool;
+  pool.kind = TUTTI_TASK_VALUE;
+  struct tutti_evaluation got;
+  assert_int_equal(tutti_evaluate(context, &pool, ensemble, NULL, &got), TUTTI_ERROR_UNSUPPORTED);
+  assert_int_equal(tutti_ensemble_add(context, ensemble, 1, 0), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_ensemble_add(context, ensemble, 1, NAN), TUTTI_ERROR_USAGE);
+  tutti_ensemble_destroy(ensemble);
+  tutti_ensemble_destroy(empty);
+  tutti_ensemble_destroy(NULL);
+  free_pool(&models);
+}
+
+static void test_ensemble_keeps_order_and_trace(void **state) {
+  (void)state;
+  tutti_ensemble *ensemble;
+  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+  for (uint64_t i = 0; i < 40; i++) {
+    assert_int_equal(tutti_ensemble_add(context, ensemble, 100 - i, 1), TUTTI_OK);
+    assert_int_equal(tutti_ensemble_trace(context, ensemble, 100 - i, (double)i, "because"), TUTTI_OK);
+  }
+  assert_int_equal(tutti_ensemble_size(ensemble), 40);
+  assert_int_equal(tutti_ensemble_steps(ensemble), 40);
+  assert_int_equal(tutti_ensemble_member(ensemble, 17).trial, 83);
+  assert_close(tutti_ensemble_member(ensemble, 17).weight, 1.0 / 40, 1e-15, 0);
+  assert_int_equal(tutti_ensemble_step(ensemble, 39)->trial, 61);
+  assert_true(tutti_ensemble_step(ensemble, 39)->loss == 39);
+  assert_string_equal(tutti_ensemble_step(ensemble, 39)->note, "because");
+  assert_int_equal(tutti_ensemble_combination(ensemble), TUTTI_COMBINATION_MIXTURE);
+  tutti_ensemble_destroy(ensemble);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_classification_golden),
+      cmocka_unit_test(test_calibration_of_single_models),
+      cmocka_unit_test(test_bin_edges),
+      cmocka_unit_test(test_disagreement_by_hand),
+      cmocka_unit_test(test_regression_golden),
+      cmocka_unit_test(test_width_and_coverage_golden),
+      cmocka_unit_test(test_calibration_of_truth),
+      cmocka_unit_test(test_oracle_ensemble_average),
+      cmocka_unit_test(test_weights_are_multiplicities),
+      cmocka_unit_test(test_members_without_variance),
+      cmocka_unit_test(test_nan_probabilities),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_ensemble_keeps_order_and_trace),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
