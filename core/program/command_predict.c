@@ -1,0 +1,228 @@
+/* command_predict.c - tutti predict: the rows of a file, with their uncertainty, as CSV, NPY or JSON. */
+#include "program_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct predict_arguments {
+  const char *directory, *file, *out, *ensemble;
+  bool json;
+};
+
+static error_t parse_predict(int key, char *value, struct argp_state *state) {
+  struct predict_arguments *arguments = state->input;
+  switch (key) {
+  case 'o':
+    arguments->out = value;
+    return 0;
+  case 'e':
+    arguments->ensemble = value;
+    return 0;
+  case 'j':
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (arguments->file)
+      argp_error(state, "expected a run directory and one file, found '%s' too", value);
+    *(arguments->directory ? &arguments->file : &arguments->directory) = value;
+    return 0;
+  case ARGP_KEY_END:
+    if (!arguments->file)
+      argp_error(state, "expected a run directory and a file, as in: %s runs/quickstart new.csv", state->name);
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* --- the columns of a prediction --- */
+
+/* A column: a name and where its number of row i is: values[i * stride]. */
+struct column {
+  char name[160];
+  const double *values;
+  size_t stride;
+};
+struct columns {
+  struct column *items;
+  size_t count;
+};
+
+static void add_column(struct columns *columns, const char *what, const char *output, const double *values,
+                       size_t stride) {
+  struct column *column = &columns->items[columns->count++];
+  (void)snprintf(column->name, sizeof column->name, "%s%s%s", what, *output ? "_" : "", output);
+  column->values = values;
+  column->stride = stride;
+}
+
+static enum tutti_status make_columns(tutti_context *context, const tutti_view *view,
+                                      const struct tutti_forecast *forecast, struct columns *columns) {
+  const struct tutti_uncertainty *u = forecast->uncertainty;
+  size_t outputs = forecast->outputs;
+  *columns = (struct columns){0};
+  TUTTI_TRY(context, tutti_alloc(context, outputs * 4 + 3, sizeof *columns->items, &columns->items));
+  if (forecast->kind == TUTTI_TASK_CLASSIFICATION) {
+    for (size_t k = 0; k < outputs; k++)
+      add_column(columns, "p", tutti_view_output(view, k), u->probabilities + k, outputs);
+    add_column(columns, "entropy", "", u->entropy, 1);
+    add_column(columns, "aleatoric", "", u->expected_entropy, 1);
+    add_column(columns, "epistemic", "", u->mutual_information, 1);
+    return TUTTI_OK;
+  }
+  for (size_t k = 0; k < outputs; k++) {
+    const char *output = outputs > 1 ? tutti_view_output(view, k) : "";
+    add_column(columns, "mean", output, u->mean + k, outputs);
+    add_column(columns, "aleatoric", output, u->aleatoric + k, outputs);
+    add_column(columns, "epistemic", output, u->epistemic + k, outputs);
+    add_column(columns, "total", output, u->total + k, outputs);
+  }
+  return TUTTI_OK;
+}
+
+/* --- writing --- */
+
+/* A CSV cell: quoted where it has to be. */
+static void write_cell(FILE *out, const char *text) {
+  if (!strpbrk(text, ",\"\n\r")) {
+    (void)fputs(text, out);
+    return;
+  }
+  (void)fputc('"', out);
+  for (; *text; text++)
+    (void)fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+  (void)fputc('"', out);
+}
+
+static void write_csv(FILE *out, const tutti_view *view, const struct tutti_forecast *forecast,
+                      const struct columns *columns) {
+  const int32_t *label = forecast->kind == TUTTI_TASK_CLASSIFICATION ? forecast->uncertainty->label : NULL;
+  (void)fputs(label ? "row,label" : "row", out);
+  for (size_t c = 0; c < columns->count; c++) {
+    (void)fputc(',', out);
+    write_cell(out, columns->items[c].name);
+  }
+  (void)fputc('\n', out);
+  for (size_t row = 0; row < forecast->rows; row++) {
+    (void)fprintf(out, "%zu", row);
+    if (label) {
+      (void)fputc(',', out);
+      write_cell(out, tutti_view_output(view, (size_t)label[row]));
+    }
+    for (size_t c = 0; c < columns->count; c++) {
+      double value = columns->items[c].values[row * columns->items[c].stride];
+      (void)fputc(',', out);
+      if (isfinite(value))
+        (void)fprintf(out, "%.9g", value);
+    }
+    (void)fputc('\n', out);
+  }
+}
+
+static void write_json(FILE *out, const tutti_view *view, const struct tutti_forecast *forecast,
+                       const struct columns *columns) {
+  json_t *root = json_object();
+  json_object_set_new(root, "rows", json_integer((json_int_t)forecast->rows));
+  for (size_t c = 0; c < columns->count; c++) {
+    json_t *values = json_array();
+    for (size_t row = 0; row < forecast->rows; row++) {
+      double value = columns->items[c].values[row * columns->items[c].stride];
+      json_array_append_new(values, isfinite(value) ? json_real(value) : json_null());
+    }
+    json_object_set_new(root, columns->items[c].name, values);
+  }
+  if (forecast->kind == TUTTI_TASK_CLASSIFICATION) {
+    json_t *labels = json_array();
+    for (size_t row = 0; row < forecast->rows; row++)
+      json_array_append_new(labels, json_string(tutti_view_output(view, (size_t)forecast->uncertainty->label[row])));
+    json_object_set_new(root, "label", labels);
+  }
+  (void)json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  (void)fputc('\n', out);
+  json_decref(root);
+}
+
+/* [rows][columns] float64, in the order of the CSV's columns. */
+static enum tutti_status write_npy(tutti_context *context, const char *path, const struct tutti_forecast *forecast,
+                                   const struct columns *columns) {
+  size_t shape[2] = {forecast->rows, columns->count};
+  double *values;
+  TUTTI_TRY(context, tutti_alloc(context, shape[0], shape[1] * sizeof *values, &values));
+  for (size_t row = 0; row < shape[0]; row++)
+    for (size_t c = 0; c < shape[1]; c++)
+      values[row * shape[1] + c] = columns->items[c].values[row * columns->items[c].stride];
+  enum tutti_status status = tutti_npy_write(context, path, TUTTI_F64, 2, shape, values);
+  tutti_free(values);
+  return status;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static int write_file(tutti_context *context, const struct predict_arguments *arguments, const tutti_view *view,
+                      const struct tutti_forecast *forecast, const struct columns *columns) {
+  if (arguments->out && ends_with(arguments->out, ".npy")) {
+    enum tutti_status status = write_npy(context, arguments->out, forecast, columns);
+    return status == TUTTI_OK ? EXIT_DONE : fail(context, status);
+  }
+  FILE *out = arguments->out ? fopen(arguments->out, "w") : stdout;
+  if (!out) {
+    (void)fprintf(stderr, "tutti: ");
+    perror(arguments->out);
+    return EXIT_FAILED;
+  }
+  (arguments->json ? write_json : write_csv)(out, view, forecast, columns);
+  if (!arguments->out)
+    return finish_output();
+  bool bad = ferror(out) != 0;
+  bad = fclose(out) != 0 || bad;
+  if (bad)
+    (void)fprintf(stderr, "tutti: %s: cannot be written\n", arguments->out);
+  return bad ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* --- the command --- */
+
+static int predict(tutti_context *context, const struct predict_arguments *arguments) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_view *view = NULL;
+  struct tutti_forecast forecast = {.size = sizeof forecast};
+  struct columns columns = {0};
+  char *ensemble = NULL;
+  int code = EXIT_FAILED;
+  if (arguments->ensemble)
+    TUTTI_TRY_OUT(context, read_json(context, arguments->ensemble, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_view_open(context, arguments->directory, &view));
+  TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, arguments->file, &forecast));
+  TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
+  code = write_file(context, arguments, view, &forecast, &columns);
+out:
+  if (status != TUTTI_OK)
+    code = fail(context, status);
+  tutti_free(columns.items);
+  tutti_forecast_release(&forecast);
+  tutti_free(ensemble);
+  tutti_view_close(view);
+  return code;
+}
+
+int command_predict(tutti_context *context, int argc, char **argv) {
+  const struct argp_option options[] = {
+      {"out", 'o', "FILE", 0, "Write there; a name in .npy gives float64 [rows][columns].", 0},
+      {"ensemble", 'e', "FILE", 0, "With this ensemble (as select --json prints it), not the run's own.", 0},
+      {"json", 'j', NULL, 0, "As JSON, by column.", 0},
+      {0}};
+  const struct argp argp = {options, parse_predict, "RUN FILE",
+                            "Predict the rows of FILE (CSV or NPY) with a run's ensemble."
+                            "\vRegression, in the target's units: mean, and standard deviations: aleatoric (noise in the "
+                            "data), epistemic (what the ensemble does not know), total (both). Classification: label, "
+                            "probabilities, entropy of the prediction in nats, and its aleatoric (expected entropy) and "
+                            "epistemic (mutual information) parts.",
+                            NULL, NULL, NULL};
+  struct predict_arguments arguments = {0};
+  int code;
+  return parse_arguments(&argp, argc, argv, &arguments, &code) ? predict(context, &arguments) : code;
+}

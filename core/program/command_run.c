@@ -1,0 +1,177 @@
+/* command_run.c - tutti run, tutti validate. */
+#include "progress.h"
+#include "program_impl.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run_arguments {
+  const char *recipe, *out;
+  struct texts set;
+  long workers;
+  bool resume, dry_run, json, quiet;
+};
+
+static error_t parse_run(int key, char *value, struct argp_state *state) {
+  struct run_arguments *arguments = state->input;
+  char *end;
+  switch (key) {
+  case 's':
+    if (!texts_add(&arguments->set, value))
+      argp_error(state, "too many --set");
+    return 0;
+  case 'o':
+    arguments->out = value;
+    return 0;
+  case 'w':
+    arguments->workers = strtol(value, &end, 10);
+    if (*end || end == value || arguments->workers < 1 || arguments->workers > 4096)
+      argp_error(state, "--workers: expected a number from 1 to 4096, found '%s'", value);
+    return 0;
+  case 'r':
+    arguments->resume = true;
+    return 0;
+  case 'n':
+    arguments->dry_run = true;
+    return 0;
+  case 'j':
+    arguments->json = true;
+    return 0;
+  case 'q':
+    arguments->quiet = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (arguments->recipe)
+      argp_error(state, "expected one recipe, found '%s' and '%s'", arguments->recipe, value);
+    arguments->recipe = value;
+    return 0;
+  case ARGP_KEY_NO_ARGS:
+    argp_error(state, "expected a recipe, as in: %s ini/quickstart.ini", state->name);
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* The context that an interrupt cancels: signal handlers take no argument. */
+static tutti_context *volatile interrupted_context;
+
+static void on_interrupt(int number) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  if (interrupted_context)
+    tutti_cancel(interrupted_context);
+  (void)sigaction(number, &standard, NULL); /* a second one ends the program at once */
+}
+
+static void catch_interrupts(tutti_context *context) {
+  struct sigaction action = {.sa_handler = on_interrupt};
+  interrupted_context = context;
+  (void)sigaction(SIGINT, &action, NULL);
+  (void)sigaction(SIGTERM, &action, NULL);
+}
+
+static int print_result(const char *summary, bool json, const char *directory) {
+  if (json) {
+    (void)fputs(summary, stdout);
+    return finish_output();
+  }
+  json_t *root = json_loads(summary, 0, NULL);
+  show_summary(root, stdout);
+  json_decref(root);
+  if (directory)
+    (void)printf("\nEverything is in %s\n", directory);
+  return finish_output();
+}
+
+static int check_only(tutti_context *context, tutti_recipe *recipe, bool json) {
+  char *summary = NULL;
+  enum tutti_status status = tutti_run_check(context, recipe, &summary);
+  if (status != TUTTI_OK)
+    return fail(context, status);
+  if (!json)
+    (void)printf("The recipe is valid: nothing was trained or written.\n\n");
+  int code = print_result(summary, json, NULL);
+  tutti_free(summary);
+  return code;
+}
+
+static int train(tutti_context *context, tutti_recipe *recipe, const struct run_arguments *arguments,
+                 const char *directory) {
+  char program[4096], *summary = NULL;
+  struct progress progress;
+  struct tutti_run_options options = {.size = sizeof options,
+                                      .directory = directory,
+                                      .program = program_path(program, sizeof program),
+                                      .resume = arguments->resume,
+                                      .workers = arguments->workers,
+                                      .progress = progress_show,
+                                      .argument = &progress};
+  progress_begin(&progress, arguments->quiet);
+  catch_interrupts(context);
+  enum tutti_status status = tutti_run(context, recipe, &options, &summary);
+  progress_end(&progress);
+  if (status != TUTTI_OK) {
+    int code = fail(context, status);
+    if (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL)
+      (void)fprintf(stderr, "tutti: nothing that was recorded is lost; go on with: tutti run %s --out %s --resume\n",
+                    arguments->recipe, directory);
+    return code;
+  }
+  int code = print_result(summary, arguments->json, directory);
+  tutti_free(summary);
+  return code;
+}
+
+static int load_and(tutti_context *context, const struct run_arguments *arguments) {
+  tutti_recipe *recipe;
+  char directory[4096];
+  enum tutti_status status =
+      tutti_recipe_load(context, arguments->recipe, arguments->set.count, arguments->set.items, &recipe);
+  if (status != TUTTI_OK)
+    return fail(context, status);
+  if (arguments->out)
+    (void)snprintf(directory, sizeof directory, "%s", arguments->out);
+  else
+    (void)snprintf(directory, sizeof directory, "runs/%s", tutti_recipe_run(recipe)->name);
+  return arguments->dry_run ? check_only(context, recipe, arguments->json) : train(context, recipe, arguments, directory);
+}
+
+static const struct argp_option set_option = {
+    "set", 's', "SECTION.KEY=VALUE", 0, "Override a key of the recipe; may be repeated.", 0};
+
+int command_run(tutti_context *context, int argc, char **argv) {
+  const struct argp_option options[] = {
+      set_option,
+      {"out", 'o', "DIR", 0, "Run directory (default: runs/NAME).", 0},
+      {"workers", 'w', "N", 0, "Worker processes (default: one a core); never changes the result.", 0},
+      {"resume", 'r', NULL, 0, "Go on with the run in the directory.", 0},
+      {"dry-run", 'n', NULL, 0, "Check everything, train nothing.", 0},
+      {"json", 'j', NULL, 0, "Print the result as JSON (that of summary.json).", 0},
+      {"quiet", 'q', NULL, 0, "No progress on stderr.", 0},
+      {0},
+  };
+  const struct argp argp = {
+      options, parse_run, "RECIPE",
+      "Search, select and evaluate as RECIPE says. Progress goes to stderr, the result to stdout.\vExit codes: 0 done, 1 "
+      "failed, 2 recipe or usage, 130 interrupted (go on with --resume).",
+      NULL, NULL, NULL};
+  struct run_arguments arguments = {0};
+  int code;
+  return parse_arguments(&argp, argc, argv, &arguments, &code) ? load_and(context, &arguments) : code;
+}
+
+int command_validate(tutti_context *context, int argc, char **argv) {
+  const struct argp_option options[] = {
+      set_option,
+      {"json", 'j', NULL, 0, "Print what would be run as JSON.", 0},
+      {0},
+  };
+  const struct argp argp = {
+      options, parse_run, "RECIPE",
+      "Check a recipe: every key, the plugins, the data, and that the backend can train what the space makes.",
+      NULL, NULL, NULL};
+  struct run_arguments arguments = {.dry_run = true};
+  int code;
+  return parse_arguments(&argp, argc, argv, &arguments, &code) ? load_and(context, &arguments) : code;
+}

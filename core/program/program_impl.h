@@ -1,0 +1,65 @@
+/* program_impl.h - what the subcommands of tutti share. */
+#ifndef TUTTI_PROGRAM_IMPL_H
+#define TUTTI_PROGRAM_IMPL_H
+
+#include <argp.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <tutti/run.h>
+#include <tutti/tutti.h>
+
+/* Exit codes. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+/* A subcommand: parses its own arguments (argv[0] is "tutti NAME") and returns an exit code. */
+struct command {
+  const char *name, *arguments, *summary;
+  int (*run)(tutti_context *context, int argc, char **argv);
+  bool hidden;
+};
+extern const struct command commands[];
+
+int command_run(tutti_context *context, int argc, char **argv);
+int command_validate(tutti_context *context, int argc, char **argv);
+int command_list(tutti_context *context, int argc, char **argv);
+int command_inspect(tutti_context *context, int argc, char **argv);
+int command_status(tutti_context *context, int argc, char **argv);
+int command_select(tutti_context *context, int argc, char **argv);
+int command_evaluate(tutti_context *context, int argc, char **argv);
+int command_predict(tutti_context *context, int argc, char **argv);
+int command_doctor(tutti_context *context, int argc, char **argv);
+int command_worker(tutti_context *context, int argc, char **argv);
+int command_scan_plugin(tutti_context *context, int argc, char **argv);
+
+/* Print the context's error on stderr (with its trace under TUTTI_TRACE=1) and give the exit code of `status`. */
+int fail(tutti_context *context, enum tutti_status status);
+/* Parse with argp: true, or false with *code set when the program is to end (--help: 0, wrong usage: 2). */
+bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code);
+/* The path of this program, for workers and scans. */
+const char *program_path(char *buffer, size_t size);
+
+/* Texts collected from repeated options, as in --set a=b --set c=d. */
+struct texts {
+  size_t count;
+  const char *items[256];
+};
+/* Add one; false when there are too many. */
+bool texts_add(struct texts *texts, const char *text);
+
+/* The text of a JSON file, checked to be JSON; free with tutti_free. */
+TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
+/* Where results go: stdout, checked at the end, so that a full disk or closed pipe is an error. */
+int finish_output(void);
+/* May stderr (or stdout) be coloured and drawn on? */
+bool is_terminal(FILE *file);
+
+/* --- showing JSON results to people (show.c) --- */
+
+/* "12", "0.03142", "1.2e-07": five significant digits. */
+const char *show_number(double value, char buffer[32]);
+void show_summary(const json_t *summary, FILE *out);
+void show_ensemble(const json_t *ensemble, FILE *out);
+void show_evaluation(const json_t *evaluation, FILE *out);
+void show_status(const json_t *status, size_t trials, FILE *out);
+
+#endif

@@ -1,0 +1,132 @@
+/* show.c - results for people: the JSON texts of the library as tables. */
+#include "program_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *show_number(double value, char buffer[32]) {
+  if (!isfinite(value))
+    return "-";
+  (void)snprintf(buffer, 32, "%.5g", value);
+  return buffer;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "-";
+}
+
+static double number_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void show_data(const json_t *data, FILE *out) {
+  const char *name;
+  json_t *rows;
+  bool first = true;
+  if (!json_is_object(data))
+    return;
+  (void)fprintf(out, "data        ");
+  json_object_foreach(json_object_get(data, "rows"), name, rows) {
+    (void)fprintf(out, "%s%lld %s", first ? "" : ", ", (long long)json_integer_value(rows), name);
+    first = false;
+  }
+  (void)fprintf(out, "\n");
+}
+
+static void show_best(const json_t *best, const char *loss, FILE *out) {
+  char buffer[32];
+  if (!json_is_object(best))
+    return;
+  (void)fprintf(out, "best        trial %lld, %s %s\n", (long long)json_integer_value(json_object_get(best, "trial")), loss,
+                show_number(number_of(best, "loss"), buffer));
+  char *candidate = json_dumps(json_object_get(best, "candidate"), JSON_REAL_PRECISION(6));
+  if (candidate)
+    (void)fprintf(out, "            %s\n", candidate);
+  free(candidate);
+}
+
+void show_ensemble(const json_t *ensemble, FILE *out) {
+  size_t index;
+  json_t *member, *trace = json_object_get(ensemble, "trace");
+  char buffer[32];
+  if (!json_is_object(ensemble))
+    return;
+  (void)fprintf(out, "\nEnsemble of %zu, chosen by %s (%s)\n\n  %8s  %8s  %s\n",
+                json_array_size(json_object_get(ensemble, "members")), text_of(ensemble, "selector"),
+                text_of(ensemble, "loss"), "trial", "weight", "why");
+  json_array_foreach(json_object_get(ensemble, "members"), index, member) {
+    const char *why = "";
+    json_int_t trial = json_integer_value(json_object_get(member, "trial"));
+    for (size_t i = json_array_size(trace); i-- > 0;)
+      if (json_integer_value(json_object_get(json_array_get(trace, i), "trial")) == trial)
+        why = text_of(json_array_get(trace, i), "note");
+    (void)fprintf(out, "  %8lld  %8s  %s\n", (long long)trial, show_number(number_of(member, "weight"), buffer), why);
+  }
+}
+
+/* One line a metric and holder, one column a split. */
+static void show_metric_row(const json_t *evaluation, size_t row, FILE *out) {
+  const json_t *first = json_array_get(json_object_get(json_array_get(evaluation, 0), "metrics"), row);
+  size_t index;
+  json_t *split;
+  (void)fprintf(out, "  %-26s %-15s", text_of(first, "name"), text_of(first, "of"));
+  json_array_foreach(evaluation, index, split) {
+    char buffer[32];
+    const json_t *metric = json_array_get(json_object_get(split, "metrics"), row);
+    (void)fprintf(out, " %12s", show_number(number_of(metric, "value"), buffer));
+  }
+  (void)fprintf(out, "  %s\n", text_of(first, "unit"));
+}
+
+void show_evaluation(const json_t *evaluation, FILE *out) {
+  size_t index;
+  json_t *split;
+  if (json_array_size(evaluation) == 0)
+    return;
+  (void)fprintf(out, "\n  %-26s %-15s", "metric", "of");
+  json_array_foreach(evaluation, index, split)
+    (void)fprintf(out, " %12s", text_of(split, "split"));
+  (void)fprintf(out, "\n");
+  for (size_t row = 0; row < json_array_size(json_object_get(json_array_get(evaluation, 0), "metrics")); row++)
+    show_metric_row(evaluation, row, out);
+}
+
+void show_summary(const json_t *summary, FILE *out) {
+  const json_t *plugins = json_object_get(summary, "plugins"), *trials = json_object_get(summary, "trials");
+  (void)fprintf(out, "run         %s (%s), seed %lld\n", text_of(summary, "run"), text_of(summary, "task"),
+                (long long)json_integer_value(json_object_get(summary, "seed")));
+  (void)fprintf(out, "plugins     builder %s, space %s, backend %s, selector %s\n", text_of(plugins, "builder"),
+                text_of(plugins, "space"), text_of(plugins, "backend"), text_of(plugins, "selector"));
+  show_data(json_object_get(summary, "data"), out);
+  (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n",
+                (long long)json_integer_value(json_object_get(trials, "done")),
+                (long long)json_integer_value(json_object_get(trials, "budget")),
+                (long long)json_integer_value(json_object_get(trials, "failed")));
+  show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
+  show_ensemble(json_object_get(summary, "ensemble"), out);
+  show_evaluation(json_object_get(summary, "evaluation"), out);
+}
+
+static void show_trial(const json_t *trial, FILE *out) {
+  char loss[32], seconds[32];
+  (void)fprintf(out, "  %8lld  %-9s %12s %10s  %s%s%s\n",
+                (long long)json_integer_value(json_object_get(trial, "trial")), text_of(trial, "state"),
+                show_number(number_of(trial, "loss"), loss), show_number(number_of(trial, "seconds"), seconds),
+                text_of(trial, "origin"), *text_of(trial, "failure") ? ": " : "", text_of(trial, "failure"));
+}
+
+void show_status(const json_t *status, size_t shown, FILE *out) {
+  const json_t *trials = json_object_get(status, "all_trials");
+  size_t count = json_array_size(trials);
+  show_summary(status, out);
+  (void)fprintf(out, "\nstate       %s; %lld asked for, %.6g s of training in all\n",
+                json_is_true(json_object_get(status, "running")) ? "running" : "not running",
+                (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
+  if (shown == 0 || count == 0)
+    return;
+  (void)fprintf(out, "\n  %8s  %-9s %12s %10s  %s\n", "trial", "state", text_of(status, "loss"), "seconds", "origin");
+  for (size_t i = count > shown ? count - shown : 0; i < count; i++)
+    show_trial(json_array_get(trials, i), out);
+}
