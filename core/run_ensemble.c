@@ -104,24 +104,22 @@ out:
 
 /* --- evaluation --- */
 
-/* The members' trials in ascending order, as pools want them, and the ensemble in that order. */
-static enum tutti_status in_trial_order(tutti_context *context, const tutti_ensemble *ensemble, uint64_t *trials,
-                                        tutti_ensemble **sorted) {
+static int by_number(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble, uint64_t **trials) {
   size_t count = tutti_ensemble_size(ensemble);
-  TUTTI_TRY(context, tutti_ensemble_create(context, sorted));
-  tutti_ensemble_combine(*sorted, tutti_ensemble_combination(ensemble));
-  for (size_t place = 0; place < count; place++) {
-    struct tutti_member next = {.trial = UINT64_MAX};
-    for (size_t i = 0; i < count; i++) {
-      struct tutti_member member = tutti_ensemble_member(ensemble, i);
-      if ((place == 0 || member.trial > trials[place - 1]) && member.trial < next.trial)
-        next = member;
-    }
-    trials[place] = next.trial;
-    TUTTI_TRY(context, tutti_ensemble_add(context, *sorted, next.trial, next.weight));
-  }
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof **trials, trials));
+  for (size_t i = 0; i < count; i++)
+    (*trials)[i] = tutti_ensemble_member(ensemble, i).trial;
+  qsort(*trials, count, sizeof **trials, by_number);
   return TUTTI_OK;
 }
+
+static const char *const betters[] = {
+    [TUTTI_BETTER_LOWER] = "lower", [TUTTI_BETTER_HIGHER] = "higher", [TUTTI_BETTER_NEITHER] = "neither"};
 
 static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source, const char *split,
                                         const tutti_ensemble *ensemble, const uint64_t *trials, json_t *out) {
@@ -131,14 +129,12 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   json_t *metrics = json_array();
   TUTTI_TRY_OUT(context,
                 tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, &evaluation));
+  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, NULL, &evaluation));
   for (size_t i = 0; i < evaluation.count; i++) {
     const struct tutti_metric *metric = &evaluation.metrics[i];
-    json_array_append_new(metrics, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", metric->name, "of", metric->of, "value",
+    json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value",
                                              number(metric->value), "unit", metric->unit, "better",
-                                             metric->better < 0   ? "lower"
-                                             : metric->better > 0 ? "higher"
-                                                                  : "neither"));
+                                             betters[metric->better]));
   }
   json_array_append_new(out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics",
                                        metrics));
@@ -153,21 +149,18 @@ enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_po
   enum tutti_status status = TUTTI_OK;
   const tutti_dataset *dataset = source->experiment->dataset;
   uint64_t *trials = NULL;
-  tutti_ensemble *sorted = NULL;
   json_t *splits = json_array();
   *json = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_ensemble_size(ensemble), sizeof *trials, &trials));
-  TUTTI_TRY_OUT(context, in_trial_order(context, ensemble, trials, &sorted));
+  TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
     const tutti_split *split = tutti_dataset_split(dataset, i);
     if (tutti_split_rows(split) > 0 && strcmp(tutti_split_name(split), "train") != 0)
-      TUTTI_TRY_OUT(context, evaluate_split(context, source, tutti_split_name(split), sorted, trials, splits));
+      TUTTI_TRY_OUT(context, evaluate_split(context, source, tutti_split_name(split), ensemble, trials, splits));
   }
   json_incref(splits);
   TUTTI_TRY_OUT(context, dump(context, splits, json));
 out:
   json_decref(splits);
-  tutti_ensemble_destroy(sorted);
   tutti_free(trials);
   return status;
 }

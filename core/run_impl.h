@@ -42,6 +42,9 @@ TUTTI_NODISCARD enum tutti_status tutti_ensemble_print(tutti_context *context, c
                                                        const char *selector, enum tutti_loss loss, char **json);
 TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, const char *json,
                                                        tutti_ensemble **ensemble);
+/* Trials of the members, ascending, as pools want them; free with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
+                                                    uint64_t **trials);
 /* Metrics on every split with targets, as a JSON array text. */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                                      const tutti_ensemble *ensemble, char **json);

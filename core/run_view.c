@@ -266,42 +266,63 @@ out:
   return status;
 }
 
-enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, const char *given, const char *path,
-                                     struct tutti_forecast *forecast) {
+/* The members' predictions for a split, as a pool. */
+static enum tutti_status predict_members(tutti_context *context, tutti_view *view, const tutti_split *split,
+                                         const uint64_t *trials, float *values, const float **members,
+                                         struct tutti_pool *pool) {
+  const struct tutti_task *task = &view->experiment->task;
+  size_t size = pool->rows * tutti_predictions_width(task->kind, task->outputs);
+  for (size_t i = 0; i < pool->models; i++) {
+    members[i] = values + i * size;
+    TUTTI_TRY(context, predict_member(context, view, trials[i], split, values + i * size));
+  }
+  pool->predictions = members;
+  pool->trials = trials;
+  return TUTTI_OK;
+}
+
+static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, const tutti_ensemble *ensemble,
+                                      const tutti_split *split, struct tutti_forecast *forecast) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_task *task = &view->experiment->task;
-  tutti_ensemble *ensemble = NULL;
-  tutti_split *split = NULL;
-  char *text = NULL;
-  float *values = NULL;
+  size_t rows = tutti_split_rows(split), models = tutti_ensemble_size(ensemble);
+  size_t size = rows * tutti_predictions_width(task->kind, task->outputs);
+  struct tutti_pool pool = {
+      .size = sizeof pool, .kind = task->kind, .models = models, .rows = rows, .outputs = task->outputs};
+  uint64_t *trials = NULL;
   const float **members = NULL;
-  double *weights = NULL;
-  *forecast = (struct tutti_forecast){.size = sizeof *forecast};
-  TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
-  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
-  TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
-  size_t rows = tutti_split_rows(split), count = tutti_ensemble_size(ensemble);
-  size_t width = tutti_predictions_width(task->kind, task->outputs);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, rows * width, count * sizeof *values, &values));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *weights, &weights));
-  for (size_t i = 0; i < count; i++) {
-    struct tutti_member member = tutti_ensemble_member(ensemble, i);
-    members[i] = values + i * rows * width;
-    weights[i] = member.weight;
-    TUTTI_TRY_OUT(context, predict_member(context, view, member.trial, split, values + i * rows * width));
-  }
-  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *forecast->uncertainty, &forecast->uncertainty));
-  forecast->uncertainty->size = sizeof *forecast->uncertainty;
-  TUTTI_TRY_OUT(context, tutti_uncertainty_of(context, task->kind, rows, task->outputs, count, members, weights,
-                                              tutti_ensemble_combination(ensemble), forecast->uncertainty));
+  float *values = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *members, &members));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, size, models * sizeof *values, &values));
+  TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, values, members, &pool));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, task->outputs * sizeof *forecast->predicted, &forecast->predicted));
+  TUTTI_TRY_OUT(context, tutti_ensemble_predict(context, &pool, ensemble, NULL, forecast->predicted));
   forecast->kind = task->kind;
   forecast->rows = rows;
   forecast->outputs = task->outputs;
 out:
-  tutti_free(values);
+  tutti_free(trials);
   tutti_free(members);
-  tutti_free(weights);
+  tutti_free(values);
+  return status;
+}
+
+enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, const char *given, const char *path,
+                                     struct tutti_forecast *forecast) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_ensemble *ensemble = NULL;
+  tutti_split *split = NULL;
+  char *text = NULL;
+  *forecast = (struct tutti_forecast){.size = sizeof *forecast};
+  if (!view->experiment->dataset)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: backend %s has no data, so there is nothing to predict",
+                      view->directory, tutti_backend_descriptor(view->experiment->backend)->name);
+  TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
+  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
+  TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
+  TUTTI_TRY_OUT(context, predict_rows(context, view, ensemble, split, forecast));
+out:
   tutti_free(text);
   tutti_split_destroy(split);
   tutti_ensemble_destroy(ensemble);
@@ -311,10 +332,8 @@ out:
 }
 
 void tutti_forecast_release(struct tutti_forecast *forecast) {
-  if (forecast->uncertainty)
-    tutti_uncertainty_release(forecast->uncertainty);
-  tutti_free(forecast->uncertainty);
-  forecast->uncertainty = NULL;
+  tutti_free(forecast->predicted);
+  forecast->predicted = NULL;
 }
 
 const char *tutti_view_output(const tutti_view *view, size_t index) {

@@ -38,7 +38,7 @@ static error_t parse_predict(int key, char *value, struct argp_state *state) {
 
 /* --- the columns of a prediction --- */
 
-/* A column: a name and where its number of row i is: values[i * stride]. */
+/* A column: a name, and the numbers values[row * stride]. */
 struct column {
   char name[160];
   const double *values;
@@ -50,35 +50,46 @@ struct columns {
 };
 
 static void add_column(struct columns *columns, const char *what, const char *output, const double *values,
-                       size_t stride) {
+                       size_t outputs) {
   struct column *column = &columns->items[columns->count++];
   (void)snprintf(column->name, sizeof column->name, "%s%s%s", what, *output ? "_" : "", output);
   column->values = values;
-  column->stride = stride;
+  column->stride = outputs * sizeof(struct tutti_uncertainty) / sizeof(double);
+}
+
+static void add_uncertainty(struct columns *columns, const char *output, const struct tutti_uncertainty *first,
+                            size_t outputs) {
+  add_column(columns, "aleatoric", output, &first->aleatoric, outputs);
+  add_column(columns, "epistemic", output, &first->epistemic, outputs);
+  add_column(columns, "total", output, &first->total, outputs);
 }
 
 static enum tutti_status make_columns(tutti_context *context, const tutti_view *view,
                                       const struct tutti_forecast *forecast, struct columns *columns) {
-  const struct tutti_uncertainty *u = forecast->uncertainty;
+  const struct tutti_uncertainty *predicted = forecast->predicted;
   size_t outputs = forecast->outputs;
+  bool classes = forecast->kind == TUTTI_TASK_CLASSIFICATION;
   *columns = (struct columns){0};
   TUTTI_TRY(context, tutti_alloc(context, outputs * 4 + 3, sizeof *columns->items, &columns->items));
-  if (forecast->kind == TUTTI_TASK_CLASSIFICATION) {
-    for (size_t k = 0; k < outputs; k++)
-      add_column(columns, "p", tutti_view_output(view, k), u->probabilities + k, outputs);
-    add_column(columns, "entropy", "", u->entropy, 1);
-    add_column(columns, "aleatoric", "", u->expected_entropy, 1);
-    add_column(columns, "epistemic", "", u->mutual_information, 1);
-    return TUTTI_OK;
-  }
   for (size_t k = 0; k < outputs; k++) {
-    const char *output = outputs > 1 ? tutti_view_output(view, k) : "";
-    add_column(columns, "mean", output, u->mean + k, outputs);
-    add_column(columns, "aleatoric", output, u->aleatoric + k, outputs);
-    add_column(columns, "epistemic", output, u->epistemic + k, outputs);
-    add_column(columns, "total", output, u->total + k, outputs);
+    const char *output = classes || outputs > 1 ? tutti_view_output(view, k) : "";
+    add_column(columns, classes ? "p" : "mean", output, &predicted[k].mean, outputs);
+    if (!classes)
+      add_uncertainty(columns, output, &predicted[k], outputs);
   }
+  if (classes) /* the same for every class of a row */
+    add_uncertainty(columns, "", predicted, outputs);
   return TUTTI_OK;
+}
+
+/* The likeliest class of a row, the first on ties. */
+static size_t label_of(const struct tutti_forecast *forecast, size_t row) {
+  const struct tutti_uncertainty *classes = forecast->predicted + row * forecast->outputs;
+  size_t best = 0;
+  for (size_t k = 1; k < forecast->outputs; k++)
+    if (classes[k].mean > classes[best].mean)
+      best = k;
+  return best;
 }
 
 /* --- writing --- */
@@ -97,7 +108,7 @@ static void write_cell(FILE *out, const char *text) {
 
 static void write_csv(FILE *out, const tutti_view *view, const struct tutti_forecast *forecast,
                       const struct columns *columns) {
-  const int32_t *label = forecast->kind == TUTTI_TASK_CLASSIFICATION ? forecast->uncertainty->label : NULL;
+  bool label = forecast->kind == TUTTI_TASK_CLASSIFICATION;
   (void)fputs(label ? "row,label" : "row", out);
   for (size_t c = 0; c < columns->count; c++) {
     (void)fputc(',', out);
@@ -108,7 +119,7 @@ static void write_csv(FILE *out, const tutti_view *view, const struct tutti_fore
     (void)fprintf(out, "%zu", row);
     if (label) {
       (void)fputc(',', out);
-      write_cell(out, tutti_view_output(view, (size_t)label[row]));
+      write_cell(out, tutti_view_output(view, label_of(forecast, row)));
     }
     for (size_t c = 0; c < columns->count; c++) {
       double value = columns->items[c].values[row * columns->items[c].stride];
@@ -135,7 +146,7 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
   if (forecast->kind == TUTTI_TASK_CLASSIFICATION) {
     json_t *labels = json_array();
     for (size_t row = 0; row < forecast->rows; row++)
-      json_array_append_new(labels, json_string(tutti_view_output(view, (size_t)forecast->uncertainty->label[row])));
+      json_array_append_new(labels, json_string(tutti_view_output(view, label_of(forecast, row))));
     json_object_set_new(root, "label", labels);
   }
   (void)json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -219,8 +230,8 @@ int command_predict(tutti_context *context, int argc, char **argv) {
                             "Predict the rows of FILE (CSV or NPY) with a run's ensemble."
                             "\vRegression, in the target's units: mean, and standard deviations: aleatoric (noise in the "
                             "data), epistemic (what the ensemble does not know), total (both). Classification: label, "
-                            "probabilities, entropy of the prediction in nats, and its aleatoric (expected entropy) and "
-                            "epistemic (mutual information) parts.",
+                            "probabilities, and entropies in nats: total (of the mean probabilities), aleatoric (the members' "
+                            "mean), epistemic (their difference, the mutual information).",
                             NULL, NULL, NULL};
   struct predict_arguments arguments = {0};
   int code;

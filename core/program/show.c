@@ -66,12 +66,12 @@ void show_ensemble(const json_t *ensemble, FILE *out) {
   }
 }
 
-/* One line a metric and holder, one column a split. */
+/* One line a metric, one column a split. */
 static void show_metric_row(const json_t *evaluation, size_t row, FILE *out) {
   const json_t *first = json_array_get(json_object_get(json_array_get(evaluation, 0), "metrics"), row);
   size_t index;
   json_t *split;
-  (void)fprintf(out, "  %-26s %-15s", text_of(first, "name"), text_of(first, "of"));
+  (void)fprintf(out, "  %-28s", text_of(first, "name"));
   json_array_foreach(evaluation, index, split) {
     char buffer[32];
     const json_t *metric = json_array_get(json_object_get(split, "metrics"), row);
@@ -85,7 +85,7 @@ void show_evaluation(const json_t *evaluation, FILE *out) {
   json_t *split;
   if (json_array_size(evaluation) == 0)
     return;
-  (void)fprintf(out, "\n  %-26s %-15s", "metric", "of");
+  (void)fprintf(out, "\n  %-28s", "metric");
   json_array_foreach(evaluation, index, split)
     (void)fprintf(out, " %12s", text_of(split, "split"));
   (void)fprintf(out, "\n");

@@ -73,7 +73,7 @@ struct tutti_forecast {
   size_t size;
   enum tutti_task_kind kind;
   size_t rows, outputs;
-  struct tutti_uncertainty *uncertainty; /* evaluate.h */
+  struct tutti_uncertainty *predicted; /* [rows][outputs], see evaluate.h */
 };
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
                                                                const char *ensemble, const char *path,
