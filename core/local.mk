@@ -35,6 +35,7 @@ libtutti_la_SOURCES += %D%/tensors.c
 libtutti_la_SOURCES += %D%/tensors_impl.h
 libtutti_la_SOURCES += %D%/text.c
 libtutti_la_SOURCES += %D%/text_impl.h
+libtutti_la_SOURCES += %D%/version.c
 
 tuttiincludedir = $(includedir)/tutti
 tuttiinclude_HEADERS =
@@ -71,9 +72,11 @@ tuttiinclude_HEADERS += %D%/tutti/surrogate.h
 tuttiinclude_HEADERS += %D%/tutti/task.h
 tuttiinclude_HEADERS += %D%/tutti/tensors.h
 tuttiinclude_HEADERS += %D%/tutti/tutti.h
+tuttiinclude_HEADERS += %D%/tutti/version.h
 
 bin_PROGRAMS += tutti
+# argp reads argp_program_version and its like from the program.
+tutti_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tutti_SOURCES =
 tutti_SOURCES += %D%/program/main.c
-tutti_LDFLAGS = $(PROGRAM_LDFLAGS)
-tutti_LDADD = libtutti.la $(LIBS_CORE_LIBS)
+tutti_LDADD = $(TUTTI_LA) $(LIBS_CORE_LIBS)
