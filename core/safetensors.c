@@ -11,7 +11,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors files are little-endian");
 
-enum { LENGTH_BYTES = 8, HEADER_MAX = 100 << 20 };
+enum { LENGTH_BYTES = 8, HEADER_MAX = 100 << 20, NOTES_MAX = 4096 };
 
 static const char *const element_names[] = {
     [TUTTI_F32] = "F32", [TUTTI_F64] = "F64", [TUTTI_I32] = "I32", [TUTTI_I64] = "I64", [TUTTI_U8] = "U8",
@@ -134,8 +134,9 @@ static enum tutti_status read_entry(const struct reader *reader, const char *nam
 static enum tutti_status read_notes(const struct reader *reader, json_t *notes, tutti_tensors *tensors) {
   const char *key;
   json_t *text;
-  if (!json_is_object(notes))
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT, "%s: " TUTTI_NOTES_NAME " must be an object", reader->path);
+  if (!json_is_object(notes) || json_object_size(notes) > NOTES_MAX)
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT, "%s: " TUTTI_NOTES_NAME " must be an object of at most %d texts",
+                      reader->path, NOTES_MAX);
   json_object_foreach(notes, key, text) {
     if (!json_is_string(text))
       return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT, "%s: " TUTTI_NOTES_NAME " \"%s\" must be a text",

@@ -27,9 +27,12 @@ LDADD = libgolden.a libtutti.la $(CMOCKA_LIBS) $(LIBS_CORE_LIBS)
 unit_tests += %D%/unit/test_evaluate
 EXTRA_DIST += %D%/golden/nomu_functions.json
 
+unit_tests += %D%/unit/test_file
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_metrics
+unit_tests += %D%/unit/test_network
 unit_tests += %D%/unit/test_random
+unit_tests += %D%/unit/test_tensors
 
 # --- how they are built ---
 # A test may include a plugin's source: all that plugins use is at hand, and only what is used is loaded.

@@ -1,0 +1,131 @@
+/* test_file.c - files are whole or absent: a full disk leaves the old file and nothing else. */
+#include "file.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static tutti_context *context;
+static char folder[64], path[128];
+
+static int set_up(void **state) {
+  (void)state;
+  (void)snprintf(folder, sizeof folder, "/tmp/tutti-file-XXXXXX");
+  if (!mkdtemp(folder))
+    return -1;
+  (void)snprintf(path, sizeof path, "%s/file", folder);
+  return tutti_context_create(&context) == TUTTI_OK ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  (void)unlink(path);
+  tutti_context_destroy(context);
+  return rmdir(folder);
+}
+
+static void assert_holds(const char *expected) {
+  char *text;
+  size_t bytes;
+  assert_int_equal(tutti_file_read(context, path, &text, &bytes), TUTTI_OK);
+  assert_int_equal(bytes, strlen(expected));
+  assert_string_equal(text, expected);
+  tutti_free(text);
+}
+
+static void parts_are_joined_and_replace_the_old_file(void **state) {
+  (void)state;
+  struct tutti_file_part parts[] = {{"one ", 4}, {NULL, 0}, {"two", 3}};
+  assert_int_equal(tutti_file_write_text(context, path, "old"), TUTTI_OK);
+  assert_int_equal(tutti_file_write(context, path, 3, parts), TUTTI_OK);
+  assert_holds("one two");
+  uint64_t bytes;
+  uint32_t checksum;
+  assert_int_equal(tutti_file_write_text(context, path, "123456789"), TUTTI_OK);
+  assert_int_equal(tutti_file_checksum(context, path, &bytes, &checksum), TUTTI_OK);
+  assert_int_equal(bytes, 9);
+  assert_int_equal(checksum, 0xcbf43926); /* the check value of CRC-32 */
+}
+
+static void a_full_disk_leaves_the_old_file(void **state) {
+  (void)state;
+  static char large[4096];
+  struct tutti_file_part part = {large, sizeof large};
+  struct rlimit before, small;
+  assert_int_equal(tutti_file_write_text(context, path, "old"), TUTTI_OK);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = (struct rlimit){1000, before.rlim_max};
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  enum tutti_status status = tutti_file_write(context, path, 1, &part);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  (void)signal(SIGXFSZ, handler);
+  assert_int_equal(status, TUTTI_ERROR_FULL);
+  assert_non_null(strstr(tutti_error_message(context), path));
+  assert_non_null(strstr(tutti_error_message(context), "make room"));
+  assert_holds("old");
+  char temporary[160];
+  (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
+  assert_int_equal(access(temporary, F_OK), -1);
+}
+
+static void a_full_device_is_told_apart(void **state) {
+  (void)state;
+  int full = open("/dev/full", O_WRONLY);
+  if (full < 0)
+    skip();
+  assert_int_equal(write_all(full, "x", 1), -1);
+  assert_int_equal(errno, ENOSPC);
+  assert_int_equal(tutti_file_error(context, "p", "write", errno), TUTTI_ERROR_FULL);
+  assert_int_equal(tutti_file_error(context, "p", "write", EDQUOT), TUTTI_ERROR_FULL);
+  assert_int_equal(tutti_file_error(context, "p", "write", EACCES), TUTTI_ERROR_IO);
+  assert_int_equal(close(full), 0);
+}
+
+static void what_is_not_there_or_no_file_is_an_error(void **state) {
+  (void)state;
+  char *text;
+  size_t bytes;
+  uint64_t length;
+  uint32_t checksum;
+  assert_int_equal(tutti_file_read(context, "/nowhere/at/all", &text, &bytes), TUTTI_ERROR_IO);
+  assert_null(text);
+  assert_int_equal(tutti_file_read(context, folder, &text, &bytes), TUTTI_ERROR_IO);
+  assert_int_equal(tutti_file_checksum(context, "/nowhere/at/all", &length, &checksum), TUTTI_ERROR_IO);
+  assert_int_equal(tutti_file_checksum(context, folder, &length, &checksum), TUTTI_ERROR_IO);
+  assert_int_equal(tutti_file_write_text(context, "/nowhere/at/all", "x"), TUTTI_ERROR_IO);
+  assert_int_equal(tutti_file_write_text(context, folder, "x"), TUTTI_ERROR_IO);
+  char temporary[160];
+  (void)snprintf(temporary, sizeof temporary, "%s.tmp", folder);
+  assert_int_equal(access(temporary, F_OK), -1);
+}
+
+static void folders_are_made_with_those_above(void **state) {
+  (void)state;
+  char deep[160], middle[160];
+  (void)snprintf(middle, sizeof middle, "%s/a", folder);
+  (void)snprintf(deep, sizeof deep, "%s/a/b/", folder);
+  assert_int_equal(tutti_file_make_folder(context, deep), TUTTI_OK);
+  assert_int_equal(tutti_file_make_folder(context, deep), TUTTI_OK);
+  assert_int_equal(rmdir(deep), 0);
+  assert_int_equal(rmdir(middle), 0);
+  assert_int_equal(tutti_file_write_text(context, path, "x"), TUTTI_OK);
+  assert_int_equal(tutti_file_make_folder(context, path), TUTTI_ERROR_IO);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_are_joined_and_replace_the_old_file),
+      cmocka_unit_test(a_full_disk_leaves_the_old_file),
+      cmocka_unit_test(a_full_device_is_told_apart),
+      cmocka_unit_test(what_is_not_there_or_no_file_is_an_error),
+      cmocka_unit_test(folders_are_made_with_those_above),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
