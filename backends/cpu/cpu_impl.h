@@ -1,0 +1,191 @@
+/* cpu_impl.h - the parts of the cpu backend and what they share.
+
+   plan.c     a network's nodes, and one block of memory for all that a step needs
+   step.c     forward and backward through the plan
+   norm.c     batch normalisation
+   head.c     losses and predictions
+   weights.c  initial weights; weights to and from named tensors
+   optimiser.c  the rules of the optimisers, L2, clipping
+   train.c    epochs: batches, schedule, early stopping
+   cpu.c      parameters, and the backend's ops */
+#ifndef BACKEND_CPU_IMPL_H
+#define BACKEND_CPU_IMPL_H
+
+#include "kernels_impl.h"
+
+#include <tutti/plugin.h>
+
+enum cpu_clip { CPU_CLIP_GLOBAL, CPU_CLIP_VARIABLE };
+enum cpu_schedule { CPU_SCHEDULE_CONSTANT, CPU_SCHEDULE_COSINE, CPU_SCHEDULE_STEP, CPU_SCHEDULE_PLATEAU };
+enum cpu_keep { CPU_KEEP_BEST, CPU_KEEP_LAST };
+enum cpu_shuffle { CPU_SHUFFLE_TRIAL, CPU_SHUFFLE_RUN };
+enum cpu_epsilon { CPU_EPSILON_KERAS, CPU_EPSILON_PAPER };
+enum cpu_initialiser {
+  CPU_GLOROT_UNIFORM,
+  CPU_GLOROT_NORMAL,
+  CPU_HE_UNIFORM,
+  CPU_HE_NORMAL,
+  CPU_LECUN_UNIFORM,
+  CPU_LECUN_NORMAL,
+  CPU_UNIFORM
+};
+
+/* The parameters; cpu.c has their table. */
+struct cpu_config {
+  int64_t epochs, batch_size;
+  int optimiser;
+  double learning_rate, momentum;
+  bool nesterov;
+  double beta1, beta2, epsilon, rho, accumulator;
+  int epsilon_placement;
+  double l2;
+  bool l2_biases;
+  double gradient_clip;
+  int gradient_clip_by;
+  int schedule;
+  double schedule_factor, schedule_minimum, plateau_min_delta;
+  int64_t schedule_epochs;
+  int64_t early_stopping;
+  int keep, initialiser;
+  double initialiser_range;
+  int shuffle;
+};
+
+/* From one node to one of its inputs. */
+struct cpu_edge {
+  uint32_t source;
+  bool gradient; /* goes backward along it */
+  bool first;    /* backward, nobody wrote the source's gradient before: store, do not add */
+  bool mask;     /* backward, the last to write, and a product: takes the source's ReLU along */
+};
+
+/* One array of the weights, as it lies in the flat vector: [rows][ld], of which `columns` count. */
+struct cpu_segment {
+  const struct tutti_layer *layer;
+  const char *part; /* "weight", "bias", ... */
+  size_t offset, rows, columns, ld, fan_in, fan_out;
+  bool matrix, trained;
+  float decay; /* the gradient of its L2: decay * w */
+};
+
+struct cpu_node {
+  const struct tutti_layer *layer;
+  enum tutti_op op;
+  enum tutti_activation activation; /* after the op, in place */
+  size_t width, ld;                 /* of the output, [rows][ld] */
+  size_t edge_count;
+  struct cpu_edge *edges;
+  bool needs_gradient, masked; /* masked: the ReLU's derivative is taken by the last edge that writes the gradient */
+  size_t weight, bias;         /* offsets in the flat vector; CPU_NONE */
+  size_t mean, variance;       /* batch norm's running statistics */
+  float *value;                /* [rows][ld] */
+  float *gradient;             /* [rows][ld], shared with nodes whose gradient lives at another time */
+  float *slope;                /* [rows][ld], of activations that keep their derivative */
+  float *mask;                 /* [rows][ld], dropout's; batch norm's normalised input */
+  float *transposed;           /* [units][ldt], dense */
+  size_t ldt;
+  float *scratch;              /* [2][ld], batch norm: mean, 1 / deviation */
+};
+#define CPU_NONE SIZE_MAX
+
+/* What a head needs beside the arrays of its input. */
+struct cpu_head_arrays {
+  float *mean, *raw, *mean_gradient, *raw_gradient; /* [rows * outputs] */
+  float *targets;                                   /* [rows][outputs], gathered */
+  int32_t *labels;                                  /* [rows], gathered */
+};
+
+struct cpu_plan {
+  const struct cpu_kernels *kernels;
+  const tutti_network *network;
+  struct cpu_node *nodes;
+  size_t node_count;
+  struct cpu_edge *edges;
+  struct cpu_segment *segments; /* trained ones first */
+  size_t segment_count;
+  size_t trained, floats; /* of the flat vector: numbers trained, and all (running statistics too), padding included */
+  size_t rows;            /* most rows at once */
+  size_t outputs;         /* targets, or classes */
+  size_t artificial;      /* NOMU: artificial points behind the rows of a step */
+  float *arena, *weights, *gradients;
+  struct cpu_head_arrays head;
+};
+
+/* Rows on which predictions are made at once: enough to fill the tiles, few enough to stay in cache. */
+enum { CPU_EVALUATION_ROWS = 256 };
+
+/* Plan for at most `rows` rows at once; `training` gives it gradients. The plan borrows the network. */
+enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                          const tutti_network *network, const struct tutti_task *task, size_t rows,
+                                          bool training, struct cpu_plan **plan);
+void backend_cpu_plan_destroy(struct cpu_plan *plan);
+/* The head, and the node whose values it reads first. */
+const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
+
+/* What a step draws, and where in training it is. */
+struct cpu_draws {
+  bool drop;     /* false: training without dropout, as gradients of the whole data are taken */
+  uint64_t key;  /* of dropout's stream */
+  uint64_t step; /* from 0 */
+  double progress; /* epoch / epochs, for scheduled drop-path */
+};
+
+/* Values of all nodes for the first `rows` rows of the input node; `draws` NULL: as in predictions, without dropout and
+   with batch norm's running statistics. */
+void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_draws *draws);
+/* From the gradients that the head left behind to those of all weights. */
+void backend_cpu_backward(struct cpu_plan *plan, size_t rows);
+
+/* Batch norm's part of both (norm.c). */
+void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
+void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+
+/* Gather rows of a split: inputs into the input node, targets or labels for the head. */
+void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,
+                        bool targets);
+/* Mean loss over `rows` rows, and its gradients in the head's inputs if wanted. */
+double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
+/* Write predictions out[rows][width] from the head's inputs. */
+void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out);
+
+/* Initial weights; array number i of the plan draws from the stream (seed, "weights", i). */
+void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *config, uint64_t seed);
+enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct cpu_plan *plan,
+                                           const tutti_tensors *tensors);
+/* Tensors of a flat vector: the weights, the kept best ones, or (trained_only) a gradient. */
+enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct cpu_plan *plan, const float *flat,
+                                            bool trained_only, tutti_tensors **tensors);
+
+struct cpu_stepper {
+  const struct cpu_config *config;
+  struct cpu_plan *plan;
+  float *first, *second; /* [trained]; NULL where the rule has none */
+  uint64_t steps;
+  double nadam_product;
+};
+/* Set the segments' decay from the configuration and the layers. */
+void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config);
+enum tutti_status backend_cpu_stepper_create(tutti_context *context, struct cpu_plan *plan,
+                                             const struct cpu_config *config, struct cpu_stepper **stepper);
+void backend_cpu_stepper_destroy(struct cpu_stepper *stepper);
+/* One step of the optimiser with plan->gradients. */
+void backend_cpu_step(struct cpu_stepper *stepper, double rate);
+
+enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_kernels *kernels,
+                                    const struct tutti_job *job, struct tutti_outcome *outcome);
+/* Loss of all rows of job->train at once, without dropout, with L2, and its gradient. */
+enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_kernels *kernels,
+                                       const struct tutti_job *job, const tutti_tensors *weights, double *loss,
+                                       tutti_tensors **gradient);
+enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct cpu_kernels *kernels,
+                                            const struct tutti_job *job, const tutti_tensors *weights,
+                                            const tutti_split *split, float *out);
+/* Loss over all rows of a split, in order. */
+double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split);
+
+/* Denormal numbers count as 0 from here to the matching leave: momenta of dead units would otherwise decay into them and slow
+   every step down a hundredfold. */
+unsigned backend_cpu_enter(void);
+void backend_cpu_leave(unsigned kept);
+
+#endif

@@ -1,0 +1,198 @@
+/* elementwise_impl.h - copies, sums and the heads' arithmetic. */
+#ifndef BACKEND_CPU_ELEMENTWISE_IMPL_H
+#define BACKEND_CPU_ELEMENTWISE_IMPL_H
+
+#include "kernels_impl.h"
+#include "math_impl.h"
+
+#define HALF_LOG_2PI 0.91893853320467274178f
+
+#if CPU_LANES == 16
+/* A block of 16 x 16 in registers: pairs, fours, then quarters are exchanged. */
+CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
+  vec r[16], t[16];
+  CPU_UNROLL for (int i = 0; i < 16; i++) r[i] = v_load(in + (size_t)i * ldi);
+  CPU_UNROLL for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+  }
+  CPU_UNROLL for (int i = 0; i < 16; i += 4) {
+    r[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
+    r[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
+    r[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+    r[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+  }
+  CPU_UNROLL for (int i = 0; i < 4; i++) {
+    vec a = _mm512_shuffle_f32x4(r[i], r[i + 4], 0x88), b = _mm512_shuffle_f32x4(r[i], r[i + 4], 0xdd);
+    vec c = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0x88), d = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0xdd);
+    v_store(out + (size_t)i * ldo, _mm512_shuffle_f32x4(a, c, 0x88));
+    v_store(out + (size_t)(i + 4) * ldo, _mm512_shuffle_f32x4(b, d, 0x88));
+    v_store(out + (size_t)(i + 8) * ldo, _mm512_shuffle_f32x4(a, c, 0xdd));
+    v_store(out + (size_t)(i + 12) * ldo, _mm512_shuffle_f32x4(b, d, 0xdd));
+  }
+}
+#endif
+
+static void transpose_part(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo) {
+  for (size_t c = 0; c < columns; c++) {
+    for (size_t r = 0; r < rows; r++)
+      out[c * ldo + r] = in[r * ldi + c];
+    for (size_t r = rows; r % 16 != 0; r++)
+      out[c * ldo + r] = 0;
+  }
+}
+
+static void transpose(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo) {
+  size_t r = 0;
+#if CPU_LANES == 16
+  for (; r + 16 <= rows; r += 16) {
+    size_t c = 0;
+    for (; c + 16 <= columns; c += 16)
+      transpose_block(in + r * ldi + c, ldi, out + c * ldo + r, ldo);
+    transpose_part(16, columns - c, in + r * ldi + c, ldi, out + c * ldo + r, ldo);
+  }
+#endif
+  transpose_part(rows - r, columns, in + r * ldi, ldi, out + r, ldo);
+}
+
+static void column_sums(size_t rows, size_t n, const float *in, size_t ld, float *out) {
+  for (size_t c = 0; c < n; c += CPU_LANES) {
+    vec sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
+    size_t r = 0;
+    for (; r + 4 <= rows; r += 4)
+      CPU_UNROLL for (size_t j = 0; j < 4; j++) sum[j] = sum[j] + v_load(in + (r + j) * ld + c);
+    for (; r < rows; r++)
+      sum[0] = sum[0] + v_load(in + r * ld + c);
+    v_store(out + c, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+  }
+}
+
+static void gather(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo) {
+  enum { AHEAD = 8 };
+  const size_t whole = features / CPU_LANES * CPU_LANES;
+  for (size_t i = 0; i < count; i++) {
+    if (i + AHEAD < count)
+      __builtin_prefetch(in + rows[i + AHEAD] * features);
+    const float *from = in + rows[i] * features;
+    float *to = out + i * ldo;
+    for (size_t j = 0; j < whole; j += CPU_LANES)
+      v_store(to + j, v_load(from + j));
+    if (whole < features)
+      v_store_first(to + whole, v_load_first(from + whole, features - whole), features - whole);
+  }
+}
+
+static void add(size_t count, const float *x, float *y) {
+  for (size_t i = 0; i < count; i += CPU_LANES)
+    v_store(y + i, v_load(y + i) + v_load(x + i));
+}
+
+static void scale(size_t count, float factor, float *y) {
+  for (size_t i = 0; i < count; i += CPU_LANES)
+    v_store(y + i, v_load(y + i) * v_set(factor));
+}
+
+static void multiply(size_t count, const float *x, const float *by, float *y, bool accumulate) {
+  for (size_t i = 0; i < count; i += CPU_LANES)
+    v_store(y + i, v_fma(v_load(x + i), v_load(by + i), accumulate ? v_load(y + i) : v_zero()));
+}
+
+static void axpy(size_t count, float a, const float *x, float *y) {
+  for (size_t i = 0; i < count; i += CPU_LANES)
+    v_store(y + i, v_fma(v_set(a), v_load(x + i), v_load(y + i)));
+}
+
+static double sum_squares(size_t count, const float *x) {
+  double total = 0;
+  for (size_t i = 0; i < count;) {
+    vec sum = v_zero();
+    size_t end = i + 1024 < count ? i + 1024 : count;
+    for (; i < end; i += CPU_LANES) {
+      vec a = v_load(x + i);
+      sum = v_fma(a, a, sum);
+    }
+    total += (double)v_sum(sum);
+  }
+  return total;
+}
+
+static void exponential(size_t count, const float *x, float *y) {
+  for (size_t i = 0; i < count; i += CPU_LANES)
+    v_store(y + i, v_exp(v_load(x + i)));
+}
+
+/* --- heads --- */
+
+static double gaussian(const struct cpu_gaussian *head, size_t count, const float *mean, const float *raw,
+                       const float *target, float *mean_gradient, float *raw_gradient) {
+  const vec one = v_set(1), half = v_set(0.5f), scale_by = v_set(head->scale), floor_at = v_set(head->floor);
+  const vec weight = v_set(head->weight), chain = v_set(head->weight * head->scale);
+  double total = 0;
+  for (size_t i = 0; i < count; i += CPU_LANES) {
+    size_t here = count - i < CPU_LANES ? count - i : CPU_LANES;
+    vec t = v_load_first(raw + i, here) * scale_by;
+    vec e = v_exp_negative(v_negate(v_abs(t)));
+    vec spread = floor_at + (v_max(v_zero(), t) + v_log1p_unit(e));
+    vec residual = v_load_first(target + i, here) - v_load_first(mean + i, here);
+    vec inverse = one / spread, log_spread = v_log(spread), precision, log_sigma;
+    if (head->variance) {
+      precision = inverse;
+      log_sigma = half * log_spread;
+    } else {
+      precision = inverse * inverse;
+      log_sigma = log_spread;
+    }
+    vec scaled = residual * precision, square = residual * scaled;
+    vec loss = v_fma(half, square, log_sigma) + v_set(HALF_LOG_2PI);
+    if (here < CPU_LANES) {
+      float kept[CPU_LANES];
+      v_store(kept, loss);
+      for (size_t j = 0; j < here; j++)
+        total += (double)kept[j];
+    } else {
+      total += (double)v_sum(loss);
+    }
+    if (mean_gradient) {
+      vec sigmoid = v_select(v_greater(t, v_zero()), one, e) / (one + e);
+      vec in_spread = (head->variance ? half : one) * inverse * (one - square);
+      v_store_first(mean_gradient + i, v_negate(weight * scaled), here);
+      v_store_first(raw_gradient + i, chain * sigmoid * in_spread, here);
+    }
+  }
+  return total;
+}
+
+static void variance(const struct cpu_gaussian *head, size_t count, const float *raw, float *out) {
+  for (size_t i = 0; i < count; i += CPU_LANES) {
+    size_t here = count - i < CPU_LANES ? count - i : CPU_LANES;
+    vec spread = v_set(head->floor) + v_softplus(v_load_first(raw + i, here) * v_set(head->scale));
+    if (!head->variance)
+      spread = spread * spread;
+    v_store_first(out + i, spread, here);
+  }
+}
+
+static void softmax(size_t rows, size_t classes, float *x, size_t ld, float *log_sum) {
+  for (size_t r = 0; r < rows; r++, x += ld) {
+    float top = x[0];
+    for (size_t c = 1; c < classes; c++)
+      top = x[c] > top ? x[c] : top;
+    float sum = 0;
+    for (size_t c = 0; c < classes; c += CPU_LANES) {
+      size_t here = classes - c < CPU_LANES ? classes - c : CPU_LANES;
+      vec e = v_exp_negative(v_load(x + c) - v_set(top));
+      v_store(x + c, v_zero());
+      v_store_first(x + c, e, here);
+      sum += v_sum(v_load(x + c));
+    }
+    for (size_t c = 0; c < classes; c += CPU_LANES)
+      v_store(x + c, v_load(x + c) / v_set(sum));
+    if (log_sum) {
+      float kept[CPU_LANES];
+      v_store(kept, v_log(v_set(sum)));
+      log_sum[r] = top + kept[0];
+    }
+  }
+}
+
+#endif

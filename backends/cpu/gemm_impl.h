@@ -1,0 +1,144 @@
+/* gemm_impl.h - matrix products for small networks, without packing.
+
+   C[m][n] (+)= sum_k A(m, k) B[k][n], where A is read one number at a time (so that any strides will do) and B in vectors
+   along its rows. Forward that is Y = X W; for the weights' gradient dW = X' dY, A walks X by columns; for the inputs'
+   gradient dX = dY W', B is a transposed copy of W. All rows begin on 64 bytes and are padded to 16 floats, so that no
+   tile has a ragged edge along n. Operands of the networks meant here lie in the first two levels of cache: packing
+   them, as a BLAS does, would cost more than it saves. */
+#ifndef BACKEND_CPU_GEMM_IMPL_H
+#define BACKEND_CPU_GEMM_IMPL_H
+
+#include "kernels_impl.h"
+#include "vector_impl.h"
+
+/* Accumulators that fit the registers, with room for a row of B and a broadcast of A. */
+#if CPU_LANES == 16
+enum { GEMM_ROWS_4 = 6, GEMM_ROWS_2 = 12, GEMM_ROWS_1 = 12 };
+#else
+enum { GEMM_ROWS_4 = 3, GEMM_ROWS_2 = 6, GEMM_ROWS_1 = 12 };
+#endif
+
+/* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` say how A is walked: one of them is 1. */
+CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm *g, size_t row, size_t column) {
+  const bool by_columns = g->a_row == 1;
+  const size_t ldb = g->ldb, ldc = g->ldc, step = by_columns ? g->a_column : g->a_row;
+  const float *b = g->b + column;
+  float *c = g->c + row * ldc + column;
+  vec sum[12][8];
+  CPU_UNROLL for (int v = 0; v < vecs; v++) {
+    vec first = g->bias ? v_load(g->bias + column + (size_t)v * CPU_LANES) : v_zero();
+    CPU_UNROLL for (int r = 0; r < rows; r++) sum[r][v] = first;
+  }
+  if (by_columns) {
+    const float *a = g->a + row;
+    for (size_t k = 0; k < g->k; k++, a += step, b += ldb) {
+      vec line[8];
+      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
+      CPU_UNROLL for (int r = 0; r < rows; r++) {
+        vec one = v_set(a[r]);
+        CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
+      }
+    }
+  } else {
+    /* Three rows a pointer (at 0, step, 2 step) keep the addresses of a dozen rows in four registers. */
+    const float *a[4];
+    CPU_UNROLL for (int p = 0; p < 4; p++) a[p] = g->a + (row + (size_t)(p * 3 < rows ? p * 3 : 0)) * step;
+    for (size_t k = 0; k < g->k; k++, b += ldb) {
+      vec line[8];
+      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
+      CPU_UNROLL for (int r = 0; r < rows; r++) {
+        vec one = v_set(a[r / 3][(size_t)(r % 3) * step + k]);
+        CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
+      }
+    }
+  }
+  CPU_UNROLL for (int r = 0; r < rows; r++) {
+    CPU_UNROLL for (int v = 0; v < vecs; v++) {
+      size_t at = (size_t)r * ldc + (size_t)v * CPU_LANES;
+      vec x = sum[r][v];
+      if (g->accumulate)
+        x = x + v_load(c + at);
+      if (g->relu)
+        x = v_max(v_zero(), x);
+      if (g->mask)
+        x = v_masked(v_greater(v_load(g->mask + (size_t)row * ldc + column + at), v_zero()), x);
+      v_store(c + at, x);
+    }
+  }
+}
+
+#define GEMM_CASE(rows, vecs)                                                                                            \
+  case rows: gemm_tile(rows, vecs, g, row, column); break;
+
+static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+  switch (rows) {
+    GEMM_CASE(1, 4)
+    GEMM_CASE(2, 4)
+    GEMM_CASE(3, 4)
+#if CPU_LANES == 16
+    GEMM_CASE(4, 4)
+    GEMM_CASE(5, 4)
+    GEMM_CASE(6, 4)
+#endif
+  }
+}
+
+static void gemm_rows_2(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+  switch (rows) {
+    GEMM_CASE(1, 2)
+    GEMM_CASE(2, 2)
+    GEMM_CASE(3, 2)
+    GEMM_CASE(4, 2)
+    GEMM_CASE(5, 2)
+    GEMM_CASE(6, 2)
+#if CPU_LANES == 16
+    GEMM_CASE(7, 2)
+    GEMM_CASE(8, 2)
+    GEMM_CASE(9, 2)
+    GEMM_CASE(10, 2)
+    GEMM_CASE(11, 2)
+    GEMM_CASE(12, 2)
+#endif
+  }
+}
+
+static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+  switch (rows) {
+    GEMM_CASE(1, 1)
+    GEMM_CASE(2, 1)
+    GEMM_CASE(3, 1)
+    GEMM_CASE(4, 1)
+    GEMM_CASE(5, 1)
+    GEMM_CASE(6, 1)
+    GEMM_CASE(7, 1)
+    GEMM_CASE(8, 1)
+    GEMM_CASE(9, 1)
+    GEMM_CASE(10, 1)
+    GEMM_CASE(11, 1)
+    GEMM_CASE(12, 1)
+  }
+}
+
+/* All rows of one panel of columns, in tiles as equal in height as can be. */
+CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
+                           void (*rows_of)(const struct cpu_gemm *, size_t, size_t, size_t)) {
+  size_t tiles = (g->m + most - 1) / most;
+  for (size_t t = 0, row = 0; t < tiles; t++) {
+    size_t rows = (g->m - row + (tiles - t) - 1) / (tiles - t);
+    rows_of(g, row, column, rows);
+    row += rows;
+  }
+}
+
+static void gemm(const struct cpu_gemm *g) {
+  size_t column = 0;
+  const bool tall = g->m > 6; /* short products get wide tiles, so that enough sums are under way */
+  for (; !tall && column + 4 * CPU_LANES <= g->n; column += 4 * CPU_LANES)
+    gemm_panel(g, column, GEMM_ROWS_4, gemm_rows_4);
+  for (; column + 2 * CPU_LANES <= g->n; column += 2 * CPU_LANES)
+    gemm_panel(g, column, GEMM_ROWS_2, gemm_rows_2);
+  for (; column < g->n; column += CPU_LANES)
+    gemm_panel(g, column, GEMM_ROWS_1, gemm_rows_1);
+}
+
+#endif

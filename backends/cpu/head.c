@@ -1,0 +1,231 @@
+/* head.c - what the network's outputs mean: losses with their gradients, and predictions.
+
+   Gaussian and linear losses are means over rows and outputs, cross-entropy is the mean over rows, as Keras reports them;
+   NOMU's is a sum (Heiss et al., Eq. 4). */
+#include "cpu_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct cpu_node *head_input(struct cpu_plan *plan, size_t index) {
+  return &plan->nodes[backend_cpu_plan_head(plan)->edges[index].source];
+}
+
+static struct cpu_gaussian head_gaussian(const struct cpu_node *head, float weight) {
+  const struct tutti_attributes *a = &head->layer->attributes;
+  return (struct cpu_gaussian){(float)a->scale, (float)a->floor, a->variance, weight};
+}
+
+/* --- inputs and targets --- */
+
+static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows) {
+  struct cpu_node *input = &plan->nodes[0];
+  const float *inputs = tutti_split_inputs(split);
+  if (inputs) {
+    plan->kernels->gather(count, input->width, inputs, rows, input->value, input->ld);
+    return;
+  }
+  /* Rows made on demand come tightly packed: spread them from the last. */
+  tutti_split_gather(split, count, rows, input->value);
+  for (size_t r = count; r-- > 1;)
+    memmove(input->value + r * input->ld, input->value + r * input->width, input->width * sizeof(float));
+}
+
+void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,
+                        bool targets) {
+  gather_inputs(plan, split, count, rows);
+  if (!targets)
+    return;
+  const int32_t *labels = tutti_split_labels(split);
+  for (size_t r = 0; labels && r < count; r++)
+    plan->head.labels[r] = labels[rows[r]];
+  if (!labels)
+    plan->kernels->gather(count, plan->outputs, tutti_split_targets(split), rows, plan->head.targets, plan->outputs);
+}
+
+/* --- losses --- */
+
+static void gaussian_inputs(const struct cpu_plan *plan, const struct cpu_node *source, size_t rows) {
+  size_t outputs = plan->outputs;
+  for (size_t r = 0, i = 0; r < rows; r++)
+    for (size_t o = 0; o < outputs; o++, i++) {
+      plan->head.mean[i] = source->value[r * source->ld + o];
+      plan->head.raw[i] = source->value[r * source->ld + outputs + o];
+    }
+}
+
+static double loss_gaussian(struct cpu_plan *plan, size_t rows, bool gradients) {
+  struct cpu_node *source = head_input(plan, 0);
+  struct cpu_head_arrays *a = &plan->head;
+  size_t outputs = plan->outputs, count = rows * outputs;
+  struct cpu_gaussian head = head_gaussian(backend_cpu_plan_head(plan), 1 / (float)count);
+  gaussian_inputs(plan, source, rows);
+  double total = plan->kernels->gaussian(&head, count, a->mean, a->raw, a->targets, gradients ? a->mean_gradient : NULL,
+                                         a->raw_gradient);
+  for (size_t r = 0, i = 0; gradients && r < rows; r++) {
+    float *to = source->gradient + r * source->ld;
+    memset(to, 0, source->ld * sizeof *to);
+    for (size_t o = 0; o < outputs; o++, i++) {
+      to[o] = a->mean_gradient[i];
+      to[outputs + o] = a->raw_gradient[i];
+    }
+  }
+  return total / (double)count;
+}
+
+static double loss_linear(struct cpu_plan *plan, size_t rows, bool gradients) {
+  struct cpu_node *source = head_input(plan, 0);
+  size_t outputs = plan->outputs;
+  float weight = 2 / (float)(rows * outputs);
+  double total = 0;
+  for (size_t r = 0; r < rows; r++) {
+    const float *x = source->value + r * source->ld, *y = plan->head.targets + r * outputs;
+    float *to = gradients ? source->gradient + r * source->ld : NULL;
+    if (to)
+      memset(to, 0, source->ld * sizeof *to);
+    for (size_t o = 0; o < outputs; o++) {
+      float residual = x[o] - y[o];
+      total += (double)residual * (double)residual;
+      if (to)
+        to[o] = weight * residual;
+    }
+  }
+  return total / (double)(rows * outputs);
+}
+
+static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
+  struct cpu_node *source = head_input(plan, 0);
+  const int32_t *labels = plan->head.labels;
+  size_t ld = source->ld;
+  double total = 0;
+  for (size_t r = 0; r < rows; r++)
+    total -= (double)source->value[r * ld + (size_t)labels[r]];
+  float *probability = source->value; /* in place when no step needs the logits any more */
+  if (gradients) {
+    memcpy(source->gradient, source->value, rows * ld * sizeof(float));
+    probability = source->gradient;
+  }
+  plan->kernels->softmax(rows, plan->outputs, probability, ld, plan->head.mean);
+  for (size_t r = 0; r < rows; r++)
+    total += (double)plan->head.mean[r];
+  if (gradients) {
+    for (size_t r = 0; r < rows; r++)
+      probability[r * ld + (size_t)labels[r]] -= 1;
+    plan->kernels->scale(rows * ld, 1 / (float)rows, probability);
+  }
+  return total / (double)rows;
+}
+
+/* The squared uncertainty of a training point, or Huber's of it, and its derivative. */
+static double nomu_square(const struct tutti_attributes *a, double r, double *slope) {
+  if (a->stable && fabs(r) > 1) {
+    *slope = r > 0 ? 2 : -2;
+    return 2 * fabs(r) - 1;
+  }
+  *slope = 2 * r;
+  return r * r;
+}
+
+/* The push of an artificial point, exp(-c r); where it grows, the stable variant goes on in a straight line. */
+static double nomu_push(const struct tutti_attributes *a, double r, double *slope) {
+  if (a->stable && r < 0) {
+    *slope = -a->c_exp;
+    return 1 - a->c_exp * r;
+  }
+  double e = exp(-a->c_exp * r);
+  *slope = -a->c_exp * e;
+  return e;
+}
+
+/* Rows [0, rows) are data, the plan->artificial rows behind them artificial points. */
+static double loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients) {
+  const struct tutti_attributes *a = &backend_cpu_plan_head(plan)->layer->attributes;
+  struct cpu_node *mean = head_input(plan, 0), *raw = head_input(plan, 1);
+  size_t artificial = plan->artificial;
+  double squared = 0, push = 0, slope;
+  float *to_mean = gradients ? mean->gradient : NULL, *to_raw = gradients ? raw->gradient : NULL;
+  if (to_mean)
+    memset(to_mean, 0, (rows + artificial) * mean->ld * sizeof *to_mean);
+  if (to_raw)
+    memset(to_raw, 0, (rows + artificial) * raw->ld * sizeof *to_raw);
+  for (size_t r = 0; r < rows; r++) {
+    double residual = (double)mean->value[r * mean->ld] - (double)plan->head.targets[r];
+    squared += residual * residual + a->pi_sqr * nomu_square(a, (double)raw->value[r * raw->ld], &slope);
+    if (to_mean)
+      to_mean[r * mean->ld] = (float)(2 * residual);
+    if (to_raw)
+      to_raw[r * raw->ld] = (float)(a->pi_sqr * slope);
+  }
+  double weight = artificial ? a->pi_exp / (double)artificial : 0;
+  for (size_t r = rows; r < rows + artificial; r++) {
+    push += nomu_push(a, (double)raw->value[r * raw->ld], &slope);
+    if (to_raw)
+      to_raw[r * raw->ld] = (float)(weight * slope);
+  }
+  return squared + weight * push;
+}
+
+double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients) {
+  const struct cpu_node *head = backend_cpu_plan_head(plan);
+  if (head->op == TUTTI_OP_HEAD_NOMU)
+    return loss_nomu(plan, rows, gradients);
+  gradients = gradients && head_input(plan, 0)->gradient;
+  switch (head->op) {
+  case TUTTI_OP_HEAD_GAUSSIAN: return loss_gaussian(plan, rows, gradients);
+  case TUTTI_OP_HEAD_SOFTMAX: return loss_softmax(plan, rows, gradients);
+  default: return loss_linear(plan, rows, gradients);
+  }
+}
+
+double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split) {
+  size_t rows = tutti_split_rows(split), most = plan->rows < CPU_EVALUATION_ROWS ? plan->rows : CPU_EVALUATION_ROWS;
+  size_t artificial = plan->artificial;
+  bool sum = backend_cpu_plan_head(plan)->op == TUTTI_OP_HEAD_NOMU;
+  uint32_t indices[CPU_EVALUATION_ROWS];
+  double total = 0;
+  plan->artificial = 0;
+  for (size_t begin = 0; begin < rows; begin += most) {
+    size_t here = rows - begin < most ? rows - begin : most;
+    for (size_t i = 0; i < here; i++)
+      indices[i] = (uint32_t)(begin + i);
+    backend_cpu_gather(plan, split, here, indices, true);
+    backend_cpu_forward(plan, here, NULL);
+    total += backend_cpu_loss(plan, here, false) * (sum ? 1 : (double)here);
+  }
+  plan->artificial = artificial;
+  return sum ? total : total / (double)rows;
+}
+
+/* --- predictions --- */
+
+void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out) {
+  const struct cpu_node *head = backend_cpu_plan_head(plan);
+  struct cpu_node *source = head_input(plan, 0);
+  size_t outputs = plan->outputs;
+  if (head->op == TUTTI_OP_HEAD_SOFTMAX) {
+    plan->kernels->softmax(rows, outputs, source->value, source->ld, NULL);
+    for (size_t r = 0; r < rows; r++)
+      memcpy(out + r * outputs, source->value + r * source->ld, outputs * sizeof *out);
+    return;
+  }
+  float *variance = plan->head.raw_gradient;
+  if (head->op == TUTTI_OP_HEAD_GAUSSIAN) {
+    struct cpu_gaussian gaussian = head_gaussian(head, 1);
+    gaussian_inputs(plan, source, rows);
+    plan->kernels->variance(&gaussian, rows * outputs, plan->head.raw, variance);
+  } else if (head->op == TUTTI_OP_HEAD_NOMU) {
+    const struct cpu_node *raw = head_input(plan, 1);
+    for (size_t r = 0; r < rows; r++) {
+      float u = raw->value[r * raw->ld];
+      variance[r] = u > 0 ? u * u : 0;
+    }
+  } else {
+    for (size_t i = 0; i < rows * outputs; i++)
+      variance[i] = NAN;
+  }
+  for (size_t r = 0, i = 0; r < rows; r++)
+    for (size_t o = 0; o < outputs; o++, i++) {
+      out[2 * i] = source->value[r * source->ld + o];
+      out[2 * i + 1] = variance[i];
+    }
+}

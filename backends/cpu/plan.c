@@ -1,0 +1,353 @@
+/* plan.c - turns a network into nodes with places in one block of memory, once; a step then allocates nothing.
+
+   Layers that move no numbers (identity, flatten, detach) vanish; an activation that alone reads its input works in place
+   on it. A gradient's place is given to another node as soon as it has been passed on. */
+#include "cpu_impl.h"
+
+#include <string.h>
+
+/* Where a layer's output is found. */
+struct plan_source {
+  uint32_t node;
+  bool detached;
+};
+
+/* Offsets of a node's arrays in the arena, in floats. */
+struct plan_places {
+  size_t value, gradient, slope, mask, transposed, scratch;
+};
+
+struct plan_builder {
+  struct cpu_plan *plan;
+  struct plan_source *sources; /* [layers] */
+  uint32_t *readers;           /* [layers]: how many layers read it */
+  struct plan_places *places;  /* [nodes] */
+  size_t floats;               /* of the arena, so far */
+  size_t edges;
+};
+
+/* Row length in memory: whole vectors of 16; and, for long rows, not a multiple of 512 bytes, or the rows of a panel
+   would fall into few sets of the first-level cache. */
+static size_t plan_ld(size_t width) {
+  size_t ld = (width + 15) / 16 * 16;
+  return ld % 128 == 0 ? ld + 16 : ld;
+}
+
+/* A place for `count` floats. Arrays are set apart by an odd number of cache lines, so that their beginnings do not
+   compete for the same sets. */
+static size_t plan_reserve(struct plan_builder *b, size_t count) {
+  size_t at = b->floats;
+  size_t lines = (count + 15) / 16;
+  b->floats += (lines + (lines % 2 == 0) + 4) * 16;
+  return at;
+}
+
+static bool plan_passes(const struct tutti_layer *layer) {
+  switch (layer->op) {
+  case TUTTI_OP_IDENTITY:
+  case TUTTI_OP_FLATTEN:
+  case TUTTI_OP_DETACH: return true;
+  case TUTTI_OP_ACTIVATION: return layer->attributes.activation == TUTTI_ACTIVATION_LINEAR;
+  case TUTTI_OP_DROPOUT: return layer->attributes.rate <= 0;
+  default: return false;
+  }
+}
+
+/* May this activation work in place on its input? */
+static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *layer) {
+  if (layer->op != TUTTI_OP_ACTIVATION || layer->attributes.activation == TUTTI_ACTIVATION_CRELU)
+    return false;
+  uint32_t input = layer->inputs[0];
+  const struct cpu_node *node = &b->plan->nodes[b->sources[input].node];
+  return b->readers[input] == 1 && node->layer == tutti_network_layer(b->plan->network, input) &&
+         node->op != TUTTI_OP_INPUT && node->activation == TUTTI_ACTIVATION_LINEAR;
+}
+
+static void plan_add_node(struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
+  struct cpu_plan *plan = b->plan;
+  struct cpu_node *node = &plan->nodes[plan->node_count];
+  node->layer = layer;
+  node->op = layer->op;
+  node->width = (size_t)layer->shape.height * (size_t)layer->shape.width * (size_t)layer->shape.channels;
+  node->ld = plan_ld(node->width);
+  node->weight = node->bias = node->mean = node->variance = CPU_NONE;
+  node->edges = plan->edges + b->edges;
+  node->edge_count = layer->input_count;
+  b->edges += layer->input_count;
+  for (size_t e = 0; e < layer->input_count; e++) {
+    struct plan_source source = b->sources[layer->inputs[e]];
+    node->edges[e].source = source.node;
+    node->edges[e].gradient = !source.detached;
+  }
+  if (layer->op == TUTTI_OP_ACTIVATION)
+    node->activation = layer->attributes.activation;
+  b->sources[index] = (struct plan_source){(uint32_t)plan->node_count, false};
+  plan->node_count++;
+}
+
+static void plan_add_layers(struct plan_builder *b) {
+  const tutti_network *network = b->plan->network;
+  size_t layers = tutti_network_layers(network);
+  for (size_t i = 0; i < layers; i++) {
+    const struct tutti_layer *layer = tutti_network_layer(network, i);
+    for (size_t e = 0; e < layer->input_count; e++)
+      b->readers[layer->inputs[e]]++;
+  }
+  for (size_t i = 0; i < layers; i++) {
+    const struct tutti_layer *layer = tutti_network_layer(network, i);
+    if (plan_passes(layer)) {
+      b->sources[i] = b->sources[layer->inputs[0]];
+      b->sources[i].detached |= layer->op == TUTTI_OP_DETACH;
+    } else if (plan_fuses(b, layer)) {
+      b->sources[i] = b->sources[layer->inputs[0]];
+      b->plan->nodes[b->sources[i].node].activation = layer->attributes.activation;
+    } else {
+      plan_add_node(b, layer, i);
+    }
+  }
+}
+
+/* --- weights --- */
+
+static size_t plan_add_segment(struct cpu_plan *plan, const struct cpu_node *node, const char *part, size_t rows,
+                               bool matrix, bool trained) {
+  struct cpu_segment *segment = &plan->segments[plan->segment_count++];
+  *segment = (struct cpu_segment){.layer = node->layer,
+                                  .part = part,
+                                  .offset = plan->floats,
+                                  .rows = rows,
+                                  .columns = node->width,
+                                  .ld = node->ld,
+                                  .fan_in = rows,
+                                  .fan_out = node->width,
+                                  .matrix = matrix,
+                                  .trained = trained};
+  plan->floats += rows * node->ld;
+  return segment->offset;
+}
+
+static void plan_add_weights(struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    if (node->op == TUTTI_OP_DENSE) {
+      node->weight = plan_add_segment(plan, node, "weight", plan->nodes[node->edges[0].source].width, true, true);
+      if (node->layer->attributes.bias)
+        node->bias = plan_add_segment(plan, node, "bias", 1, false, true);
+    } else if (node->op == TUTTI_OP_BATCH_NORM && node->layer->attributes.affine) {
+      node->weight = plan_add_segment(plan, node, "gamma", 1, false, true);
+      node->bias = plan_add_segment(plan, node, "beta", 1, false, true);
+    }
+  }
+  plan->trained = plan->floats;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    if (node->op == TUTTI_OP_BATCH_NORM) {
+      node->mean = plan_add_segment(plan, node, "mean", 1, false, false);
+      node->variance = plan_add_segment(plan, node, "variance", 1, false, false);
+    }
+  }
+}
+
+/* --- the way of the gradients --- */
+
+static bool plan_is_head(enum tutti_op op) { return op >= TUTTI_OP_HEAD_SOFTMAX && op <= TUTTI_OP_HEAD_NOMU; }
+
+/* Which nodes need a gradient: weights lie at or before them, and a way without detach leads from them to the head. */
+static void plan_find_gradients(struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    node->needs_gradient = node->weight != CPU_NONE;
+    for (size_t e = 0; e < node->edge_count; e++)
+      node->needs_gradient |= node->edges[e].gradient && plan->nodes[node->edges[e].source].needs_gradient;
+  }
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    for (size_t e = 0; e < node->edge_count; e++)
+      node->edges[e].gradient &= plan->nodes[node->edges[e].source].needs_gradient && node->op != TUTTI_OP_ZERO;
+  }
+}
+
+/* Backward from the head: who writes a gradient first, who last; nodes that none reaches pass nothing on. */
+static void plan_order_gradients(struct cpu_plan *plan, struct cpu_edge **last, const struct cpu_node **writer) {
+  for (size_t i = plan->node_count; i-- > 0;) {
+    struct cpu_node *node = &plan->nodes[i];
+    bool reached = last[i] || plan_is_head(node->op);
+    node->needs_gradient &= reached;
+    for (size_t e = 0; e < node->edge_count; e++) {
+      struct cpu_edge *edge = &node->edges[e];
+      edge->gradient &= node->needs_gradient;
+      if (!edge->gradient)
+        continue;
+      edge->first = !last[edge->source];
+      last[edge->source] = edge;
+      writer[edge->source] = node;
+    }
+  }
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    node->masked = last[i] && node->activation == TUTTI_ACTIVATION_RELU && writer[i]->op == TUTTI_OP_DENSE;
+    if (node->masked)
+      last[i]->mask = true;
+  }
+}
+
+/* --- places --- */
+
+struct plan_block {
+  size_t at, size;
+  bool taken;
+};
+
+/* Give each gradient the smallest free block that holds it, in the order of the backward pass. */
+static void plan_place_gradients(struct plan_builder *b, struct plan_block *blocks) {
+  struct cpu_plan *plan = b->plan;
+  size_t count = 0;
+  for (size_t i = plan->node_count; i-- > 0;) {
+    struct cpu_node *node = &plan->nodes[i];
+    for (size_t e = 0; e < node->edge_count; e++) {
+      if (!node->edges[e].gradient || !node->edges[e].first)
+        continue;
+      uint32_t source = node->edges[e].source;
+      size_t size = plan->rows * plan->nodes[source].ld, best = CPU_NONE;
+      for (size_t k = 0; k < count; k++)
+        if (!blocks[k].taken && blocks[k].size >= size && (best == CPU_NONE || blocks[k].size < blocks[best].size))
+          best = k;
+      if (best == CPU_NONE) {
+        best = count++;
+        blocks[best] = (struct plan_block){plan_reserve(b, size), size, false};
+      }
+      blocks[best].taken = true;
+      b->places[source].gradient = blocks[best].at;
+    }
+    for (size_t k = 0; k < count; k++)
+      if (b->places[i].gradient == blocks[k].at)
+        blocks[k].taken = false;
+  }
+}
+
+static bool plan_keeps_slope(const struct cpu_node *node) {
+  return node->activation == TUTTI_ACTIVATION_GELU || node->activation == TUTTI_ACTIVATION_SWISH;
+}
+
+static void plan_place_nodes(struct plan_builder *b, bool training) {
+  struct cpu_plan *plan = b->plan;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    struct plan_places *place = &b->places[i];
+    memset(place, 0xff, sizeof *place);
+    if (plan_is_head(node->op))
+      continue;
+    size_t size = plan->rows * node->ld;
+    place->value = plan_reserve(b, size);
+    if (!training)
+      continue;
+    if (plan_keeps_slope(node))
+      place->slope = plan_reserve(b, size);
+    if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_BATCH_NORM || node->op == TUTTI_OP_DROP_PATH)
+      place->mask = plan_reserve(b, size);
+    if (node->op == TUTTI_OP_BATCH_NORM)
+      place->scratch = plan_reserve(b, 2 * node->ld);
+    if (node->op == TUTTI_OP_DENSE && node->edges[0].gradient) {
+      node->ldt = plan_ld(plan->nodes[node->edges[0].source].width);
+      place->transposed = plan_reserve(b, node->width * node->ldt);
+    }
+  }
+}
+
+static float *plan_at(struct cpu_plan *plan, size_t offset) {
+  return offset == CPU_NONE ? NULL : plan->arena + offset;
+}
+
+static enum tutti_status plan_place(tutti_context *context, struct plan_builder *b, bool training) {
+  struct cpu_plan *plan = b->plan;
+  struct plan_block *blocks = NULL;
+  struct cpu_edge **last = NULL;
+  const struct cpu_node **writer = NULL;
+  enum tutti_status status;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *blocks, &blocks));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *last, &last));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *writer, &writer));
+  if (training) {
+    plan_find_gradients(plan);
+    plan_order_gradients(plan, last, writer);
+  }
+  size_t weights = plan_reserve(b, plan->floats);
+  size_t gradients = training ? plan_reserve(b, plan->trained) : CPU_NONE;
+  plan_place_nodes(b, training);
+  if (training)
+    plan_place_gradients(b, blocks);
+  size_t cells = plan->rows * plan->outputs;
+  size_t head[5];
+  for (int i = 0; i < 5; i++)
+    head[i] = plan_reserve(b, cells);
+  size_t labels = plan_reserve(b, plan->rows);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, b->floats, sizeof *plan->arena, &plan->arena));
+  plan->weights = plan_at(plan, weights);
+  plan->gradients = plan_at(plan, gradients);
+  plan->head = (struct cpu_head_arrays){plan->arena + head[0], plan->arena + head[1], plan->arena + head[2],
+                                        plan->arena + head[3], plan->arena + head[4],
+                                        (int32_t *)(void *)(plan->arena + labels)};
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    node->value = plan_at(plan, b->places[i].value);
+    node->gradient = plan_at(plan, b->places[i].gradient);
+    node->slope = plan_at(plan, b->places[i].slope);
+    node->mask = plan_at(plan, b->places[i].mask);
+    node->transposed = plan_at(plan, b->places[i].transposed);
+    node->scratch = plan_at(plan, b->places[i].scratch);
+  }
+out:
+  tutti_free(blocks);
+  tutti_free(last);
+  tutti_free(writer);
+  return status;
+}
+
+enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                          const tutti_network *network, const struct tutti_task *task, size_t rows,
+                                          bool training, struct cpu_plan **made) {
+  struct plan_builder b = {0};
+  struct cpu_plan *plan = NULL;
+  enum tutti_status status;
+  size_t layers = tutti_network_layers(network), edges = 0;
+  for (size_t i = 0; i < layers; i++)
+    edges += tutti_network_layer(network, i)->input_count;
+  *made = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *plan, &plan));
+  b.plan = plan;
+  plan->kernels = kernels;
+  plan->network = network;
+  plan->rows = rows;
+  plan->outputs = task->outputs;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *plan->nodes, &plan->nodes));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, edges, sizeof *plan->edges, &plan->edges));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 4 * layers, sizeof *plan->segments, &plan->segments));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.sources, &b.sources));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.readers, &b.readers));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.places, &b.places));
+  plan_add_layers(&b);
+  plan_add_weights(plan);
+  TUTTI_TRY_OUT(context, plan_place(context, &b, training));
+  *made = plan;
+  plan = NULL;
+out:
+  backend_cpu_plan_destroy(plan);
+  tutti_free(b.sources);
+  tutti_free(b.readers);
+  tutti_free(b.places);
+  return status;
+}
+
+void backend_cpu_plan_destroy(struct cpu_plan *plan) {
+  if (!plan)
+    return;
+  tutti_free(plan->arena);
+  tutti_free(plan->nodes);
+  tutti_free(plan->edges);
+  tutti_free(plan->segments);
+  tutti_free(plan);
+}
+
+const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan) {
+  return &plan->nodes[plan->node_count - 1];
+}

@@ -1,0 +1,329 @@
+/* train.c - epochs of mini-batches: order, schedule, early stopping, and which weights are kept. */
+#include "cpu_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+unsigned backend_cpu_enter(void) {
+#if defined(__SSE__)
+  unsigned kept = _mm_getcsr();
+  _mm_setcsr(kept | 0x8040); /* results flushed to zero, operands taken as zero */
+  return kept;
+#else
+  return 0;
+#endif
+}
+
+void backend_cpu_leave(unsigned kept) {
+#if defined(__SSE__)
+  _mm_setcsr(kept);
+#else
+  (void)kept;
+#endif
+}
+
+/* How often a step looks at the cancel flag. */
+enum { CANCEL_STEPS = 100 };
+
+struct training {
+  const struct tutti_job *job;
+  const struct cpu_config *config;
+  struct cpu_plan *plan;
+  struct cpu_stepper *stepper;
+  uint32_t *order;         /* [rows of train] */
+  float *best;             /* [plan->floats] */
+  float *low, *high;       /* NOMU: [features], the box of the artificial points */
+  struct tutti_random box; /* their stream */
+  struct cpu_draws draws;
+  size_t batch;
+  double rate;                               /* as the plateau schedule left it */
+  double best_loss, plateau_loss;
+  uint32_t best_epoch, plateau_wait, waited; /* epochs */
+  bool diverged;
+};
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- setting up --- */
+
+/* The box of the training inputs, widened by `margin` of its width on each side. */
+static void training_box(struct training *t, double margin) {
+  size_t features = t->plan->nodes[0].width, rows = tutti_split_rows(t->job->train);
+  float *row = t->plan->nodes[0].value;
+  for (uint32_t r = 0; r < rows; r++) {
+    tutti_split_gather(t->job->train, 1, &r, row);
+    for (size_t f = 0; f < features; f++) {
+      t->low[f] = r == 0 || row[f] < t->low[f] ? row[f] : t->low[f];
+      t->high[f] = r == 0 || row[f] > t->high[f] ? row[f] : t->high[f];
+    }
+  }
+  for (size_t f = 0; f < features; f++) {
+    float wider = (float)margin * (t->high[f] - t->low[f]);
+    t->low[f] -= wider;
+    t->high[f] += wider;
+  }
+}
+
+static void training_destroy(struct training *t) {
+  backend_cpu_stepper_destroy(t->stepper);
+  backend_cpu_plan_destroy(t->plan);
+  tutti_free(t->order);
+  tutti_free(t->best);
+  tutti_free(t->low);
+  tutti_free(t->high);
+}
+
+/* Plan, weights and buffers of a job. `optimise`: with what only training needs. */
+static enum tutti_status training_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                         const struct tutti_job *job, bool optimise, struct training *t) {
+  const struct cpu_config *config = job->config;
+  size_t rows = tutti_split_rows(job->train), layers = tutti_network_layers(job->network);
+  const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
+  size_t artificial = head->op == TUTTI_OP_HEAD_NOMU ? (size_t)head->attributes.artificial : 0;
+  memset(t, 0, sizeof *t);
+  t->job = job;
+  t->config = config;
+  t->batch = config->batch_size == 0 || !optimise || (size_t)config->batch_size > rows ? rows
+                                                                                     : (size_t)config->batch_size;
+  size_t most = t->batch + artificial;
+  if (job->validation && most < CPU_EVALUATION_ROWS)
+    most = CPU_EVALUATION_ROWS;
+  TUTTI_TRY(context, backend_cpu_plan_create(context, kernels, job->network, job->task, most, true, &t->plan));
+  t->plan->artificial = artificial;
+  backend_cpu_decays(t->plan, config);
+  TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *t->order, &t->order));
+  if (artificial) {
+    TUTTI_TRY(context, tutti_alloc(context, t->plan->nodes[0].width, sizeof *t->low, &t->low));
+    TUTTI_TRY(context, tutti_alloc(context, t->plan->nodes[0].width, sizeof *t->high, &t->high));
+    training_box(t, head->attributes.margin);
+    tutti_random_init(&t->box, job->seed, "artificial points", 0);
+  }
+  if (!optimise)
+    return TUTTI_OK;
+  TUTTI_TRY(context, backend_cpu_stepper_create(context, t->plan, config, &t->stepper));
+  TUTTI_TRY(context, tutti_alloc(context, t->plan->floats, sizeof *t->best, &t->best));
+  struct tutti_random dropout;
+  tutti_random_init(&dropout, job->seed, "dropout", 0);
+  t->draws.drop = true;
+  t->draws.key = tutti_random_u64(&dropout);
+  t->rate = config->learning_rate;
+  t->best_loss = t->plateau_loss = INFINITY;
+  if (job->initial)
+    return backend_cpu_weights_read(context, t->plan, job->initial);
+  backend_cpu_weights_draw(t->plan, config, job->seed);
+  return TUTTI_OK;
+}
+
+/* --- one step --- */
+
+static void draw_artificial(struct training *t, size_t rows) {
+  const struct cpu_node *input = &t->plan->nodes[0];
+  for (size_t r = rows; r < rows + t->plan->artificial; r++)
+    for (size_t f = 0; f < input->width; f++)
+      tutti_random_fill_uniform(&t->box, 1, t->low[f], t->high[f], input->value + r * input->ld + f);
+}
+
+/* Loss and gradients of the given rows. */
+static double training_gradient(struct training *t, size_t count, const uint32_t *rows, const struct cpu_draws *draws) {
+  struct cpu_plan *plan = t->plan;
+  backend_cpu_gather(plan, t->job->train, count, rows, true);
+  draw_artificial(t, count);
+  backend_cpu_forward(plan, count + plan->artificial, draws);
+  double loss = backend_cpu_loss(plan, count, true);
+  backend_cpu_backward(plan, count + plan->artificial);
+  return loss;
+}
+
+/* --- an epoch --- */
+
+static void shuffle_rows(struct training *t, uint32_t epoch) {
+  size_t rows = tutti_split_rows(t->job->train);
+  for (size_t i = 0; i < rows; i++)
+    t->order[i] = (uint32_t)i;
+  if (t->batch == rows)
+    return; /* one batch: its order says nothing */
+  struct tutti_random random;
+  bool shared = t->config->shuffle == CPU_SHUFFLE_RUN;
+  tutti_random_init(&random, shared ? t->job->run_seed : t->job->seed, "mini-batches", epoch);
+  tutti_random_shuffle(&random, rows, t->order);
+}
+
+static double epoch_rate(const struct training *t, uint32_t epoch) {
+  const struct cpu_config *c = t->config;
+  double done = (double)(epoch - 1), low = c->schedule_minimum;
+  switch ((enum cpu_schedule)c->schedule) {
+  case CPU_SCHEDULE_COSINE: return low + (t->rate - low) * 0.5 * (1 + cos(M_PI * done / (double)c->epochs));
+  case CPU_SCHEDULE_STEP: return fmax(low, t->rate * pow(c->schedule_factor, floor(done / (double)c->schedule_epochs)));
+  default: return t->rate;
+  }
+}
+
+static enum tutti_status run_epoch(tutti_context *context, struct training *t, struct tutti_epoch *epoch,
+                                   struct tutti_outcome *outcome) {
+  size_t rows = tutti_split_rows(t->job->train);
+  double total = 0;
+  shuffle_rows(t, epoch->epoch);
+  epoch->learning_rate = epoch_rate(t, epoch->epoch);
+  t->draws.progress = (double)(epoch->epoch - 1) / (double)t->config->epochs;
+  for (size_t begin = 0; begin < rows; begin += t->batch) {
+    size_t count = rows - begin < t->batch ? rows - begin : t->batch;
+    if (epoch->steps % CANCEL_STEPS == 0 && tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "training was cancelled in epoch %u", epoch->epoch);
+    double loss = training_gradient(t, count, t->order + begin, &t->draws);
+    if (!isfinite(loss)) {
+      t->diverged = true;
+      (void)snprintf(outcome->failure, sizeof outcome->failure,
+                     "diverged: the loss is %g in epoch %u, step %llu, at learning rate %g; lower the learning rate or "
+                     "clip gradients",
+                     loss, epoch->epoch, (unsigned long long)epoch->steps + 1, epoch->learning_rate);
+      return TUTTI_OK;
+    }
+    backend_cpu_step(t->stepper, epoch->learning_rate);
+    epoch->steps = t->draws.step = t->stepper->steps;
+    total += loss * (double)count;
+  }
+  epoch->train_loss = total / (double)rows;
+  return TUTTI_OK;
+}
+
+/* Validation, and what follows from it; false: stop. */
+static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
+  const struct cpu_config *c = t->config;
+  bool validate = t->job->validation && tutti_split_rows(t->job->validation) > 0;
+  epoch->validation_loss = validate ? backend_cpu_evaluate(t->plan, t->job->validation) : NAN;
+  double watched = validate ? epoch->validation_loss : epoch->train_loss;
+  double squares = t->plan->kernels->sum_squares(t->plan->floats, t->plan->weights);
+  if (!isfinite(watched) || !isfinite(squares)) {
+    t->diverged = true;
+    (void)snprintf(outcome->failure, sizeof outcome->failure,
+                   "diverged: %s after epoch %u, step %llu, at learning rate %g; lower the learning rate or clip gradients",
+                   isfinite(watched) ? "weights overflow" : "the validation loss is not finite", epoch->epoch,
+                   (unsigned long long)epoch->steps, epoch->learning_rate);
+    return false;
+  }
+  if (c->schedule == CPU_SCHEDULE_PLATEAU) {
+    if (watched < t->plateau_loss - c->plateau_min_delta) {
+      t->plateau_loss = watched;
+      t->plateau_wait = 0;
+    } else if (++t->plateau_wait >= (uint32_t)c->schedule_epochs) {
+      t->rate = fmax(c->schedule_minimum, t->rate * c->schedule_factor);
+      t->plateau_wait = 0;
+    }
+  }
+  t->waited++;
+  if (watched < t->best_loss) {
+    t->best_loss = watched;
+    t->waited = 0;
+  }
+  if (t->waited == 0 || c->keep == CPU_KEEP_LAST) {
+    t->best_epoch = epoch->epoch;
+    memcpy(t->best, t->plan->weights, t->plan->floats * sizeof *t->best);
+  }
+  return c->early_stopping == 0 || t->waited < (uint32_t)c->early_stopping;
+}
+
+static enum tutti_status run_epochs(tutti_context *context, struct training *t, struct tutti_outcome *outcome) {
+  struct tutti_epoch epoch = {0};
+  double began = seconds_now();
+  for (uint32_t e = 1; e <= (uint32_t)t->config->epochs; e++) {
+    epoch.epoch = e;
+    TUTTI_TRY(context, run_epoch(context, t, &epoch, outcome));
+    bool go_on = !t->diverged && finish_epoch(t, &epoch, outcome);
+    outcome->epochs = e;
+    outcome->steps = epoch.steps;
+    if (t->diverged)
+      return TUTTI_OK;
+    epoch.seconds = seconds_now() - began;
+    if (t->job->progress && !t->job->progress(t->job->progress_argument, &epoch)) {
+      outcome->state = TUTTI_STATE_PRUNED;
+      return TUTTI_OK;
+    }
+    if (!go_on)
+      return TUTTI_OK;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_kernels *kernels,
+                                    const struct tutti_job *job, struct tutti_outcome *outcome) {
+  struct training t;
+  enum tutti_status status;
+  unsigned kept = backend_cpu_enter();
+  outcome->state = TUTTI_STATE_FINISHED;
+  outcome->weights = NULL;
+  outcome->epochs = outcome->best_epoch = 0;
+  outcome->steps = 0;
+  TUTTI_TRY_OUT(context, training_create(context, kernels, job, true, &t));
+  TUTTI_TRY_OUT(context, run_epochs(context, &t, outcome));
+  outcome->best_epoch = t.best_epoch;
+  if (t.diverged)
+    outcome->state = TUTTI_STATE_FAILED;
+  else
+    TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, t.best, false, &outcome->weights));
+out:
+  training_destroy(&t);
+  backend_cpu_leave(kept);
+  return status;
+}
+
+enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_kernels *kernels,
+                                       const struct tutti_job *job, const tutti_tensors *weights, double *loss,
+                                       tutti_tensors **gradient) {
+  struct training t;
+  enum tutti_status status;
+  unsigned kept = backend_cpu_enter();
+  TUTTI_TRY_OUT(context, training_create(context, kernels, job, false, &t));
+  TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, t.plan, weights));
+  size_t rows = tutti_split_rows(job->train);
+  for (size_t i = 0; i < rows; i++)
+    t.order[i] = (uint32_t)i;
+  *loss = training_gradient(&t, rows, t.order, &(struct cpu_draws){.drop = false});
+  for (size_t s = 0; s < t.plan->segment_count; s++) {
+    const struct cpu_segment *segment = &t.plan->segments[s];
+    size_t size = segment->rows * segment->ld;
+    if (segment->decay <= 0)
+      continue;
+    const float *w = t.plan->weights + segment->offset;
+    *loss += 0.5 * (double)segment->decay * t.plan->kernels->sum_squares(size, w);
+    t.plan->kernels->axpy(size, segment->decay, w, t.plan->gradients + segment->offset);
+  }
+  TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, t.plan->gradients, true, gradient));
+out:
+  training_destroy(&t);
+  backend_cpu_leave(kept);
+  return status;
+}
+
+enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct cpu_kernels *kernels,
+                                            const struct tutti_job *job, const tutti_tensors *weights,
+                                            const tutti_split *split, float *out) {
+  struct cpu_plan *plan = NULL;
+  enum tutti_status status;
+  unsigned kept = backend_cpu_enter();
+  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
+  uint32_t indices[CPU_EVALUATION_ROWS];
+  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, kernels, job->network, job->task, CPU_EVALUATION_ROWS, false,
+                                                 &plan));
+  TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, plan, weights));
+  for (size_t begin = 0; begin < rows; begin += CPU_EVALUATION_ROWS) {
+    size_t here = rows - begin < CPU_EVALUATION_ROWS ? rows - begin : CPU_EVALUATION_ROWS;
+    for (size_t i = 0; i < here; i++)
+      indices[i] = (uint32_t)(begin + i);
+    backend_cpu_gather(plan, split, here, indices, false);
+    backend_cpu_forward(plan, here, NULL);
+    backend_cpu_predict(plan, here, out + begin * width);
+  }
+out:
+  backend_cpu_plan_destroy(plan);
+  backend_cpu_leave(kept);
+  return status;
+}

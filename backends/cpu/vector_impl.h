@@ -1,0 +1,168 @@
+/* vector_impl.h - vectors of CPU_LANES floats under one set of names: AVX-512, AVX2 with FMA, or four lanes of plain C.
+   Included by each kernels_*.c, which defines CPU_LANES and chooses the instruction set. */
+#ifndef BACKEND_CPU_VECTOR_IMPL_H
+#define BACKEND_CPU_VECTOR_IMPL_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define CPU_INLINE static inline __attribute__((always_inline, unused))
+
+#if defined(__clang__)
+#define CPU_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define CPU_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#if CPU_LANES == 16
+
+#include <immintrin.h>
+typedef __m512 vec;
+typedef __m512i ivec;
+typedef __mmask16 vmask;
+
+CPU_INLINE vec v_load(const float *p) { return _mm512_loadu_ps(p); }
+CPU_INLINE void v_store(float *p, vec x) { _mm512_storeu_ps(p, x); }
+CPU_INLINE vec v_set(float x) { return _mm512_set1_ps(x); }
+CPU_INLINE vec v_zero(void) { return _mm512_setzero_ps(); }
+CPU_INLINE vec v_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }
+CPU_INLINE vec v_max(vec a, vec b) { return _mm512_max_ps(a, b); }
+CPU_INLINE vec v_min(vec a, vec b) { return _mm512_min_ps(a, b); }
+CPU_INLINE vec v_round(vec x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+CPU_INLINE vmask v_greater(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+CPU_INLINE vec v_select(vmask m, vec yes, vec no) { return _mm512_mask_blend_ps(m, no, yes); }
+CPU_INLINE vec v_masked(vmask m, vec x) { return _mm512_maskz_mov_ps(m, x); }
+CPU_INLINE ivec v_bits(vec x) { return _mm512_castps_si512(x); }
+CPU_INLINE vec v_from_bits(ivec x) { return _mm512_castsi512_ps(x); }
+CPU_INLINE ivec v_to_int(vec x) { return _mm512_cvtps_epi32(x); }
+CPU_INLINE vec v_from_int(ivec x) { return _mm512_cvtepi32_ps(x); }
+CPU_INLINE ivec i_set(int32_t x) { return _mm512_set1_epi32(x); }
+CPU_INLINE ivec i_add(ivec a, ivec b) { return _mm512_add_epi32(a, b); }
+CPU_INLINE ivec i_and(ivec a, ivec b) { return _mm512_and_si512(a, b); }
+CPU_INLINE ivec i_shift_left(ivec a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
+CPU_INLINE ivec i_shift_right(ivec a, int n) { return _mm512_srai_epi32(a, (unsigned)n); }
+CPU_INLINE vec v_sqrt(vec x) { return _mm512_sqrt_ps(x); }
+CPU_INLINE float v_sum(vec x) { return _mm512_reduce_add_ps(x); }
+CPU_INLINE float v_largest(vec x) { return _mm512_reduce_max_ps(x); }
+/* The first `count` <= CPU_LANES floats; the others are 0 (load) or stay as they were (store). */
+CPU_INLINE vec v_load_first(const float *p, size_t count) {
+  return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), p);
+}
+CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << count) - 1), x);
+}
+/* m / (sqrt(v) + epsilon), v >= 0, by approximations of 14 bits and one Newton step each: within 1e-6 relative, at a
+   third of the time of a division and a square root. v = 0 is lifted to the smallest normal number. */
+CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) {
+  v = _mm512_max_ps(v, _mm512_set1_ps(1.17549435e-38f));
+  vec y = _mm512_rsqrt14_ps(v), s = v * y;
+  s = v_fma(_mm512_fnmadd_ps(s, s, v), y * v_set(0.5f), s);
+  vec d = s + epsilon, r = _mm512_rcp14_ps(d);
+  return m * v_fma(r, _mm512_fnmadd_ps(d, r, v_set(1)), r);
+}
+
+#elif CPU_LANES == 8
+
+#include <immintrin.h>
+typedef __m256 vec;
+typedef __m256i ivec;
+typedef __m256 vmask;
+
+CPU_INLINE vec v_load(const float *p) { return _mm256_loadu_ps(p); }
+CPU_INLINE void v_store(float *p, vec x) { _mm256_storeu_ps(p, x); }
+CPU_INLINE vec v_set(float x) { return _mm256_set1_ps(x); }
+CPU_INLINE vec v_zero(void) { return _mm256_setzero_ps(); }
+CPU_INLINE vec v_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }
+CPU_INLINE vec v_max(vec a, vec b) { return _mm256_max_ps(a, b); }
+CPU_INLINE vec v_min(vec a, vec b) { return _mm256_min_ps(a, b); }
+CPU_INLINE vec v_round(vec x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+CPU_INLINE vmask v_greater(vec a, vec b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
+CPU_INLINE vec v_select(vmask m, vec yes, vec no) { return _mm256_blendv_ps(no, yes, m); }
+CPU_INLINE vec v_masked(vmask m, vec x) { return _mm256_and_ps(m, x); }
+CPU_INLINE ivec v_bits(vec x) { return _mm256_castps_si256(x); }
+CPU_INLINE vec v_from_bits(ivec x) { return _mm256_castsi256_ps(x); }
+CPU_INLINE ivec v_to_int(vec x) { return _mm256_cvtps_epi32(x); }
+CPU_INLINE vec v_from_int(ivec x) { return _mm256_cvtepi32_ps(x); }
+CPU_INLINE ivec i_set(int32_t x) { return _mm256_set1_epi32(x); }
+CPU_INLINE ivec i_add(ivec a, ivec b) { return _mm256_add_epi32(a, b); }
+CPU_INLINE ivec i_and(ivec a, ivec b) { return _mm256_and_si256(a, b); }
+CPU_INLINE ivec i_shift_left(ivec a, int n) { return _mm256_slli_epi32(a, n); }
+CPU_INLINE ivec i_shift_right(ivec a, int n) { return _mm256_srai_epi32(a, n); }
+CPU_INLINE vec v_sqrt(vec x) { return _mm256_sqrt_ps(x); }
+CPU_INLINE float v_sum(vec x) {
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_add_ss(s, _mm_shuffle_ps(s, s, 1)));
+}
+CPU_INLINE float v_largest(vec x) {
+  __m128 s = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  s = _mm_max_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_max_ss(s, _mm_shuffle_ps(s, s, 1)));
+}
+CPU_INLINE __m256i v_first(size_t count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+CPU_INLINE vec v_load_first(const float *p, size_t count) { return _mm256_maskload_ps(p, v_first(count)); }
+CPU_INLINE void v_store_first(float *p, vec x, size_t count) { _mm256_maskstore_ps(p, v_first(count), x); }
+CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (_mm256_sqrt_ps(v) + epsilon); }
+
+#else
+
+typedef float vec __attribute__((vector_size(16)));
+typedef int32_t ivec __attribute__((vector_size(16)));
+typedef ivec vmask;
+
+CPU_INLINE vec v_load(const float *p) {
+  vec x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+CPU_INLINE void v_store(float *p, vec x) { memcpy(p, &x, sizeof x); }
+CPU_INLINE vec v_set(float x) { return (vec){x, x, x, x}; }
+CPU_INLINE vec v_zero(void) { return v_set(0); }
+CPU_INLINE vec v_fma(vec a, vec b, vec c) { return a * b + c; }
+CPU_INLINE ivec v_bits(vec x) { return (ivec)x; }
+CPU_INLINE vec v_from_bits(ivec x) { return (vec)x; }
+CPU_INLINE vmask v_greater(vec a, vec b) { return a > b; }
+CPU_INLINE vec v_select(vmask m, vec yes, vec no) { return (vec)(((ivec)yes & m) | ((ivec)no & ~m)); }
+CPU_INLINE vec v_masked(vmask m, vec x) { return (vec)((ivec)x & m); }
+/* As the x86 instructions: the second operand where either is NaN. */
+CPU_INLINE vec v_max(vec a, vec b) { return v_select(a > b, a, b); }
+CPU_INLINE vec v_min(vec a, vec b) { return v_select(a < b, a, b); }
+/* Right for |x| < 2^22, which is all that exp asks for; to nearest, ties to even. */
+CPU_INLINE vec v_round(vec x) {
+  vec big = v_set(12582912.0f), sum = x + big;
+  __asm__("" : "+m"(sum)); /* keeps the compiler from folding x + big - big */
+  return sum - big;
+}
+CPU_INLINE ivec v_to_int(vec x) { return __builtin_convertvector(x, ivec); }
+CPU_INLINE vec v_from_int(ivec x) { return __builtin_convertvector(x, vec); }
+CPU_INLINE ivec i_set(int32_t x) { return (ivec){x, x, x, x}; }
+CPU_INLINE ivec i_add(ivec a, ivec b) { return a + b; }
+CPU_INLINE ivec i_and(ivec a, ivec b) { return a & b; }
+CPU_INLINE ivec i_shift_left(ivec a, int n) { return a << n; }
+CPU_INLINE ivec i_shift_right(ivec a, int n) { return a >> n; }
+CPU_INLINE vec v_sqrt(vec x) {
+  return (vec){__builtin_sqrtf(x[0]), __builtin_sqrtf(x[1]), __builtin_sqrtf(x[2]), __builtin_sqrtf(x[3])};
+}
+CPU_INLINE float v_sum(vec x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+CPU_INLINE float v_largest(vec x) {
+  float a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
+  return a > b ? a : b;
+}
+CPU_INLINE vec v_load_first(const float *p, size_t count) {
+  vec x = v_zero();
+  memcpy(&x, p, count * sizeof *p);
+  return x;
+}
+CPU_INLINE void v_store_first(float *p, vec x, size_t count) { memcpy(p, &x, count * sizeof *p); }
+CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (v_sqrt(v) + epsilon); }
+
+#endif
+
+CPU_INLINE vec v_abs(vec x) { return v_from_bits(i_and(v_bits(x), i_set(0x7fffffff))); }
+CPU_INLINE vec v_negate(vec x) { return v_zero() - x; }
+/* a b - c with one rounding where there is an FMA. */
+CPU_INLINE vec v_fms(vec a, vec b, vec c) { return v_fma(a, b, v_negate(c)); }
+
+#endif

@@ -1,0 +1,104 @@
+/* weights.c - draws initial weights; weights to and from named tensors.
+
+   In memory rows are padded and all arrays lie in one vector; a tensor holds just the numbers: "<label>/weight" [in][out],
+   "<label>/bias" [out]; batch norm's "gamma", "beta", "mean" and "variance" [features]. */
+#include "cpu_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A uniform draw on [-range, range], or a normal one, of the variance that the rule asks for. */
+static void draw_matrix(struct tutti_random *random, const struct cpu_config *config, const struct cpu_segment *segment,
+                        float *to) {
+  double in = (double)segment->fan_in, out = (double)segment->fan_out, variance = 0;
+  switch ((enum cpu_initialiser)config->initialiser) {
+  case CPU_GLOROT_UNIFORM:
+  case CPU_GLOROT_NORMAL: variance = 2 / (in + out); break;
+  case CPU_HE_UNIFORM:
+  case CPU_HE_NORMAL: variance = 2 / in; break;
+  case CPU_LECUN_UNIFORM:
+  case CPU_LECUN_NORMAL: variance = 1 / in; break;
+  case CPU_UNIFORM: variance = config->initialiser_range * config->initialiser_range / 3; break;
+  }
+  bool normal = config->initialiser == CPU_GLOROT_NORMAL || config->initialiser == CPU_HE_NORMAL ||
+                config->initialiser == CPU_LECUN_NORMAL;
+  float range = (float)sqrt(3 * variance);
+  for (size_t r = 0; r < segment->rows; r++) {
+    if (normal)
+      tutti_random_fill_normal(random, segment->columns, 0, (float)sqrt(variance), to + r * segment->ld);
+    else
+      tutti_random_fill_uniform(random, segment->columns, -range, range, to + r * segment->ld);
+  }
+}
+
+void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *config, uint64_t seed) {
+  memset(plan->weights, 0, plan->floats * sizeof *plan->weights);
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    float *to = plan->weights + segment->offset;
+    bool one = strcmp(segment->part, "gamma") == 0 || strcmp(segment->part, "variance") == 0;
+    bool bias = strcmp(segment->part, "bias") == 0;
+    struct tutti_random random;
+    tutti_random_init(&random, seed, "weights", s);
+    if (segment->matrix || (bias && config->initialiser == CPU_UNIFORM))
+      draw_matrix(&random, config, segment, to);
+    for (size_t c = 0; one && c < segment->columns; c++)
+      to[c] = 1;
+  }
+}
+
+enum { NAME_SIZE = 512 };
+
+static enum tutti_status weights_name(tutti_context *context, const struct cpu_segment *segment, char *name) {
+  int length = snprintf(name, NAME_SIZE, "%s/%s", segment->layer->label, segment->part);
+  if (length < 0 || length >= NAME_SIZE)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "label of a layer is too long: at most %d characters fit", NAME_SIZE - 16);
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct cpu_plan *plan,
+                                           const tutti_tensors *tensors) {
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    char name[NAME_SIZE];
+    TUTTI_TRY(context, weights_name(context, segment, name));
+    const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name);
+    if (!tensor)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "weights have no tensor \"%s\": they are not of this network", name);
+    if (tensor->element != TUTTI_F32 || tensor->bytes != segment->rows * segment->columns * sizeof(float))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "tensor \"%s\" has %zu bytes, expected %zu x %zu float32: these weights are not of this network",
+                        name, tensor->bytes, segment->rows, segment->columns);
+    for (size_t r = 0; r < segment->rows; r++)
+      memcpy(plan->weights + segment->offset + r * segment->ld, (const float *)tensor->data + r * segment->columns,
+             segment->columns * sizeof(float));
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct cpu_plan *plan, const float *flat,
+                                            bool trained_only, tutti_tensors **made) {
+  tutti_tensors *tensors = NULL;
+  enum tutti_status status;
+  *made = NULL;
+  TUTTI_TRY_OUT(context, tutti_tensors_create(context, &tensors));
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    if (trained_only && !segment->trained)
+      continue;
+    char name[NAME_SIZE];
+    TUTTI_TRY_OUT(context, weights_name(context, segment, name));
+    size_t shape[2] = {segment->rows, segment->columns};
+    float *to;
+    TUTTI_TRY_OUT(context, tutti_tensors_add(context, tensors, name, TUTTI_F32, segment->matrix ? 2 : 1,
+                                             segment->matrix ? shape : shape + 1, &to));
+    for (size_t r = 0; r < segment->rows; r++)
+      memcpy(to + r * segment->columns, flat + segment->offset + r * segment->ld, segment->columns * sizeof(float));
+  }
+  *made = tensors;
+  tensors = NULL;
+out:
+  tutti_tensors_destroy(tensors);
+  return status;
+}
