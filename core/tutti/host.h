@@ -39,7 +39,7 @@ struct tutti_pool {
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host,
                                                             const char *split, size_t count, const uint64_t *trials,
                                                             struct tutti_pool *pool);
-TUTTI_API void tutti_host_pool_release(struct tutti_pool *pool);
+TUTTI_API void tutti_host_pool_release(const tutti_host *host, struct tutti_pool *pool);
 
 TUTTI_END_DECLS
 #endif

@@ -1,0 +1,182 @@
+/* host.c - which plugin stands in which section, with which parameters, and the facts of the run. */
+#include "instance_impl.h"
+
+#include <string.h>
+#include <tutti/assembly.h>
+#include <tutti/registry.h>
+
+struct section {
+  char *name;
+  const struct tutti_descriptor *descriptor;
+  tutti_config *config;
+};
+
+struct tutti_host {
+  struct tutti_host_facts facts;
+  struct section *sections;
+  size_t count, room;
+};
+
+/* --- facts --- */
+
+enum tutti_status tutti_host_create(tutti_context *context, const struct tutti_host_facts *facts, tutti_host **host) {
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof **host, host));
+  tutti_host_set_facts(*host, facts);
+  return TUTTI_OK;
+}
+
+void tutti_host_set_facts(tutti_host *host, const struct tutti_host_facts *facts) {
+  memset(&host->facts, 0, sizeof host->facts);
+  memcpy(&host->facts, facts, facts->size < sizeof host->facts ? facts->size : sizeof host->facts);
+}
+
+static void release_section(struct section *section) {
+  tutti_config_destroy(section->config);
+  tutti_free(section->name);
+}
+
+void tutti_host_destroy(tutti_host *host) {
+  if (!host)
+    return;
+  for (size_t i = 0; i < host->count; i++)
+    release_section(&host->sections[i]);
+  tutti_free(host->sections);
+  tutti_free(host);
+}
+
+uint64_t tutti_host_seed(const tutti_host *host) { return host->facts.seed; }
+
+const struct tutti_task *tutti_host_task(const tutti_host *host) { return host->facts.task; }
+
+const tutti_scope *tutti_host_scope(const tutti_host *host) { return host->facts.scope; }
+
+uint64_t tutti_host_budget(const tutti_host *host) { return host->facts.budget; }
+
+size_t tutti_host_window(const tutti_host *host) { return host->facts.window; }
+
+enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host, const char *split, size_t count,
+                                  const uint64_t *trials, struct tutti_pool *pool) {
+  if (!host->facts.pool)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "there are no predictions of trials here");
+  return host->facts.pool(host->facts.pool_argument, context, split, count, trials, pool);
+}
+
+void tutti_host_pool_release(const tutti_host *host, struct tutti_pool *pool) {
+  if (host->facts.pool_release && pool->size)
+    host->facts.pool_release(host->facts.pool_argument, pool);
+}
+
+/* --- sections --- */
+
+static struct section *find(const tutti_host *host, const char *name) {
+  for (size_t i = 0; i < host->count; i++)
+    if (strcmp(host->sections[i].name, name) == 0)
+      return &host->sections[i];
+  return NULL;
+}
+
+const struct tutti_descriptor *tutti_host_descriptor(const tutti_host *host, const char *name,
+                                                     const tutti_config **config) {
+  const struct section *section = find(host, name);
+  *config = section ? section->config : NULL;
+  return section ? section->descriptor : NULL;
+}
+
+const char *tutti_host_plugin(const tutti_host *host, const char *name) {
+  const struct section *section = find(host, name);
+  return section ? section->descriptor->name : NULL;
+}
+
+size_t tutti_host_sections(const tutti_host *host) { return host->count; }
+
+const char *tutti_host_section(const tutti_host *host, size_t index, const struct tutti_descriptor **descriptor,
+                               const tutti_config **config) {
+  const struct section *section = &host->sections[index];
+  *descriptor = section->descriptor;
+  *config = section->config;
+  return section->name;
+}
+
+static void empty_section(tutti_host *host, const char *name) {
+  struct section *section = find(host, name);
+  if (!section)
+    return;
+  size_t index = (size_t)(section - host->sections);
+  release_section(section);
+  memmove(section, section + 1, (--host->count - index) * sizeof *section);
+}
+
+/* Put the plugins that this one's parameters name where nothing stands yet. */
+static enum tutti_status put_named(tutti_context *context, tutti_host *host, const struct tutti_descriptor *descriptor,
+                                   const tutti_config *config) {
+  for (size_t i = 0; i < descriptor->params.count; i++) {
+    const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
+    if (param->type != TUTTI_PARAM_PLUGIN || find(host, param->name))
+      continue;
+    const char *const *name = (const void *)((const char *)tutti_config_values(config) + param->offset);
+    if (*name)
+      TUTTI_TRY(context, tutti_host_put(context, host, param->name, param->kind, *name));
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_host_put(tutti_context *context, tutti_host *host, const char *name, enum tutti_kind kind,
+                                 const char *plugin) {
+  enum tutti_status status = TUTTI_OK;
+  struct section made = {0};
+  if (strcmp(plugin, "none") == 0 || !*plugin) {
+    empty_section(host, name);
+    return TUTTI_OK;
+  }
+  TUTTI_TRY_OUT(context, tutti_plugin_find(context, kind, plugin, &made.descriptor));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, name, &made.name));
+  TUTTI_TRY_OUT(context, tutti_config_create(context, &made.descriptor->params, &made.config));
+  if (host->count == host->room) {
+    size_t room = host->room * 2 + 8;
+    TUTTI_TRY_OUT(context, tutti_realloc(context, host->count, room, sizeof *host->sections, &host->sections));
+    host->room = room;
+  }
+  struct section *old = find(host, name);
+  if (old)
+    release_section(old);
+  else
+    old = &host->sections[host->count++];
+  *old = made;
+  return put_named(context, host, made.descriptor, made.config);
+out:
+  release_section(&made);
+  return status;
+}
+
+enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const char *name, const char *key,
+                                 const char *text) {
+  struct section *section = find(host, name);
+  if (!section)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s]: no plugin stands in this section", name);
+  const struct tutti_param *param = tutti_params_find(&section->descriptor->params, key);
+  if (param && param->type == TUTTI_PARAM_PLUGIN) {
+    /* Two plugins may share what stands in a section, but not ask for different ones there. */
+    for (size_t i = 0; i < host->count; i++) {
+      const struct section *other = &host->sections[i];
+      const struct tutti_param *same = tutti_params_find(&other->descriptor->params, key);
+      const char *const *named =
+          same ? (const void *)((const char *)tutti_config_values(other->config) + same->offset) : NULL;
+      if (other != section && same && same->type == TUTTI_PARAM_PLUGIN && same->kind != param->kind)
+        return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s = %s: [%s] names '%s' there, a plugin of another kind", name,
+                          key, text, other->name, *named);
+    }
+    TUTTI_TRY(context, tutti_config_set(context, section->config, key, text));
+    return tutti_host_put(context, host, key, param->kind, text);
+  }
+  return tutti_config_set(context, section->config, key, text);
+}
+
+enum tutti_status tutti_host_check(tutti_context *context, const tutti_host *host) {
+  for (size_t i = 0; i < host->count; i++) {
+    const char *missing = tutti_config_missing(host->sections[i].config);
+    if (missing)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s: %s %s needs a value here", host->sections[i].name, missing,
+                        tutti_kind_name(host->sections[i].descriptor->kind), host->sections[i].descriptor->name);
+  }
+  return TUTTI_OK;
+}
