@@ -7,15 +7,7 @@
 #   benches += %D%/bench/NAME                built by `make bench`, run by hand
 #   check_LTLIBRARIES += %D%/faults/NAME.la  a module that only tests load
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
-unit_tests =
-conformance_tests =
-cli_tests =
-fault_tests =
-fault_scripts =
-big_tests =
-big_scripts =
-benches =
-
+# How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
 libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h
 EXTRA_DIST += %D%/golden/ei_values.json
@@ -23,11 +15,10 @@ EXTRA_DIST += %D%/golden/forward_select.json
 EXTRA_DIST += %D%/golden/gaussian_nll.json
 EXTRA_DIST += %D%/golden/gp_matern52.json
 EXTRA_DIST += %D%/golden/metrics.json
-LDADD = libgolden.a libtutti.la $(CMOCKA_LIBS) $(LIBS_CORE_LIBS)
-unit_tests += %D%/unit/test_evaluate
 EXTRA_DIST += %D%/golden/nomu_functions.json
 
 unit_tests += %D%/unit/test_file
+unit_tests += %D%/unit/test_evaluate
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_metrics
 unit_tests += %D%/unit/test_network

@@ -1,0 +1,43 @@
+# How the tests listed in local.mk are built and run.
+
+# --- how they are built ---
+# A test may include a plugin's source: all that plugins use is at hand, and only what is used is loaded.
+LDADD = libgolden.a $(TUTTI_LA) $(CMOCKA_LIBS) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS) $(LIBS_CORE_LIBS)
+check_PROGRAMS += $(unit_tests) $(conformance_tests) $(fault_tests)
+EXTRA_PROGRAMS += $(big_tests) $(benches)
+EXTRA_DIST += $(cli_tests) $(fault_scripts) $(big_scripts)
+
+# --- how they are run ---
+AM_TESTS_ENVIRONMENT = \
+  TUTTI_PLUGIN_PATH='$(abs_top_builddir)/modules'; export TUTTI_PLUGIN_PATH; \
+  TUTTI_TEST_SRCDIR='$(abs_top_srcdir)'; export TUTTI_TEST_SRCDIR; \
+  TUTTI_TEST_BUILDDIR='$(abs_top_builddir)'; export TUTTI_TEST_BUILDDIR; \
+  TUTTI_PROGRAM='$(abs_top_builddir)/tutti'; export TUTTI_PROGRAM;
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = bash
+check_tests = $(unit_tests) $(conformance_tests) $(cli_tests) $(fault_tests) $(fault_scripts)
+TESTS = $(check_tests) $(big_tests) $(big_scripts)
+
+if HAVE_CMOCKA
+refuse_tests = :
+else
+refuse_tests = echo "make $@: the tests need cmocka (Debian: libcmocka-dev): install it and run configure again" >&2; exit 1
+endif
+# In place of automake's: the tests of make check, or those of TESTS=... on the command line; what failed, and, as the
+# last line, how many passed.
+tests_to_run = $(if $(filter command,$(firstword $(origin TESTS))),$(TESTS),$(check_tests))
+tests_to_run_bases = $(basename $(filter %.sh,$(tests_to_run))) $(filter-out %.sh,$(tests_to_run))
+check-TESTS: $(check_LIBRARIES) $(check_LTLIBRARIES)
+	@$(refuse_tests)
+	@rm -f $(addsuffix .log,$(tests_to_run_bases)) $(addsuffix .trs,$(tests_to_run_bases))
+	+@$(MAKE) $(AM_MAKEFLAGS) $(TEST_SUITE_LOG) TEST_LOGS='$(addsuffix .log,$(tests_to_run_bases))' \
+	  | grep -E --line-buffered '^(PASS|FAIL|XPASS|XFAIL|ERROR|SKIP|  [A-Z]+ )'; \
+	$(SHELL) $(top_srcdir)/build-aux/test-summary $(addsuffix .trs,$(tests_to_run_bases))
+
+.PHONY: smallcheck bigcheck check-programs bench
+smallcheck: all-am
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)'
+bigcheck: all-am
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(check_tests) $(big_tests) $(big_scripts)'
+check-programs: all-am $(check_LIBRARIES) $(check_LTLIBRARIES) $(check_PROGRAMS)
+bench: all-am $(check_LIBRARIES) $(benches)
