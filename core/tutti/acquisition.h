@@ -67,8 +67,9 @@ TUTTI_API bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisiti
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_gradient(tutti_context *context,
                                                                        tutti_acquisition *acquisition,
                                                                        const struct tutti_standing *standing,
-                                                                       tutti_surrogate *surrogate, const double *vector,
-                                                                       double *worth, double *gradient);
+                                                                       tutti_surrogate *surrogate, size_t dimension,
+                                                                       const double *vector, double *worth,
+                                                                       double *gradient);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_moments(tutti_context *context,
                                                                       tutti_acquisition *acquisition,
                                                                       const struct tutti_standing *standing, size_t count,

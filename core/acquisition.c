@@ -1,0 +1,131 @@
+/* acquisition.c - kind acquisition: checks and defaults around its ops. */
+#include "instance_impl.h"
+
+#include <math.h>
+#include <tutti/acquisition.h>
+
+struct tutti_acquisition {
+  struct tutti_instance instance;
+  struct tutti_acquisition_ops ops;
+  double *room; /* [2][count]: moments of points, or gradients of a mean and a deviation */
+  size_t count;
+};
+
+const char *tutti_acquisition_ops_missing(const void *ops, size_t size) {
+  if (!TUTTI_HAS_OP(struct tutti_acquisition_ops, ops, size, moments) &&
+      !TUTTI_HAS_OP(struct tutti_acquisition_ops, ops, size, evaluate))
+    return "moments or evaluate";
+  return NULL;
+}
+
+enum tutti_status tutti_acquisition_create(tutti_context *context, const tutti_host *host, const char *section,
+                                           const struct tutti_acquisition_setup *setup, tutti_acquisition **out) {
+  tutti_acquisition *acquisition;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *acquisition, &acquisition));
+  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_ACQUISITION, setup,
+                                                   &acquisition->ops, sizeof acquisition->ops, &acquisition->instance);
+  if (status != TUTTI_OK) {
+    tutti_acquisition_destroy(acquisition);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  *out = acquisition;
+  return TUTTI_OK;
+}
+
+void tutti_acquisition_destroy(tutti_acquisition *acquisition) {
+  if (!acquisition)
+    return;
+  tutti_free(acquisition->room);
+  tutti_instance_destroy(&acquisition->instance);
+  tutti_free(acquisition);
+}
+
+const struct tutti_descriptor *tutti_acquisition_descriptor(const tutti_acquisition *acquisition) {
+  return acquisition->instance.descriptor;
+}
+
+static enum tutti_status make_room(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
+  if (count <= acquisition->count)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_realloc(context, 0, count, 2 * sizeof(double), &acquisition->room));
+  acquisition->count = count;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_acquisition_prepare(tutti_context *context, tutti_acquisition *acquisition,
+                                            const struct tutti_standing *standing, tutti_surrogate *surrogate) {
+  if (acquisition->ops.prepare)
+    TUTTI_CALL(context, acquisition,
+               acquisition->ops.prepare(acquisition->instance.self, context, standing, surrogate));
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_worth(tutti_context *context, const tutti_acquisition *acquisition, size_t count,
+                                     const double *worth) {
+  for (size_t i = 0; i < count; i++)
+    if (isnan(worth[i]))
+      return TUTTI_BREACH(context, &acquisition->instance, "the worth of point %zu is not a number", i);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_acquisition_moments(tutti_context *context, tutti_acquisition *acquisition,
+                                            const struct tutti_standing *standing, size_t count, const double *mean,
+                                            const double *deviation, double *worth, double *by_mean,
+                                            double *by_deviation) {
+  if (!acquisition->ops.moments)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "acquisition %s does not go by means and standard deviations",
+                      acquisition->instance.descriptor->name);
+  TUTTI_CALL(context, acquisition,
+             acquisition->ops.moments(acquisition->instance.self, context, standing, count, mean, deviation, worth,
+                                      by_mean, by_deviation));
+  return check_worth(context, acquisition, count, worth);
+}
+
+enum tutti_status tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisition,
+                                             const struct tutti_standing *standing, tutti_surrogate *surrogate,
+                                             const struct tutti_points *points, double *worth) {
+  if (acquisition->ops.evaluate) {
+    TUTTI_CALL(context, acquisition,
+               acquisition->ops.evaluate(acquisition->instance.self, context, standing, surrogate, points, worth));
+    return check_worth(context, acquisition, points->count, worth);
+  }
+  TUTTI_TRY(context, make_room(context, acquisition, points->count));
+  double *mean = acquisition->room, *deviation = mean + points->count;
+  TUTTI_TRY(context, tutti_surrogate_predict(context, surrogate, points, mean, deviation));
+  return tutti_acquisition_moments(context, acquisition, standing, points->count, mean, deviation, worth, NULL, NULL);
+}
+
+bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate) {
+  return acquisition->ops.moments && !acquisition->ops.evaluate && tutti_surrogate_has_gradient(surrogate);
+}
+
+enum tutti_status tutti_acquisition_gradient(tutti_context *context, tutti_acquisition *acquisition,
+                                             const struct tutti_standing *standing, tutti_surrogate *surrogate,
+                                             size_t dimension, const double *vector, double *worth, double *gradient) {
+  double mean, deviation, by_mean, by_deviation;
+  TUTTI_TRY(context, make_room(context, acquisition, dimension));
+  double *mean_gradient = acquisition->room, *deviation_gradient = mean_gradient + dimension;
+  TUTTI_TRY(context, tutti_surrogate_gradient(context, surrogate, vector, &mean, &deviation, mean_gradient,
+                                              deviation_gradient));
+  TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, standing, 1, &mean, &deviation, worth, &by_mean,
+                                               &by_deviation));
+  for (size_t i = 0; i < dimension; i++)
+    gradient[i] = by_mean * mean_gradient[i] + by_deviation * deviation_gradient[i];
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_acquisition_judge(tutti_context *context, tutti_acquisition *acquisition,
+                                          const struct tutti_standing *standing, const struct tutti_points *proposal,
+                                          unsigned round, bool *accept) {
+  /* A contract says that it accepts in the end; this is the end. */
+  enum { MOST_ROUNDS = 1000 };
+  *accept = true;
+  if (!acquisition->ops.judge)
+    return TUTTI_OK;
+  if (round >= MOST_ROUNDS)
+    return TUTTI_BREACH(context, &acquisition->instance, "judge refused %u proposals in a row", round);
+  TUTTI_CALL(context, acquisition,
+             acquisition->ops.judge(acquisition->instance.self, context, standing, proposal, round, accept));
+  return TUTTI_OK;
+}

@@ -1,0 +1,155 @@
+/* backend.c - kind backend: checks and defaults around its ops. */
+#include "instance_impl.h"
+
+#include <math.h>
+#include <string.h>
+#include <tutti/backend.h>
+
+struct tutti_backend {
+  struct tutti_instance instance;
+  struct tutti_backend_ops ops;
+};
+
+const char *tutti_backend_ops_missing(const void *ops, size_t size) {
+  if (!TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, supports))
+    return "supports";
+  if (!TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, train))
+    return "train";
+  if (TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, capacity) !=
+      TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, train_many))
+    return "capacity or train_many (both or neither)";
+  return NULL;
+}
+
+enum tutti_status tutti_backend_create(tutti_context *context, const tutti_host *host, const char *section,
+                                       const struct tutti_backend_setup *setup, tutti_backend **out) {
+  tutti_backend *backend;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
+  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_BACKEND, setup, &backend->ops,
+                                                   sizeof backend->ops, &backend->instance);
+  if (status == TUTTI_OK && setup->task && setup->task->kind != TUTTI_TASK_VALUE && !backend->ops.predict)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s does not predict; it works without [data] only",
+                        backend->instance.descriptor->name);
+  if (status != TUTTI_OK) {
+    tutti_backend_destroy(backend);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  *out = backend;
+  return TUTTI_OK;
+}
+
+void tutti_backend_destroy(tutti_backend *backend) {
+  if (backend)
+    tutti_instance_destroy(&backend->instance);
+  tutti_free(backend);
+}
+
+const struct tutti_descriptor *tutti_backend_descriptor(const tutti_backend *backend) {
+  return backend->instance.descriptor;
+}
+
+/* Set one hyperparameter; a choice goes by its text, whose number may differ between domain and table. */
+static enum tutti_status set_hyperparameter(tutti_context *context, tutti_config *config,
+                                            const struct tutti_dimension *dimension, double value) {
+  if (isnan(value)) /* inactive: the backend's own value stands */
+    return TUTTI_OK;
+  if (dimension->type == TUTTI_DIMENSION_CATEGORICAL)
+    return tutti_config_set(context, config, dimension->name, dimension->choices[(size_t)value]);
+  return tutti_config_set_number(context, config, dimension->name, value);
+}
+
+enum tutti_status tutti_backend_configure(tutti_context *context, const tutti_backend *backend,
+                                          const tutti_domain *domain, const double *point, tutti_config **out) {
+  tutti_config *config;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_config_copy(context, backend->instance.config, &config));
+  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++) {
+    enum tutti_status status = set_hyperparameter(context, config, tutti_domain_at(domain, i), point[i]);
+    if (status != TUTTI_OK) {
+      tutti_config_destroy(config);
+      return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+    }
+  }
+  *out = config;
+  return TUTTI_OK;
+}
+
+bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op) {
+  return backend->ops.supports(backend->instance.self, op);
+}
+
+bool tutti_backend_takes_networks(const tutti_backend *backend) {
+  for (int op = 0; op < TUTTI_OP_COUNT; op++)
+    if (tutti_backend_supports(backend, (enum tutti_op)op))
+      return true;
+  return false;
+}
+
+enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job) {
+  for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(job->network, i);
+    if (!tutti_backend_supports(backend, layer->op))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the space makes networks with a layer that backend %s does not have: layer %zu '%s' is a %s; "
+                        "choose another [backend] or [space]",
+                        backend->instance.descriptor->name, i, layer->label, tutti_op_name(layer->op));
+  }
+  if (backend->ops.check)
+    TUTTI_CALL(context, backend, backend->ops.check(backend->instance.self, context, job));
+  return TUTTI_OK;
+}
+
+/* What came of a training has to hang together. */
+static enum tutti_status check_outcome(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
+                                       struct tutti_outcome *outcome) {
+  if ((unsigned)outcome->state > TUTTI_STATE_PRUNED)
+    return TUTTI_BREACH(context, &backend->instance, "train gave state %d", (int)outcome->state);
+  if (outcome->state == TUTTI_STATE_FINISHED && job->task->kind != TUTTI_TASK_VALUE && !outcome->weights)
+    return TUTTI_BREACH(context, &backend->instance, "train finished without weights");
+  outcome->failure[sizeof outcome->failure - 1] = '\0';
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
+                                      struct tutti_outcome *outcome) {
+  TUTTI_CALL(context, backend, backend->ops.train(backend->instance.self, context, job, outcome));
+  return check_outcome(context, backend, job, outcome);
+}
+
+enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
+                                        const tutti_tensors *weights, const tutti_split *split, float *out) {
+  if (!backend->ops.predict)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not predict", backend->instance.descriptor->name);
+  TUTTI_CALL(context, backend, backend->ops.predict(backend->instance.self, context, job, weights, split, out));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
+                                         const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
+  if (!backend->ops.gradient)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not give gradients",
+                      backend->instance.descriptor->name);
+  TUTTI_CALL(context, backend, backend->ops.gradient(backend->instance.self, context, job, weights, loss, gradient));
+  return TUTTI_OK;
+}
+
+size_t tutti_backend_capacity(const tutti_backend *backend) {
+  size_t capacity = backend->ops.capacity ? backend->ops.capacity(backend->instance.self) : 1;
+  return capacity ? capacity : 1;
+}
+
+enum tutti_status tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
+                                           const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
+                                           void (*done)(void *argument, size_t index), void *argument) {
+  if (backend->ops.train_many) {
+    TUTTI_CALL(context, backend,
+               backend->ops.train_many(backend->instance.self, context, count, jobs, outcomes, done, argument));
+    return TUTTI_OK;
+  }
+  for (size_t i = 0; i < count; i++) {
+    TUTTI_TRY(context, tutti_backend_train(context, backend, jobs[i], outcomes[i]));
+    done(argument, i);
+  }
+  return TUTTI_OK;
+}

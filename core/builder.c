@@ -1,0 +1,105 @@
+/* builder.c - kind builder: checks and defaults around its ops. */
+#include "instance_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <tutti/builder.h>
+
+struct tutti_builder {
+  struct tutti_instance instance;
+  struct tutti_builder_ops ops;
+  uint64_t asked, told; /* counted to see whether anything is outstanding */
+};
+
+const char *tutti_builder_ops_missing(const void *ops, size_t size) {
+  if (!TUTTI_HAS_OP(struct tutti_builder_ops, ops, size, ask))
+    return "ask";
+  return TUTTI_HAS_OP(struct tutti_builder_ops, ops, size, tell) ? NULL : "tell";
+}
+
+enum tutti_status tutti_builder_create(tutti_context *context, const tutti_host *host, const char *section,
+                                       const struct tutti_builder_setup *setup, tutti_builder **out) {
+  tutti_builder *builder;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *builder, &builder));
+  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_BUILDER, setup, &builder->ops,
+                                                   sizeof builder->ops, &builder->instance);
+  if (status != TUTTI_OK) {
+    tutti_builder_destroy(builder);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  *out = builder;
+  return TUTTI_OK;
+}
+
+void tutti_builder_destroy(tutti_builder *builder) {
+  if (builder)
+    tutti_instance_destroy(&builder->instance);
+  tutti_free(builder);
+}
+
+const struct tutti_descriptor *tutti_builder_descriptor(const tutti_builder *builder) {
+  return builder->instance.descriptor;
+}
+
+enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *builder, uint64_t trial,
+                                    struct tutti_proposal *proposal) {
+  *proposal = (struct tutti_proposal){.size = sizeof *proposal, .parent = TUTTI_NO_TRIAL};
+  TUTTI_CALL(context, builder, builder->ops.ask(builder->instance.self, context, trial, proposal));
+  proposal->origin[sizeof proposal->origin - 1] = '\0';
+  if (proposal->candidate)
+    builder->asked++;
+  else if (builder->asked == builder->told && !tutti_builder_exhausted(builder))
+    return TUTTI_BREACH(context, &builder->instance,
+                        "ask proposed nothing for trial %" PRIu64 " while no trial is outstanding", trial);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_builder_tell(tutti_context *context, tutti_builder *builder, const struct tutti_result *result) {
+  builder->told++;
+  TUTTI_CALL(context, builder, builder->ops.tell(builder->instance.self, context, result));
+  return TUTTI_OK;
+}
+
+/* The default: ask, and see that the answer is that of the record. */
+static enum tutti_status ask_again(tutti_context *context, tutti_builder *builder, uint64_t trial,
+                                   const struct tutti_proposal *proposal) {
+  struct tutti_proposal asked;
+  TUTTI_TRY(context, tutti_builder_ask(context, builder, trial, &asked));
+  bool same = asked.candidate && tutti_candidate_equal(asked.candidate, proposal->candidate) &&
+              tutti_candidate_seed(asked.candidate) == tutti_candidate_seed(proposal->candidate);
+  tutti_candidate_unref(asked.candidate);
+  if (!same)
+    return TUTTI_BREACH(context, &builder->instance,
+                        "asked again for trial %" PRIu64 ", it proposes another candidate than the one recorded; it is not "
+                        "a function of what was asked and told, or another version made the record",
+                        trial);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_builder_adopt(tutti_context *context, tutti_builder *builder, uint64_t trial,
+                                      const struct tutti_proposal *proposal) {
+  if (!builder->ops.adopt)
+    return ask_again(context, builder, trial, proposal);
+  builder->asked++;
+  TUTTI_CALL(context, builder, builder->ops.adopt(builder->instance.self, context, trial, proposal));
+  return TUTTI_OK;
+}
+
+bool tutti_builder_exhausted(const tutti_builder *builder) {
+  return builder->ops.exhausted && builder->ops.exhausted(builder->instance.self);
+}
+
+enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder, char **json) {
+  *json = NULL;
+  if (builder->ops.describe)
+    TUTTI_CALL(context, builder, builder->ops.describe(builder->instance.self, context, json));
+  return TUTTI_OK;
+}
+
+uint64_t tutti_trial_seed(uint64_t run_seed, uint64_t trial) {
+  struct tutti_random random;
+  tutti_random_init(&random, run_seed, "trial", trial);
+  return tutti_random_u64(&random);
+}

@@ -1,0 +1,75 @@
+/* maximiser.c - kind maximiser: checks around its ops. */
+#include "instance_impl.h"
+
+#include <math.h>
+#include <tutti/maximiser.h>
+#include <tutti/space.h>
+
+struct tutti_maximiser {
+  struct tutti_instance instance;
+  struct tutti_maximiser_ops ops;
+};
+
+const char *tutti_maximiser_ops_missing(const void *ops, size_t size) {
+  return TUTTI_HAS_OP(struct tutti_maximiser_ops, ops, size, maximise) ? NULL : "maximise";
+}
+
+enum tutti_status tutti_maximiser_create(tutti_context *context, const tutti_host *host, const char *section,
+                                         const struct tutti_maximiser_setup *setup, tutti_maximiser **out) {
+  tutti_maximiser *maximiser;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *maximiser, &maximiser));
+  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_MAXIMISER, setup, &maximiser->ops,
+                                                   sizeof maximiser->ops, &maximiser->instance);
+  if (status == TUTTI_OK && (maximiser->ops.needs & TUTTI_NEEDS_VECTORS) && !tutti_scope_joint(setup->scope))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "maximiser %s needs vectors, and space %s has none (its genotypes are graphs); choose another "
+                        "maximiser, or another space",
+                        maximiser->instance.descriptor->name,
+                        tutti_space_descriptor(tutti_scope_space(setup->scope))->name);
+  if (status != TUTTI_OK) {
+    tutti_maximiser_destroy(maximiser);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  *out = maximiser;
+  return TUTTI_OK;
+}
+
+void tutti_maximiser_destroy(tutti_maximiser *maximiser) {
+  if (maximiser)
+    tutti_instance_destroy(&maximiser->instance);
+  tutti_free(maximiser);
+}
+
+const struct tutti_descriptor *tutti_maximiser_descriptor(const tutti_maximiser *maximiser) {
+  return maximiser->instance.descriptor;
+}
+
+/* Gave it a candidate, and one that was not tried before? */
+static enum tutti_status check_candidate(tutti_context *context, const tutti_maximiser *maximiser,
+                                         const struct tutti_objective *objective, const tutti_candidate *candidate,
+                                         double worth) {
+  if (!candidate)
+    return TUTTI_BREACH(context, &maximiser->instance, "maximise gave no candidate");
+  if (isnan(worth))
+    return TUTTI_BREACH(context, &maximiser->instance, "the worth of what maximise gave is not a number");
+  for (size_t i = 0; i < objective->known_count; i++)
+    if (tutti_candidate_equal(candidate, objective->known[i]))
+      return TUTTI_BREACH(context, &maximiser->instance, "maximise gave a candidate that was tried before");
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_maximiser_maximise(tutti_context *context, tutti_maximiser *maximiser,
+                                           const struct tutti_objective *objective, tutti_candidate **candidate,
+                                           double *worth) {
+  *candidate = NULL;
+  *worth = NAN;
+  TUTTI_CALL(context, maximiser,
+             maximiser->ops.maximise(maximiser->instance.self, context, objective, candidate, worth));
+  enum tutti_status status = check_candidate(context, maximiser, objective, *candidate, *worth);
+  if (status != TUTTI_OK) {
+    tutti_candidate_unref(*candidate);
+    *candidate = NULL;
+  }
+  return status;
+}

@@ -1,0 +1,73 @@
+/* selector.c - kind selector: checks around its op. */
+#include "instance_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <tutti/selector.h>
+
+struct tutti_selector {
+  struct tutti_instance instance;
+  struct tutti_selector_ops ops;
+};
+
+const char *tutti_selector_ops_missing(const void *ops, size_t size) {
+  return TUTTI_HAS_OP(struct tutti_selector_ops, ops, size, select) ? NULL : "select";
+}
+
+enum tutti_status tutti_selector_create(tutti_context *context, const tutti_host *host, const char *section,
+                                        const struct tutti_selector_setup *setup, tutti_selector **out) {
+  tutti_selector *selector;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *selector, &selector));
+  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_SELECTOR, setup, &selector->ops,
+                                                   sizeof selector->ops, &selector->instance);
+  if (status != TUTTI_OK) {
+    tutti_selector_destroy(selector);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  *out = selector;
+  return TUTTI_OK;
+}
+
+void tutti_selector_destroy(tutti_selector *selector) {
+  if (selector)
+    tutti_instance_destroy(&selector->instance);
+  tutti_free(selector);
+}
+
+const struct tutti_descriptor *tutti_selector_descriptor(const tutti_selector *selector) {
+  return selector->instance.descriptor;
+}
+
+/* Trials of a pool are in ascending order. */
+static bool in_pool(const struct tutti_pool *pool, uint64_t trial) {
+  size_t low = 0, high = pool->models;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (pool->trials[middle] < trial)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < pool->models && pool->trials[low] == trial;
+}
+
+enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
+                                        size_t count, tutti_ensemble *ensemble) {
+  if (pool->models == 0 || pool->rows == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is nothing to select from: %zu models, %zu rows", pool->models,
+                      pool->rows);
+  TUTTI_CALL(context, selector, selector->ops.select(selector->instance.self, context, pool, count, ensemble));
+  if (tutti_ensemble_size(ensemble) == 0)
+    return TUTTI_BREACH(context, &selector->instance, "select chose no member of %zu models", pool->models);
+  for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
+    struct tutti_member member = tutti_ensemble_member(ensemble, i);
+    if (!in_pool(pool, member.trial))
+      return TUTTI_BREACH(context, &selector->instance, "select chose trial %" PRIu64 ", which is not in the pool",
+                          member.trial);
+    if (!isfinite(member.weight))
+      return TUTTI_BREACH(context, &selector->instance, "the weight of trial %" PRIu64 " is %g", member.trial,
+                          member.weight);
+  }
+  return TUTTI_OK;
+}

@@ -1,0 +1,257 @@
+/* surrogate.c - kind surrogate: checks and defaults around its ops. */
+#include "instance_impl.h"
+
+#include <math.h>
+#include <string.h>
+#include <tutti/space.h>
+#include <tutti/surrogate.h>
+
+struct tutti_surrogate {
+  struct tutti_instance instance;
+  struct tutti_surrogate_ops ops;
+  bool hallucinating;
+  /* All observations, for surrogates that cannot add to a fit. */
+  struct {
+    size_t count, room, dimension;
+    double *vectors, *values, *noise;
+    tutti_candidate **candidates;
+    bool noisy;
+  } seen;
+  double *moments; /* [2][moment_room]: for independent draws */
+  size_t moment_room;
+};
+
+const char *tutti_surrogate_ops_missing(const void *ops, size_t size) {
+  if (!TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fit))
+    return "fit";
+  if (!TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, predict))
+    return "predict";
+  if (TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, hallucinate) !=
+      TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, release))
+    return "hallucinate or release (both or neither)";
+  return NULL;
+}
+
+/* A surrogate that needs what the space does not offer is refused before anything is trained. */
+static enum tutti_status check_needs(tutti_context *context, const tutti_surrogate *surrogate,
+                                     const struct tutti_surrogate_setup *setup) {
+  unsigned needs = surrogate->ops.needs;
+  const char *name = surrogate->instance.descriptor->name;
+  if (!setup->scope) {
+    if (needs & TUTTI_NEEDS_DISTANCES)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "surrogate %s needs distances between architectures, and here are "
+                        "vectors only", name);
+    return TUTTI_OK;
+  }
+  const tutti_space *space = tutti_scope_space(setup->scope);
+  const char *space_name = tutti_space_descriptor(space)->name;
+  if ((needs & TUTTI_NEEDS_VECTORS) && !tutti_scope_joint(setup->scope))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate %s needs vectors, and space %s has none (its genotypes are graphs); choose a surrogate "
+                      "over distances, or another space",
+                      name, space_name);
+  if ((needs & TUTTI_NEEDS_DISTANCES) && !(tutti_space_capabilities(space) & TUTTI_SPACE_DISTANCES))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate %s needs distances between architectures, and space %s has none; choose a surrogate over "
+                      "vectors, or another space",
+                      name, space_name);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_create(tutti_context *context, const tutti_host *host, const char *section,
+                                         const struct tutti_surrogate_setup *setup, tutti_surrogate **out) {
+  tutti_surrogate *surrogate;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *surrogate, &surrogate));
+  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_SURROGATE, setup, &surrogate->ops,
+                                                   sizeof surrogate->ops, &surrogate->instance);
+  if (status == TUTTI_OK)
+    status = check_needs(context, surrogate, setup);
+  if (status != TUTTI_OK) {
+    tutti_surrogate_destroy(surrogate);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  surrogate->seen.dimension = setup->dimension;
+  *out = surrogate;
+  return TUTTI_OK;
+}
+
+static void forget(tutti_surrogate *surrogate) {
+  for (size_t i = 0; i < surrogate->seen.count && surrogate->seen.candidates; i++)
+    tutti_candidate_unref(surrogate->seen.candidates[i]);
+  surrogate->seen.count = 0;
+  surrogate->seen.noisy = false;
+}
+
+void tutti_surrogate_destroy(tutti_surrogate *surrogate) {
+  if (!surrogate)
+    return;
+  forget(surrogate);
+  tutti_free(surrogate->seen.vectors);
+  tutti_free(surrogate->seen.values);
+  tutti_free(surrogate->seen.noise);
+  tutti_free(surrogate->seen.candidates);
+  tutti_free(surrogate->moments);
+  tutti_instance_destroy(&surrogate->instance);
+  tutti_free(surrogate);
+}
+
+const struct tutti_descriptor *tutti_surrogate_descriptor(const tutti_surrogate *surrogate) {
+  return surrogate->instance.descriptor;
+}
+
+static enum tutti_status check_points(tutti_context *context, const tutti_surrogate *surrogate,
+                                      const struct tutti_points *points) {
+  if ((surrogate->ops.needs & TUTTI_NEEDS_VECTORS) && (!points->vectors || points->dimension != surrogate->seen.dimension))
+    return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "surrogate %s: expected vectors of dimension %zu, found %zu",
+                      surrogate->instance.descriptor->name, surrogate->seen.dimension,
+                      points->vectors ? points->dimension : 0);
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_values(tutti_context *context, const tutti_surrogate *surrogate, size_t count,
+                                      const double *values, const double *noise) {
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(values[i]) || (noise && !(noise[i] >= 0 && isfinite(noise[i]))))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate %s: observation %zu is not finite",
+                        surrogate->instance.descriptor->name, i);
+  return TUTTI_OK;
+}
+
+/* Keep observations for a later fit of everything. */
+static enum tutti_status remember(tutti_context *context, tutti_surrogate *surrogate, const struct tutti_points *points,
+                                  const double *values, const double *noise) {
+  size_t count = surrogate->seen.count, dimension = surrogate->seen.dimension, total = count + points->count;
+  if (total > surrogate->seen.room) {
+    size_t room = total * 2;
+    if (points->vectors)
+      TUTTI_TRY(context, tutti_realloc(context, count, room, dimension * sizeof(double), &surrogate->seen.vectors));
+    if (points->candidates)
+      TUTTI_TRY(context, tutti_realloc(context, count, room, sizeof(tutti_candidate *), &surrogate->seen.candidates));
+    TUTTI_TRY(context, tutti_realloc(context, count, room, sizeof(double), &surrogate->seen.values));
+    TUTTI_TRY(context, tutti_realloc(context, count, room, sizeof(double), &surrogate->seen.noise));
+    surrogate->seen.room = room;
+  }
+  for (size_t i = 0; i < points->count; i++) {
+    if (points->vectors)
+      memcpy(surrogate->seen.vectors + (count + i) * dimension, points->vectors + i * dimension,
+             dimension * sizeof(double));
+    if (points->candidates)
+      surrogate->seen.candidates[count + i] = tutti_candidate_ref(points->candidates[i]);
+    surrogate->seen.values[count + i] = values[i];
+    surrogate->seen.noise[count + i] = noise ? noise[i] : 0;
+  }
+  surrogate->seen.noisy = surrogate->seen.noisy || noise;
+  surrogate->seen.count = total;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_fit(tutti_context *context, tutti_surrogate *surrogate,
+                                      const struct tutti_points *points, const double *values, const double *noise) {
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  TUTTI_TRY(context, check_values(context, surrogate, points->count, values, noise));
+  if (points->count == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "a surrogate cannot be fitted to nothing");
+  tutti_surrogate_release(surrogate);
+  if (!surrogate->ops.add) {
+    forget(surrogate);
+    TUTTI_TRY(context, remember(context, surrogate, points, values, noise));
+  }
+  TUTTI_CALL(context, surrogate, surrogate->ops.fit(surrogate->instance.self, context, points, values, noise));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_add(tutti_context *context, tutti_surrogate *surrogate,
+                                      const struct tutti_points *points, const double *values, const double *noise) {
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  TUTTI_TRY(context, check_values(context, surrogate, points->count, values, noise));
+  tutti_surrogate_release(surrogate);
+  if (surrogate->ops.add) {
+    TUTTI_CALL(context, surrogate, surrogate->ops.add(surrogate->instance.self, context, points, values, noise));
+    return TUTTI_OK;
+  }
+  TUTTI_TRY(context, remember(context, surrogate, points, values, noise));
+  struct tutti_points all = {.size = sizeof all,
+                             .count = surrogate->seen.count,
+                             .dimension = surrogate->seen.dimension,
+                             .vectors = surrogate->seen.vectors,
+                             .candidates = (const tutti_candidate *const *)surrogate->seen.candidates};
+  TUTTI_CALL(context, surrogate,
+             surrogate->ops.fit(surrogate->instance.self, context, &all, surrogate->seen.values,
+                                surrogate->seen.noisy ? surrogate->seen.noise : NULL));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_predict(tutti_context *context, tutti_surrogate *surrogate,
+                                          const struct tutti_points *points, double *mean, double *deviation) {
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  TUTTI_CALL(context, surrogate, surrogate->ops.predict(surrogate->instance.self, context, points, mean, deviation));
+  for (size_t i = 0; i < points->count; i++)
+    if (!isfinite(mean[i]) || !isfinite(deviation[i]) || deviation[i] < 0)
+      return TUTTI_BREACH(context, &surrogate->instance, "predict gave mean %g and standard deviation %g", mean[i],
+                          deviation[i]);
+  return TUTTI_OK;
+}
+
+bool tutti_surrogate_has_hallucination(const tutti_surrogate *surrogate) { return surrogate->ops.hallucinate != NULL; }
+
+enum tutti_status tutti_surrogate_hallucinate(tutti_context *context, tutti_surrogate *surrogate,
+                                              const struct tutti_points *points) {
+  if (!surrogate->ops.hallucinate)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "surrogate %s does not hallucinate pending points",
+                      surrogate->instance.descriptor->name);
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  tutti_surrogate_release(surrogate);
+  surrogate->hallucinating = true;
+  TUTTI_CALL(context, surrogate, surrogate->ops.hallucinate(surrogate->instance.self, context, points));
+  return TUTTI_OK;
+}
+
+void tutti_surrogate_release(tutti_surrogate *surrogate) {
+  if (surrogate->hallucinating)
+    surrogate->ops.release(surrogate->instance.self);
+  surrogate->hallucinating = false;
+}
+
+bool tutti_surrogate_has_gradient(const tutti_surrogate *surrogate) { return surrogate->ops.gradient != NULL; }
+
+enum tutti_status tutti_surrogate_gradient(tutti_context *context, tutti_surrogate *surrogate, const double *vector,
+                                           double *mean, double *deviation, double *mean_gradient,
+                                           double *deviation_gradient) {
+  if (!surrogate->ops.gradient)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "surrogate %s has no gradients",
+                      surrogate->instance.descriptor->name);
+  TUTTI_CALL(context, surrogate, surrogate->ops.gradient(surrogate->instance.self, context, vector, mean, deviation,
+                                                         mean_gradient, deviation_gradient));
+  return TUTTI_OK;
+}
+
+/* The default draw: independent normals. */
+static enum tutti_status draw_independent(tutti_context *context, tutti_surrogate *surrogate,
+                                          const struct tutti_points *points, struct tutti_random *random, double *values) {
+  if (points->count > surrogate->moment_room) {
+    TUTTI_TRY(context, tutti_realloc(context, 0, points->count, 2 * sizeof(double), &surrogate->moments));
+    surrogate->moment_room = points->count;
+  }
+  double *mean = surrogate->moments, *deviation = surrogate->moments + points->count;
+  TUTTI_TRY(context, tutti_surrogate_predict(context, surrogate, points, mean, deviation));
+  for (size_t i = 0; i < points->count; i++)
+    values[i] = mean[i] + deviation[i] * tutti_random_normal(random);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_draw(tutti_context *context, tutti_surrogate *surrogate,
+                                       const struct tutti_points *points, struct tutti_random *random, double *values) {
+  if (!surrogate->ops.draw)
+    return draw_independent(context, surrogate, points, random, values);
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  TUTTI_CALL(context, surrogate, surrogate->ops.draw(surrogate->instance.self, context, points, random, values));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_describe(tutti_context *context, tutti_surrogate *surrogate, char **json) {
+  *json = NULL;
+  if (surrogate->ops.describe)
+    TUTTI_CALL(context, surrogate, surrogate->ops.describe(surrogate->instance.self, context, json));
+  return TUTTI_OK;
+}
