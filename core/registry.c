@@ -1,0 +1,325 @@
+/* registry.c - finds, loads and checks plugins. What is loaded hangs on the context. */
+#include "context_impl.h"
+#include "instance_impl.h"
+#include "registry_impl.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct loaded {
+  const struct tutti_descriptor *descriptor;
+  char *file; /* NULL: linked in */
+};
+
+struct registry {
+  char **folders; /* of the recipe: searched first */
+  size_t folder_count, folder_room;
+  struct loaded *plugins;
+  size_t plugin_count, plugin_room;
+};
+
+static void destroy_registry(void *registry_) {
+  struct registry *registry = registry_;
+  for (size_t i = 0; i < registry->folder_count; i++)
+    tutti_free(registry->folders[i]);
+  for (size_t i = 0; i < registry->plugin_count; i++)
+    tutti_free(registry->plugins[i].file);
+  tutti_free(registry->folders);
+  tutti_free(registry->plugins);
+  tutti_free(registry);
+}
+
+static enum tutti_status get_registry(tutti_context *context, struct registry **registry) {
+  if (!context->registry) {
+    TUTTI_TRY(context, tutti_alloc(context, 1, sizeof **registry, &context->registry));
+    context->registry_destroy = destroy_registry;
+  }
+  *registry = context->registry;
+  return TUTTI_OK;
+}
+
+static enum tutti_status grow(tutti_context *context, size_t count, size_t *room, size_t size, void *array) {
+  if (count < *room)
+    return TUTTI_OK;
+  size_t wanted = *room * 2 + 16;
+  TUTTI_TRY(context, tutti_realloc(context, count, wanted, size, array));
+  *room = wanted;
+  return TUTTI_OK;
+}
+
+/* --- search path --- */
+
+enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *folder) {
+  struct registry *registry;
+  TUTTI_TRY(context, get_registry(context, &registry));
+  for (size_t i = 0; i < registry->folder_count; i++)
+    if (strcmp(registry->folders[i], folder) == 0)
+      return TUTTI_OK;
+  TUTTI_TRY(context, grow(context, registry->folder_count, &registry->folder_room, sizeof *registry->folders,
+                          &registry->folders));
+  TUTTI_TRY(context, tutti_strdup(context, folder, &registry->folders[registry->folder_count]));
+  registry->folder_count++;
+  return TUTTI_OK;
+}
+
+/* Call visit(argument, folder) for every folder of the path, in order; a folder that stands there twice counts once. */
+static enum tutti_status visit_folders(tutti_context *context,
+                                       enum tutti_status (*visit)(void *argument, const char *folder), void *argument) {
+  struct registry *registry;
+  enum tutti_status status = TUTTI_OK;
+  const char *variable = getenv("TUTTI_PLUGIN_PATH");
+  char *path = NULL, *cursor, *folder;
+  TUTTI_TRY(context, get_registry(context, &registry));
+  for (size_t i = registry->folder_count; i-- > 0;)
+    TUTTI_TRY(context, visit(argument, registry->folders[i]));
+  TUTTI_TRY(context, tutti_strdup(context, variable ? variable : "", &path));
+  cursor = path;
+  while (status == TUTTI_OK && (folder = strsep(&cursor, ":")))
+    if (*folder)
+      status = visit(argument, folder);
+  tutti_free(path);
+  return status == TUTTI_OK ? visit(argument, TUTTI_PLUGIN_FOLDER) : status;
+}
+
+/* --- finding --- */
+
+struct finding {
+  tutti_context *context;
+  const char *name; /* of the file */
+  char *found;      /* its path */
+};
+
+static bool same_file(const char *a, const char *b) {
+  char *real_a = realpath(a, NULL), *real_b = realpath(b, NULL);
+  bool same = real_a && real_b && strcmp(real_a, real_b) == 0;
+  free(real_a);
+  free(real_b);
+  return same;
+}
+
+static enum tutti_status look_in(void *argument, const char *folder) {
+  struct finding *finding = argument;
+  enum tutti_status status = TUTTI_OK;
+  char *path;
+  TUTTI_TRY(finding->context, tutti_format(finding->context, &path, "%s/%s", folder, finding->name));
+  if (access(path, F_OK) == 0) {
+    if (!finding->found) {
+      finding->found = path;
+      return TUTTI_OK;
+    }
+    if (!same_file(path, finding->found))
+      status = TUTTI_FAIL(finding->context, TUTTI_ERROR_PLUGIN,
+                          "two plugins have the same kind and name: %s and %s; take one folder off the search path",
+                          finding->found, path);
+  }
+  tutti_free(path);
+  return status;
+}
+
+/* Names of a kind's plugins on the path, for the closest one. */
+struct naming {
+  tutti_context *context;
+  enum tutti_kind kind;
+  char **names;
+  size_t count, room;
+};
+
+/* "forward" of "selector-forward.so" where the kind is selector; false for other files. */
+static bool plugin_name(const char *file, enum tutti_kind kind, char *name, size_t size) {
+  const char *kind_name = tutti_kind_name(kind);
+  size_t length = strlen(file), prefix = strlen(kind_name);
+  if (length <= prefix + 4 || strncmp(file, kind_name, prefix) != 0 || file[prefix] != '-' ||
+      strcmp(file + length - 3, ".so") != 0)
+    return false;
+  return snprintf(name, size, "%.*s", (int)(length - prefix - 4), file + prefix + 1) < (int)size;
+}
+
+static enum tutti_status name_in(void *argument, const char *folder) {
+  struct naming *naming = argument;
+  DIR *entries = opendir(folder);
+  enum tutti_status status = TUTTI_OK;
+  struct dirent *entry;
+  char name[256];
+  while (entries && status == TUTTI_OK && (entry = readdir(entries))) {
+    if (!plugin_name(entry->d_name, naming->kind, name, sizeof name))
+      continue;
+    status = grow(naming->context, naming->count, &naming->room, sizeof *naming->names, &naming->names);
+    if (status == TUTTI_OK)
+      status = tutti_strdup(naming->context, name, &naming->names[naming->count]);
+    naming->count += status == TUTTI_OK;
+  }
+  if (entries)
+    (void)closedir(entries);
+  return status;
+}
+
+static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind, const char *name) {
+  struct naming naming = {.context = context, .kind = kind};
+  enum tutti_status status = visit_folders(context, name_in, &naming);
+  if (status == TUTTI_OK) {
+    const char *closest = tutti_closest_name(name, naming.count, (const char *const *)naming.names);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'%s%s%s; tutti list %s shows those that there are",
+                        tutti_kind_name(kind), name, closest ? "; did you mean '" : "", closest ? closest : "",
+                        closest ? "'" : "", tutti_kind_name(kind));
+  }
+  for (size_t i = 0; i < naming.count; i++)
+    tutti_free(naming.names[i]);
+  tutti_free(naming.names);
+  return status;
+}
+
+/* --- checking --- */
+
+static bool good_name(const char *name) {
+  if (!name || !*name || !islower((unsigned char)*name))
+    return false;
+  for (; *name; name++)
+    if (!islower((unsigned char)*name) && !isdigit((unsigned char)*name) && *name != '-')
+      return false;
+  return true;
+}
+
+/* Everything but available(), in an order in which nothing unchecked is touched. `file` is for messages. */
+static enum tutti_status check_descriptor(tutti_context *context, const char *file,
+                                          const struct tutti_descriptor *descriptor) {
+  if (!descriptor)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: tutti_plugin() gave no descriptor", file);
+  if (descriptor->abi_major != TUTTI_ABI_MAJOR || descriptor->abi_minor > TUTTI_ABI_MINOR)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "%s: made for plugin ABI %u.%u, this is %d.%d; build it against this version of tutti", file,
+                      descriptor->abi_major, descriptor->abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR);
+  if (descriptor->size < offsetof(struct tutti_descriptor, ops) + sizeof descriptor->ops)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: its descriptor has %zu bytes, expected %zu", file,
+                      descriptor->size, sizeof *descriptor);
+  if ((unsigned)descriptor->kind >= TUTTI_KIND_COUNT)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: kind %d is none of ours", file, (int)descriptor->kind);
+  if (!good_name(descriptor->name))
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: expected a name of lower-case letters, digits and hyphens, found "
+                      "'%s'", file, descriptor->name ? descriptor->name : "");
+  if (!descriptor->version || !descriptor->summary || !descriptor->source || !descriptor->licence)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: version, summary, source and licence must all be there", file);
+  if (!descriptor->create || !descriptor->destroy || !descriptor->ops)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: create, destroy and ops must all be there", file);
+  const char *missing = tutti_ops_missing(descriptor->kind, descriptor->ops);
+  if (missing)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: a %s must have the operation %s", file,
+                      tutti_kind_name(descriptor->kind), missing);
+  enum tutti_status status = tutti_params_check(context, &descriptor->params);
+  return status == TUTTI_OK ? TUTTI_OK
+                            : tutti_error_prefix(context, TUTTI_ERROR_PLUGIN, "%s: parameter table: ", file);
+}
+
+static enum tutti_status check_available(tutti_context *context, const struct tutti_descriptor *descriptor) {
+  char why[256] = "";
+  if (!descriptor->available || descriptor->available(why, sizeof why))
+    return TUTTI_OK;
+  why[sizeof why - 1] = '\0';
+  return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s %s does not work here: %s", tutti_kind_name(descriptor->kind),
+                    descriptor->name, why);
+}
+
+/* --- loading --- */
+
+/* Load a file; `expected` is the file's name, which kind and name have to agree with. */
+static enum tutti_status load(tutti_context *context, const char *file, const struct tutti_descriptor **descriptor) {
+  const char *base = strrchr(file, '/');
+  char expected[300];
+  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "cannot load %s: %s", file, dlerror());
+  tutti_plugin_function function;
+  *(void **)&function = dlsym(library, "tutti_plugin");
+  if (!function)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: it does not export tutti_plugin", file);
+  *descriptor = function();
+  TUTTI_TRY(context, check_descriptor(context, file, *descriptor));
+  (void)snprintf(expected, sizeof expected, "%s-%s.so", tutti_kind_name((*descriptor)->kind), (*descriptor)->name);
+  if (strcmp(base ? base + 1 : file, expected) != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: it says that it is %s %s, so its file has to be named %s", file,
+                      tutti_kind_name((*descriptor)->kind), (*descriptor)->name, expected);
+  return check_available(context, *descriptor);
+}
+
+static enum tutti_status remember(tutti_context *context, struct registry *registry,
+                                  const struct tutti_descriptor *descriptor, char *file) {
+  TUTTI_TRY(context, grow(context, registry->plugin_count, &registry->plugin_room, sizeof *registry->plugins,
+                          &registry->plugins));
+  registry->plugins[registry->plugin_count++] = (struct loaded){descriptor, file};
+  return TUTTI_OK;
+}
+
+static const struct loaded *find_loaded(const struct registry *registry, enum tutti_kind kind, const char *name) {
+  for (size_t i = 0; i < registry->plugin_count; i++)
+    if (registry->plugins[i].descriptor->kind == kind && strcmp(registry->plugins[i].descriptor->name, name) == 0)
+      return &registry->plugins[i];
+  return NULL;
+}
+
+enum tutti_status tutti_plugin_find(tutti_context *context, enum tutti_kind kind, const char *name,
+                                    const struct tutti_descriptor **descriptor) {
+  struct registry *registry;
+  enum tutti_status status = TUTTI_OK;
+  struct finding finding = {.context = context};
+  char *file = NULL;
+  TUTTI_TRY(context, get_registry(context, &registry));
+  const struct loaded *loaded = find_loaded(registry, kind, name);
+  if (loaded) {
+    *descriptor = loaded->descriptor;
+    return TUTTI_OK;
+  }
+  if (!good_name(name))
+    return not_found(context, kind, name);
+  TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s-%s.so", tutti_kind_name(kind), name));
+  finding.name = file;
+  TUTTI_TRY_OUT(context, visit_folders(context, look_in, &finding));
+  if (!finding.found) {
+    status = not_found(context, kind, name);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, load(context, finding.found, descriptor));
+  TUTTI_TRY_OUT(context, remember(context, registry, *descriptor, finding.found));
+  finding.found = NULL;
+out:
+  tutti_free(finding.found);
+  tutti_free(file);
+  return status;
+}
+
+const char *tutti_plugin_file(const tutti_context *context, const struct tutti_descriptor *descriptor) {
+  const struct registry *registry = context->registry;
+  for (size_t i = 0; registry && i < registry->plugin_count; i++)
+    if (registry->plugins[i].descriptor == descriptor)
+      return registry->plugins[i].file;
+  return NULL;
+}
+
+enum tutti_status tutti_plugin_register(tutti_context *context, const struct tutti_descriptor *descriptor) {
+  struct registry *registry;
+  TUTTI_TRY(context, get_registry(context, &registry));
+  TUTTI_TRY(context, check_descriptor(context, "linked-in plugin", descriptor));
+  TUTTI_TRY(context, check_available(context, descriptor));
+  if (find_loaded(registry, descriptor->kind, descriptor->name))
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s %s is registered already", tutti_kind_name(descriptor->kind),
+                      descriptor->name);
+  return remember(context, registry, descriptor, NULL);
+}
+
+enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
+                                         const struct tutti_descriptor **descriptor) {
+  return load(context, file, descriptor);
+}
+
+enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
+                                             enum tutti_status (*visit)(void *argument, const char *folder),
+                                             void *argument) {
+  return visit_folders(context, visit, argument);
+}
+
+bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, size_t size) {
+  return plugin_name(file, kind, name, size);
+}

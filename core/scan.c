@@ -1,0 +1,212 @@
+/* scan.c - tries every plugin of the search path in a child process each, so that a broken one harms nothing. */
+#include "registry_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A plugin that takes longer than this to load hangs. */
+enum { TIMEOUT_MS = 10000, OUTPUT_SIZE = 8192 };
+
+extern char **environ;
+
+/* --- the child --- */
+
+int tutti_plugin_scan_child(tutti_context *context, const char *file, int output) {
+  const struct tutti_descriptor *descriptor = NULL;
+  enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
+  json_t *root = status == TUTTI_OK
+                     ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version", descriptor->version,
+                                 "summary", descriptor->summary)
+                     : json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason", tutti_error_message(context), "version", "",
+                                 "summary", "");
+  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+  json_decref(root);
+  if (!text)
+    return 1;
+  size_t length = strlen(text), written = 0;
+  text[length++] = '\n'; /* in place of the NUL */
+  while (written < length) {
+    ssize_t n = write(output, text + written, length - written);
+    if (n < 0 && errno != EINTR)
+      break;
+    written += n > 0 ? (size_t)n : 0;
+  }
+  free(text);
+  return written == length ? 0 : 1;
+}
+
+/* --- the parent --- */
+
+static long now_ms(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long)(now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
+/* Read all that a child writes, until it ends or the time is over. */
+static bool read_output(int descriptor, char *text, size_t size) {
+  size_t used = 0;
+  long end = now_ms() + TIMEOUT_MS;
+  for (;;) {
+    struct pollfd wait = {.fd = descriptor, .events = POLLIN};
+    long left = end - now_ms();
+    int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+    if (ready < 0 && errno == EINTR)
+      continue;
+    if (ready <= 0)
+      return false;
+    ssize_t n = read(descriptor, text + used, size - 1 - used);
+    if (n <= 0)
+      break;
+    used += (size_t)n;
+    if (used == size - 1)
+      break;
+  }
+  text[used] = '\0';
+  return true;
+}
+
+/* Run the scanner on a file; its answer, or why there is none, as a JSON object. */
+static json_t *ask_child(const char *scanner, const char *file) {
+  int ends[2], how = 0;
+  pid_t child;
+  char text[OUTPUT_SIZE] = "", reason[256] = "it printed no answer";
+  char *const command[] = {(char *)(uintptr_t)scanner, (char *)(uintptr_t) "scan-plugin", (char *)(uintptr_t)file, NULL};
+  posix_spawn_file_actions_t actions;
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return NULL;
+  (void)posix_spawn_file_actions_init(&actions);
+  (void)posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  (void)posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  int error = posix_spawnp(&child, scanner, &actions, NULL, command, environ);
+  (void)posix_spawn_file_actions_destroy(&actions);
+  (void)close(ends[1]);
+  bool in_time = !error && read_output(ends[0], text, sizeof text);
+  (void)close(ends[0]);
+  if (!error) {
+    if (!in_time)
+      (void)kill(child, SIGKILL);
+    while (waitpid(child, &how, 0) < 0 && errno == EINTR)
+      ;
+  }
+  json_t *answer = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+  if (answer)
+    return answer;
+  if (error)
+    (void)snprintf(reason, sizeof reason, "%s cannot be run: %s", scanner, strerror(error));
+  else if (!in_time)
+    (void)snprintf(reason, sizeof reason, "it hangs while loading (no answer in %d s)", TIMEOUT_MS / 1000);
+  else if (WIFSIGNALED(how))
+    (void)snprintf(reason, sizeof reason, "it crashes while loading (%s)", strsignal(WTERMSIG(how)));
+  else if (WEXITSTATUS(how))
+    (void)snprintf(reason, sizeof reason, "it ends the program while loading (exit code %d)", WEXITSTATUS(how));
+  return json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason", reason, "version", "", "summary", "");
+}
+
+struct found {
+  enum tutti_kind kind;
+  char *name, *file;
+};
+
+struct scan {
+  tutti_context *context;
+  struct found *files;
+  size_t count, room;
+};
+
+static enum tutti_status add_file(struct scan *scan, enum tutti_kind kind, const char *folder, const char *file,
+                                  const char *name) {
+  char *path;
+  TUTTI_TRY(scan->context, tutti_format(scan->context, &path, "%s/%s", folder, file));
+  if (scan->count == scan->room) {
+    size_t room = scan->room * 2 + 32;
+    TUTTI_TRY(scan->context, tutti_realloc(scan->context, scan->count, room, sizeof *scan->files, &scan->files));
+    scan->room = room;
+  }
+  struct found *found = &scan->files[scan->count++];
+  *found = (struct found){.kind = kind, .file = path};
+  return tutti_strdup(scan->context, name, &found->name);
+}
+
+static enum tutti_status scan_folder(void *argument, const char *folder) {
+  struct scan *scan = argument;
+  enum tutti_status status = TUTTI_OK;
+  DIR *entries = opendir(folder);
+  struct dirent *entry;
+  char name[256];
+  while (entries && status == TUTTI_OK && (entry = readdir(entries)))
+    for (int kind = 0; kind < TUTTI_KIND_COUNT && status == TUTTI_OK; kind++)
+      if (tutti_plugin_file_name(entry->d_name, (enum tutti_kind)kind, name, sizeof name))
+        status = add_file(scan, (enum tutti_kind)kind, folder, entry->d_name, name);
+  if (entries)
+    (void)closedir(entries);
+  return status;
+}
+
+static int by_kind_and_name(const void *a_, const void *b_) {
+  const struct found *a = a_, *b = b_;
+  if (a->kind != b->kind)
+    return (int)a->kind - (int)b->kind;
+  int order = strcmp(a->name, b->name);
+  return order ? order : strcmp(a->file, b->file);
+}
+
+static const char *text_of(const json_t *answer, const char *key) {
+  const char *text = json_string_value(json_object_get(answer, key));
+  return text ? text : "";
+}
+
+static void show(const struct found *found, const json_t *answer, const struct found *twin,
+                 void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument) {
+  char reason[1024] = "";
+  bool works = json_is_true(json_object_get(answer, "works"));
+  if (twin)
+    (void)snprintf(reason, sizeof reason, "%s has the same kind and name", twin->file);
+  struct tutti_plugin_entry entry = {.kind = found->kind,
+                                     .name = found->name,
+                                     .file = found->file,
+                                     .works = works && !twin,
+                                     .reason = twin ? reason : text_of(answer, "reason"),
+                                     .version = text_of(answer, "version"),
+                                     .summary = text_of(answer, "summary")};
+  visit(argument, &entry);
+}
+
+enum tutti_status tutti_plugin_scan(tutti_context *context, const char *scanner,
+                                    void (*visit)(void *argument, const struct tutti_plugin_entry *entry),
+                                    void *argument) {
+  struct scan scan = {.context = context};
+  enum tutti_status status = tutti_plugin_visit_folders(context, scan_folder, &scan);
+  if (status == TUTTI_OK && scan.count > 1)
+    qsort(scan.files, scan.count, sizeof *scan.files, by_kind_and_name);
+  for (size_t i = 0; i < scan.count && status == TUTTI_OK; i++) {
+    const struct found *twin = NULL;
+    for (size_t k = 0; k < scan.count; k++)
+      if (k != i && scan.files[k].kind == scan.files[i].kind && strcmp(scan.files[k].name, scan.files[i].name) == 0)
+        twin = &scan.files[k];
+    if (twin && strcmp(twin->file, scan.files[i].file) == 0 && twin > &scan.files[i])
+      continue; /* a folder that stands on the path twice */
+    if (twin && strcmp(twin->file, scan.files[i].file) == 0)
+      twin = NULL;
+    json_t *answer = ask_child(scanner, scan.files[i].file);
+    show(&scan.files[i], answer, twin, visit, argument);
+    json_decref(answer);
+  }
+  for (size_t i = 0; i < scan.count; i++) {
+    tutti_free(scan.files[i].name);
+    tutti_free(scan.files[i].file);
+  }
+  tutti_free(scan.files);
+  return status;
+}
