@@ -2,100 +2,198 @@
 #include "program_impl.h"
 
 #include <dlfcn.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <tutti/cpu.h>
+#include <tutti/version.h>
 #include <unistd.h>
 
+struct doctor_arguments {
+  const char *folder;
+  bool json;
+};
+
 static error_t parse_doctor(int key, char *value, struct argp_state *state) {
-  (void)value;
-  if (key != 'j')
+  struct doctor_arguments *arguments = state->input;
+  switch (key) {
+  case 'j':
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (state->arg_num > 0)
+      argp_error(state, "expected one folder, found '%s' and '%s'", arguments->folder, value);
+    arguments->folder = value;
+    return 0;
+  default:
     return ARGP_ERR_UNKNOWN;
-  *(bool *)state->input = true;
-  return 0;
+  }
 }
 
-/* What OpenBLAS says of itself; it is loaded by plugins, so it is asked through the loader. */
+/* --- facts --- */
+
+/* "model name" of the first processor. */
+static void processor_name(char *name, size_t size) {
+  char line[512];
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  (void)snprintf(name, size, "unknown");
+  while (file && fgets(line, sizeof line, file)) {
+    const char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) == 0 && colon) {
+      (void)snprintf(name, size, "%s", colon + 2);
+      name[strcspn(name, "\n")] = '\0';
+      break;
+    }
+  }
+  if (file)
+    (void)fclose(file);
+}
+
+static json_t *processor_facts(void) {
+  char name[256];
+  processor_name(name, sizeof name);
+  return json_pack("{s:s, s:I, s:s}", "name", name, "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "vectors",
+                   tutti_cpu_name(tutti_cpu_detect()));
+}
+
+static json_t *memory_facts(void) {
+  json_int_t page = sysconf(_SC_PAGESIZE);
+  return json_pack("{s:I, s:I}", "total_mib", (json_int_t)sysconf(_SC_PHYS_PAGES) * page >> 20, "free_mib",
+                   (json_int_t)sysconf(_SC_AVPHYS_PAGES) * page >> 20);
+}
+
+/* What OpenBLAS says of itself; plugins load it, so the loader is asked for it. */
 static json_t *blas_facts(void) {
   void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return json_pack("{s:s}", "error", "libopenblas.so.0 cannot be loaded");
+    return json_pack("{s:s}", "error", "libopenblas.so.0 cannot be loaded; install OpenBLAS (Debian: libopenblas0-pthread)");
   char *(*config)(void) = NULL, *(*corename)(void) = NULL;
   *(void **)&config = dlsym(library, "openblas_get_config");
   *(void **)&corename = dlsym(library, "openblas_get_corename");
-  const char *chosen = tutti_cpu_blas_coretype(), *given = getenv("OPENBLAS_CORETYPE");
-  return json_pack("{s:s, s:s, s:s, s:s}", "config", config ? config() : "?", "kernels_here", corename ? corename() : "?",
-                   "kernels_in_workers", given ? given : chosen ? chosen : "as here", "why",
-                   given    ? "OPENBLAS_CORETYPE is set in the environment"
-                   : chosen ? "this processor has AVX-512, which OpenBLAS does not always see"
+  const char *given = getenv("OPENBLAS_CORETYPE"), *chosen = given ? given : tutti_cpu_blas_coretype();
+  return json_pack("{s:s, s:s, s:s, s:s}", "config", config ? config() : "unknown", "kernels_here",
+                   corename ? corename() : "unknown", "kernels_in_workers",
+                   chosen     ? chosen
+                   : corename ? corename()
+                              : "unknown",
+                   "why",
+                   given    ? "OPENBLAS_CORETYPE is set"
+                   : chosen ? "workers are given OPENBLAS_CORETYPE: OpenBLAS does not always see AVX-512"
                             : "OpenBLAS chooses");
 }
 
-static json_t *machine_facts(void) {
-  struct statfs facts;
-  long long free_mib = statfs(".", &facts) == 0 ? (long long)facts.f_bavail * (long long)facts.f_bsize >> 20 : -1;
-  long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20;
-  return json_pack("{s:I, s:s, s:I, s:I, s:s}", "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "vectors",
-                   tutti_cpu_name(tutti_cpu_detect()), "memory_mib", (json_int_t)memory, "free_disk_mib",
-                   (json_int_t)free_mib, "journal_mode", tutti_catalogue_journal_mode("."));
+static const char *file_system_name(long type) {
+  static const struct {
+    long type;
+    const char *name;
+  } known[] = {
+      {EXT4_SUPER_MAGIC, "ext4"}, {BTRFS_SUPER_MAGIC, "btrfs"},       {XFS_SUPER_MAGIC, "xfs"},
+      {TMPFS_MAGIC, "tmpfs"},     {OVERLAYFS_SUPER_MAGIC, "overlay"}, {NFS_SUPER_MAGIC, "nfs"},
+      {FUSE_SUPER_MAGIC, "fuse"}, {SMB2_SUPER_MAGIC, "smb"},          {CIFS_SUPER_MAGIC, "cifs"},
+      {F2FS_SUPER_MAGIC, "f2fs"}, {0x2fc12fc1, "zfs"},                {0x0bd00bd0, "lustre"},
+      {V9FS_MAGIC, "9p"},         {CEPH_SUPER_MAGIC, "ceph"},         {0x47504653, "gpfs"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (known[i].type == type)
+      return known[i].name;
+  return "unknown";
 }
 
-static void count_plugin(void *argument, const struct tutti_plugin_entry *entry) {
-  json_t *plugins = argument;
-  json_object_set_new(plugins, "found",
-                      json_integer(json_integer_value(json_object_get(plugins, "found")) + 1));
+static json_t *folder_facts(const char *folder) {
+  struct statfs facts;
+  if (statfs(folder, &facts) != 0)
+    return json_pack("{s:s, s:s}", "path", folder, "error", "there is no such folder");
+  char type[32];
+  (void)snprintf(type, sizeof type, "0x%lx", (unsigned long)facts.f_type);
+  return json_pack("{s:s, s:s, s:s, s:I, s:s, s:b}", "path", folder, "file_system", file_system_name((long)facts.f_type),
+                   "file_system_type", type, "free_mib",
+                   (json_int_t)((long long)facts.f_bavail * (long long)facts.f_bsize >> 20), "journal_mode",
+                   tutti_catalogue_journal_mode(folder), "writable", access(folder, W_OK) == 0);
+}
+
+static void add_plugin(void *argument, const struct tutti_plugin_entry *entry) {
+  json_t *plugins = argument, *found = json_object_get(plugins, "found");
+  (void)json_integer_set(found, json_integer_value(found) + 1);
   if (!entry->works)
     json_array_append_new(json_object_get(plugins, "broken"),
                           json_pack("{s:s, s:s}", "file", entry->file, "reason", entry->reason));
 }
 
-static const char *text_of(const json_t *facts, const char *section, const char *key) {
-  const char *text = json_string_value(json_object_get(json_object_get(facts, section), key));
-  return text ? text : "?";
+static json_t *plugin_facts(void) {
+  const char *path = getenv("TUTTI_PLUGIN_PATH");
+  return json_pack("{s:s, s:i, s:[]}", "path", path ? path : "", "found", 0, "broken");
 }
 
-static long long number_of(const json_t *facts, const char *section, const char *key) {
-  return (long long)json_integer_value(json_object_get(json_object_get(facts, section), key));
+/* --- for people --- */
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "unknown";
+}
+
+static long long number_of(const json_t *object, const char *key) {
+  return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static void show_blas(const json_t *blas) {
+  if (json_object_get(blas, "error")) {
+    (void)printf("BLAS       %s\n", text_of(blas, "error"));
+    return;
+  }
+  (void)printf("BLAS       %s\n           kernels in workers: %s (%s); in this process: %s\n", text_of(blas, "config"),
+               text_of(blas, "kernels_in_workers"), text_of(blas, "why"), text_of(blas, "kernels_here"));
+}
+
+static void show_folder(const json_t *folder) {
+  if (json_object_get(folder, "error")) {
+    (void)printf("folder     %s: %s\n", text_of(folder, "path"), text_of(folder, "error"));
+    return;
+  }
+  (void)printf("folder     %s: file system %s, %lld MiB free, %s; a catalogue there is kept in journal mode %s\n",
+               text_of(folder, "path"), text_of(folder, "file_system"), number_of(folder, "free_mib"),
+               json_is_true(json_object_get(folder, "writable")) ? "writable" : "not writable",
+               text_of(folder, "journal_mode"));
 }
 
 static void show(const json_t *facts) {
-  const json_t *broken = json_object_get(json_object_get(facts, "plugins"), "broken");
+  const json_t *processor = json_object_get(facts, "processor"), *memory = json_object_get(facts, "memory"),
+               *plugins = json_object_get(facts, "plugins"), *broken = json_object_get(plugins, "broken");
   size_t index;
   json_t *plugin;
-  (void)printf("processor   %lld cores, %s\n", number_of(facts, "machine", "cores"), text_of(facts, "machine", "vectors"));
-  (void)printf("memory      %lld MiB\n", number_of(facts, "machine", "memory_mib"));
-  (void)printf("disk here   %lld MiB free; catalogue in journal mode %s\n", number_of(facts, "machine", "free_disk_mib"),
-               text_of(facts, "machine", "journal_mode"));
-  (void)printf("OpenBLAS    %s\n            kernels here %s, in workers %s (%s)\n", text_of(facts, "blas", "config"),
-               text_of(facts, "blas", "kernels_here"), text_of(facts, "blas", "kernels_in_workers"),
-               text_of(facts, "blas", "why"));
-  (void)printf("plugins     %lld found, %zu not working\n", number_of(facts, "plugins", "found"), json_array_size(broken));
+  (void)printf("tutti      %s (%s)\n", text_of(facts, "version"), text_of(facts, "build"));
+  (void)printf("processor  %s; %lld cores, vectors: %s\n", text_of(processor, "name"), number_of(processor, "cores"),
+               text_of(processor, "vectors"));
+  (void)printf("memory     %lld MiB, %lld free\n", number_of(memory, "total_mib"), number_of(memory, "free_mib"));
+  show_blas(json_object_get(facts, "blas"));
+  show_folder(json_object_get(facts, "folder"));
+  (void)printf("plugins    %lld found, %zu of them do not work", number_of(plugins, "found"), json_array_size(broken));
+  (void)printf(*text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
   json_array_foreach(broken, index, plugin)
-    (void)printf("            %s: %s\n", json_string_value(json_object_get(plugin, "file")),
-                 json_string_value(json_object_get(plugin, "reason")));
+    (void)printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
 }
 
 int command_doctor(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {{"json", 'j', NULL, 0, "As JSON.", 0}, {0}};
-  const struct argp argp = {options, parse_doctor, "",
-                            "Look at processor, BLAS, memory, file system and plugins. Exit code 1 if a plugin does not "
-                            "work.",
+  const struct argp argp = {options, parse_doctor, "[FOLDER]",
+                            "Look at processor, BLAS, memory, the file system of FOLDER (here, unless given) and plugins. "
+                            "Exit code 1 if a plugin does not work.",
                             NULL, NULL, NULL};
   char program[4096];
-  bool json = false;
+  struct doctor_arguments arguments = {.folder = "."};
   int code;
-  if (!parse_arguments(&argp, argc, argv, &json, &code))
+  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
     return code;
-  json_t *plugins = json_pack("{s:i, s:[]}", "found", 0, "broken");
-  json_t *facts = json_pack("{s:s, s:o, s:o, s:o}", "version", PACKAGE_VERSION, "machine", machine_facts(), "blas",
-                            blas_facts(), "plugins", plugins);
-  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), count_plugin, plugins);
+  json_t *plugins = plugin_facts();
+  json_t *facts = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", tutti_version(), "build", tutti_build_id(),
+                            "processor", processor_facts(), "memory", memory_facts(), "blas", blas_facts(), "folder",
+                            folder_facts(arguments.folder), "plugins", plugins);
+  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), add_plugin, plugins);
   if (status != TUTTI_OK) {
     json_decref(facts);
     return fail(context, status);
   }
-  if (json) {
+  if (arguments.json) {
     (void)json_dumpf(facts, stdout, JSON_INDENT(2));
     (void)putchar('\n');
   } else {

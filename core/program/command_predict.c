@@ -77,8 +77,11 @@ static enum tutti_status make_columns(tutti_context *context, const tutti_view *
     if (!classes)
       add_uncertainty(columns, output, &predicted[k], outputs);
   }
-  if (classes) /* the same for every class of a row */
-    add_uncertainty(columns, "", predicted, outputs);
+  if (classes) { /* the same for every class of a row */
+    add_column(columns, "entropy", "", &predicted->total, outputs);
+    add_column(columns, "expected_entropy", "", &predicted->aleatoric, outputs);
+    add_column(columns, "mutual_information", "", &predicted->epistemic, outputs);
+  }
   return TUTTI_OK;
 }
 
@@ -230,8 +233,8 @@ int command_predict(tutti_context *context, int argc, char **argv) {
                             "Predict the rows of FILE (CSV or NPY) with a run's ensemble."
                             "\vRegression, in the target's units: mean, and standard deviations: aleatoric (noise in the "
                             "data), epistemic (what the ensemble does not know), total (both). Classification: label, "
-                            "probabilities, and entropies in nats: total (of the mean probabilities), aleatoric (the members' "
-                            "mean), epistemic (their difference, the mutual information).",
+                            "probabilities p_CLASS, and in nats: entropy (of the mean probabilities: total), expected_entropy "
+                            "(the members' mean: aleatoric), mutual_information (their difference: epistemic).",
                             NULL, NULL, NULL};
   struct predict_arguments arguments = {0};
   int code;

@@ -114,8 +114,8 @@ static int train(tutti_context *context, tutti_recipe *recipe, const struct run_
   if (status != TUTTI_OK) {
     int code = fail(context, status);
     if (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL)
-      (void)fprintf(stderr, "tutti: nothing that was recorded is lost; go on with: tutti run %s --out %s --resume\n",
-                    arguments->recipe, directory);
+      (void)fprintf(stderr, "tutti: nothing that was recorded is lost; resume with: tutti run %s/recipe.ini --out %s --resume\n",
+                    directory, directory);
     return code;
   }
   int code = print_result(summary, arguments->json, directory);

@@ -31,9 +31,11 @@ int command_doctor(tutti_context *context, int argc, char **argv);
 int command_worker(tutti_context *context, int argc, char **argv);
 int command_scan_plugin(tutti_context *context, int argc, char **argv);
 
-/* Print the context's error on stderr (with its trace under TUTTI_TRACE=1) and give the exit code of `status`. */
+/* Is --verbose given? */
+bool is_verbose(void);
+/* Print the context's error on stderr (under --verbose with its trace) and give the exit code of `status`. */
 int fail(tutti_context *context, enum tutti_status status);
-/* Parse with argp: true, or false with *code set when the program is to end (--help: 0, wrong usage: 2). */
+/* Parse with argp, which ends the program on --help (0) and wrong usage (2). False, with *code set, when it cannot. */
 bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code);
 /* The path of this program, for workers and scans. */
 const char *program_path(char *buffer, size_t size);
@@ -48,7 +50,7 @@ bool texts_add(struct texts *texts, const char *text);
 
 /* The text of a JSON file, checked to be JSON; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
-/* Where results go: stdout, checked at the end, so that a full disk or closed pipe is an error. */
+/* Results go to stdout, which is checked at the end: a full disk is an error. */
 int finish_output(void);
 /* May stderr (or stdout) be coloured and drawn on? */
 bool is_terminal(FILE *file);

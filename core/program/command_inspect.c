@@ -1,0 +1,283 @@
+/* command_inspect.c - tutti inspect: a plugin and its parameters; without a name all of them, as the plugin reference. */
+#include "program_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum form { FORM_PLAIN, FORM_JSON, FORM_MARKDOWN };
+
+struct inspect_arguments {
+  const char *name;
+  enum form form;
+};
+
+static error_t parse_inspect(int key, char *value, struct argp_state *state) {
+  struct inspect_arguments *arguments = state->input;
+  switch (key) {
+  case 'j':
+    arguments->form = FORM_JSON;
+    return 0;
+  case 'm':
+    arguments->form = FORM_MARKDOWN;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (arguments->name)
+      argp_error(state, "expected one KIND/NAME, found '%s' and '%s'", arguments->name, value);
+    arguments->name = value;
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* --- a plugin as JSON --- */
+
+static const char *type_text(const struct tutti_param *param) {
+  switch (param->type) {
+  case TUTTI_PARAM_BOOL:
+    return "yes or no";
+  case TUTTI_PARAM_INTEGER:
+    return "integer";
+  case TUTTI_PARAM_REAL:
+    return "real";
+  case TUTTI_PARAM_CHOICE:
+    return "choice";
+  case TUTTI_PARAM_STRING:
+    return "text";
+  case TUTTI_PARAM_PATH:
+    return "path";
+  case TUTTI_PARAM_INTEGERS:
+    return "integers";
+  case TUTTI_PARAM_REALS:
+    return "reals";
+  case TUTTI_PARAM_CHOICES:
+    return "choices";
+  case TUTTI_PARAM_PLUGIN:
+    return tutti_kind_name(param->kind);
+  }
+  return "unknown";
+}
+
+/* "0 <= x < 1", or "" without limits. */
+static const char *range_text(const struct tutti_param *param, char *text, size_t size) {
+  bool limited = param->min != 0 || param->max != 0;
+  char left[48] = "", right[48] = "";
+  if (limited && isfinite(param->min))
+    (void)snprintf(left, sizeof left, "%.10g %s ", param->min, param->min_open ? "<" : "<=");
+  if (limited && isfinite(param->max))
+    (void)snprintf(right, sizeof right, " %s %.10g", param->max_open ? "<" : "<=", param->max);
+  (void)snprintf(text, size, "%s%s%s", left, *left || *right ? "x" : "", right);
+  return text;
+}
+
+static json_t *param_json(const struct tutti_param *param) {
+  char range[128];
+  json_t *choices = json_array();
+  for (const char *const *choice = param->choices; choice && *choice; choice++)
+    json_array_append_new(choices, json_string(*choice));
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:s}", "name", param->name, "type", type_text(param),
+                   "default", param->preset ? param->preset : "", "range", range_text(param, range, sizeof range), "unit",
+                   param->unit ? param->unit : "", "choices", choices, "searchable",
+                   (param->flags & TUTTI_PARAM_SEARCHABLE) != 0, "required", (param->flags & TUTTI_PARAM_REQUIRED) != 0,
+                   "doc", param->doc);
+}
+
+static json_t *descriptor_json(tutti_context *context, const struct tutti_descriptor *descriptor) {
+  const char *file = tutti_plugin_file(context, descriptor);
+  json_t *params = json_array();
+  for (size_t i = 0; i < descriptor->params.count; i++)
+    json_array_append_new(params, param_json(tutti_params_at(&descriptor->params, i)));
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "kind", tutti_kind_name(descriptor->kind), "name",
+                   descriptor->name, "version", descriptor->version, "summary", descriptor->summary, "source",
+                   descriptor->source, "licence", descriptor->licence, "file", file ? file : "", "parameters", params);
+}
+
+/* --- for people --- */
+
+static const char *field(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+static bool is_set(const json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }
+
+/* Type, range, unit and choices in one text, as in "real, 0 < x <= 1, seconds". */
+static void value_text(const json_t *param, char *text, size_t size) {
+  const json_t *choices = json_object_get(param, "choices");
+  size_t used = (size_t)snprintf(text, size, "%s", field(param, "type"));
+  if (*field(param, "range") && used < size)
+    used += (size_t)snprintf(text + used, size - used, ", %s", field(param, "range"));
+  if (*field(param, "unit") && used < size)
+    used += (size_t)snprintf(text + used, size - used, ", %s", field(param, "unit"));
+  for (size_t i = 0; i < json_array_size(choices) && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " | " : ": ",
+                             json_string_value(json_array_get(choices, i)));
+  if (is_set(param, "searchable") && used < size)
+    (void)snprintf(text + used, size - used, " (searchable)");
+}
+
+static void print_plain(const json_t *plugin) {
+  size_t index;
+  json_t *param;
+  (void)printf("%s/%s %s - %s\n", field(plugin, "kind"), field(plugin, "name"), field(plugin, "version"),
+               field(plugin, "summary"));
+  if (*field(plugin, "source"))
+    (void)printf("source   %s\n", field(plugin, "source"));
+  (void)printf("licence  %s\nfile     %s\n", field(plugin, "licence"), field(plugin, "file"));
+  json_array_foreach(json_object_get(plugin, "parameters"), index, param) {
+    char text[1024];
+    value_text(param, text, sizeof text);
+    (void)printf("\n  %s = %s\n      %s\n      %s\n", field(param, "name"),
+                 is_set(param, "required") ? "(required)" : field(param, "default"), text, field(param, "doc"));
+  }
+}
+
+/* A cell of a table: bars would end it. */
+static void print_cell(const char *text) {
+  for (; *text; text++)
+    (void)(*text == '|' ? fputs("\\|", stdout) : putchar(*text));
+}
+
+static void print_markdown(const json_t *plugin) {
+  const json_t *params = json_object_get(plugin, "parameters");
+  const char *summary = field(plugin, "summary"), *source = field(plugin, "source");
+  size_t index;
+  json_t *param;
+  bool stop = *summary && summary[strlen(summary) - 1] == '.';
+  (void)printf("### %s\n\n%s%s", field(plugin, "name"), summary, stop ? "" : ".");
+  if (*source)
+    (void)printf(" Source: %s%s", source, source[strlen(source) - 1] == '.' ? "" : ".");
+  (void)printf("\n\n");
+  if (json_array_size(params) == 0)
+    return;
+  (void)printf("| parameter | default | value | meaning |\n|---|---|---|---|\n");
+  json_array_foreach(params, index, param) {
+    char text[1024];
+    const char *preset = field(param, "default");
+    value_text(param, text, sizeof text);
+    (void)printf("| `%s` | ", field(param, "name"));
+    if (is_set(param, "required"))
+      (void)printf("required | ");
+    else
+      (void)printf(*preset ? "`%s` | " : "| ", preset);
+    print_cell(text);
+    (void)printf(" | ");
+    print_cell(field(param, "doc"));
+    (void)printf(" |\n");
+  }
+  (void)printf("\n");
+}
+
+/* --- one plugin, or all --- */
+
+static enum tutti_status find_plugin(tutti_context *context, const char *name,
+                                     const struct tutti_descriptor **descriptor) {
+  char kind_name[32];
+  enum tutti_kind kind;
+  const char *slash = strchr(name, '/');
+  if (!slash || (size_t)(slash - name) >= sizeof kind_name)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected KIND/NAME, as in backend/cpu, found '%s'; tutti list shows them",
+                      name);
+  (void)snprintf(kind_name, sizeof kind_name, "%.*s", (int)(slash - name), name);
+  TUTTI_TRY(context, tutti_kind_parse(context, kind_name, &kind));
+  TUTTI_TRY(context, tutti_plugin_find(context, kind, slash + 1, descriptor));
+  return TUTTI_OK;
+}
+
+static int inspect_one(tutti_context *context, const struct inspect_arguments *arguments) {
+  const struct tutti_descriptor *descriptor;
+  enum tutti_status status = find_plugin(context, arguments->name, &descriptor);
+  if (status != TUTTI_OK)
+    return fail(context, status);
+  json_t *plugin = descriptor_json(context, descriptor);
+  if (arguments->form == FORM_JSON) {
+    (void)json_dumpf(plugin, stdout, JSON_INDENT(2));
+    (void)putchar('\n');
+  } else {
+    (arguments->form == FORM_MARKDOWN ? print_markdown : print_plain)(plugin);
+  }
+  json_decref(plugin);
+  return finish_output();
+}
+
+/* Plugins that work, as they are scanned. */
+struct collection {
+  tutti_context *context;
+  json_t *plugins;
+  enum tutti_status status;
+};
+
+static void collect(void *argument, const struct tutti_plugin_entry *entry) {
+  struct collection *collection = argument;
+  const struct tutti_descriptor *descriptor;
+  if (!entry->works || collection->status != TUTTI_OK)
+    return;
+  collection->status = tutti_plugin_find(collection->context, entry->kind, entry->name, &descriptor);
+  if (collection->status == TUTTI_OK)
+    json_array_append_new(collection->plugins, descriptor_json(collection->context, descriptor));
+}
+
+static void print_reference(const json_t *plugins) {
+  static const char *const titles[TUTTI_KIND_COUNT] = {
+      [TUTTI_KIND_SPACE] = "Spaces",           [TUTTI_KIND_BACKEND] = "Backends",
+      [TUTTI_KIND_BUILDER] = "Builders",       [TUTTI_KIND_SURROGATE] = "Surrogates",
+      [TUTTI_KIND_ACQUISITION] = "Acquisitions", [TUTTI_KIND_MAXIMISER] = "Maximisers",
+      [TUTTI_KIND_SELECTOR] = "Selectors",     [TUTTI_KIND_EXECUTOR] = "Executors",
+  };
+  (void)printf("# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
+               "the section that names\nthe plugin; those marked *searchable* may stand in `[hyperparameters]`, with a "
+               "fixed value or a range.\n\n");
+  for (int kind = 0; kind < TUTTI_KIND_COUNT; kind++) {
+    size_t index, printed = 0;
+    json_t *plugin;
+    json_array_foreach(plugins, index, plugin) {
+      if (strcmp(field(plugin, "kind"), tutti_kind_name((enum tutti_kind)kind)) != 0)
+        continue;
+      if (printed++ == 0)
+        (void)printf("## %s\n\n", titles[kind]);
+      print_markdown(plugin);
+    }
+  }
+}
+
+static void print_all(const json_t *plugins, enum form form) {
+  size_t index;
+  json_t *plugin;
+  if (form == FORM_JSON) {
+    (void)json_dumpf(plugins, stdout, JSON_INDENT(2));
+    (void)putchar('\n');
+  } else if (form == FORM_MARKDOWN) {
+    print_reference(plugins);
+  } else {
+    json_array_foreach(plugins, index, plugin) {
+      (void)printf(index ? "\n" : "");
+      print_plain(plugin);
+    }
+  }
+}
+
+static int inspect_all(tutti_context *context, enum form form) {
+  char program[4096];
+  struct collection collection = {context, json_array(), TUTTI_OK};
+  enum tutti_status status =
+      tutti_plugin_scan(context, program_path(program, sizeof program), collect, &collection);
+  if (status == TUTTI_OK)
+    status = collection.status;
+  if (status == TUTTI_OK)
+    print_all(collection.plugins, form);
+  json_decref(collection.plugins);
+  return status == TUTTI_OK ? finish_output() : fail(context, status);
+}
+
+int command_inspect(tutti_context *context, int argc, char **argv) {
+  const struct argp_option options[] = {
+      {"json", 'j', NULL, 0, "As JSON.", 0}, {"markdown", 'm', NULL, 0, "As the plugin reference has it.", 0}, {0}};
+  const struct argp argp = {options, parse_inspect, "[KIND/NAME]",
+                            "Show a plugin, where it comes from, and its parameters; without a name, all that work.", NULL,
+                            NULL, NULL};
+  struct inspect_arguments arguments = {0};
+  int code;
+  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
+    return code;
+  return arguments.name ? inspect_one(context, &arguments) : inspect_all(context, arguments.form);
+}

@@ -1,0 +1,100 @@
+/* common.c - what the subcommands share: arguments, errors, exit codes, output. */
+#include "program_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --verbose reaches this process, its workers and its scans by the environment. */
+static const char verbose_variable[] = "TUTTI_VERBOSE";
+
+bool is_verbose(void) {
+  const char *value = getenv(verbose_variable);
+  return value && *value && strcmp(value, "0") != 0;
+}
+
+int fail(tutti_context *context, enum tutti_status status) {
+  (void)fprintf(stderr, "tutti: %s\n", tutti_error_message(context));
+  if (is_verbose())
+    (void)fprintf(stderr, "tutti: error \"%s\", raised at\n%s", tutti_status_name(status),
+                  tutti_error_trace_text(context));
+  switch (status) {
+  case TUTTI_ERROR_CANCELLED:
+    return EXIT_INTERRUPTED;
+  case TUTTI_ERROR_USAGE:
+  case TUTTI_ERROR_PLUGIN:
+  case TUTTI_ERROR_UNSUPPORTED:
+  case TUTTI_ERROR_BUSY:
+    return EXIT_USAGE;
+  default:
+    return EXIT_FAILED;
+  }
+}
+
+/* --- arguments --- */
+
+/* The options that every subcommand has; what follows is the subcommand's. */
+static error_t parse_common(int key, char *value, struct argp_state *state) {
+  (void)value;
+  switch (key) {
+  case ARGP_KEY_INIT:
+    state->child_inputs[0] = state->input;
+    return 0;
+  case 'v':
+    return setenv(verbose_variable, "1", 1);
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code) {
+  const struct argp_option options[] = {
+      {"verbose", 'v', NULL, 0, "Say more on stderr: where errors come from, and debugging messages.", -1}, {0}};
+  const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
+  const struct argp common = {options, parse_common, NULL, NULL, children, NULL, NULL};
+  argp_err_exit_status = EXIT_USAGE;
+  error_t error = argp_parse(&common, argc, argv, 0, NULL, input);
+  if (error) {
+    (void)fprintf(stderr, "tutti: %s\n", strerror(error));
+    *code = EXIT_USAGE;
+  }
+  return error == 0;
+}
+
+bool texts_add(struct texts *texts, const char *text) {
+  if (texts->count == sizeof texts->items / sizeof texts->items[0])
+    return false;
+  texts->items[texts->count++] = text;
+  return true;
+}
+
+const char *program_path(char *buffer, size_t size) {
+  ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
+  if (length < 0)
+    return "tutti";
+  buffer[length] = '\0';
+  return buffer;
+}
+
+enum tutti_status read_json(tutti_context *context, const char *path, char **text) {
+  json_error_t error;
+  json_t *root = json_load_file(path, 0, &error);
+  char *dumped = root ? json_dumps(root, JSON_REAL_PRECISION(17)) : NULL;
+  enum tutti_status status =
+      dumped ? tutti_strdup(context, dumped, text)
+             : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected the JSON of an ensemble: %s", path, error.text);
+  free(dumped);
+  json_decref(root);
+  return status;
+}
+
+/* --- output --- */
+
+bool is_terminal(FILE *file) { return isatty(fileno(file)) != 0; }
+
+int finish_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return EXIT_DONE;
+  perror("tutti: cannot write the result");
+  return EXIT_FAILED;
+}
