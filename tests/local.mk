@@ -22,5 +22,6 @@ unit_tests += %D%/unit/test_evaluate
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_metrics
 unit_tests += %D%/unit/test_network
+unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_tensors
