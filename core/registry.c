@@ -83,7 +83,11 @@ static enum tutti_status visit_folders(tutti_context *context,
     if (*folder)
       status = visit(argument, folder);
   tutti_free(path);
-  return status == TUTTI_OK ? visit(argument, TUTTI_PLUGIN_FOLDER) : status;
+  /* An uninstalled program has its own plugins; those of an installed one would be doubles. */
+  const char *installed = getenv("TUTTI_PLUGIN_FOLDER");
+  if (!installed)
+    installed = TUTTI_PLUGIN_FOLDER;
+  return status == TUTTI_OK && *installed ? visit(argument, installed) : status;
 }
 
 /* --- finding --- */

@@ -1,1 +1,10 @@
 dist_doc_DATA =
+dist_doc_DATA += %D%/architecture.md
+dist_doc_DATA += %D%/concepts.md
+dist_doc_DATA += %D%/run-directory.md
+dist_doc_DATA += %D%/writing-a-plugin.md
+dist_doc_DATA += README.md
+dist_man_MANS = %D%/tutti.1
+
+completionsdir = $(datadir)/bash-completion/completions
+dist_completions_DATA = %D%/bash-completion/tutti

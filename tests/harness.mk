@@ -9,10 +9,18 @@ EXTRA_DIST += $(cli_tests) $(fault_scripts) $(big_scripts)
 
 # --- how they are run ---
 AM_TESTS_ENVIRONMENT = \
+  TUTTI_PLUGIN_FOLDER='$(abs_top_builddir)/modules'; export TUTTI_PLUGIN_FOLDER; \
   TUTTI_PLUGIN_PATH='$(abs_top_builddir)/modules'; export TUTTI_PLUGIN_PATH; \
   TUTTI_TEST_SRCDIR='$(abs_top_srcdir)'; export TUTTI_TEST_SRCDIR; \
   TUTTI_TEST_BUILDDIR='$(abs_top_builddir)'; export TUTTI_TEST_BUILDDIR; \
-  TUTTI_PROGRAM='$(abs_top_builddir)/tutti'; export TUTTI_PROGRAM;
+  TUTTI_PROGRAM='$(abs_top_builddir)/tutti'; export TUTTI_PROGRAM; \
+  CC='$(CC)'; export CC; TUTTI_TEST_CFLAGS='$(CFLAGS)'; export TUTTI_TEST_CFLAGS; CXX='$(TEST_CXX)'; export CXX; $(sanitizer_environment)
+if SANITIZERS
+# What a sanitizer finds ends the test; a plugin, never unloaded, keeps what it made once.
+sanitizer_environment = \
+  ASAN_OPTIONS="detect_leaks=1:$$ASAN_OPTIONS"; export ASAN_OPTIONS; \
+  UBSAN_OPTIONS="print_stacktrace=1:$$UBSAN_OPTIONS"; export UBSAN_OPTIONS;
+endif
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = bash
 check_tests = $(unit_tests) $(conformance_tests) $(cli_tests) $(fault_tests) $(fault_scripts)

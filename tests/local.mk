@@ -18,6 +18,9 @@ EXTRA_DIST += %D%/golden/metrics.json
 EXTRA_DIST += %D%/golden/nomu_functions.json
 
 unit_tests += %D%/unit/test_file
+cli_tests += %D%/cli/headers.sh
+cli_tests += %D%/cli/install.sh
+
 unit_tests += %D%/unit/test_evaluate
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_gp

@@ -1,5 +1,6 @@
 /* registry.h - finds and loads plugins. A plugin of kind K and name N is the file K-N.so in a folder of the search path:
-   the recipe's, then TUTTI_PLUGIN_PATH (colon-separated), then $(pkglibdir)/plugins. The same K-N.so in two folders is an
+   the recipe's, then TUTTI_PLUGIN_PATH (colon-separated), then $(pkglibdir)/plugins, or TUTTI_PLUGIN_FOLDER in its place
+   if that is in the environment ("": none; a build tree sets it, so as not to meet an installed Tutti's plugins). The same K-N.so in two folders is an
    error that names both. Loaded plugins stay for the life of the process. */
 #ifndef TUTTI_REGISTRY_H
 #define TUTTI_REGISTRY_H

@@ -1,0 +1,35 @@
+# What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
+EXTRA_DIST += build-aux/valgrind.supp
+lint_folders = $(top_srcdir)/core $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
+lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(BLAS_CFLAGS)
+# LINT_FILES=... for some of them.
+LINT_FILES = `find $(lint_folders) -name '*.c'`
+
+.PHONY: lint lint-shell lint-cppcheck lint-tidy format format-check valgrind
+lint: lint-shell lint-cppcheck lint-tidy
+
+lint-shell:
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/test-summary \
+	  $$(find tests docs template -name '*.sh')
+
+lint-cppcheck: build_id.h
+	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
+	  --suppress=missingIncludeSystem --suppress=unknownMacro -D_GNU_SOURCE $(DEFAULT_INCLUDES) -I$(top_srcdir)/core \
+	  -j "$$(nproc)" $(LINT_FILES)
+
+lint-tidy: build_id.h
+	printf '%s\n' $(LINT_FILES) | \
+	  xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -DTUTTI_PLUGIN_FOLDER='""' $(lint_flags) 2>lint-tidy.log
+
+format:
+	cd $(top_srcdir) && find core plugins backends spaces tests template -name '*.[ch]' -exec clang-format -i {} +
+format-check:
+	cd $(top_srcdir) && find core plugins backends spaces tests template -name '*.[ch]' \
+	  -exec clang-format --dry-run -Werror {} +
+
+# The unit tests, each under valgrind's memcheck.
+valgrind: all-am
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)' \
+	  LOG_COMPILER='$(LIBTOOL) $(AM_LIBTOOLFLAGS) --mode=execute valgrind --quiet --error-exitcode=99 --leak-check=full \
+	    --errors-for-leak-kinds=definite --suppressions=$(abs_top_srcdir)/build-aux/valgrind.supp'
+CLEANFILES += lint-tidy.log

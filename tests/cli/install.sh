@@ -1,0 +1,55 @@
+#!/bin/bash
+# What is installed is complete and works from where it is; what is uninstalled is gone.
+set -eu
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES TUTTI_PLUGIN_PATH TUTTI_PLUGIN_FOLDER
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+in_build() { make --no-print-directory -s -C "$TUTTI_TEST_BUILDDIR" "$@"; }
+
+in_build install DESTDIR="$stage" > "$stage/log" 2>&1 || { cat "$stage/log" && exit 1; }
+pc=$(find "$stage" -name tutti.pc)
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$stage
+prefix=$(pkg-config --variable=prefix tutti) libdir=$(pkg-config --variable=libdir tutti)
+# pkgconf puts the sysroot before some variables.
+prefix=$stage${prefix#"$stage"} libdir=$stage${libdir#"$stage"}
+
+for file in "$prefix/bin/tutti" "$prefix/include/tutti/plugin.h" "$prefix/share/aclocal/tutti.m4" \
+  "$prefix/share/man/man1/tutti.1" "$prefix/share/bash-completion/completions/tutti" "$libdir/libtutti.so"; do
+  [ -e "$file" ] || { echo "not installed: $file" && exit 1; }
+done
+[ -z "$(find "$stage" -name '*_impl.h')" ] || { echo "private headers are installed" && exit 1; }
+
+echo "plugins export tutti_plugin and nothing else"
+for plugin in "$libdir"/tutti/plugins/*; do
+  symbols=$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -v '^__\(asan\|odr_asan\|ubsan\)' || true)
+  [ "$symbols" = tutti_plugin ] || { echo "$plugin exports: $symbols" && exit 1; }
+done
+
+echo "the library exports tutti_ and nothing else"
+strangers=$(nm -D --defined-only "$libdir/libtutti.so" | awk "{ print \$3 }" | grep -v "^tutti_\|^__\(asan\|odr_asan\|ubsan\)" || true)
+[ -z "$strangers" ] || { echo "libtutti exports: $strangers" && exit 1; }
+
+echo "the program runs, and finds what is installed"
+LD_LIBRARY_PATH=$libdir "$prefix/bin/tutti" --version
+
+echo "an embedder compiles"
+cat > "$stage/embedder.c" << 'END'
+#include <stdio.h>
+#include <tutti/tutti.h>
+#include <tutti/version.h>
+int main(void) {
+  tutti_context *context;
+  if (tutti_context_create(&context) != TUTTI_OK)
+    return 1;
+  tutti_context_destroy(context);
+  return puts(tutti_version()) < 0;
+}
+END
+read -ra flags <<< "$(pkg-config --cflags --libs tutti)"
+read -ra cc <<< "$CC ${TUTTI_TEST_CFLAGS-}"
+"${cc[@]}" "$stage/embedder.c" -o "$stage/embedder" "${flags[@]}"
+LD_LIBRARY_PATH=$libdir "$stage/embedder"
+
+in_build uninstall DESTDIR="$stage" > "$stage/log" 2>&1 || { cat "$stage/log" && exit 1; }
+left=$(find "$stage" ! -type d ! -name log ! -name 'embedder*')
+[ -z "$left" ] || { printf 'left after make uninstall:\n%s\n' "$left" && exit 1; }
