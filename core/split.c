@@ -1,0 +1,99 @@
+/* split.c - rows in a fixed order, as plugins see them. */
+#include "split_impl.h"
+
+#include <string.h>
+
+static size_t split_features(const tutti_split *split) {
+  return (size_t)split->input.height * (size_t)split->input.width * (size_t)split->input.channels;
+}
+
+/* Targets of one's own are taken as they are: scale 1, shift 0. */
+static enum tutti_status split_take_targets(tutti_context *context, tutti_split *split, const float *targets) {
+  size_t count = split->rows * split->outputs;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *targets, &split->targets));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &split->raw_targets));
+  TUTTI_TRY(context, tutti_alloc(context, split->outputs, sizeof(double), &split->scale));
+  TUTTI_TRY(context, tutti_alloc(context, split->outputs, sizeof(double), &split->shift));
+  for (size_t i = 0; i < count; i++) {
+    split->targets[i] = targets[i];
+    split->raw_targets[i] = (double)targets[i];
+  }
+  for (size_t o = 0; o < split->outputs; o++)
+    split->scale[o] = 1;
+  return TUTTI_OK;
+}
+
+static enum tutti_status split_take_labels(tutti_context *context, tutti_split *split, const int32_t *labels) {
+  for (size_t r = 0; r < split->rows; r++)
+    if (labels[r] < 0 || (size_t)labels[r] >= split->outputs)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s, row %zu: label %d is not one of the %zu classes", split->name,
+                        r, (int)labels[r], split->outputs);
+  TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *labels, &split->labels));
+  if (split->rows)
+    memcpy(split->labels, labels, split->rows * sizeof *labels);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_split_create(tutti_context *context, const char *name, size_t rows, struct tutti_shape input,
+                                     size_t outputs, const float *inputs, const float *targets, const int32_t *labels,
+                                     tutti_split **made) {
+  tutti_split *split = NULL;
+  enum tutti_status status;
+  *made = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *split, &split));
+  split->rows = rows;
+  split->outputs = outputs;
+  split->input = input;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, name, &split->name));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, split_features(split) * sizeof *inputs, &split->inputs));
+  if (split->inputs)
+    memcpy(split->inputs, inputs, rows * split_features(split) * sizeof *inputs);
+  if (targets)
+    TUTTI_TRY_OUT(context, split_take_targets(context, split, targets));
+  if (labels)
+    TUTTI_TRY_OUT(context, split_take_labels(context, split, labels));
+  *made = split;
+  split = NULL;
+out:
+  tutti_split_destroy(split);
+  return status;
+}
+
+void tutti_split_destroy(tutti_split *split) {
+  if (!split)
+    return;
+  tutti_free(split->name);
+  tutti_free(split->inputs);
+  tutti_free(split->targets);
+  tutti_free(split->raw_targets);
+  tutti_free(split->labels);
+  tutti_free(split->scale);
+  tutti_free(split->shift);
+  tutti_free(split);
+}
+
+const char *tutti_split_name(const tutti_split *split) { return split->name; }
+
+size_t tutti_split_rows(const tutti_split *split) { return split->rows; }
+
+struct tutti_shape tutti_split_input(const tutti_split *split) { return split->input; }
+
+size_t tutti_split_outputs(const tutti_split *split) { return split->outputs; }
+
+const float *tutti_split_inputs(const tutti_split *split) { return split->inputs; }
+
+void tutti_split_gather(const tutti_split *split, size_t count, const uint32_t *rows, float *out) {
+  size_t features = split_features(split);
+  for (size_t i = 0; i < count; i++)
+    memcpy(out + i * features, split->inputs + rows[i] * features, features * sizeof *out);
+}
+
+const float *tutti_split_targets(const tutti_split *split) { return split->targets; }
+
+const double *tutti_split_raw_targets(const tutti_split *split) { return split->raw_targets; }
+
+const int32_t *tutti_split_labels(const tutti_split *split) { return split->labels; }
+
+const double *tutti_split_target_scale(const tutti_split *split) { return split->scale; }
+
+const double *tutti_split_target_shift(const tutti_split *split) { return split->shift; }
