@@ -26,3 +26,6 @@ libbackendcpu_la_SOURCES += %D%/cpu/train.c
 libbackendcpu_la_SOURCES += %D%/cpu/update_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/vector_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/weights.c
+plugin_LTLIBRARIES += backend-cpu.la
+backend_cpu_la_SOURCES = %D%/cpu/cpu.c
+backend_cpu_la_LIBADD = libbackendcpu.la -lm

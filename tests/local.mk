@@ -21,12 +21,13 @@ unit_tests += %D%/unit/test_file
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/install.sh
 
+unit_tests += %D%/unit/test_cpu_kernels
+tests_unit_test_cpu_kernels_LDADD = libbackendcpu.la $(LDADD)
+unit_tests += %D%/unit/test_cpu_network
+tests_unit_test_cpu_network_SOURCES = %D%/unit/test_cpu_network.c %D%/unit/cpu_reference.c %D%/unit/cpu_reference.h
+tests_unit_test_cpu_network_LDADD = libbackendcpu.la $(LDADD)
 unit_tests += %D%/unit/test_evaluate
 unit_tests += %D%/unit/test_function
-unit_tests += %D%/unit/test_gp
-tests_unit_test_gp_SOURCES = %D%/unit/test_gp.c plugins/surrogate/gp/gp_factor.c
-tests_unit_test_gp_SOURCES += plugins/surrogate/gp/gp_likelihood.c plugins/surrogate/gp/gp_posterior.c
-tests_unit_test_gp_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
 unit_tests += %D%/unit/test_metrics
 unit_tests += %D%/unit/test_network
 unit_tests += %D%/unit/test_param

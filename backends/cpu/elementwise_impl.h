@@ -177,15 +177,15 @@ static void softmax(size_t rows, size_t classes, float *x, size_t ld, float *log
     float top = x[0];
     for (size_t c = 1; c < classes; c++)
       top = x[c] > top ? x[c] : top;
-    float sum = 0;
-    for (size_t c = 0; c < classes; c += CPU_LANES) {
-      size_t here = classes - c < CPU_LANES ? classes - c : CPU_LANES;
-      vec e = v_exp_negative(v_load(x + c) - v_set(top));
-      v_store(x + c, v_zero());
-      v_store_first(x + c, e, here);
-      sum += v_sum(v_load(x + c));
-    }
-    for (size_t c = 0; c < classes; c += CPU_LANES)
+    size_t full = (classes + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+    for (size_t c = 0; c < full; c += CPU_LANES)
+      v_store(x + c, v_exp_negative(v_load(x + c) - v_set(top)));
+    memset(x + classes, 0, (ld - classes) * sizeof *x);
+    vec sums = v_zero();
+    for (size_t c = 0; c < full; c += CPU_LANES)
+      sums = sums + v_load(x + c);
+    float sum = v_sum(sums);
+    for (size_t c = 0; c < full; c += CPU_LANES)
       v_store(x + c, v_load(x + c) / v_set(sum));
     if (log_sum) {
       float kept[CPU_LANES];

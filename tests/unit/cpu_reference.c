@@ -1,0 +1,252 @@
+/* cpu_reference.c - see cpu_reference.h. Written to be read, not to be fast. */
+#include "cpu_reference.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void reference_create(struct reference *reference, const tutti_network *network, const struct tutti_task *task,
+                      const tutti_tensors *weights) {
+  memset(reference, 0, sizeof *reference);
+  reference->network = network;
+  reference->task = task;
+  reference->training = true;
+  for (size_t t = 0; t < tutti_tensors_count(weights); t++) {
+    const struct tutti_tensor *tensor = tutti_tensors_at(weights, t);
+    struct reference_array *array = &reference->arrays[reference->array_count++];
+    array->name = tensor->name;
+    array->count = tensor->bytes / sizeof(float);
+    array->values = malloc(array->count * sizeof *array->values);
+    for (size_t i = 0; i < array->count; i++)
+      array->values[i] = (double)((const float *)tensor->data)[i];
+  }
+}
+
+void reference_destroy(struct reference *reference) {
+  for (size_t i = 0; i < reference->array_count; i++)
+    free(reference->arrays[i].values);
+  for (size_t i = 0; i < REFERENCE_LAYERS; i++) {
+    free(reference->values[i]);
+    free(reference->detached[i]);
+  }
+}
+
+struct reference_array *reference_find(struct reference *reference, const char *label, const char *part) {
+  char name[128];
+  (void)snprintf(name, sizeof name, "%s/%s", label, part);
+  for (size_t i = 0; i < reference->array_count; i++)
+    if (strcmp(reference->arrays[i].name, name) == 0)
+      return &reference->arrays[i];
+  return NULL;
+}
+
+double reference_activation(enum tutti_activation activation, double x) {
+  switch (activation) {
+  case TUTTI_ACTIVATION_ELU: return x > 0 ? x : expm1(x);
+  case TUTTI_ACTIVATION_GELU: return x * 0.5 * erfc(-x / sqrt(2));
+  case TUTTI_ACTIVATION_HARD_SIGMOID: return fmax(0, fmin(1, 0.2 * x + 0.5));
+  case TUTTI_ACTIVATION_RELU: return x > 0 ? x : 0;
+  case TUTTI_ACTIVATION_SELU: return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
+  case TUTTI_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
+  case TUTTI_ACTIVATION_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+  case TUTTI_ACTIVATION_SOFTSIGN: return x / (1 + fabs(x));
+  case TUTTI_ACTIVATION_SWISH: return x / (1 + exp(-x));
+  case TUTTI_ACTIVATION_TANH: return tanh(x);
+  case TUTTI_ACTIVATION_LEAKY_RELU: return x > 0 ? x : 0.01 * x;
+  default: return x;
+  }
+}
+
+static size_t width_of(const struct tutti_layer *layer) {
+  return (size_t)(layer->shape.height * layer->shape.width * layer->shape.channels);
+}
+
+static void norm(struct reference *reference, const struct tutti_layer *layer, size_t rows, const double *x, double *y) {
+  size_t width = width_of(layer);
+  struct reference_array *gamma = reference_find(reference, layer->label, "gamma");
+  struct reference_array *beta = reference_find(reference, layer->label, "beta");
+  for (size_t c = 0; c < width; c++) {
+    double mean = 0, variance = 0;
+    for (size_t r = 0; r < rows; r++)
+      mean += x[r * width + c] / (double)rows;
+    for (size_t r = 0; r < rows; r++)
+      variance += pow(x[r * width + c] - mean, 2) / (double)rows;
+    if (!reference->training) {
+      mean = reference_find(reference, layer->label, "mean")->values[c];
+      variance = reference_find(reference, layer->label, "variance")->values[c];
+    }
+    for (size_t r = 0; r < rows; r++) {
+      double normal = (x[r * width + c] - mean) / sqrt(variance + layer->attributes.epsilon);
+      y[r * width + c] = (gamma ? gamma->values[c] : 1) * normal + (beta ? beta->values[c] : 0);
+    }
+  }
+}
+
+static void evaluate_layer(struct reference *reference, size_t index) {
+  const struct tutti_layer *layer = tutti_network_layer(reference->network, index);
+  size_t rows = reference->rows + reference->artificial, width = width_of(layer);
+  double *y = realloc(reference->values[index], (rows * width + 1) * sizeof *y);
+  reference->values[index] = y;
+  const double *x = layer->input_count ? reference->values[layer->inputs[0]] : reference->inputs;
+  size_t in = layer->input_count ? width_of(tutti_network_layer(reference->network, layer->inputs[0])) : width;
+  struct reference_array *weight = reference_find(reference, layer->label, "weight");
+  struct reference_array *bias = reference_find(reference, layer->label, "bias");
+  if (layer->op == TUTTI_OP_BATCH_NORM) {
+    norm(reference, layer, rows, x, y);
+    return;
+  }
+  for (size_t r = 0; r < rows; r++) {
+    double *to = y + r * width;
+    const double *from = x + r * in;
+    size_t at = 0;
+    for (size_t c = 0; c < width; c++) {
+      to[c] = 0;
+      switch (layer->op) {
+      case TUTTI_OP_DENSE:
+        for (size_t i = 0; i < in; i++)
+          to[c] += from[i] * weight->values[i * width + c];
+        to[c] += bias ? bias->values[c] : 0;
+        break;
+      case TUTTI_OP_ACTIVATION:
+        if (layer->attributes.activation == TUTTI_ACTIVATION_CRELU)
+          to[c] = c < in ? fmax(0, from[c]) : fmax(0, -from[c - in]);
+        else
+          to[c] = reference_activation(layer->attributes.activation, from[c]);
+        break;
+      case TUTTI_OP_ADD:
+      case TUTTI_OP_MEAN:
+        for (size_t e = 0; e < layer->input_count; e++)
+          to[c] += reference->values[layer->inputs[e]][r * width + c];
+        to[c] /= layer->op == TUTTI_OP_MEAN ? (double)layer->input_count : 1;
+        break;
+      case TUTTI_OP_ZERO: break;
+      case TUTTI_OP_CONCAT: break; /* below */
+      default: to[c] = from[c];    /* input, identity, flatten, dropout, detach, heads */
+      }
+    }
+    for (size_t e = 0; layer->op == TUTTI_OP_CONCAT && e < layer->input_count; e++) {
+      size_t wide = width_of(tutti_network_layer(reference->network, layer->inputs[e]));
+      memcpy(to + at, reference->values[layer->inputs[e]] + r * wide, wide * sizeof *to);
+      at += wide;
+    }
+  }
+  if (layer->op == TUTTI_OP_DETACH && reference->training) {
+    if (!reference->detached[index]) {
+      reference->detached[index] = malloc(rows * width * sizeof *y);
+      memcpy(reference->detached[index], y, rows * width * sizeof *y);
+    }
+    memcpy(y, reference->detached[index], rows * width * sizeof *y);
+  }
+}
+
+void reference_forward(struct reference *reference) {
+  for (size_t i = 0; i < tutti_network_layers(reference->network); i++)
+    evaluate_layer(reference, i);
+}
+
+static const struct tutti_layer *head_of(const struct reference *reference) {
+  return tutti_network_layer(reference->network, tutti_network_layers(reference->network) - 1);
+}
+
+static double spread_to_variance(const struct tutti_attributes *a, double raw) {
+  double spread = a->floor + reference_activation(TUTTI_ACTIVATION_SOFTPLUS, a->scale * raw);
+  return a->variance ? spread : spread * spread;
+}
+
+static double penalty(struct reference *reference) {
+  double total = 0;
+  for (size_t i = 0; i < tutti_network_layers(reference->network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(reference->network, i);
+    double l2 = isnan(layer->attributes.l2) ? reference->l2 : layer->attributes.l2;
+    static const char *const parts[] = {"weight", "bias", "gamma", "beta"};
+    for (size_t p = 0; p < 4; p++) {
+      struct reference_array *array = reference_find(reference, layer->label, parts[p]);
+      for (size_t k = 0; array && (p == 0 || reference->l2_biases) && k < array->count; k++)
+        total += l2 * array->values[k] * array->values[k];
+    }
+  }
+  return total;
+}
+
+double reference_loss(struct reference *reference) {
+  reference_forward(reference);
+  const struct tutti_layer *head = head_of(reference);
+  const struct tutti_attributes *a = &head->attributes;
+  const double *x = reference->values[head->inputs[0]];
+  size_t outputs = reference->task->outputs, rows = reference->rows;
+  double total = 0, cells = (double)(rows * outputs);
+  for (size_t r = 0; r < rows; r++) {
+    if (head->op == TUTTI_OP_HEAD_SOFTMAX) {
+      double sum = 0;
+      for (size_t c = 0; c < outputs; c++)
+        sum += exp(x[r * outputs + c]);
+      total += (log(sum) - x[r * outputs + (size_t)reference->labels[r]]) / (double)rows;
+    } else if (head->op == TUTTI_OP_HEAD_NOMU) {
+      double raw = reference->values[head->inputs[1]][r];
+      double square = a->stable && fabs(raw) > 1 ? 2 * fabs(raw) - 1 : raw * raw;
+      total += pow(x[r] - reference->targets[r], 2) + a->pi_sqr * square;
+    } else {
+      for (size_t o = 0; o < outputs; o++) {
+        double d = reference->targets[r * outputs + o];
+        if (head->op == TUTTI_OP_HEAD_LINEAR) {
+          total += pow(d - x[r * outputs + o], 2) / cells;
+        } else {
+          double v = spread_to_variance(a, x[r * 2 * outputs + outputs + o]);
+          d -= x[r * 2 * outputs + o];
+          total += (0.5 * log(2 * M_PI * v) + d * d / (2 * v)) / cells;
+        }
+      }
+    }
+  }
+  for (size_t r = rows; r < rows + reference->artificial; r++) {
+    double raw = reference->values[head->inputs[1]][r];
+    double push = a->stable ? a->c_exp * fmax(0, -raw) + exp(-a->c_exp * fmax(0, raw)) : exp(-a->c_exp * raw);
+    total += a->pi_exp * push / (double)reference->artificial;
+  }
+  return total + penalty(reference);
+}
+
+void reference_predict(struct reference *reference, double *out) {
+  reference->training = false;
+  reference_forward(reference);
+  const struct tutti_layer *head = head_of(reference);
+  const double *x = reference->values[head->inputs[0]];
+  size_t outputs = reference->task->outputs;
+  for (size_t r = 0; r < reference->rows; r++) {
+    double sum = 0;
+    for (size_t o = 0; o < outputs; o++)
+      sum += exp(x[r * outputs + o]);
+    for (size_t o = 0; o < outputs; o++) {
+      size_t i = r * outputs + o;
+      switch (head->op) {
+      case TUTTI_OP_HEAD_SOFTMAX: out[i] = exp(x[i]) / sum; break;
+      case TUTTI_OP_HEAD_GAUSSIAN:
+        out[2 * i] = x[r * 2 * outputs + o];
+        out[2 * i + 1] = spread_to_variance(&head->attributes, x[r * 2 * outputs + outputs + o]);
+        break;
+      case TUTTI_OP_HEAD_NOMU:
+        out[2 * i] = x[i];
+        out[2 * i + 1] = pow(fmax(0, reference->values[head->inputs[1]][r]), 2);
+        break;
+      default:
+        out[2 * i] = x[i];
+        out[2 * i + 1] = NAN;
+      }
+    }
+  }
+}
+
+double reference_derivative(struct reference *reference, struct reference_array *array, size_t index) {
+  double kept = array->values[index], h = 1e-7; /* small, so that few units cross a kink */
+  array->values[index] = kept + h;
+  double up = reference_loss(reference);
+  array->values[index] = kept - h;
+  double down = reference_loss(reference);
+  array->values[index] = kept;
+  return (up - down) / (2 * h);
+}

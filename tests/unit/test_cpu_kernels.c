@@ -1,0 +1,337 @@
+/* test_cpu_kernels.c - the kernels of backend cpu, of every instruction set that this machine has, against plain scalar
+   arithmetic in double precision. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../backends/cpu/kernels_impl.h"
+#include "golden.h"
+
+#include <tutti/context.h>
+#include <tutti/random.h>
+
+#define FOR_EACH_CPU(k)                                                                                                  \
+  for (int cpu_ = TUTTI_CPU_BASELINE; cpu_ <= (int)tutti_cpu_detect(); cpu_++)                                           \
+    for (const struct cpu_kernels *k = backend_cpu_kernels((enum tutti_cpu)cpu_); k; k = NULL)
+
+static size_t padded(size_t n) { return (n + 15) / 16 * 16; }
+
+/* An aligned array of `count` normal numbers, with a line to spare. */
+static float *draw(size_t count, uint64_t seed) {
+  float *x = aligned_alloc(64, (padded(count) + 16) * sizeof *x);
+  assert_non_null(x);
+  struct tutti_random random;
+  tutti_random_init(&random, seed, "test", 0);
+  tutti_random_fill_normal(&random, padded(count) + 16, 0, 1, x);
+  return x;
+}
+
+static void check_gemm(const struct cpu_kernels *k, size_t m, size_t n, size_t depth, bool by_columns, int mode) {
+  size_t lda = padded(by_columns ? m : depth), ldn = padded(n) + 16;
+  float *a = draw((by_columns ? depth : m) * lda, 1), *b = draw(depth * ldn, 2), *c = draw(m * ldn, 3);
+  float *before = draw(m * ldn, 3), *bias = draw(ldn, 4), *mask = draw(m * ldn, 5);
+  struct cpu_gemm g = {.m = m, .n = padded(n), .k = depth, .a = a, .a_row = by_columns ? 1 : lda,
+                       .a_column = by_columns ? lda : 1, .b = b, .ldb = ldn, .c = c, .ldc = ldn};
+  g.bias = mode & 1 ? bias : NULL;
+  g.relu = mode & 2;
+  g.mask = mode & 4 ? mask : NULL;
+  g.accumulate = mode & 8;
+  k->gemm(&g);
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < ldn; j++) {
+      double want = 0;
+      for (size_t q = 0; q < depth; q++)
+        want += (double)a[i * g.a_row + q * g.a_column] * (double)b[q * ldn + j];
+      want += g.bias ? (double)bias[j] : 0;
+      want += g.accumulate ? (double)before[i * ldn + j] : 0;
+      want = g.relu && want < 0 ? 0 : want;
+      want = g.mask && mask[i * ldn + j] <= 0 ? 0 : want;
+      if (j >= padded(n))
+        want = (double)before[i * ldn + j]; /* untouched */
+      assert_close((double)c[i * ldn + j], want, 1e-5, 2e-6 * sqrt((double)depth));
+    }
+  free(a), free(b), free(c), free(before), free(bias), free(mask);
+}
+
+static void test_gemm(void **state) {
+  (void)state;
+  const size_t sizes[] = {1, 2, 3, 7, 8, 13, 17, 33};
+  enum { SIZES = sizeof sizes / sizeof *sizes };
+  FOR_EACH_CPU(k) {
+    for (size_t i = 0; i < SIZES; i++)
+      for (size_t j = 0; j < SIZES; j++)
+        for (size_t q = 0; q < SIZES; q += 2)
+          for (int columns = 0; columns < 2; columns++)
+            check_gemm(k, sizes[i], sizes[j], sizes[q], columns, (int)(i * 5 + j * 3 + q) % 16);
+    for (int mode = 0; mode < 16; mode++)
+      check_gemm(k, 25, 130, 19, mode % 2, mode);
+    check_gemm(k, 100, 64, 50, false, 0);
+    check_gemm(k, 5, 0, 3, false, 0);
+  }
+}
+
+/* The same row gives the same bits whatever rows surround it. */
+static void test_gemm_rows_are_independent(void **state) {
+  (void)state;
+  FOR_EACH_CPU(k) {
+    float *a = draw(40 * 32, 1), *b = draw(32 * 48, 2), *all = draw(40 * 48, 3), *one = draw(40 * 48, 4);
+    struct cpu_gemm g = {.m = 40, .n = 48, .k = 29, .a = a, .a_row = 32, .a_column = 1, .b = b, .ldb = 48, .c = all, .ldc = 48};
+    k->gemm(&g);
+    for (size_t r = 0; r < 40; r++) {
+      struct cpu_gemm single = g;
+      single.m = 1;
+      single.a = a + r * 32;
+      single.c = one + r * 48;
+      k->gemm(&single);
+    }
+    assert_memory_equal(all, one, 40 * 48 * sizeof *all);
+    free(a), free(b), free(all), free(one);
+  }
+}
+
+static void test_moves(void **state) {
+  (void)state;
+  FOR_EACH_CPU(k) {
+    const size_t rows[] = {1, 16, 37}, columns[] = {1, 9, 32, 50};
+    for (size_t i = 0; i < 3; i++)
+      for (size_t j = 0; j < 4; j++) {
+        size_t r = rows[i], c = columns[j], ldi = padded(c), ldo = padded(r);
+        float *in = draw(r * ldi, 1), *out = draw(c * ldo, 2), *sums = draw(ldi, 3), *rowwise = draw(r * ldi, 4);
+        k->transpose(r, c, in, ldi, out, ldo);
+        for (size_t x = 0; x < c; x++)
+          for (size_t y = 0; y < ldo; y++)
+            assert_true(out[x * ldo + y] == (y < r ? in[y * ldi + x] : 0));
+        k->column_sums(r, ldi, in, ldi, sums);
+        for (size_t x = 0; x < ldi; x++) {
+          double want = 0;
+          for (size_t y = 0; y < r; y++)
+            want += (double)in[y * ldi + x];
+          assert_close((double)sums[x], want, 1e-5, 1e-5);
+        }
+        uint32_t order[37];
+        for (size_t y = 0; y < r; y++)
+          order[y] = (uint32_t)((y * 7 + 3) % r);
+        float kept = ldi > c ? rowwise[c] : 0;
+        k->gather(r, c, in, order, rowwise, ldi); /* in read as [r][c] without padding */
+        for (size_t y = 0; y < r; y++)
+          assert_memory_equal(rowwise + y * ldi, in + order[y] * c, c * sizeof *in);
+        if (ldi > c)
+          assert_true(rowwise[c] == kept);
+        free(in), free(out), free(sums), free(rowwise);
+      }
+  }
+}
+
+static void test_elementwise(void **state) {
+  (void)state;
+  enum { N = 2064 };
+  FOR_EACH_CPU(k) {
+    float *x = draw(N, 1), *by = draw(N, 2), *y = draw(N, 3), *before = draw(N, 3);
+    k->add(N, x, y);
+    k->axpy(N, 0.5f, x, y);
+    k->scale(N, 2, y);
+    k->multiply(N, x, by, y, true);
+    double squares = 0;
+    for (size_t i = 0; i < N; i++) {
+      assert_close((double)y[i], 2 * ((double)before[i] + 1.5 * (double)x[i]) + (double)x[i] * (double)by[i], 1e-6, 2e-6);
+      squares += (double)x[i] * (double)x[i];
+    }
+    k->multiply(N, x, by, y, false);
+    for (size_t i = 0; i < N; i++)
+      assert_true(y[i] == x[i] * by[i]);
+    assert_close(k->sum_squares(N, x), squares, 1e-6, 0);
+    free(x), free(by), free(y), free(before);
+  }
+}
+
+/* --- activations --- */
+
+static double activation_of(enum tutti_activation activation, double x) {
+  switch (activation) {
+  case TUTTI_ACTIVATION_LINEAR: return x;
+  case TUTTI_ACTIVATION_ELU: return x > 0 ? x : expm1(x);
+  case TUTTI_ACTIVATION_GELU: return x * 0.5 * erfc(-x / sqrt(2));
+  case TUTTI_ACTIVATION_HARD_SIGMOID: return fmax(0, fmin(1, 0.2 * x + 0.5));
+  case TUTTI_ACTIVATION_RELU: return x > 0 ? x : 0;
+  case TUTTI_ACTIVATION_SELU: return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
+  case TUTTI_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
+  case TUTTI_ACTIVATION_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+  case TUTTI_ACTIVATION_SOFTSIGN: return x / (1 + fabs(x));
+  case TUTTI_ACTIVATION_SWISH: return x / (1 + exp(-x));
+  case TUTTI_ACTIVATION_TANH: return tanh(x);
+  case TUTTI_ACTIVATION_LEAKY_RELU: return x > 0 ? x : 0.01 * x;
+  default: return NAN;
+  }
+}
+
+/* Arguments from -80 to 80, dense around 0, in blocks of 16. */
+enum { POINTS = 16 * 4000 };
+static float point(size_t i) {
+  double t = (double)i / (POINTS - 1) * 2 - 1;
+  return (float)(80 * t * t * t);
+}
+
+static void test_activations(void **state) {
+  (void)state;
+  float *y = draw(POINTS, 1), *slope = draw(POINTS, 2), *gradient = draw(POINTS, 3);
+  FOR_EACH_CPU(k) {
+    for (int a = 0; a < TUTTI_ACTIVATION_CRELU; a++) {
+      /* gelu's tail and hard sigmoid's foot are small differences; the others are relative throughout. */
+      double absolute = a == TUTTI_ACTIVATION_GELU ? 1e-6 : a == TUTTI_ACTIVATION_HARD_SIGMOID ? 1e-7 : 1e-37;
+      for (size_t i = 0; i < POINTS; i++) {
+        y[i] = point(i);
+        gradient[i] = 2;
+      }
+      k->activate[a](POINTS, y, slope);
+      k->derive[a](POINTS, y, slope, gradient);
+      for (size_t i = 0; i < POINTS; i++) {
+        double x = (double)point(i), h = 1e-5 * fmax(1e-3, fabs(x));
+        assert_close((double)y[i], activation_of((enum tutti_activation)a, x), 1e-6, absolute);
+        bool kink = (fabs(x) < 2 * h && a != TUTTI_ACTIVATION_TANH) || fabs(fabs(x) - 2.5) < 2 * h;
+        double difference = (activation_of((enum tutti_activation)a, x + h) - activation_of((enum tutti_activation)a, x - h)) / (2 * h);
+        if (!kink)
+          assert_close((double)gradient[i], 2 * difference, 1e-5, 2e-6);
+      }
+    }
+  }
+  free(y), free(slope), free(gradient);
+}
+
+static void test_activations_keep_nan(void **state) {
+  (void)state;
+  float y[16], slope[16];
+  FOR_EACH_CPU(k) {
+    for (int a = TUTTI_ACTIVATION_LINEAR; a < TUTTI_ACTIVATION_CRELU; a++) {
+      for (int i = 0; i < 16; i++)
+        y[i] = NAN;
+      k->activate[a](16, y, slope);
+      assert_true(isnan(y[0]) && isnan(y[15]));
+    }
+  }
+}
+
+static void test_exponential(void **state) {
+  (void)state;
+  float *x = draw(POINTS, 1), *y = draw(POINTS, 2);
+  FOR_EACH_CPU(k) {
+    for (size_t i = 0; i < POINTS; i++)
+      x[i] = (float)(-87.0 + 175.7 * (double)i / POINTS);
+    k->exponential(POINTS, x, y);
+    for (size_t i = 0; i < POINTS; i++)
+      assert_close((double)y[i], exp((double)x[i]), 3e-7, 0);
+    for (size_t i = 0; i < 16; i++)
+      x[i] = i % 2 ? 1000.0f : -1000.0f;
+    k->exponential(16, x, y);
+    assert_true(isinf(y[1]) && y[0] < 1.3e-38f);
+  }
+  free(x), free(y);
+}
+
+/* --- heads --- */
+
+static void test_gaussian(void **state) {
+  (void)state;
+  enum { N = 1003 };
+  float *mean = draw(N, 1), *raw = draw(N, 2), *target = draw(N, 3), *to_mean = draw(N, 4), *to_raw = draw(N, 5), *out = draw(N, 6);
+  for (size_t i = 0; i < N; i++)
+    raw[i] *= 12;
+  FOR_EACH_CPU(k) {
+    for (int variance = 0; variance < 2; variance++) {
+      struct cpu_gaussian head = {.scale = 0.5f, .floor = 1e-3f, .variance = variance, .weight = 0.25f};
+      double got = k->gaussian(&head, N, mean, raw, target, to_mean, to_raw), want = 0;
+      k->variance(&head, N, raw, out);
+      for (size_t i = 0; i < N; i++) {
+        double t = 0.5 * (double)raw[i], spread = (double)1e-3f + activation_of(TUTTI_ACTIVATION_SOFTPLUS, t);
+        double v = variance ? spread : spread * spread, d = (double)target[i] - (double)mean[i];
+        want += 0.5 * log(v) + d * d / (2 * v) + 0.5 * log(2 * M_PI);
+        double in_v = 0.5 / v - d * d / (2 * v * v), in_spread = variance ? in_v : 2 * spread * in_v;
+        assert_close((double)out[i], v, 1e-6, 0);
+        assert_close((double)to_mean[i], -0.25 * d / v, 2e-6, 0);
+        assert_close((double)to_raw[i], 0.25 * in_spread * 0.5 / (1 + exp(-t)), 1e-5, 2e-5 * fabs(0.25 * in_spread));
+      }
+      assert_close(got, want, 1e-6, 0);
+      assert_true(k->gaussian(&head, N, mean, raw, target, NULL, NULL) == got);
+    }
+  }
+  free(mean), free(raw), free(target), free(to_mean), free(to_raw), free(out);
+}
+
+static void test_softmax(void **state) {
+  (void)state;
+  const size_t classes[] = {1, 2, 10, 16, 33};
+  FOR_EACH_CPU(k) {
+    for (size_t c = 0; c < 5; c++) {
+      size_t n = classes[c], ld = padded(n), rows = 5;
+      float *x = draw(rows * ld, 1), *logits = draw(rows * ld, 1), log_sum[5];
+      for (size_t i = 0; i < rows * ld; i++)
+        x[i] = logits[i] *= 20;
+      k->softmax(rows, n, x, ld, log_sum);
+      for (size_t r = 0; r < rows; r++) {
+        double sum = 0;
+        for (size_t j = 0; j < n; j++)
+          sum += exp((double)logits[r * ld + j]);
+        assert_close((double)log_sum[r], log(sum), 1e-6, 1e-6);
+        for (size_t j = 0; j < ld; j++)
+          assert_close((double)x[r * ld + j], j < n ? exp((double)logits[r * ld + j]) / sum : 0, 5e-6, 1e-30);
+      }
+      free(x), free(logits);
+    }
+  }
+}
+
+/* --- masks --- */
+
+static void test_masks(void **state) {
+  (void)state;
+  enum { N = 64000 };
+  float *y = draw(N, 1), *other = draw(N, 2);
+  const struct cpu_kernels *first = backend_cpu_kernels(TUTTI_CPU_BASELINE);
+  struct cpu_mask mask = {.key = 12345, .step = 7, .layer = 3, .threshold = (uint32_t)(0.3 * 4294967296.0), .keep = 2};
+  first->mask(&mask, N, y);
+  size_t dropped = 0;
+  for (size_t i = 0; i < N; i++) {
+    assert_true(y[i] == 0 || y[i] == 2);
+    dropped += y[i] == 0;
+  }
+  assert_true(fabs((double)dropped / N - 0.3) < 5 * sqrt(0.21 / N));
+  FOR_EACH_CPU(k) {
+    k->mask(&mask, N, other);
+    assert_memory_equal(y, other, N * sizeof *y);
+    k->mask(&mask, 48, other + 16); /* a prefix is the same */
+    assert_memory_equal(y, other + 16, 48 * sizeof *y);
+    for (int field = 0; field < 3; field++) { /* another step, layer or key: other numbers */
+      struct cpu_mask changed = mask;
+      changed.step += field == 0;
+      changed.layer += field == 1;
+      changed.key += field == 2;
+      k->mask(&changed, N, other);
+      size_t equal = 0;
+      for (size_t i = 0; i < N; i++)
+        equal += other[i] == y[i];
+      assert_true(fabs((double)equal / N - 0.58) < 0.02);
+    }
+  }
+  free(y), free(other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_gemm),
+      cmocka_unit_test(test_gemm_rows_are_independent),
+      cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_elementwise),
+      cmocka_unit_test(test_activations),
+      cmocka_unit_test(test_activations_keep_nan),
+      cmocka_unit_test(test_exponential),
+      cmocka_unit_test(test_gaussian),
+      cmocka_unit_test(test_softmax),
+      cmocka_unit_test(test_masks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
