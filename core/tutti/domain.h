@@ -19,7 +19,7 @@ struct tutti_dimension {
   const char *name;
   enum tutti_dimension_type type;
   double low, high; /* inclusive; real and integer */
-  bool log;         /* uniform in the logarithm; low > 0 */
+  bool log;         /* uniform in the logarithm; low > 0. An integer k has the share log((k + 1) / k) */
   size_t choice_count;
   const char *const *choices; /* categorical */
   /* Condition: active only while the earlier categorical or integer dimension `parent` is active and has one of these
@@ -41,7 +41,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_add(tutti_context *cont
    "choice a b c", each optionally followed by "if NAME = v1 v2 ...". */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_add_text(tutti_context *context, tutti_domain *domain,
                                                                   const char *name, const char *text);
+/* Does a text begin like such a range? */
+TUTTI_API bool tutti_domain_is_range(const char *text);
 TUTTI_API size_t tutti_domain_count(const tutti_domain *domain);
+/* Borrowed until the next one is added. */
 TUTTI_API const struct tutti_dimension *tutti_domain_at(const tutti_domain *domain, size_t index);
 /* Number of the dimension of that name, or SIZE_MAX. */
 TUTTI_API size_t tutti_domain_find(const tutti_domain *domain, const char *name);
@@ -51,13 +54,17 @@ TUTTI_API double tutti_domain_cardinality(const tutti_domain *domain);
 /* --- points: double [count] ---------------------------------------------------------------------------------- */
 
 TUTTI_API void tutti_domain_sample(const tutti_domain *domain, struct tutti_random *random, double *point);
-/* Give one uniformly chosen active dimension a different value (a fresh uniform draw; NaNs repaired where conditions
-   change). Leaves the point as it is where no dimension has a second value, and returns false. */
+/* Give one uniformly chosen active dimension a different value (a fresh draw); dimensions that this makes active are drawn,
+   too, and those that it makes inactive become NaN. Leaves the point as it is where no dimension has a second value, and
+   returns false. */
 TUTTI_API bool tutti_domain_mutate(const tutti_domain *domain, struct tutti_random *random, double *point);
 /* Neighbours differ in one active dimension: another choice, an integer +-1 (log: the next of about 20 steps over the
-   range), a real +-`step` of its (log) range. Calls visit(argument, point) for each; stops when that returns false. */
-TUTTI_API void tutti_domain_neighbours(const tutti_domain *domain, const double *point, double step,
-                                       bool (*visit)(void *argument, const double *point), void *argument);
+   range), a real +-`step` of its (log) range; all are repaired. Calls visit(argument, point) for each; stops when that
+   returns false. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_neighbours(tutti_context *context, const tutti_domain *domain,
+                                                                    const double *point, double step,
+                                                                    bool (*visit)(void *argument, const double *point),
+                                                                    void *argument);
 /* Clip to the ranges, round integers and choices, set NaN exactly where inactive (a newly active one gets its middle). */
 TUTTI_API void tutti_domain_repair(const tutti_domain *domain, double *point);
 /* Check a point that came from outside; the error names the dimension, its range and the value found. */
@@ -70,12 +77,12 @@ TUTTI_API void tutti_domain_from_unit(const tutti_domain *domain, const double *
 
 /* --- vectors for surrogates ----------------------------------------------------------------------------------- */
 
-/* Encoded columns: reals and integers scaled to [0, 1] in their (log) range, choices one-hot (two choices: one column);
-   inactive dimensions give 0.5 and, for choices, all zeros. */
+/* Encoded columns: reals and integers scaled to [0, 1] in their (log) range, choices one-hot (two choices: one column, 1
+   for the second); inactive dimensions give 0.5 in a single column, and zeros in one-hot columns. */
 struct tutti_column {
   uint32_t dimension;
   enum tutti_dimension_type type;
-  uint32_t choice; /* of a one-hot column */
+  uint32_t choice; /* that the column is 1 for */
   double step;     /* spacing of an integer in its column when not log, else 0 */
 };
 TUTTI_API size_t tutti_domain_width(const tutti_domain *domain);
@@ -86,7 +93,8 @@ TUTTI_API void tutti_domain_decode(const tutti_domain *domain, const double *vec
 
 /* --- text ----------------------------------------------------------------------------------------------------- */
 
-/* A JSON object {"name": value, ...} of the active dimensions; choices as strings, reals so that they round-trip. */
+/* A JSON object {"name": value, ...} of the active dimensions; choices as strings, reals so that they round-trip. Parsing
+   wants exactly the active dimensions; the error names the one that is missing, unknown, inactive or out of range. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_print(tutti_context *context, const tutti_domain *domain,
                                                                const double *point, char **json);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_parse(tutti_context *context, const tutti_domain *domain,
@@ -98,7 +106,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_describe(tutti_context 
 /* --- Sobol points ---------------------------------------------------------------------------------------------- */
 
 /* Digitally shifted Sobol sequence in [0, 1)^dimension (Joe & Kuo, "Constructing Sobol sequences with better
-   two-dimensional projections", SISC 2008). */
+   two-dimensional projections", SISC 2008). `shift` NULL: not shifted, the first point is 0. TUTTI_ERROR_USAGE for more
+   dimensions than the table of direction numbers has. */
 typedef struct tutti_sobol tutti_sobol;
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_sobol_create(tutti_context *context, size_t dimension,
                                                                struct tutti_random *shift, tutti_sobol **sobol);
