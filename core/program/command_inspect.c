@@ -1,6 +1,7 @@
 /* command_inspect.c - tutti inspect: a plugin and its parameters; without a name all of them, as the plugin reference. */
 #include "program_impl.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -101,14 +102,14 @@ static const char *field(const json_t *object, const char *key) {
 
 static bool is_set(const json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }
 
-/* Type, range, unit and choices in one text, as in "real, 0 < x <= 1, seconds". */
+/* Type, range, unit and choices in one text, as in "real, 0 < x <= 1, in s". */
 static void value_text(const json_t *param, char *text, size_t size) {
   const json_t *choices = json_object_get(param, "choices");
   size_t used = (size_t)snprintf(text, size, "%s", field(param, "type"));
   if (*field(param, "range") && used < size)
     used += (size_t)snprintf(text + used, size - used, ", %s", field(param, "range"));
   if (*field(param, "unit") && used < size)
-    used += (size_t)snprintf(text + used, size - used, ", %s", field(param, "unit"));
+    used += (size_t)snprintf(text + used, size - used, ", in %s", field(param, "unit"));
   for (size_t i = 0; i < json_array_size(choices) && used < size; i++)
     used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " | " : ": ",
                              json_string_value(json_array_get(choices, i)));
@@ -144,7 +145,7 @@ static void print_markdown(const json_t *plugin) {
   size_t index;
   json_t *param;
   bool stop = *summary && summary[strlen(summary) - 1] == '.';
-  (void)printf("### %s\n\n%s%s", field(plugin, "name"), summary, stop ? "" : ".");
+  (void)printf("### %s\n\n%c%s%s", field(plugin, "name"), toupper((unsigned char)*summary), *summary ? summary + 1 : "", stop ? "" : ".");
   if (*source)
     (void)printf(" Source: %s%s", source, source[strlen(source) - 1] == '.' ? "" : ".");
   (void)printf("\n\n");

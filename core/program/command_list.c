@@ -34,6 +34,12 @@ static const char *field(const json_t *entry, const char *key) {
   return json_string_value(json_object_get(entry, key));
 }
 
+static void print_broken(const json_t *entry) {
+  const char *reason = field(entry, "reason"), *file = field(entry, "file");
+  bool named = strstr(reason, file) != NULL;
+  (void)printf("  %-20s unavailable: %s%s%s\n", field(entry, "name"), named ? "" : file, named ? "" : ": ", reason);
+}
+
 static void print_entries(const json_t *entries, const char *kind) {
   const char *last = "";
   size_t index;
@@ -47,7 +53,7 @@ static void print_entries(const json_t *entries, const char *kind) {
     if (json_is_true(json_object_get(entry, "works")))
       (void)printf("  %-20s %s\n", field(entry, "name"), field(entry, "summary"));
     else
-      (void)printf("  %-20s unavailable: %s (%s)\n", field(entry, "name"), field(entry, "reason"), field(entry, "file"));
+      print_broken(entry);
   }
 }
 

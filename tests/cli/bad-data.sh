@@ -1,0 +1,52 @@
+# Wrong data get exit code 2 and a message with file, row and column; nothing is written. Diverging training is a failed
+# trial.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+cp table.csv good.csv
+regression_recipe >small.ini
+classification_recipe >classes.ini
+
+# refuse RECIPE AWK TEXT...: the table, changed by the program, is refused with these texts.
+refuse() {
+  local recipe=$1
+  awk -F, -v OFS=, "$2" good.csv >table.csv
+  shift 2
+  tutti validate "$recipe"
+  expect_usage_error table.csv "$@"
+}
+
+refuse small.ini 'NR == 7 { print $0, 1; next } 1' 7
+refuse small.ini 'NR == 7 { $1 = "" } 1' x1 7
+refuse small.ini 'NR == 7 { $4 = "nan" } 1' y 7
+refuse small.ini 'NR == 7 { $4 = "inf" } 1' y 7
+refuse small.ini 'NR == 7 { $4 = "high" } 1' y
+refuse small.ini 'NR == 1' rows
+refuse small.ini '0'
+refuse small.ini 'NR == 1 { print "x1,x1,group,y,kind"; next } 1' x1
+refuse small.ini 'NR <= 3' rows
+refuse classes.ini 'NR > 1 { $5 = "up" } 1' kind
+
+: >table.csv
+tutti run small.ini
+expect_usage_error table.csv
+
+# A class that no training row has.
+awk -F, -v OFS=, 'NR == 120 { $5 = "rare" } 1' good.csv >table.csv
+printf '%s\n' $(seq 0 79) >train.rows
+printf '%s\n' $(seq 80 99) >validation.rows
+printf '%s\n' $(seq 100 119) >test.rows
+sed 's/^split = .*/split_files = train.rows validation.rows test.rows/' classes.ini >files.ini
+tutti validate files.ini
+expect_usage_error rare
+
+# Diverging training is a failed trial, and a run of nothing else has no ensemble.
+cp good.csv table.csv
+sed 's/^learning_rate = .*/learning_rate = 1e30/; s/^\[backend\]/[backend]\noptimiser = sgd/' small.ini >diverging.ini
+tutti run diverging.ini
+expect_code 1
+expect_err "none of 6 trials finished"
+tutti status runs/small
+expect_code 0
+expect_out failed
+finish

@@ -1,0 +1,67 @@
+# A wrong recipe gets exit code 2 and a message with file, line, key, what was expected and the closest name; nothing is
+# written. The same for `validate` and `run`.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+
+# refuse SED-SCRIPT TEXT...: the small recipe, changed by the script, is refused with these texts.
+refuse() {
+  regression_recipe | sed -e "$1" >wrong.ini
+  shift
+  tutti validate wrong.ini
+  expect_usage_error "$@"
+  tutti run wrong.ini
+  expect_usage_error "$@"
+}
+
+refuse 's/^budget/budgte/' wrong.ini:4 run.budgte '"budget"'
+refuse 's/^\[selector\]/[selektor]/' wrong.ini selektor '"selector"'
+refuse 's/^plugin = mlp/plugin = mpl/' wrong.ini:11 space.plugin '"mlp"'
+refuse 's/^plugin = nes-rs/plugin = nothing-like-it/' wrong.ini builder nothing-like-it
+refuse 's/^budget = 6/budget = six/' wrong.ini:4 run.budget integer six
+refuse 's/^budget = 6/budget = 0/' wrong.ini:4 run.budget 0
+refuse 's/^size = 3/size = 2.5/' wrong.ini selector.size 2.5
+refuse 's/^epochs = 5/epochs = -1/' wrong.ini hyperparameters.epochs -1
+refuse 's/^epochs = 5/epohcs = 5/' wrong.ini hyperparameters.epohcs '"epochs"'
+refuse 's/^learning_rate = .*/learning_rate = log-uniform 1e-1 1e-3/' wrong.ini hyperparameters.learning_rate
+refuse 's/^learning_rate = .*/learning_rate = log-uniform 0 1/' wrong.ini hyperparameters.learning_rate
+refuse 's/^learning_rate = .*/learning_rate = logg-uniform 1e-3 1e-1/' wrong.ini hyperparameters.learning_rate log-uniform
+refuse 's/^format = csv/format = cvs/' wrong.ini data.format '"csv"'
+refuse 's/^path = .*/path = absent.csv/' absent.csv
+refuse 's/^target = y/target = yy/' table.csv yy '"y"'
+refuse 's/^split = .*/split = 0.5 0.6 0.1/' data.split
+refuse 's/^split = .*/split = 0.998 0.001 0.001/' rows
+refuse 's/^plugin = cpu/plugin = function/' function
+refuse 's/^name = small/name = small\nname = again/' wrong.ini run.name
+refuse '1i no section = 1' wrong.ini:1
+refuse 's/^budget = 6/budget/' wrong.ini:4
+refuse 's/^\[run\]/[run/' wrong.ini:1
+refuse '$a extends = absent.ini' wrong.ini
+
+tutti validate absent.ini
+expect_usage_error absent.ini
+tutti validate "$folder"
+expect_code 2
+expect_empty out
+regression_recipe >good.ini
+for set in run.budget=six run.budgte=6 budget=6 run.budget selektor.size=2; do
+  tutti run good.ini --set "$set"
+  expect_usage_error "${set%%=*}"
+done
+tutti validate good.ini --set run.budget=7 --set space.plugin=mlp
+expect_code 0
+expect_out "of 7"
+
+# One recipe that extends another states its difference alone; a circle is an error.
+printf 'extends = good.ini\n[run]\nbudget = 9\n' >child.ini
+tutti validate child.ini
+expect_code 0
+expect_out "of 9"
+printf 'extends = b.ini\n' >a.ini
+printf 'extends = a.ini\n' >b.ini
+tutti validate a.ini
+expect_usage_error a.ini b.ini
+printf 'extends = absent.ini\n' >orphan.ini
+tutti validate orphan.ini
+expect_usage_error absent.ini
+finish

@@ -1,0 +1,85 @@
+# harness.sh - sourced by the tests here. A test works in an empty folder; `tutti ...` runs the program with its output in
+# the files out and err and its exit code in $code; expect_* check them and go on; the last line is `finish`.
+# shellcheck shell=bash
+set -u
+json_value=$TUTTI_TEST_BUILDDIR/tests/cli/json-value
+folder=$(mktemp -d "${TMPDIR:-/tmp}/tutti-cli-XXXXXX")
+trap 'cd /; rm -rf "$folder"' EXIT
+cd "$folder" || exit 99
+unset NO_COLOR OPENBLAS_CORETYPE TUTTI_VERBOSE
+what= code=0 failures=0 checks=0
+
+tutti() {
+  what="tutti $*"
+  "$TUTTI_PROGRAM" "$@" >out 2>err </dev/null
+  code=$?
+}
+
+complain() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n  %s\n  exit code %s\n' "$what" "$1" "$code"
+  sed 's/^/  out: /' out | head -n 8
+  sed 's/^/  err: /' err | head -n 8
+}
+
+expect_code() {
+  checks=$((checks + 1))
+  [ "$code" -eq "$1" ] || complain "expected exit code $1"
+}
+
+# expect_in FILE TEXT...: every text stands in the file.
+expect_in() {
+  local file=$1 text
+  shift
+  for text; do
+    checks=$((checks + 1))
+    grep -qF -e "$text" "$file" || complain "expected in $file: $text"
+  done
+}
+expect_out() { expect_in out "$@"; }
+expect_err() { expect_in err "$@"; }
+
+expect_not_in() {
+  checks=$((checks + 1))
+  ! grep -qF -e "$2" "$1" || complain "not expected in $1: $2"
+}
+
+expect_empty() {
+  checks=$((checks + 1))
+  [ ! -s "$1" ] || complain "expected nothing in $1"
+}
+
+# An error of the user's: exit code 2, a message that has these texts, nothing on stdout, nothing written.
+expect_usage_error() {
+  expect_code 2
+  expect_empty out
+  expect_err "tutti" "$@"
+  expect_absent runs
+}
+
+expect_absent() {
+  checks=$((checks + 1))
+  [ ! -e "$1" ] || complain "expected no $1"
+}
+
+# expect_json VALUE KEY...: `out` is JSON, and the keys lead to the value.
+expect_json() {
+  local expected=$1 found
+  shift
+  checks=$((checks + 1))
+  found=$("$json_value" out "$@" 2>&1)
+  [ "$found" = "$expected" ] || complain "expected $expected at $*, found $found"
+}
+
+# in_terminal COMMAND: run it on a terminal of 80 columns; all that is drawn goes to out, the exit code to $code.
+in_terminal() {
+  what="in a terminal: $1"
+  : >err
+  TERM=xterm script -qec "stty cols 80; $1" /dev/null >out </dev/null
+  code=$?
+}
+
+finish() {
+  [ "$failures" -eq 0 ] || { echo "$failures of $checks checks failed"; exit 1; }
+  echo "$checks checks passed"
+}

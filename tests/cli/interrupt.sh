@@ -1,0 +1,57 @@
+# Ctrl-C ends a run cleanly, and the command that it names goes on with it; a directory has one manager.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+function_recipe slow 0.1 30 >slow.ini
+function_recipe quick 0 30 >quick.ini
+
+# wait_for_trials N: until the run in the background has recorded so many.
+wait_for_trials() {
+  local i
+  for ((i = 0; i < 200; i++)); do
+    "$TUTTI_PROGRAM" status runs/slow --json >status 2>/dev/null &&
+      [ "$("$json_value" status trials done)" -ge "$1" ] && return
+    sleep 0.1
+  done
+}
+
+what="tutti run slow.ini, interrupted"
+"$TUTTI_PROGRAM" run slow.ini --workers 2 >out 2>err &
+manager=$!
+wait_for_trials 4
+cp out before; cp err before.err
+tutti run slow.ini --resume
+expect_code 2
+expect_err "in use by another"
+tutti status runs/slow
+expect_code 0
+expect_out "running"
+kill -INT "$manager"
+wait "$manager"
+code=$?
+cp before out; cp before.err err
+what="tutti run slow.ini, interrupted"
+expect_code 130
+
+# Interrupted once more, now from its own message.
+"$TUTTI_PROGRAM" run slow.ini --resume --workers 1 >out 2>err &
+manager=$!
+sleep 1
+kill -INT "$manager"
+wait "$manager"
+code=$?
+what="tutti run slow.ini --resume, interrupted"
+expect_code 130
+expect_empty out
+expect_err "resume with: tutti run runs/slow/recipe.ini --out runs/slow --resume"
+tutti run runs/slow/recipe.ini --out runs/slow --resume --json
+expect_code 0
+expect_json 30 trials done
+
+# The same trials as a run that was left alone.
+tutti run slow.ini --out alone --set hyperparameters.seconds=0 --quiet --json
+expect_code 0
+"$json_value" out best loss >alone.loss
+"$json_value" runs/slow/summary.json best loss >slow.loss
+checks=$((checks + 1))
+cmp -s alone.loss slow.loss || complain "expected the same best loss"
+finish

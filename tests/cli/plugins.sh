@@ -1,0 +1,90 @@
+# tutti list, inspect, doctor: what is there, what does not load and why.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+
+tutti list
+expect_code 0
+expect_out space backend builder surrogate acquisition maximiser selector executor cpu nes-rs local
+expect_not_in out unavailable
+tutti list backend
+expect_code 0
+expect_out cpu function
+expect_not_in out nes-rs
+tutti list --json
+expect_code 0
+expect_json space 0 kind
+expect_json true 0 works
+tutti list backend --json
+expect_json backend 0 kind
+expect_json cpu 0 name
+tutti list bakend
+expect_usage_error bakend backend
+tutti list one two
+expect_usage_error "found 'one' and 'two'"
+
+tutti inspect backend/cpu
+expect_code 0
+expect_out "backend/cpu" licence file learning_rate "(searchable)"
+tutti inspect backend/cpu --json
+expect_json cpu name
+expect_json backend kind
+tutti inspect backend/cpu --markdown
+expect_out '### cpu' '| `learning_rate` |'
+tutti inspect --json
+expect_code 0
+expect_json space 0 kind
+tutti inspect backend/cpuu
+expect_usage_error cpuu '"cpu"'
+tutti inspect bakend/cpu
+expect_usage_error bakend
+tutti inspect cpu
+expect_usage_error "expected KIND/NAME"
+
+tutti doctor
+expect_code 0
+expect_out processor memory BLAS "journal mode" "0 of them do not work"
+tutti doctor --json
+expect_code 0
+expect_json 0 plugins broken
+"$json_value" out processor cores >cores
+checks=$((checks + 1))
+[ "$(cat cores)" -ge 1 ] || complain "expected at least one core"
+tutti doctor /nowhere/at/all
+expect_out "/nowhere/at/all: there is no such folder"
+
+# Broken plugins are listed with the reason, and harm nothing.
+mkdir broken empty
+echo "this is no shared object" >broken/backend-broken.so
+cp /dev/null broken/space-empty.so
+echo "no plugin's name" >broken/README
+good=$TUTTI_PLUGIN_PATH
+export TUTTI_PLUGIN_PATH=$good:$folder/broken:$folder/empty:$folder/absent
+tutti list
+expect_code 0
+expect_out "cpu" "broken" "unavailable" "backend-broken.so" "space-empty.so"
+expect_not_in out README
+tutti list --json
+expect_code 0
+tutti doctor
+expect_code 1
+expect_out "2 of them do not work" "backend-broken.so: "
+tutti doctor --json
+expect_code 1
+expect_json 2 plugins broken
+tutti inspect backend/broken
+expect_usage_error backend-broken.so
+tutti inspect --markdown
+expect_code 0
+expect_not_in out "### broken"
+
+# The same plugin in two folders names both.
+cp "$(readlink -f "$good/backend-cpu.so")" broken/backend-cpu.so
+tutti inspect backend/cpu
+expect_usage_error "$good/backend-cpu.so" "$folder/broken/backend-cpu.so"
+tutti list
+expect_code 0
+expect_out "has the same kind and name"
+
+export TUTTI_PLUGIN_PATH=$folder/empty
+tutti doctor
+expect_out "found"
+finish

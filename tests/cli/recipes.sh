@@ -1,0 +1,66 @@
+# recipes.sh - sourced: small data sets and recipes for the tests here.
+# shellcheck shell=bash
+
+# A table of 120 rows: three features, one of them text, a real target and a class.
+make_table() {
+  awk 'BEGIN {
+    print "x1,x2,group,y,kind"
+    for (i = 0; i < 120; i++) {
+      a = sin(i * 12.9898); b = cos(i * 78.233); g = i % 3
+      printf "%.6f,%.6f,%s,%.6f,%s\n", a, b, substr("abc", g + 1, 1), 2 * a - b + 0.5 * g + 0.1 * sin(i * 3.7),
+        (a + b > 0 ? "up" : "down")
+    }
+  }' >table.csv
+}
+
+# write_recipe FILE [SECTION.KEY=VALUE ...] on stdin nothing: a small regression.
+regression_recipe() {
+  cat <<'INI'
+[run]
+name = small
+seed = 3
+budget = 6
+[data]
+format = csv
+path = table.csv
+target = y
+columns = x1 x2 group
+split = 0.6 0.2 0.2
+[space]
+plugin = mlp
+[hyperparameters]
+epochs = 5
+learning_rate = log-uniform 1e-3 1e-1
+[backend]
+plugin = cpu
+[builder]
+plugin = nes-rs
+[selector]
+plugin = forward
+size = 3
+INI
+}
+
+classification_recipe() {
+  regression_recipe | sed 's/^target = .*/target = kind/; s/^name = .*/name = classes/'
+}
+
+# A search without data, whose trials sleep: NAME SECONDS BUDGET.
+function_recipe() {
+  cat <<INI
+[run]
+name = $1
+seed = 5
+budget = $3
+[space]
+plugin = fixed
+[hyperparameters]
+x0 = uniform -5 10
+x1 = uniform 0 15
+seconds = $2
+[backend]
+plugin = function
+[builder]
+plugin = nes-rs
+INI
+}

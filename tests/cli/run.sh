@@ -1,0 +1,137 @@
+# From a table to an ensemble and its predictions, as a person does it.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+regression_recipe >small.ini
+
+for how in validate "run --dry-run"; do
+  # shellcheck disable=SC2086
+  tutti $how small.ini
+  expect_code 0
+  expect_out "The recipe is valid" "builder nes-rs" "backend cpu"
+  expect_absent runs
+done
+tutti validate small.ini --json
+expect_code 0
+expect_json nes-rs plugins builder
+
+tutti run small.ini
+expect_code 0
+expect_out "6 of 6 done" "Ensemble of 3, chosen by forward" "rmse" "Everything is in runs/small"
+expect_err "tutti: 6/6"
+expect_not_in err $'\033'
+for file in recipe.ini catalogue.sqlite ensemble.json summary.json data.json splits/test-rows.npy \
+  trials/000000/network.json trials/000000/weights.safetensors trials/000000/curve.csv trials/000005/test.npy; do
+  checks=$((checks + 1))
+  [ -s "runs/small/$file" ] || complain "expected runs/small/$file"
+done
+
+# The same run again is refused, and goes on to the same result with --resume; so does its own recipe elsewhere.
+tutti run small.ini
+expect_code 2
+expect_err runs/small --resume
+tutti run small.ini --resume --quiet --json
+expect_code 0
+expect_empty err
+cmp -s out runs/small/summary.json || complain "expected the text of summary.json"
+expect_json 6 trials done
+expect_json regression task
+tutti run runs/small/recipe.ini --out elsewhere --workers 2 --quiet --json
+expect_code 0
+expect_json 3 ensemble members
+for file in ensemble.json trials/000003/test.npy trials/000003/weights.safetensors; do
+  checks=$((checks + 1))
+  cmp -s "elsewhere/$file" "runs/small/$file" || complain "expected the same bits in $file"
+done
+tutti run small.ini --set run.budget=7 --resume
+expect_code 2
+expect_err run.budget 6 7
+
+# Looking at it.
+tutti status runs/small
+expect_code 0
+expect_out "not running" "6 of 6 done" finished
+tutti status runs/small --json
+expect_json false running
+tutti status runs/small --trials=0
+expect_code 0
+tutti status runs
+expect_code 2
+expect_err "expected a run directory"
+
+# Other ensembles, without training.
+tutti select runs/small --set selector.plugin=top-m --set selector.size=2 --json
+expect_code 0
+expect_json 2 members
+cp out two.json
+tutti select runs/small --set selector.plugin=all
+expect_code 0
+expect_out "Ensemble of 6, chosen by all"
+tutti select runs/small --set selector.plugin=tpo-m
+expect_code 2
+expect_err top-m
+tutti select runs/small --set selector.size=0
+expect_code 2
+expect_err selector.size
+tutti evaluate runs/small
+expect_code 0
+expect_out metric validation test nll rmse
+tutti evaluate runs/small --ensemble two.json --json
+expect_code 0
+expect_json validation 1 split
+tutti evaluate runs/small --ensemble small.ini
+expect_code 2
+expect_err small.ini JSON
+tutti select runs/small --set selector.plugin=top-m --set selector.size=2 --keep
+expect_code 0
+tutti evaluate runs/small
+expect_code 0
+
+# Predictions: a row for a row, and the parts of the variance add up.
+tutti predict runs/small table.csv
+expect_code 0
+expect_empty err
+expect_out "row,mean,aleatoric,epistemic,total"
+checks=$((checks + 2))
+[ "$(wc -l <out)" -eq 121 ] || complain "expected a line for every row"
+awk -F, 'NR > 1 { d = $3^2 + $4^2 - $5^2; if (d < 0) d = -d; if (d > 1e-6 * $5^2) bad = 1 } END { exit bad }' out ||
+  complain "expected total^2 = aleatoric^2 + epistemic^2"
+tutti predict runs/small table.csv --json
+expect_code 0
+expect_json 120 rows
+expect_json 120 epistemic
+tutti predict runs/small table.csv --out p.npy
+expect_code 0
+expect_empty out
+head -c 6 p.npy | grep -q NUMPY || complain "expected an .npy file"
+tutti predict runs/small table.csv --out p.csv --ensemble two.json
+expect_code 0
+checks=$((checks + 1))
+[ "$(wc -l <p.csv)" -eq 121 ] || complain "expected p.csv"
+tutti predict runs/small absent.csv
+expect_code 2
+expect_err absent.csv
+printf 'x1,group\n1,a\n' >short.csv
+tutti predict runs/small short.csv
+expect_code 2
+expect_err short.csv x2
+printf 'x1,x2,group\n1,2,z\n' >new.csv
+tutti predict runs/small new.csv
+expect_code 2
+expect_err new.csv group '"z"'
+tutti predict runs/small table.csv --out /nowhere/at/all.csv
+expect_code 1
+expect_err /nowhere/at/all.csv
+
+# Classes.
+classification_recipe >classes.ini
+tutti run classes.ini --quiet
+expect_code 0
+expect_out "classification" error ece
+tutti predict runs/classes table.csv
+expect_code 0
+expect_out "row,label,p_down,p_up,entropy,expected_entropy,mutual_information"
+checks=$((checks + 1))
+awk -F, 'NR > 1 { if ($3 + $4 < 0.99999 || $3 + $4 > 1.00001 || $2 != ($3 >= $4 ? "down" : "up") || $7 < -1e-6) bad = 1 }
+  END { exit bad }' out || complain "expected probabilities that add up to 1, and the likeliest label"
+finish

@@ -1,0 +1,26 @@
+# A bar on a terminal, plain lines elsewhere.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+command -v script >/dev/null || { echo "script(1) is not there"; exit 77; }
+function_recipe quick 0.02 20 >quick.ini
+
+in_terminal "'$TUTTI_PROGRAM' run quick.ini --out one"
+expect_code 0
+expect_out "[" "#" "20/20" "best value" "/s" " left" $'\033[K' $'\033[36m'
+expect_not_in out "tutti: 20/20"
+
+NO_COLOR=1 in_terminal "'$TUTTI_PROGRAM' run quick.ini --out two"
+expect_code 0
+expect_out "20/20" $'\033[K'
+expect_not_in out $'\033[36m'
+
+in_terminal "'$TUTTI_PROGRAM' run quick.ini --out three --quiet"
+expect_code 0
+expect_not_in out $'\033'
+
+tutti run quick.ini --out four
+expect_code 0
+expect_err "tutti: 20/20"
+expect_not_in err $'\033'
+expect_not_in out $'\033'
+finish
