@@ -110,5 +110,10 @@ bin_PROGRAMS += tutti
 # argp reads argp_program_version and its like from the program.
 tutti_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tutti_SOURCES =
+tutti_SOURCES += %D%/program/command_doctor.c
+tutti_SOURCES += %D%/program/command_inspect.c
+tutti_SOURCES += %D%/program/command_list.c
+tutti_SOURCES += %D%/program/common.c
 tutti_SOURCES += %D%/program/main.c
+tutti_SOURCES += %D%/program/program_impl.h
 tutti_LDADD = $(TUTTI_LA) $(LIBS_CORE_LIBS)
