@@ -1,0 +1,69 @@
+/* lcb.c - lower confidence bound of a value that is minimised: worth = -(mean - kappa σ) (Srinivas et al., "Gaussian process
+   optimization in the bandit setting", ICML 2010; Egele et al., "AutoDEUQ", ICPR 2022, with kappa = 0.001). */
+#include <tutti/plugin.h>
+
+struct lcb_config {
+  double kappa;
+};
+
+static const struct tutti_param lcb_params[] = {
+    {.name = "kappa",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct lcb_config, kappa),
+     .preset = "1.96",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Standard deviations below the mean: 0 exploits alone, more explores more."},
+};
+
+struct lcb {
+  const struct lcb_config *config;
+};
+
+static enum tutti_status acquisition_create_lcb(tutti_context *context, const void *config, const void *setup,
+                                                void **instance) {
+  struct lcb *self = NULL;
+  (void)setup;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  self->config = config;
+  *instance = self;
+  return TUTTI_OK;
+}
+
+static void acquisition_destroy_lcb(void *instance) { tutti_free(instance); }
+
+static enum tutti_status acquisition_moments_lcb(void *instance, tutti_context *context,
+                                                 const struct tutti_standing *standing, size_t count, const double *mean,
+                                                 const double *deviation, double *worth, double *by_mean,
+                                                 double *by_deviation) {
+  double kappa = ((const struct lcb *)instance)->config->kappa;
+  (void)context, (void)standing;
+  for (size_t i = 0; i < count; i++) {
+    worth[i] = kappa * deviation[i] - mean[i];
+    if (by_mean)
+      by_mean[i] = -1;
+    if (by_deviation)
+      by_deviation[i] = kappa;
+  }
+  return TUTTI_OK;
+}
+
+static const struct tutti_acquisition_ops lcb_ops = {
+    .size = sizeof(struct tutti_acquisition_ops),
+    .moments = acquisition_moments_lcb,
+};
+
+static const struct tutti_descriptor lcb_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_ACQUISITION, "lcb"),
+    .version = "1.0",
+    .summary = "lower confidence bound",
+    .source = "Srinivas et al., Gaussian process optimization in the bandit setting, ICML 2010; Egele et al., AutoDEUQ, ICPR "
+              "2022",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(lcb_params, struct lcb_config),
+    .create = acquisition_create_lcb,
+    .destroy = acquisition_destroy_lcb,
+    .ops = &lcb_ops,
+};
+
+TUTTI_PLUGIN(lcb_descriptor)
