@@ -76,7 +76,7 @@ static void worth_ei(bool in_logs, double improvement, double deviation, double 
   if (!(deviation > 0)) {
     bool better = improvement > 0;
     *worth = in_logs ? (better ? log(improvement) : -DBL_MAX) : (better ? improvement : 0);
-    *by_mean = better ? (in_logs ? -1 / improvement : -1) : 0;
+    *by_mean = better ? (in_logs ? finite_ei(-1 / improvement) : -1) : 0;
     *by_deviation = 0;
     return;
   }

@@ -1,0 +1,339 @@
+/* gp.c - Gaussian process regression: Matern 5/2 or squared exponential kernel, one length scale a dimension or one in all,
+   constant mean, fitted noise beside whatever is known of each observation's. Lacoste, Larochelle, Laviolette, Marchand,
+   "Sequential Model-Based Ensemble Optimization", UAI 2014, section 4; Rasmussen & Williams, "Gaussian Processes for Machine
+   Learning", MIT Press 2006, chapters 2 and 5.
+
+   Deviations from the paper: maximum likelihood from several starts instead of one; values are standardised, so that the
+   ranges of amplitude and noise mean the same for every problem; jitter is put on only when needed and has an end; inputs
+   are not warped.
+
+   Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` observations more; the
+   work is done when a prediction is asked for. What is predicted is a function of the sequence of observations alone,
+   bit for bit: it depends neither on how they were grouped in calls nor on when predictions were made between them. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gp/gp_impl.h"
+
+struct gp_config {
+  int kernel, mean;
+  bool ard;
+  struct tutti_reals amplitude, length_scale, noise;
+  int64_t starts, evaluations, refit;
+};
+
+static const char *const gp_kernels[] = {"matern52", "rbf", NULL};
+static const char *const gp_means[] = {"sample", "fitted", NULL};
+
+static const struct tutti_param gp_params[] = {
+    {.name = "kernel",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct gp_config, kernel),
+     .preset = "matern52",
+     .choices = gp_kernels,
+     .doc = "Correlation of values by distance: Matern with nu = 5/2, or the squared exponential."},
+    {.name = "ard",
+     .type = TUTTI_PARAM_BOOL,
+     .offset = offsetof(struct gp_config, ard),
+     .preset = "yes",
+     .doc = "One length scale for each dimension; no: one for all."},
+    {.name = "mean",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct gp_config, mean),
+     .preset = "sample",
+     .choices = gp_means,
+     .doc = "The constant mean: of the observed values, or the most likely one."},
+    {.name = "amplitude",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_config, amplitude),
+     .preset = "1e-4 1e4",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Range of the fitted variance of the function, in variances of the observed values; one number fixes it."},
+    {.name = "length_scale",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_config, length_scale),
+     .preset = "0.01 100",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Range of the fitted length scales, where a dimension's whole range is 1; one number fixes them."},
+    {.name = "noise",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_config, noise),
+     .preset = "1e-8 1",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, fixes it."},
+    {.name = "starts",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_config, starts),
+     .preset = "3",
+     .min = 1,
+     .max = 1000,
+     .doc = "Starts of the likelihood's ascent: amplitude 1, length scales 1, noise 1e-3, then random ones."},
+    {.name = "evaluations",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_config, evaluations),
+     .preset = "200",
+     .min = 1,
+     .max = 1000000,
+     .doc = "Likelihoods that one start may cost."},
+    {.name = "refit",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_config, refit),
+     .preset = "1",
+     .min = 1,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Fit the hyperparameters again after so many observations more; in between the Cholesky factor grows by rows."},
+};
+
+struct gp {
+  const struct gp_config *config;
+  struct gp_search search;
+  uint64_t seed;
+  size_t base;  /* observations of the last `fit` */
+  size_t based; /* observations that the hyperparameters were fitted to */
+  struct gp_posterior posterior;
+};
+
+/* --- life -------------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status range_gp(tutti_context *context, const char *name, const struct tutti_reals *reals,
+                                  double *range) {
+  if (reals->count < 1 || reals->count > 2 || reals->values[0] > reals->values[reals->count - 1])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp: %s: a range \"low high\" or one number was expected, %zu numbers%s were found", name,
+                      reals->count, reals->count == 2 ? " with the greater first" : "");
+  range[0] = reals->values[0];
+  range[1] = reals->values[reals->count - 1];
+  return TUTTI_OK;
+}
+
+static enum tutti_status bounds_gp(tutti_context *context, const struct gp_config *config, struct gp_bounds *bounds) {
+  TUTTI_TRY(context, range_gp(context, "amplitude", &config->amplitude, bounds->amplitude));
+  TUTTI_TRY(context, range_gp(context, "length_scale", &config->length_scale, bounds->length));
+  TUTTI_TRY(context, range_gp(context, "noise", &config->noise, bounds->noise));
+  if (bounds->noise[0] == 0 && bounds->noise[1] > 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp: noise: a range from above 0 was expected, since it is searched in its logarithm, and "
+                      "0 %g was found; give 1e-12 %g, or 0 alone",
+                      bounds->noise[1], bounds->noise[1]);
+  return TUTTI_OK;
+}
+
+static void surrogate_destroy_gp(void *instance) {
+  struct gp *self = instance;
+  gp_posterior_clear(&self->posterior);
+  tutti_free(self);
+}
+
+static enum tutti_status surrogate_create_gp(tutti_context *context, const void *config_, const void *setup_,
+                                             void **instance) {
+  const struct gp_config *config = config_;
+  const struct tutti_surrogate_setup *setup = setup_;
+  enum tutti_status status;
+  struct gp *self = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  self->config = config;
+  self->seed = setup->seed;
+  self->search.starts = (size_t)config->starts;
+  self->search.evaluations = (size_t)config->evaluations;
+  TUTTI_TRY_OUT(context, bounds_gp(context, config, &self->search.bounds));
+  TUTTI_TRY_OUT(context, gp_posterior_init(context, (enum gp_kernel)config->kernel, setup->dimension, &self->posterior));
+  *instance = self;
+  return TUTTI_OK;
+out:
+  surrogate_destroy_gp(self);
+  return status;
+}
+
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
+
+/* Mean and standard deviation of the first `count` values; a constant keeps its own scale. */
+static void standardise_gp(struct gp_posterior *posterior, size_t count) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < count; i++)
+    sum += posterior->values[i];
+  posterior->shift = sum / (double)count;
+  for (size_t i = 0; i < count; i++)
+    squares += (posterior->values[i] - posterior->shift) * (posterior->values[i] - posterior->shift);
+  posterior->scale = sqrt(squares / (double)count);
+  if (!(posterior->scale > 1e-12 * fabs(posterior->shift)) || !isfinite(posterior->scale))
+    posterior->scale = 1;
+}
+
+/* Fit the hyperparameters to the first `count` observations. */
+static enum tutti_status refit_gp(struct gp *self, tutti_context *context, size_t count) {
+  struct gp_posterior *posterior = &self->posterior;
+  enum tutti_status status;
+  struct tutti_random random;
+  double *standardised = NULL; /* values, then noise */
+  struct gp_problem problem = {.kernel = posterior->matrix.kernel,
+                               .mean = (enum gp_mean)self->config->mean,
+                               .ard = self->config->ard,
+                               .column = posterior->matrix.column,
+                               .count = count,
+                               .dimension = posterior->dimension,
+                               .points = posterior->points};
+  standardise_gp(posterior, count);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, 2 * sizeof(double), &standardised));
+  for (size_t i = 0; i < count; i++) {
+    standardised[i] = (posterior->values[i] - posterior->shift) / posterior->scale;
+    standardised[count + i] = posterior->noise[i] / (posterior->scale * posterior->scale);
+  }
+  problem.values = standardised;
+  problem.noise = standardised + count;
+  tutti_random_init(&random, self->seed, "gp starts", count);
+  self->search.random = &random;
+  posterior->hyper.mean = 0;
+  TUTTI_TRY_OUT(context, gp_fit(context, &problem, &self->search, &posterior->hyper));
+  gp_posterior_refitted(posterior, count);
+  self->based = count;
+out:
+  tutti_free(standardised);
+  return status;
+}
+
+/* Do what the observations since the last prediction ask for. */
+static enum tutti_status settle_gp(struct gp *self, tutti_context *context) {
+  size_t refit = (size_t)self->config->refit, due = self->base + (self->posterior.count - self->base) / refit * refit;
+  if (self->base == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate gp: fit was expected before a prediction");
+  if (self->based != due)
+    TUTTI_TRY(context, refit_gp(self, context, due));
+  return gp_posterior_settle(context, &self->posterior);
+}
+
+static enum tutti_status surrogate_add_gp(void *instance, tutti_context *context, const struct tutti_points *points,
+                                          const double *values, const double *noise) {
+  struct gp *self = instance;
+  TUTTI_TRY(context, gp_posterior_add(context, &self->posterior, points->count, points->vectors, values, noise));
+  return TUTTI_OK;
+}
+
+static enum tutti_status surrogate_fit_gp(void *instance, tutti_context *context, const struct tutti_points *points,
+                                          const double *values, const double *noise) {
+  struct gp *self = instance;
+  gp_posterior_release(&self->posterior, 0);
+  gp_posterior_forget(&self->posterior);
+  self->base = self->based = 0;
+  TUTTI_TRY(context, surrogate_add_gp(self, context, points, values, noise));
+  self->base = points->count;
+  return settle_gp(self, context);
+}
+
+/* --- predictions -------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status surrogate_predict_gp(void *instance, tutti_context *context, const struct tutti_points *points,
+                                              double *mean, double *deviation) {
+  struct gp *self = instance;
+  TUTTI_TRY(context, settle_gp(self, context));
+  gp_posterior_predict(&self->posterior, points->count, points->vectors, mean, deviation);
+  return TUTTI_OK;
+}
+
+static enum tutti_status surrogate_gradient_gp(void *instance, tutti_context *context, const double *vector, double *mean,
+                                               double *deviation, double *mean_gradient, double *deviation_gradient) {
+  struct gp *self = instance;
+  TUTTI_TRY(context, settle_gp(self, context));
+  gp_posterior_gradient(&self->posterior, vector, mean, deviation, mean_gradient, deviation_gradient);
+  return TUTTI_OK;
+}
+
+static enum tutti_status surrogate_hallucinate_gp(void *instance, tutti_context *context,
+                                                  const struct tutti_points *points) {
+  struct gp *self = instance;
+  TUTTI_TRY(context, settle_gp(self, context));
+  return gp_posterior_suppose(context, &self->posterior, points->count, points->vectors, self->posterior.hyper.noise);
+}
+
+static void surrogate_release_gp(void *instance) {
+  struct gp *self = instance;
+  gp_posterior_release(&self->posterior, 0);
+}
+
+/* The points as if they were pending, all but free of noise: their rows of the factor are the factor of their joint
+   covariance given the observations. */
+static enum tutti_status surrogate_draw_gp(void *instance, tutti_context *context, const struct tutti_points *points,
+                                           struct tutti_random *random, double *values) {
+  static const double least_noise = 1e-10; /* of the amplitude: close points would leave no pivot */
+  struct gp *self = instance;
+  struct gp_posterior *posterior = &self->posterior;
+  enum tutti_status status;
+  size_t count = points->count, pending = posterior->pending;
+  double *normals = NULL;
+  TUTTI_TRY(context, settle_gp(self, context));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &normals));
+  gp_posterior_predict(posterior, count, points->vectors, values, normals);
+  TUTTI_TRY_OUT(context, gp_posterior_suppose(context, posterior, count, points->vectors,
+                                              least_noise * posterior->hyper.amplitude));
+  for (size_t i = 0; i < count; i++)
+    normals[i] = tutti_random_normal(random);
+  for (size_t i = 0, first = posterior->count + pending; i < count; i++) {
+    const double *row = posterior->matrix.factor + (first + i) * posterior->capacity + first;
+    for (size_t j = 0; j <= i; j++)
+      values[i] += posterior->scale * row[j] * normals[j];
+  }
+out:
+  gp_posterior_release(posterior, pending);
+  tutti_free(normals);
+  return status;
+}
+
+/* In the values' own units. */
+static enum tutti_status surrogate_describe_gp(void *instance, tutti_context *context, char **json) {
+  struct gp *self = instance;
+  const struct gp_posterior *posterior = &self->posterior;
+  TUTTI_TRY(context, settle_gp(self, context));
+  double unit = posterior->scale * posterior->scale;
+  json_t *lengths = json_array();
+  for (size_t k = 0; k < posterior->dimension; k++)
+    json_array_append_new(lengths, json_real(posterior->hyper.lengths[k]));
+  json_t *object = json_pack("{s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:I, s:I}", "kernel",
+                             gp_kernels[posterior->matrix.kernel], "mean",
+                             posterior->shift + posterior->scale * posterior->hyper.mean, "amplitude",
+                             posterior->hyper.amplitude * unit, "noise", posterior->hyper.noise * unit, "length_scales",
+                             lengths, "log_likelihood", posterior->hyper.likelihood, "jitter",
+                             posterior->matrix.jitter * posterior->hyper.amplitude * unit, "observations",
+                             (json_int_t)posterior->count, "fitted_to", (json_int_t)self->based);
+  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+  enum tutti_status status =
+      text ? tutti_strdup(context, text, json)
+           : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp: hyperparameters cannot be written as JSON");
+  json_decref(object);
+  free(text);
+  return status;
+}
+
+/* --- the plugin --------------------------------------------------------------------------------------------------- */
+
+static const struct tutti_surrogate_ops gp_ops = {
+    .size = sizeof(struct tutti_surrogate_ops),
+    .needs = TUTTI_NEEDS_VECTORS,
+    .fit = surrogate_fit_gp,
+    .predict = surrogate_predict_gp,
+    .add = surrogate_add_gp,
+    .hallucinate = surrogate_hallucinate_gp,
+    .release = surrogate_release_gp,
+    .gradient = surrogate_gradient_gp,
+    .draw = surrogate_draw_gp,
+    .describe = surrogate_describe_gp,
+};
+
+static const struct tutti_descriptor gp_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SURROGATE, "gp"),
+    .version = "1.0",
+    .summary = "Gaussian process with a Matern 5/2 or squared exponential kernel",
+    .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 4; Rasmussen & Williams, "
+              "Gaussian Processes for Machine Learning, MIT Press 2006",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(gp_params, struct gp_config),
+    .create = surrogate_create_gp,
+    .destroy = surrogate_destroy_gp,
+    .ops = &gp_ops,
+};
+
+TUTTI_PLUGIN(gp_descriptor)

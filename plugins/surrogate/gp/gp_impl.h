@@ -1,0 +1,154 @@
+/* gp_impl.h - the parts of surrogate gp: covariance, likelihood and its optimum, and the posterior that grows.
+
+   Matrices are LAPACK's: column-major, of which only the upper triangle is used. K = UᵀU, so that column j of U is row j
+   of the lower factor and an observation more is a column more. Everything here is in standardised units. */
+#ifndef TUTTI_GP_IMPL_H
+#define TUTTI_GP_IMPL_H
+
+#include <tutti/plugin.h>
+
+enum gp_kernel { GP_MATERN52, GP_RBF };
+enum gp_mean { GP_MEAN_SAMPLE, GP_MEAN_FITTED };
+
+/* Loops run over blocks of so many doubles; strides are multiples of it, and what pads them is finite. */
+enum { GP_LANES = 8 };
+static inline size_t gp_padded(size_t count) { return (count + GP_LANES - 1) / GP_LANES * GP_LANES; }
+
+/* Inputs divided by the length scales: scaled[dimension][stride]. */
+struct gp_inputs {
+  size_t dimension, stride;
+  double *scaled;
+};
+
+/* Correlations value[count] of points 0..count-1 with the point at[dimension] (scaled), and, unless slope is NULL, the
+   slope[count] = -2 dk/d(r²), of which all derivatives are made: dk/dlog l_k = slope (Δ_k/l_k)², dk/dx_k = -slope Δ_k/l_k².
+   Both arrays are written up to gp_padded(count). */
+typedef void gp_column_function(enum gp_kernel kernel, const struct gp_inputs *inputs, size_t count, const double *at,
+                                double *value, double *slope);
+/* The fastest one for this processor. */
+gp_column_function *gp_column_choose(void);
+
+/* --- likelihood and fit ------------------------------------------------------------------------------------------ */
+
+/* What is fitted, and how. */
+struct gp_problem {
+  enum gp_kernel kernel;
+  enum gp_mean mean;
+  bool ard;
+  gp_column_function *column;
+  size_t count, dimension;
+  const double *points; /* [count][dimension] */
+  const double *values; /* [count] */
+  const double *noise;  /* [count]: known variances beside the fitted one; or NULL */
+};
+
+/* Covariance amplitude·k + (noise + known noise) I. */
+struct gp_hyper {
+  double amplitude, noise, mean, likelihood;
+  double *lengths; /* [dimension] */
+};
+
+/* Range of each hyperparameter; equal ends fix it, and so does a noise of 0. */
+struct gp_bounds {
+  double amplitude[2], length[2], noise[2];
+};
+
+struct gp_search {
+  struct gp_bounds bounds;
+  size_t starts, evaluations; /* evaluations: at most, of each start */
+  struct tutti_random *random; /* draws the starts after the first */
+};
+
+/* Numbers in the vector of logarithms: amplitude, lengths (one, or one a dimension), noise. */
+size_t gp_theta_count(const struct gp_problem *problem);
+
+/* Memory for likelihoods of one problem. */
+struct gp_workspace {
+  size_t stride;
+  struct gp_inputs inputs;
+  double *factor, *slope;      /* [count][stride] */
+  double *products;            /* [dimension + 1][stride] */
+  double *residual, *weight;   /* [stride] */
+  double *ones, *diagonal;     /* [stride] */
+  double *at;                  /* [dimension]: scratch */
+};
+enum tutti_status gp_workspace_create(tutti_context *context, const struct gp_problem *problem,
+                                      struct gp_workspace *workspace);
+void gp_workspace_destroy(struct gp_workspace *workspace);
+
+/* Log marginal likelihood at theta and, unless NULL, its gradient; *mean is the constant mean: the given one, or the most
+   likely one for GP_MEAN_FITTED (whose derivative vanishes, so that the gradient holds all the same). */
+enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem *problem, struct gp_workspace *workspace,
+                                const double *theta, double *mean, double *likelihood, double *gradient);
+/* The most likely hyperparameters: L-BFGS from several starts. hyper->lengths is the caller's. */
+enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *problem, const struct gp_search *search,
+                         struct gp_hyper *hyper);
+
+/* --- factorisation ------------------------------------------------------------------------------------------------ */
+
+/* amplitude (k + jitter I) + diagonal, and its factor. */
+struct gp_matrix {
+  enum gp_kernel kernel;
+  gp_column_function *column;
+  const struct gp_inputs *inputs;
+  size_t stride; /* of the factor's columns */
+  double amplitude, jitter;
+  const double *diagonal; /* [count]: noise */
+  double *factor;         /* [count][stride] */
+  double *at;             /* [dimension]: scratch */
+};
+
+/* Factorise the first `count` rows, with the least jitter of 0, 1e-12, 1e-10, ... 1e-4 that does, which is left in
+   matrix->jitter; slope [count][stride] or NULL. TUTTI_ERROR_NUMERIC when none does. */
+enum tutti_status gp_factor_all(tutti_context *context, struct gp_matrix *matrix, size_t count, double *slope);
+/* Add row `count` to a factor of `count` rows; false when that leaves no positive pivot. */
+bool gp_factor_row(const struct gp_matrix *matrix, size_t count);
+/* x := U⁻ᵀ x and x := U⁻¹ x for the factor's first `count` rows. */
+void gp_solve_lower(const struct gp_matrix *matrix, size_t count, double *x);
+void gp_solve_upper(const struct gp_matrix *matrix, size_t count, double *x);
+
+/* --- posterior ---------------------------------------------------------------------------------------------------- */
+
+/* Observations, hyperparameters, and the factor over the observations followed by what is pending. */
+struct gp_posterior {
+  size_t dimension, capacity;
+  size_t count;    /* observations */
+  size_t pending;  /* points after them, which change the deviation alone */
+  size_t factored; /* rows of the factor that are up to date */
+  size_t first;    /* rows that are factorised at once; later ones one by one, so that no bit depends on how the
+                      observations came in groups */
+  double *points;         /* [capacity][dimension], as given */
+  double *values, *noise; /* [capacity], as given */
+  double shift, scale;    /* value = shift + scale * standardised */
+  struct gp_hyper hyper;
+  struct gp_inputs inputs;
+  struct gp_matrix matrix;
+  double settled_jitter; /* of the observations' rows */
+  double *diagonal, *weight, *slope;
+  double *block; /* [GP_BATCH][capacity] */
+};
+enum { GP_BATCH = 96 };
+
+enum tutti_status gp_posterior_init(tutti_context *context, enum gp_kernel kernel, size_t dimension,
+                                    struct gp_posterior *posterior);
+void gp_posterior_clear(struct gp_posterior *posterior);
+/* Forget the observations; add some, which releases what is pending. */
+void gp_posterior_forget(struct gp_posterior *posterior);
+enum tutti_status gp_posterior_add(tutti_context *context, struct gp_posterior *posterior, size_t count,
+                                   const double *points, const double *values, const double *noise);
+/* After posterior->hyper, shift and scale have changed: the first `first` rows are factorised at once. */
+void gp_posterior_refitted(struct gp_posterior *posterior, size_t first);
+/* Bring factor and weights up to date. */
+enum tutti_status gp_posterior_settle(tutti_context *context, struct gp_posterior *posterior);
+/* Add pending points with this noise variance (standardised); release those after the first `kept`. */
+enum tutti_status gp_posterior_suppose(tutti_context *context, struct gp_posterior *posterior, size_t count,
+                                       const double *points, double noise);
+void gp_posterior_release(struct gp_posterior *posterior, size_t kept);
+/* Means and deviations [count] at points [count][dimension]. */
+void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
+                          double *deviation);
+/* And at one point, with gradients [dimension]. */
+void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, double *mean, double *deviation,
+                           double *mean_gradient, double *deviation_gradient);
+
+#endif

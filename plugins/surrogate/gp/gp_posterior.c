@@ -1,0 +1,233 @@
+/* gp_posterior.c - observations, the factor that grows with them, and what is predicted from both (Rasmussen & Williams,
+   "Gaussian Processes for Machine Learning", 2006, equations 2.25 and 2.26). */
+#include <cblas.h>
+#include <string.h>
+
+#include "gp_impl.h"
+
+enum { FIRST_CAPACITY = 32 };
+
+enum tutti_status gp_posterior_init(tutti_context *context, enum gp_kernel kernel, size_t dimension,
+                                    struct gp_posterior *posterior) {
+  enum tutti_status status;
+  *posterior = (struct gp_posterior){.dimension = dimension, .scale = 1, .inputs = {.dimension = dimension}};
+  posterior->matrix = (struct gp_matrix){.kernel = kernel, .column = gp_column_choose()};
+  TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, sizeof(double), &posterior->hyper.lengths));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, sizeof(double), &posterior->matrix.at));
+  return TUTTI_OK;
+out:
+  gp_posterior_clear(posterior);
+  return status;
+}
+
+void gp_posterior_clear(struct gp_posterior *posterior) {
+  tutti_free(posterior->points);
+  tutti_free(posterior->values);
+  tutti_free(posterior->noise);
+  tutti_free(posterior->hyper.lengths);
+  tutti_free(posterior->inputs.scaled);
+  tutti_free(posterior->matrix.factor);
+  tutti_free(posterior->matrix.at);
+  tutti_free(posterior->diagonal);
+  tutti_free(posterior->weight);
+  tutti_free(posterior->slope);
+  tutti_free(posterior->block);
+  *posterior = (struct gp_posterior){0};
+}
+
+/* Room for `wanted` points, by doubling. The factor is not carried over: it is made again when the room has grown, which
+   costs no more than a constant share of the whole. */
+static enum tutti_status reserve(tutti_context *context, struct gp_posterior *posterior, size_t wanted) {
+  size_t old = posterior->capacity, capacity = old ? old : FIRST_CAPACITY, d = posterior->dimension;
+  if (wanted <= old)
+    return TUTTI_OK;
+  while (capacity < wanted && capacity <= SIZE_MAX / 2)
+    capacity *= 2;
+  if (capacity > SIZE_MAX / sizeof(double))
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "surrogate gp: room for %zu observations overflows", wanted);
+  size_t row = capacity * sizeof(double);
+  posterior->factored = 0;
+  TUTTI_TRY(context, tutti_realloc(context, old, capacity, d * sizeof(double), &posterior->points));
+  TUTTI_TRY(context, tutti_realloc(context, old, capacity, sizeof(double), &posterior->values));
+  TUTTI_TRY(context, tutti_realloc(context, old, capacity, sizeof(double), &posterior->noise));
+  TUTTI_TRY(context, tutti_realloc(context, 0, d, row, &posterior->inputs.scaled));
+  TUTTI_TRY(context, tutti_realloc(context, 0, capacity, row, &posterior->matrix.factor));
+  TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->diagonal));
+  TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->weight));
+  TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->slope));
+  TUTTI_TRY(context, tutti_realloc(context, 0, GP_BATCH, row, &posterior->block));
+  posterior->capacity = posterior->inputs.stride = posterior->matrix.stride = capacity;
+  return TUTTI_OK;
+}
+
+void gp_posterior_forget(struct gp_posterior *posterior) {
+  posterior->count = posterior->pending = posterior->factored = posterior->first = 0;
+}
+
+enum tutti_status gp_posterior_add(tutti_context *context, struct gp_posterior *posterior, size_t count,
+                                   const double *points, const double *values, const double *noise) {
+  size_t d = posterior->dimension, have = posterior->count;
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(values[i]) || (noise && !(noise[i] >= 0 && isfinite(noise[i]))))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "surrogate gp: observation %zu has value %g and noise variance %g: finite numbers were expected",
+                        have + i, values[i], noise ? noise[i] : 0);
+  for (size_t i = 0; i < count * d; i++)
+    if (!isfinite(points[i]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "surrogate gp: coordinate %zu of observation %zu is %g: a finite number was expected", i % d,
+                        have + i / d, points[i]);
+  gp_posterior_release(posterior, 0);
+  TUTTI_TRY(context, reserve(context, posterior, have + count));
+  if (d > 0)
+    memcpy(posterior->points + have * d, points, count * d * sizeof(double));
+  memcpy(posterior->values + have, values, count * sizeof(double));
+  for (size_t i = 0; i < count; i++)
+    posterior->noise[have + i] = noise ? noise[i] : 0;
+  posterior->count += count;
+  return TUTTI_OK;
+}
+
+void gp_posterior_refitted(struct gp_posterior *posterior, size_t first) {
+  posterior->first = first;
+  posterior->factored = 0;
+}
+
+/* Scale the points from number `from` on and set their noise; that of pending points stands in standardised units. */
+static void place(struct gp_posterior *posterior, size_t from) {
+  double unit = posterior->scale * posterior->scale;
+  for (size_t i = from; i < posterior->count + posterior->pending; i++) {
+    const double *point = posterior->points + i * posterior->dimension;
+    for (size_t k = 0; k < posterior->dimension; k++)
+      posterior->inputs.scaled[k * posterior->capacity + i] = point[k] / posterior->hyper.lengths[k];
+    posterior->diagonal[i] =
+        i < posterior->count ? posterior->hyper.noise + posterior->noise[i] / unit : posterior->noise[i];
+  }
+}
+
+static void weigh(struct gp_posterior *posterior) {
+  for (size_t i = 0; i < posterior->count; i++)
+    posterior->weight[i] = (posterior->values[i] - posterior->shift) / posterior->scale - posterior->hyper.mean;
+  gp_solve_lower(&posterior->matrix, posterior->count, posterior->weight);
+  gp_solve_upper(&posterior->matrix, posterior->count, posterior->weight);
+}
+
+/* Row by row from `factored` to `count`; all at once, with jitter, when a row cannot be added. */
+static enum tutti_status grow(tutti_context *context, struct gp_posterior *posterior, size_t count) {
+  while (posterior->factored < count) {
+    if (!gp_factor_row(&posterior->matrix, posterior->factored))
+      TUTTI_TRY(context, gp_factor_all(context, &posterior->matrix, posterior->factored + 1, NULL));
+    posterior->factored++;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status gp_posterior_settle(tutti_context *context, struct gp_posterior *posterior) {
+  size_t before = posterior->factored;
+  if (before >= posterior->count + posterior->pending)
+    return TUTTI_OK;
+  posterior->matrix.inputs = &posterior->inputs;
+  posterior->matrix.amplitude = posterior->hyper.amplitude;
+  posterior->matrix.diagonal = posterior->diagonal;
+  place(posterior, before);
+  if (before == 0) {
+    TUTTI_TRY(context, gp_factor_all(context, &posterior->matrix, posterior->first, NULL));
+    posterior->factored = posterior->first;
+  }
+  TUTTI_TRY(context, grow(context, posterior, posterior->count));
+  if (before < posterior->count) {
+    posterior->settled_jitter = posterior->matrix.jitter;
+    weigh(posterior);
+  }
+  return grow(context, posterior, posterior->count + posterior->pending);
+}
+
+enum tutti_status gp_posterior_suppose(tutti_context *context, struct gp_posterior *posterior, size_t count,
+                                       const double *points, double noise) {
+  size_t kept = posterior->pending, have = posterior->count + kept, d = posterior->dimension;
+  TUTTI_TRY(context, reserve(context, posterior, have + count));
+  if (d > 0)
+    memcpy(posterior->points + have * d, points, count * d * sizeof(double));
+  for (size_t i = 0; i < count; i++)
+    posterior->noise[have + i] = noise;
+  posterior->pending += count;
+  enum tutti_status status = gp_posterior_settle(context, posterior);
+  if (status != TUTTI_OK)
+    gp_posterior_release(posterior, kept);
+  return status;
+}
+
+/* The observations' rows stay as they are unless more jitter had to be put on them. */
+void gp_posterior_release(struct gp_posterior *posterior, size_t kept) {
+  if (kept >= posterior->pending)
+    return;
+  posterior->pending = kept;
+  if (posterior->factored > posterior->count + kept)
+    posterior->factored = posterior->count + kept;
+  if (kept == 0 && posterior->matrix.jitter != posterior->settled_jitter)
+    posterior->factored = 0;
+}
+
+/* Correlations with one point, times the amplitude; the posterior's scratch holds the scaled point afterwards. */
+static void correlate(struct gp_posterior *posterior, const double *point, double *column, double *slope) {
+  size_t rows = posterior->count + posterior->pending;
+  for (size_t k = 0; k < posterior->dimension; k++)
+    posterior->matrix.at[k] = point[k] / posterior->hyper.lengths[k];
+  posterior->matrix.column(posterior->matrix.kernel, &posterior->inputs, rows, posterior->matrix.at, column, slope);
+  for (size_t i = 0; i < rows; i++)
+    column[i] *= posterior->hyper.amplitude;
+}
+
+static double deviation_from(const struct gp_posterior *posterior, double explained) {
+  double variance = posterior->hyper.amplitude - explained;
+  return variance > 0 ? posterior->scale * sqrt(variance) : 0;
+}
+
+static double mean_from(const struct gp_posterior *posterior, double sum) {
+  return posterior->shift + posterior->scale * (posterior->hyper.mean + sum);
+}
+
+void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
+                          double *deviation) {
+  size_t rows = posterior->count + posterior->pending, stride = posterior->capacity;
+  for (size_t first = 0; first < count; first += GP_BATCH) {
+    size_t columns = count - first < GP_BATCH ? count - first : GP_BATCH;
+    for (size_t c = 0; c < columns; c++) {
+      double *column = posterior->block + c * stride;
+      correlate(posterior, points + (first + c) * posterior->dimension, column, NULL);
+      mean[first + c] = mean_from(posterior, cblas_ddot((int)posterior->count, column, 1, posterior->weight, 1));
+    }
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)rows, (int)columns, 1,
+                posterior->matrix.factor, (int)stride, posterior->block, (int)stride);
+    for (size_t c = 0; c < columns; c++) {
+      const double *column = posterior->block + c * stride;
+      deviation[first + c] = deviation_from(posterior, cblas_ddot((int)rows, column, 1, column, 1));
+    }
+  }
+}
+
+/* d mean/dx = Σ weight_i dk_i/dx; d variance/dx = -2 Σ (K⁻¹k)_i dk_i/dx; dk_i/dx_k = amplitude slope_i (x_i - x)_k/l_k². */
+void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, double *mean, double *deviation,
+                           double *mean_gradient, double *deviation_gradient) {
+  size_t rows = posterior->count + posterior->pending, n = posterior->count;
+  double *column = posterior->block, *slope = posterior->slope;
+  correlate(posterior, point, column, slope);
+  *mean = mean_from(posterior, cblas_ddot((int)n, column, 1, posterior->weight, 1));
+  gp_solve_lower(&posterior->matrix, rows, column);
+  *deviation = deviation_from(posterior, cblas_ddot((int)rows, column, 1, column, 1));
+  gp_solve_upper(&posterior->matrix, rows, column);
+  /* Where the deviation is zero it has no gradient; zero is one of its subgradients. */
+  double unit = posterior->scale * posterior->hyper.amplitude;
+  double inverse = *deviation > 0 ? -unit * posterior->scale / *deviation : 0;
+  for (size_t k = 0; k < posterior->dimension; k++) {
+    const double *x = posterior->inputs.scaled + k * posterior->capacity;
+    double at = posterior->matrix.at[k], by_mean = 0, by_variance = 0;
+    for (size_t i = 0; i < rows; i++) {
+      double step = slope[i] * (x[i] - at);
+      by_mean += i < n ? posterior->weight[i] * step : 0;
+      by_variance += column[i] * step;
+    }
+    mean_gradient[k] = unit * by_mean / posterior->hyper.lengths[k];
+    deviation_gradient[k] = inverse * by_variance / posterior->hyper.lengths[k];
+  }
+}
