@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h
 EXTRA_DIST += %D%/golden/ei_values.json
 EXTRA_DIST += %D%/golden/forward_select.json
 EXTRA_DIST += %D%/golden/gaussian_nll.json
@@ -30,6 +30,7 @@ tests_unit_test_cpu_kernels_LDADD = libbackendcpu.la $(LDADD)
 unit_tests += %D%/unit/test_cpu_network
 tests_unit_test_cpu_network_SOURCES = %D%/unit/test_cpu_network.c %D%/unit/cpu_reference.c %D%/unit/cpu_reference.h
 tests_unit_test_cpu_network_LDADD = libbackendcpu.la $(LDADD)
+unit_tests += %D%/unit/test_ensemble_loss
 unit_tests += %D%/unit/test_evaluate
 unit_tests += %D%/unit/test_ei
 unit_tests += %D%/unit/test_function
@@ -43,4 +44,5 @@ unit_tests += %D%/unit/test_network
 unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_sobol
+unit_tests += %D%/unit/test_selectors
 unit_tests += %D%/unit/test_tensors

@@ -12,6 +12,7 @@
 #include <tutti/dataset.h>
 #include <tutti/descriptor.h>
 #include <tutti/domain.h>
+#include <tutti/ensemble_loss.h>
 #include <tutti/evaluate.h>
 #include <tutti/executor.h>
 #include <tutti/host.h>

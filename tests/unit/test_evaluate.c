@@ -7,24 +7,12 @@
 
 #include <cmocka.h>
 #include <tutti/evaluate.h>
-#include <tutti/random.h>
 
 #include "golden.h"
+#include "pools.h"
 
 /* Golden numbers are of float64 predictions, pools hold float32: see test_metrics.c. */
 static const double FLOAT32 = 2e-6;
-
-enum { MODELS_MAX = 16 };
-
-/* A pool that owns its arrays. */
-struct models {
-  struct tutti_pool pool;
-  float *values;
-  const float *predictions[MODELS_MAX];
-  uint64_t trials[MODELS_MAX];
-  double losses[MODELS_MAX], *y;
-  int32_t *labels;
-};
 
 static tutti_context *context;
 
@@ -39,26 +27,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* Trials are 10, 20, ... so that no test mistakes a trial for a number in the pool. */
-static void make_pool(struct models *models, enum tutti_task_kind kind, size_t count, size_t rows, size_t outputs) {
-  size_t width = tutti_predictions_width(kind, outputs);
-  models->pool = (struct tutti_pool){sizeof models->pool, kind, count, rows, outputs, models->predictions, {0}, NULL, NULL};
-  for (size_t k = 0; k < count; k++) {
-    models->predictions[k] = models->values + k * rows * width;
-    models->trials[k] = 10 * (k + 1);
-  }
-  models->pool.trials = models->trials;
-  models->pool.losses = models->losses;
-  models->pool.targets = (struct tutti_targets){kind, rows, outputs, models->y, models->labels};
-}
-
-static void free_pool(struct models *models) {
-  free(models->values);
-  free(models->y);
-  free(models->labels);
-}
-
-static tutti_ensemble *equal_members(const struct models *models) {
+static tutti_ensemble *equal_members(const struct pools_models *models) {
   tutti_ensemble *ensemble;
   assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
   for (size_t k = 0; k < models->pool.models; k++)
@@ -73,45 +42,15 @@ static double value_of(const struct tutti_evaluation *evaluation, const char *na
   return metric->value;
 }
 
-static void random_classes(struct models *models, struct tutti_random *random, size_t count, size_t rows, size_t classes,
-                           double sharpness) {
-  *models = (struct models){0};
-  models->values = calloc(count * rows * classes, sizeof(float));
-  models->labels = calloc(rows, sizeof(int32_t));
-  for (size_t n = 0; n < rows; n++)
-    models->labels[n] = (int32_t)tutti_random_below(random, classes);
-  for (size_t i = 0; i < count * rows; i++) {
-    double sum = 0, p[8];
-    for (size_t c = 0; c < classes; c++)
-      sum += p[c] = exp(sharpness * tutti_random_normal(random));
-    for (size_t c = 0; c < classes; c++)
-      models->values[i * classes + c] = (float)(p[c] / sum);
-  }
-  make_pool(models, TUTTI_TASK_CLASSIFICATION, count, rows, classes);
-}
-
-static void random_values(struct models *models, struct tutti_random *random, size_t count, size_t rows, size_t outputs) {
-  *models = (struct models){0};
-  models->values = calloc(count * rows * outputs * 2, sizeof(float));
-  models->y = calloc(rows * outputs, sizeof(double));
-  for (size_t i = 0; i < rows * outputs; i++)
-    models->y[i] = tutti_random_normal(random);
-  for (size_t i = 0; i < count * rows * outputs; i++) {
-    models->values[2 * i] = (float)tutti_random_normal(random);
-    models->values[2 * i + 1] = (float)exp(tutti_random_normal(random));
-  }
-  make_pool(models, TUTTI_TASK_REGRESSION, count, rows, outputs);
-}
-
 static void test_classification_golden(void **state) {
   (void)state;
   json_t *root = golden_load("metrics"), *golden = golden_get(root, "classification");
   json_t *expected = golden_get(golden, "ensemble(mean of probabilities)");
-  struct models models = {0};
+  struct pools_models models = {0};
   size_t rows, count;
   models.labels = golden_integers(golden_get(golden, "y"), &rows);
   models.values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
-  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
   tutti_ensemble *ensemble = equal_members(&models);
   struct tutti_evaluation got;
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
@@ -130,7 +69,7 @@ static void test_classification_golden(void **state) {
   assert_close(value_of(&got, "expected-entropy"), golden_number_of(golden, "expected_entropy_mean"), FLOAT32, 0);
   assert_close(value_of(&got, "mutual-information"), golden_number_of(golden, "mutual_information_mean"), 1e-5, 0);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
   json_decref(root);
 }
 
@@ -138,11 +77,11 @@ static void test_classification_golden(void **state) {
 static void test_calibration_of_single_models(void **state) {
   (void)state;
   json_t *root = golden_load("metrics"), *golden = golden_get(root, "classification");
-  struct models models = {0};
+  struct pools_models models = {0};
   size_t rows, count;
   models.labels = golden_integers(golden_get(golden, "y"), &rows);
   models.values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
-  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
   for (size_t k = 0; k < 5; k++) {
     tutti_ensemble *ensemble;
     struct tutti_evaluation got;
@@ -155,20 +94,20 @@ static void test_calibration_of_single_models(void **state) {
     assert_null(tutti_evaluation_find(&got, "disagreement"));
     tutti_ensemble_destroy(ensemble);
   }
-  free_pool(&models);
+  pools_free(&models);
   json_decref(root);
 }
 
 /* A confidence on an edge belongs to the lower bin: with 2 bins, 0.5 (right) and 0.75 (wrong) do not share one. */
 static void test_bin_edges(void **state) {
   (void)state;
-  struct models models = {0};
+  struct pools_models models = {0};
   models.values = calloc(4, sizeof(float));
   models.labels = calloc(2, sizeof(int32_t));
   models.values[0] = models.values[1] = 0.5f;
   models.values[2] = 0.25f;
   models.values[3] = 0.75f;
-  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 1, 2, 2);
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 1, 2, 2);
   tutti_ensemble *ensemble = equal_members(&models);
   struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
   struct tutti_evaluation got;
@@ -179,18 +118,18 @@ static void test_bin_edges(void **state) {
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, &options, &got), TUTTI_OK);
   assert_close(value_of(&got, "ece"), 0.125, 1e-15, 0);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 /* Three members, labels 0 0 1 / 0 1 1 on two rows, truth 0 0: by hand. */
 static void test_disagreement_by_hand(void **state) {
   (void)state;
   const float values[] = {0.9f, 0.1f, 0.9f, 0.1f, /* 2 */ 0.9f, 0.1f, 0.1f, 0.9f, /* 3 */ 0.1f, 0.9f, 0.1f, 0.9f};
-  struct models models = {0};
+  struct pools_models models = {0};
   models.values = calloc(12, sizeof(float));
   models.labels = calloc(2, sizeof(int32_t));
   memcpy(models.values, values, sizeof values);
-  make_pool(&models, TUTTI_TASK_CLASSIFICATION, 3, 2, 2);
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 3, 2, 2);
   tutti_ensemble *ensemble = equal_members(&models);
   struct tutti_evaluation got;
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
@@ -208,13 +147,13 @@ static void test_disagreement_by_hand(void **state) {
   assert_close(predicted[0].mean, 2.0 / 3, 1e-15, 0);
   assert_close(predicted[3].mean, 2.0 / 3, 1e-15, 0);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 static void test_regression_golden(void **state) {
   (void)state;
   json_t *root = golden_load("metrics"), *golden = golden_get(root, "regression");
-  struct models models = {0};
+  struct pools_models models = {0};
   size_t rows, count;
   models.y = golden_doubles(golden_get(golden, "y"), &rows);
   double *mu = golden_doubles(golden_get(golden, "mu[model][sample]"), &count);
@@ -228,7 +167,7 @@ static void test_regression_golden(void **state) {
     models.values[2 * i] = (float)mu[i];
     models.values[2 * i + 1] = (float)var[i];
   }
-  make_pool(&models, TUTTI_TASK_REGRESSION, 5, rows, 1);
+  pools_make(&models, TUTTI_TASK_REGRESSION, 5, rows, 1);
   tutti_ensemble *ensemble = equal_members(&models);
   struct tutti_evaluation got;
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
@@ -254,7 +193,7 @@ static void test_regression_golden(void **state) {
   }
   free(mu), free(var), free(aleatoric), free(epistemic), free(total), free(mean), free(predicted);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
   json_decref(root);
 }
 
@@ -262,7 +201,7 @@ static void test_regression_golden(void **state) {
 static void test_width_and_coverage_golden(void **state) {
   (void)state;
   json_t *root = golden_load("metrics"), *golden = golden_get(root, "nomu_auc_nll");
-  struct models models = {0};
+  struct pools_models models = {0};
   size_t rows;
   models.y = golden_doubles(golden_get(golden, "y"), &rows);
   double *mean = golden_doubles(golden_get(golden, "mean"), NULL);
@@ -272,7 +211,7 @@ static void test_width_and_coverage_golden(void **state) {
     models.values[2 * n] = (float)mean[n];
     models.values[2 * n + 1] = (float)(sigma[n] * sigma[n]);
   }
-  make_pool(&models, TUTTI_TASK_REGRESSION, 1, rows, 1);
+  pools_make(&models, TUTTI_TASK_REGRESSION, 1, rows, 1);
   tutti_ensemble *ensemble = equal_members(&models);
   struct tutti_evaluation got;
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
@@ -291,7 +230,7 @@ static void test_width_and_coverage_golden(void **state) {
   }
   free(mean), free(sigma);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
   json_decref(root);
 }
 
@@ -300,10 +239,10 @@ static void test_width_and_coverage_golden(void **state) {
 static void test_calibration_of_truth(void **state) {
   (void)state;
   struct tutti_random random;
-  struct models models;
+  struct pools_models models;
   struct tutti_evaluation got;
   tutti_random_init(&random, 5, "test", 0);
-  random_values(&models, &random, 1, 20000, 1);
+  pools_random_values(&models, &random, 1, 20000, 1);
   for (size_t n = 0; n < models.pool.rows; n++)
     models.y[n] = (double)models.values[2 * n] + sqrt((double)models.values[2 * n + 1]) * tutti_random_normal(&random);
   tutti_ensemble *ensemble = equal_members(&models);
@@ -316,7 +255,7 @@ static void test_calibration_of_truth(void **state) {
   assert_close(value_of(&got, "coverage"), 2 * tutti_normal_cdf(1.959964 / 2) - 1, 0, 0.014);
   assert_true(value_of(&got, "calibration-error") > 0.05);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 /* Proposition 3.1 of Zaidi et al. (2021): oracle <= ensemble <= average base learner in NLL, for any pool and weights. */
@@ -324,14 +263,14 @@ static void test_oracle_ensemble_average(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 60; seed++) {
     struct tutti_random random;
-    struct models models;
+    struct pools_models models;
     struct tutti_evaluation got;
     tutti_random_init(&random, seed, "test", 0);
     size_t count = 2 + (size_t)tutti_random_below(&random, 6), rows = 1 + (size_t)tutti_random_below(&random, 30);
     if (seed % 2)
-      random_classes(&models, &random, count, rows, 2 + (size_t)tutti_random_below(&random, 6), 3);
+      pools_random_classes(&models, &random, count, rows, 2 + (size_t)tutti_random_below(&random, 6), 3);
     else
-      random_values(&models, &random, count, rows, 1 + (size_t)tutti_random_below(&random, 3));
+      pools_random_values(&models, &random, count, rows, 1 + (size_t)tutti_random_below(&random, 3));
     tutti_ensemble *ensemble;
     assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
     for (size_t k = 0; k < count; k++)
@@ -352,7 +291,7 @@ static void test_oracle_ensemble_average(void **state) {
       assert_true(value_of(&got, "crps") >= 0);
     }
     tutti_ensemble_destroy(ensemble);
-    free_pool(&models);
+    pools_free(&models);
   }
 }
 
@@ -360,10 +299,10 @@ static void test_oracle_ensemble_average(void **state) {
 static void test_weights_are_multiplicities(void **state) {
   (void)state;
   struct tutti_random random;
-  struct models models;
+  struct pools_models models;
   struct tutti_evaluation a, b;
   tutti_random_init(&random, 9, "test", 0);
-  random_classes(&models, &random, 3, 40, 3, 2);
+  pools_random_classes(&models, &random, 3, 40, 3, 2);
   memcpy(models.values + 2 * 40 * 3, models.values, 40 * 3 * sizeof(float));
   tutti_ensemble *thrice = equal_members(&models), *twice;
   assert_int_equal(tutti_ensemble_create(context, &twice), TUTTI_OK);
@@ -379,17 +318,17 @@ static void test_weights_are_multiplicities(void **state) {
     assert_close(value_of(&a, same[i]), value_of(&b, same[i]), 1e-13, 1e-15);
   tutti_ensemble_destroy(thrice);
   tutti_ensemble_destroy(twice);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 /* Members without a variance: what needs it is NaN, the rest is not. */
 static void test_members_without_variance(void **state) {
   (void)state;
   struct tutti_random random;
-  struct models models;
+  struct pools_models models;
   struct tutti_evaluation got;
   tutti_random_init(&random, 3, "test", 0);
-  random_values(&models, &random, 3, 10, 2);
+  pools_random_values(&models, &random, 3, 10, 2);
   for (size_t i = 0; i < 60; i++)
     models.values[2 * i + 1] = NAN;
   tutti_ensemble *ensemble = equal_members(&models);
@@ -403,16 +342,16 @@ static void test_members_without_variance(void **state) {
     assert_true(isnan(value_of(&got, unknown[i])));
   assert_int_equal(sizeof known / sizeof known[0] + sizeof unknown / sizeof unknown[0], got.count);
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 static void test_nan_probabilities(void **state) {
   (void)state;
   struct tutti_random random;
-  struct models models;
+  struct pools_models models;
   struct tutti_evaluation got;
   tutti_random_init(&random, 3, "test", 0);
-  random_classes(&models, &random, 2, 5, 3, 1);
+  pools_random_classes(&models, &random, 2, 5, 3, 1);
   for (size_t i = 0; i < 3; i++)
     models.values[i] = NAN;
   tutti_ensemble *ensemble = equal_members(&models);
@@ -422,7 +361,7 @@ static void test_nan_probabilities(void **state) {
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
     assert_true(isnan(value_of(&got, unknown[i])));
   tutti_ensemble_destroy(ensemble);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 static void assert_refused(const struct tutti_pool *pool, const tutti_ensemble *ensemble,
@@ -435,9 +374,9 @@ static void assert_refused(const struct tutti_pool *pool, const tutti_ensemble *
 static void test_refusals(void **state) {
   (void)state;
   struct tutti_random random;
-  struct models models;
+  struct pools_models models;
   tutti_random_init(&random, 3, "test", 0);
-  random_classes(&models, &random, 3, 5, 4, 1);
+  pools_random_classes(&models, &random, 3, 5, 4, 1);
   tutti_ensemble *ensemble = equal_members(&models), *empty;
   assert_int_equal(tutti_ensemble_create(context, &empty), TUTTI_OK);
   assert_refused(&models.pool, empty, NULL, "empty");
@@ -467,7 +406,7 @@ static void test_refusals(void **state) {
   tutti_ensemble_destroy(ensemble);
   tutti_ensemble_destroy(empty);
   tutti_ensemble_destroy(NULL);
-  free_pool(&models);
+  pools_free(&models);
 }
 
 static void test_ensemble_keeps_order_and_trace(void **state) {

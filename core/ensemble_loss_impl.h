@@ -1,0 +1,43 @@
+/* ensemble_loss_impl.h - the running sums of an ensemble's loss, one set for each way of computing it; for core/ alone. */
+#ifndef TUTTI_ENSEMBLE_LOSS_IMPL_H
+#define TUTTI_ENSEMBLE_LOSS_IMPL_H
+
+#include <tutti/cpu.h>
+#include <tutti/ensemble_loss.h>
+
+/* Models that are tried at once, at most, so that they can share the loads of the running sums. */
+enum { ENSEMBLE_LOSS_BATCH = 4 };
+
+/* One way of computing the loss. */
+struct ensemble_loss_kind {
+  /* Allocate and fill; what it allocates hangs on the struct, so that failure needs no clean-up here. */
+  enum tutti_status (*begin)(tutti_context *context, tutti_ensemble_loss *loss);
+  /* Losses after adding each of `count` models, 1 to ENSEMBLE_LOSS_BATCH, to the ensemble. */
+  void (*with)(const tutti_ensemble_loss *loss, size_t count, const size_t *models, double *losses);
+  void (*add)(tutti_ensemble_loss *loss, size_t model);
+};
+extern const struct ensemble_loss_kind ensemble_loss_class_nll, ensemble_loss_classes;
+extern const struct ensemble_loss_kind ensemble_loss_mixture, ensemble_loss_moments, ensemble_loss_squares;
+
+struct tutti_ensemble_loss {
+  const struct ensemble_loss_kind *kind;
+  struct tutti_pool pool;
+  struct tutti_ensemble_loss_options options;
+  size_t picks, *counts; /* counts[models]: how often each was added */
+  double count_squares;  /* sum of squares of counts */
+
+  /* Class NLL: columns[models][stride], the true class's probability of each row, 0 after the last row;
+     sums[stride], those of the models added, 1 after the last row; broken[models]: not probabilities. */
+  enum tutti_cpu cpu;
+  size_t stride;
+  float *columns;
+  bool *broken;
+  /* Class error and Brier score: sums[rows][classes]. Mixture: sums[rows], log of the summed densities.
+     Squares: sums[rows][outputs] of means. Moments: sums[rows][outputs], the mean of means. */
+  double *sums;
+  double *spreads;   /* moments: [rows][outputs], squares of means about their mean, summed */
+  double *variances; /* moments: [rows][outputs], summed */
+  double *densities; /* mixture: [models][rows], log density */
+};
+
+#endif

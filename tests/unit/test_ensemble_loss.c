@@ -1,0 +1,286 @@
+/* test_ensemble_loss.c - running losses against evaluation from scratch, for every loss, and the best addition against
+   brute force. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <tutti/ensemble_loss.h>
+#include <tutti/evaluate.h>
+
+#include "golden.h"
+#include "pools.h"
+
+static tutti_context *context;
+
+static int setup(void **state) {
+  (void)state;
+  return tutti_context_create(&context) != TUTTI_OK;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  tutti_context_destroy(context);
+  return 0;
+}
+
+struct setting {
+  enum tutti_task_kind kind;
+  enum tutti_loss loss;
+  enum tutti_density density;
+  enum tutti_epistemic epistemic;
+  const char *metric;
+};
+
+static const struct setting settings[] = {
+    {TUTTI_TASK_CLASSIFICATION, TUTTI_LOSS_NLL, 0, 0, "nll"},
+    {TUTTI_TASK_CLASSIFICATION, TUTTI_LOSS_ERROR, 0, 0, "error"},
+    {TUTTI_TASK_CLASSIFICATION, TUTTI_LOSS_BRIER, 0, 0, "brier"},
+    {TUTTI_TASK_REGRESSION, TUTTI_LOSS_NLL, TUTTI_DENSITY_MIXTURE, 0, "nll"},
+    {TUTTI_TASK_REGRESSION, TUTTI_LOSS_NLL, TUTTI_DENSITY_MOMENTS, TUTTI_EPISTEMIC_UNBIASED, "nll-moments"},
+    {TUTTI_TASK_REGRESSION, TUTTI_LOSS_NLL, TUTTI_DENSITY_MOMENTS, TUTTI_EPISTEMIC_POPULATION, "nll-moments"},
+    {TUTTI_TASK_REGRESSION, TUTTI_LOSS_RMSE, 0, 0, "rmse"},
+};
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+static void random_pool(struct pools_models *models, struct tutti_random *random, const struct setting *setting) {
+  size_t count = 1 + (size_t)tutti_random_below(random, 11), rows = 1 + (size_t)tutti_random_below(random, 150);
+  if (setting->kind == TUTTI_TASK_CLASSIFICATION)
+    pools_random_classes(models, random, count, rows, 2 + (size_t)tutti_random_below(random, 5), 2);
+  else
+    pools_random_values(models, random, count, rows, 1 + (size_t)tutti_random_below(random, 3));
+}
+
+static tutti_ensemble_loss *begin(const struct tutti_pool *pool, const struct setting *setting) {
+  struct tutti_ensemble_loss_options options = {sizeof options, setting->loss, setting->density, setting->epistemic};
+  tutti_ensemble_loss *loss;
+  assert_int_equal(tutti_ensemble_loss_create(context, pool, &options, &loss), TUTTI_OK);
+  return loss;
+}
+
+/* The metric of the ensemble of these models (with repetitions), computed from scratch. */
+static double from_scratch(const struct tutti_pool *pool, const struct setting *setting, size_t count,
+                           const size_t *models) {
+  tutti_ensemble *ensemble;
+  struct tutti_evaluation evaluation;
+  struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  options.epistemic = setting->epistemic;
+  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+  for (size_t i = 0; i < count; i++)
+    assert_int_equal(tutti_ensemble_add(context, ensemble, pool->trials[models[i]], 1), TUTTI_OK);
+  assert_int_equal(tutti_evaluate(context, pool, ensemble, &options, &evaluation), TUTTI_OK);
+  tutti_ensemble_destroy(ensemble);
+  return tutti_evaluation_find(&evaluation, setting->metric)->value;
+}
+
+/* After random additions, with repetitions, each possible next loss is that of evaluation from scratch. */
+static void test_running_equals_scratch(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 12 * SETTINGS; seed++) {
+    const struct setting *setting = &settings[seed % SETTINGS];
+    struct tutti_random random;
+    struct pools_models models;
+    size_t picked[8];
+    tutti_random_init(&random, seed, "test", 0);
+    random_pool(&models, &random, setting);
+    tutti_ensemble_loss *loss = begin(&models.pool, setting);
+    for (size_t m = 0; m < 6; m++) {
+      for (size_t k = 0; k < models.pool.models; k++) {
+        picked[m] = k;
+        assert_close(tutti_ensemble_loss_with(loss, k), from_scratch(&models.pool, setting, m + 1, picked), 1e-11, 1e-12);
+      }
+      picked[m] = (size_t)tutti_random_below(&random, models.pool.models);
+      tutti_ensemble_loss_add(loss, picked[m]);
+      assert_int_equal(tutti_ensemble_loss_picks(loss), m + 1);
+    }
+    tutti_ensemble_loss_destroy(loss);
+    pools_free(&models);
+  }
+}
+
+/* Exhaustively: the best and the next best among those that are not barred, lowest number on ties. */
+static void test_best_by_brute_force(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20 * SETTINGS; seed++) {
+    const struct setting *setting = &settings[seed % SETTINGS];
+    struct tutti_random random;
+    struct pools_models models;
+    bool barred[POOLS_MODELS_MAX];
+    tutti_random_init(&random, seed, "test", 1);
+    random_pool(&models, &random, setting);
+    size_t count = models.pool.models;
+    tutti_ensemble_loss *loss = begin(&models.pool, setting);
+    for (size_t m = 0; m < 4; m++) {
+      size_t best = count, next = count;
+      double losses[POOLS_MODELS_MAX];
+      for (size_t k = 0; k < count; k++) {
+        barred[k] = tutti_random_below(&random, 3) == 0;
+        losses[k] = tutti_ensemble_loss_with(loss, k);
+        if (!barred[k] && (best == count || losses[k] < losses[best]))
+          best = k;
+      }
+      for (size_t k = 0; k < count; k++)
+        if (!barred[k] && k != best && (next == count || losses[k] < losses[next]))
+          next = k;
+      struct tutti_addition found = tutti_ensemble_loss_best(loss, barred);
+      assert_int_equal(found.model, best);
+      assert_int_equal(found.runner_up, next);
+      assert_true(best == count ? isnan(found.loss) : found.loss == losses[best]);
+      assert_true(next == count ? isnan(found.runner_up_loss) : found.runner_up_loss == losses[next]);
+      tutti_ensemble_loss_add(loss, best < count ? best : 0);
+    }
+    tutti_ensemble_loss_destroy(loss);
+    pools_free(&models);
+  }
+}
+
+/* Every model the same: the lowest number wins, and the loss does not move. */
+static void test_ties(void **state) {
+  (void)state;
+  for (size_t i = 0; i < SETTINGS; i++) {
+    struct tutti_random random;
+    struct pools_models models;
+    tutti_random_init(&random, i, "test", 2);
+    if (settings[i].kind == TUTTI_TASK_CLASSIFICATION)
+      pools_random_classes(&models, &random, 9, 70, 3, 1);
+    else
+      pools_random_values(&models, &random, 9, 70, 2);
+    size_t size = models.pool.rows * tutti_predictions_width(models.pool.kind, models.pool.outputs);
+    for (size_t k = 1; k < 9; k++)
+      memcpy(models.values + k * size, models.values, size * sizeof(float));
+    tutti_ensemble_loss *loss = begin(&models.pool, &settings[i]);
+    bool barred[9] = {false};
+    double first = tutti_ensemble_loss_with(loss, 0);
+    for (size_t m = 0; m < 8; m++) {
+      struct tutti_addition found = tutti_ensemble_loss_best(loss, barred);
+      assert_int_equal(found.model, m);
+      assert_int_equal(found.runner_up, m + 1);
+      assert_close(found.loss, first, 1e-13, 1e-14);
+      barred[m] = true;
+      tutti_ensemble_loss_add(loss, m);
+    }
+    tutti_ensemble_loss_destroy(loss);
+    pools_free(&models);
+  }
+}
+
+/* Models with NaN are passed over, whatever the loss. */
+static void test_broken_models(void **state) {
+  (void)state;
+  for (size_t i = 0; i < SETTINGS; i++) {
+    struct tutti_random random;
+    struct pools_models models;
+    tutti_random_init(&random, i, "test", 3);
+    if (settings[i].kind == TUTTI_TASK_CLASSIFICATION)
+      pools_random_classes(&models, &random, 3, 70, 3, 1);
+    else
+      pools_random_values(&models, &random, 3, 70, 1);
+    size_t width = tutti_predictions_width(models.pool.kind, models.pool.outputs);
+    for (size_t c = 0; c < width; c++)
+      models.values[0 * 70 * width + 69 * width + c] = models.values[2 * 70 * width + c] = NAN;
+    tutti_ensemble_loss *loss = begin(&models.pool, &settings[i]);
+    assert_true(isnan(tutti_ensemble_loss_with(loss, 0)) && isnan(tutti_ensemble_loss_with(loss, 2)));
+    struct tutti_addition found = tutti_ensemble_loss_best(loss, NULL);
+    assert_int_equal(found.model, 1);
+    assert_int_equal(found.runner_up, 3);
+    const bool barred[] = {false, true, false};
+    assert_int_equal(tutti_ensemble_loss_best(loss, barred).model, 3);
+    tutti_ensemble_loss_destroy(loss);
+    pools_free(&models);
+  }
+}
+
+/* Products of probabilities that underflow many times over, with zeros among them, and an empty tail block. */
+static void test_extreme_probabilities(void **state) {
+  (void)state;
+  enum { ROWS = 1000, MODELS = 3 };
+  struct pools_models models = {0};
+  models.values = calloc(MODELS * ROWS * 2, sizeof(float));
+  models.labels = calloc(ROWS, sizeof(int32_t));
+  for (size_t n = 0; n < ROWS; n++) {
+    models.values[2 * n] = n % 3 ? 1e-30f : 0;
+    models.values[2 * (ROWS + n)] = 1;
+    models.values[2 * (2 * ROWS + n)] = n == 500 ? 1e-10f : 0.5f;
+  }
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, MODELS, ROWS, 2);
+  tutti_ensemble_loss *loss = begin(&models.pool, &settings[0]);
+  for (size_t k = 0; k < MODELS; k++)
+    assert_close(tutti_ensemble_loss_with(loss, k), models.losses[k], 1e-13, 1e-15);
+  tutti_ensemble_loss_add(loss, 0);
+  const size_t picks[] = {0, 0};
+  assert_close(tutti_ensemble_loss_with(loss, 0), from_scratch(&models.pool, &settings[0], 2, picks), 1e-13, 0);
+  tutti_ensemble_loss_destroy(loss);
+  pools_free(&models);
+}
+
+/* Means of a million with a spread of a thousandth, as of targets in odd units: no cancellation. */
+static void test_moments_far_from_zero(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct pools_models models;
+  const struct setting *setting = &settings[5];
+  tutti_random_init(&random, 4, "test", 4);
+  pools_random_values(&models, &random, 6, 50, 1);
+  for (size_t i = 0; i < 6 * 50; i++) {
+    models.values[2 * i] = 1e6f + 0.0625f * (float)tutti_random_below(&random, 3);
+    models.values[2 * i + 1] = 1e-6f;
+  }
+  for (size_t n = 0; n < 50; n++)
+    models.y[n] = 1e6;
+  tutti_ensemble_loss *loss = begin(&models.pool, setting);
+  size_t picks[6];
+  for (size_t m = 0; m < 6; m++) {
+    picks[m] = m;
+    assert_close(tutti_ensemble_loss_with(loss, m), from_scratch(&models.pool, setting, m + 1, picks), 1e-7, 0);
+    tutti_ensemble_loss_add(loss, m);
+  }
+  tutti_ensemble_loss_destroy(loss);
+  pools_free(&models);
+}
+
+static void assert_refused(const struct tutti_pool *pool, enum tutti_loss loss, const char *says) {
+  struct tutti_ensemble_loss_options options = {sizeof options, loss, 0, 0};
+  tutti_ensemble_loss *made;
+  assert_int_equal(tutti_ensemble_loss_create(context, pool, &options, &made), TUTTI_ERROR_USAGE);
+  assert_null(made);
+  assert_non_null(strstr(tutti_error_message(context), says));
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct pools_models models;
+  tutti_random_init(&random, 4, "test", 4);
+  pools_random_classes(&models, &random, 2, 5, 3, 1);
+  struct tutti_pool pool = models.pool;
+  assert_refused(&pool, TUTTI_LOSS_MSE, "\"mse\" of ensembles is not defined for classification");
+  assert_refused(&pool, TUTTI_LOSS_COUNT, "not defined");
+  pool.targets.labels = NULL;
+  assert_refused(&pool, TUTTI_LOSS_NLL, "without targets");
+  pool = models.pool;
+  pool.models = 0;
+  assert_refused(&pool, TUTTI_LOSS_NLL, "0 models");
+  pool = models.pool;
+  pool.rows = 0;
+  assert_refused(&pool, TUTTI_LOSS_NLL, "0 rows");
+  pool = models.pool;
+  pool.kind = TUTTI_TASK_VALUE;
+  assert_refused(&pool, TUTTI_LOSS_VALUE, "without data");
+  tutti_ensemble_loss_destroy(NULL);
+  pools_free(&models);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_running_equals_scratch),
+      cmocka_unit_test(test_best_by_brute_force),
+      cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_broken_models),
+      cmocka_unit_test(test_extreme_probabilities),
+      cmocka_unit_test(test_moments_far_from_zero),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
