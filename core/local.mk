@@ -46,6 +46,7 @@ libtutti_la_SOURCES += %D%/network_dot.c
 libtutti_la_SOURCES += %D%/network_impl.h
 libtutti_la_SOURCES += %D%/network_json.c
 libtutti_la_SOURCES += %D%/network_shape.c
+libtutti_la_SOURCES += %D%/npy.c
 libtutti_la_SOURCES += %D%/op_names.c
 libtutti_la_SOURCES += %D%/param.c
 libtutti_la_SOURCES += %D%/param_impl.h

@@ -41,6 +41,7 @@ tests_unit_test_gp_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
 unit_tests += %D%/unit/test_lcb
 unit_tests += %D%/unit/test_metrics
 unit_tests += %D%/unit/test_network
+unit_tests += %D%/unit/test_npy
 unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_sobol
