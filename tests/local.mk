@@ -16,12 +16,16 @@ EXTRA_DIST += %D%/golden/gaussian_nll.json
 EXTRA_DIST += %D%/golden/gp_matern52.json
 EXTRA_DIST += %D%/golden/metrics.json
 EXTRA_DIST += %D%/golden/sobol.json
-LDADD = libgolden.a libtutti.la $(CMOCKA_LIBS) $(LIBS_CORE_LIBS)
 unit_tests += %D%/unit/test_evaluate
 EXTRA_DIST += %D%/golden/nomu_functions.json
 
 unit_tests += %D%/unit/test_domain
+unit_tests += %D%/unit/test_closest_name
 unit_tests += %D%/unit/test_file
+check_PROGRAMS += %D%/cli/json-value
+tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
+EXTRA_DIST += %D%/cli/harness.sh
+EXTRA_DIST += %D%/cli/recipes.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/install.sh
 
