@@ -53,3 +53,6 @@ unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_selectors
 unit_tests += %D%/unit/test_tensors
+
+benches += %D%/bench/select
+EXTRA_DIST += %D%/bench/select_numpy.py

@@ -52,18 +52,20 @@ static enum tutti_status selector_forward_select(void *self, tutti_context *cont
   size_t size = count ? count : (size_t)forward->config->greedy.size;
   tutti_ensemble_loss *loss = NULL;
   bool *taken = NULL;
-  TUTTI_TRY_OUT(context, greedy_begin(context, &forward->config->greedy, pool, &loss));
+  struct tutti_addition pick = {0};
+  TUTTI_TRY_OUT(context, greedy_begin(context, &forward->config->greedy, pool, &loss, &pick));
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *taken, &taken));
-  for (size_t m = 0; m < size; m++) {
-    struct tutti_addition pick = tutti_ensemble_loss_best(loss, taken);
-    if (pick.model == pool->models)
-      break;
-    taken[pick.model] = true;
-    tutti_ensemble_loss_add(loss, pick.model);
+  while (pick.model < pool->models) {
     TUTTI_TRY_OUT(context, tutti_ensemble_add(context, ensemble, pool->trials[pick.model], 1));
     TUTTI_TRY_OUT(context, trace_forward(context, pool, &pick, ensemble));
+    if (tutti_ensemble_size(ensemble) >= size)
+      break;
     if (tutti_cancelled(context))
-      TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled after %zu picks", m + 1));
+      TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled after %zu of %zu picks",
+                                        tutti_ensemble_size(ensemble), size));
+    taken[pick.model] = true;
+    tutti_ensemble_loss_add(loss, pick.model);
+    pick = tutti_ensemble_loss_best(loss, taken);
   }
 out:
   tutti_ensemble_loss_destroy(loss);

@@ -54,9 +54,20 @@ static inline enum tutti_status greedy_check(tutti_context *context, const struc
   return TUTTI_OK;
 }
 
-/* Begin an empty ensemble under the loss that is asked for. TUTTI_ERROR_NUMERIC if no model has such a loss. */
+/* Begin an empty ensemble under one loss; what the best first model is. */
+static inline enum tutti_status greedy_try(tutti_context *context, const struct tutti_pool *pool,
+                                           const struct tutti_ensemble_loss_options *options, tutti_ensemble_loss **loss,
+                                           struct tutti_addition *first) {
+  TUTTI_TRY(context, tutti_ensemble_loss_create(context, pool, options, loss));
+  *first = tutti_ensemble_loss_best(*loss, NULL);
+  return TUTTI_OK;
+}
+
+/* Begin an empty ensemble under the loss that is asked for, and find the best first model. TUTTI_ERROR_NUMERIC if no model
+   has such a loss. */
 static inline enum tutti_status greedy_begin(tutti_context *context, const struct greedy_config *config,
-                                             const struct tutti_pool *pool, tutti_ensemble_loss **loss) {
+                                             const struct tutti_pool *pool, tutti_ensemble_loss **loss,
+                                             struct tutti_addition *first) {
   struct tutti_ensemble_loss_options options = {
       .size = sizeof options,
       .loss = greedy_loss(config),
@@ -66,15 +77,13 @@ static inline enum tutti_status greedy_begin(tutti_context *context, const struc
   bool automatic = options.loss == TUTTI_LOSS_COUNT;
   if (automatic)
     options.loss = TUTTI_LOSS_NLL;
-  TUTTI_TRY(context, tutti_ensemble_loss_create(context, pool, &options, loss));
-  bool none = tutti_ensemble_loss_best(*loss, NULL).model == pool->models;
-  if (none && automatic && pool->kind == TUTTI_TASK_REGRESSION) {
+  TUTTI_TRY(context, greedy_try(context, pool, &options, loss, first));
+  if (first->model == pool->models && automatic && pool->kind == TUTTI_TASK_REGRESSION) {
     tutti_ensemble_loss_destroy(*loss);
     options.loss = TUTTI_LOSS_MSE;
-    TUTTI_TRY(context, tutti_ensemble_loss_create(context, pool, &options, loss));
-    none = tutti_ensemble_loss_best(*loss, NULL).model == pool->models;
+    TUTTI_TRY(context, greedy_try(context, pool, &options, loss, first));
   }
-  if (!none)
+  if (first->model < pool->models)
     return TUTTI_OK;
   tutti_ensemble_loss_destroy(*loss);
   *loss = NULL;

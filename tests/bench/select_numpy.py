@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Forward selection by NLL, ours beside NumPy's, one thread each, on the same array in one go: select_numpy.py PROGRAM, where
+PROGRAM is the built tests/bench/select. Prints both times (best of a few runs that alternate), the ratio, whether the picks
+are the same, and the losses' smallest margin in float64 when they are not."""
+import argparse
+import os
+import subprocess
+import tempfile
+import time
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[name] = "1"
+import numpy as np
+
+
+def make(models, rows, classes):
+    random = np.random.default_rng(0)
+    labels = random.integers(0, classes, rows)
+    logits = random.normal(size=(models, rows, classes)).astype(np.float32)
+    logits[:, np.arange(rows), labels] += 2
+    p = np.exp(logits - logits.max(2, keepdims=True))
+    p /= p.sum(2, keepdims=True)
+    return p, labels
+
+
+def forward(p, labels, members, real):
+    """The strongest NumPy version known to us: only the true class's column counts."""
+    q = np.ascontiguousarray(p[:, np.arange(p.shape[1]), labels]).astype(real, copy=False)
+    total, left, picks = np.zeros(p.shape[1], real), list(range(len(p))), []
+    for m in range(members):
+        losses = [-np.log((total + q[k]) / (m + 1)).mean() for k in left]
+        pick = left[int(np.argmin(losses))]
+        picks.append(pick)
+        left.remove(pick)
+        total += q[pick]
+    return picks
+
+
+def timed(function, *arguments):
+    start = time.perf_counter()
+    result = function(*arguments)
+    return time.perf_counter() - start, result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program")
+    for name, value in (("models", 400), ("rows", 10000), ("classes", 10), ("members", 30), ("runs", 3)):
+        parser.add_argument("--" + name, type=int, default=value)
+    a = parser.parse_args()
+    p, labels = make(a.models, a.rows, a.classes)
+    ours, theirs = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(folder + "/p.npy", p)
+        np.save(folder + "/y.npy", labels)
+        for _ in range(a.runs):
+            seconds, numpy_picks = timed(forward, p, labels, a.members, np.float32)
+            theirs.append(seconds)
+            output = subprocess.run([a.program, folder + "/p.npy", folder + "/y.npy", str(a.members), "5"], check=True,
+                                    capture_output=True, text=True).stdout.split()
+            ours.append(float(output[0]))
+            picks = [int(pick) for pick in output[1:]]
+    print(f"NumPy  {min(theirs) * 1e3:8.1f} ms\ntutti  {min(ours) * 1e3:8.1f} ms\nratio  {min(theirs) / min(ours):8.1f}")
+    print("picks  " + ("the same" if picks == numpy_picks else f"differ: {picks} {numpy_picks}"))
+    if picks != numpy_picks:
+        print("float64 picks  " + ("ours" if picks == forward(p, labels, a.members, np.float64) else "not ours"))
+    return picks != numpy_picks
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
