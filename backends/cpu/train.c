@@ -27,7 +27,7 @@ void backend_cpu_leave(unsigned kept) {
 #endif
 }
 
-/* How often a step looks at the cancel flag. */
+/* Steps after which the cancel flag is looked at again within an epoch. */
 enum { CANCEL_STEPS = 100 };
 
 struct training {
@@ -176,7 +176,7 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
   t->draws.progress = (double)(epoch->epoch - 1) / (double)t->config->epochs;
   for (size_t begin = 0; begin < rows; begin += t->batch) {
     size_t count = rows - begin < t->batch ? rows - begin : t->batch;
-    if (epoch->steps % CANCEL_STEPS == 0 && tutti_cancelled(context))
+    if ((begin == 0 || epoch->steps % CANCEL_STEPS == 0) && tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "training was cancelled in epoch %u", epoch->epoch);
     double loss = training_gradient(t, count, t->order + begin, &t->draws);
     if (!isfinite(loss)) {

@@ -1,0 +1,430 @@
+/* test_cpu_optimiser.c - trajectories of every optimiser of backend cpu, on every instruction set that this machine has,
+   against the rules in double precision; L2, clipping; golden numbers of Gaussian and NOMU networks. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../backends/cpu/cpu_impl.h"
+#include "golden.h"
+
+static tutti_context *context;
+
+#define OK(call)                                                                                                         \
+  do {                                                                                                                   \
+    if ((call) != TUTTI_OK)                                                                                              \
+      fail_msg("%s", tutti_error_message(context));                                                                      \
+  } while (0)
+
+static int set_up(void **state) {
+  (void)state;
+  return tutti_context_create(&context) != TUTTI_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  tutti_context_destroy(context);
+  return 0;
+}
+
+static struct cpu_config make_config(int optimiser) {
+  return (struct cpu_config){.epochs = 3, .batch_size = 8, .optimiser = optimiser, .learning_rate = 1e-2, .beta1 = 0.9,
+                             .beta2 = 0.999, .epsilon = 1e-7, .initialiser_range = 0.5, .accumulator = 0.1};
+}
+
+/* --- the rules, one weight at a time --- */
+
+struct scalar {
+  double w, m, v;
+};
+
+static void scalar_step(const struct cpu_config *c, struct scalar *s, double g, double rate, int t, double *product) {
+  double rho = c->rho > 0 ? c->rho : c->optimiser == CPU_ADADELTA ? 0.95 : 0.9;
+  switch ((enum cpu_optimiser)c->optimiser) {
+  case CPU_SGD:
+    s->m = c->momentum * s->m + g;
+    s->w -= rate * (c->nesterov ? g + c->momentum * s->m : s->m);
+    return;
+  case CPU_RMSPROP:
+    s->v = rho * s->v + (1 - rho) * g * g;
+    s->m = c->momentum * s->m + g / (sqrt(s->v) + c->epsilon);
+    s->w -= rate * s->m;
+    return;
+  case CPU_ADAGRAD:
+    s->v = (t == 1 ? c->accumulator : s->v) + g * g;
+    s->w -= rate * g / (sqrt(s->v) + c->epsilon);
+    return;
+  case CPU_ADADELTA: {
+    s->v = rho * s->v + (1 - rho) * g * g;
+    double step = g * sqrt(s->m + c->epsilon) / sqrt(s->v + c->epsilon);
+    s->m = rho * s->m + (1 - rho) * step * step;
+    s->w -= rate * step;
+    return;
+  }
+  default: break;
+  }
+  s->m = c->beta1 * s->m + (1 - c->beta1) * g;
+  if (c->optimiser == CPU_ADAMAX) {
+    s->v = fmax(c->beta2 * s->v, fabs(g));
+    s->w -= rate / (1 - pow(c->beta1, t)) * s->m / (s->v + c->epsilon);
+    return;
+  }
+  s->v = c->beta2 * s->v + (1 - c->beta2) * g * g;
+  double m_hat = s->m / (1 - pow(c->beta1, t)), v_hat = s->v / (1 - pow(c->beta2, t));
+  if (c->optimiser == CPU_ADAM && c->epsilon_placement == CPU_EPSILON_PAPER) {
+    s->w -= rate * m_hat / (sqrt(v_hat) + c->epsilon);
+  } else if (c->optimiser == CPU_ADAM) {
+    s->w -= rate * sqrt(1 - pow(c->beta2, t)) / (1 - pow(c->beta1, t)) * s->m / (sqrt(s->v) + c->epsilon);
+  } else {
+    double now = c->beta1 * (1 - 0.5 * pow(0.96, 0.004 * t)), next = c->beta1 * (1 - 0.5 * pow(0.96, 0.004 * (t + 1)));
+    *product *= now;
+    s->w -= rate * ((1 - now) * g / (1 - *product) + next * s->m / (1 - *product * next)) / (sqrt(v_hat) + c->epsilon);
+  }
+}
+
+/* --- a small network's worth of weights --- */
+
+enum { INPUTS = 3, UNITS = 19, WEIGHTS = INPUTS * UNITS + UNITS + UNITS + 1, STEPS = 25 };
+
+struct bench {
+  struct tutti_task task;
+  tutti_network *network;
+  struct cpu_plan *plan;
+  struct cpu_stepper *stepper;
+  size_t place[WEIGHTS]; /* of each number in the flat vector */
+  size_t array[WEIGHTS]; /* which segment it is in */
+};
+
+static void bench_create(struct bench *b, const struct cpu_config *config, enum tutti_cpu cpu) {
+  uint32_t layer;
+  b->task = (struct tutti_task){.size = sizeof b->task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, INPUTS}, .outputs = 1,
+                                .train_rows = 1, .head = TUTTI_OP_HEAD_LINEAR, .head_attributes = tutti_attributes_default()};
+  OK(tutti_network_create(context, b->task.input, &b->network));
+  OK(tutti_network_add_dense(context, b->network, NULL, 0, UNITS, TUTTI_ACTIVATION_RELU, &layer));
+  OK(tutti_network_add_head(context, b->network, layer, &b->task));
+  OK(backend_cpu_plan_create(context, backend_cpu_kernels(cpu), b->network, &b->task, 1, true, &b->plan));
+  backend_cpu_decays(b->plan, config);
+  backend_cpu_weights_draw(b->plan, config, 1);
+  OK(backend_cpu_stepper_create(context, b->plan, config, &b->stepper));
+  size_t n = 0;
+  for (size_t s = 0; s < b->plan->segment_count; s++)
+    for (size_t r = 0; r < b->plan->segments[s].rows; r++)
+      for (size_t c = 0; c < b->plan->segments[s].columns; c++) {
+        b->array[n] = s;
+        b->place[n++] = b->plan->segments[s].offset + r * b->plan->segments[s].ld + c;
+      }
+  assert_int_equal(n, WEIGHTS);
+}
+
+static void bench_destroy(struct bench *b) {
+  backend_cpu_stepper_destroy(b->stepper);
+  backend_cpu_plan_destroy(b->plan);
+  tutti_network_destroy(b->network);
+}
+
+/* Gradients of many sizes, among them weights that never get one. */
+static double gradient_of(size_t weight, int step) {
+  if (weight % 7 == 0)
+    return 0;
+  return sin((double)weight * 1.7 + step * 0.3) * pow(10, (double)(weight % 6) - 4);
+}
+
+static void check_trajectory(const struct cpu_config *config) {
+  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+    struct bench b;
+    bench_create(&b, config, (enum tutti_cpu)cpu);
+    struct scalar scalars[WEIGHTS] = {0};
+    double products[WEIGHTS], squares[8]; /* products: Nadam's, of each weight alike */
+    for (size_t i = 0; i < WEIGHTS; i++) {
+      scalars[i].w = (double)b.plan->weights[b.place[i]];
+      products[i] = 1;
+    }
+    for (int t = 1; t <= STEPS; t++) {
+      double rate = config->learning_rate * (t > 10 ? 0.1 : 1), g[WEIGHTS], all = 0;
+      memset(squares, 0, sizeof squares);
+      for (size_t i = 0; i < WEIGHTS; i++) {
+        const struct cpu_segment *segment = &b.plan->segments[b.array[i]];
+        b.plan->gradients[b.place[i]] = (float)gradient_of(i, t);
+        bool counts = segment->matrix || config->l2_biases;
+        g[i] = (double)(float)gradient_of(i, t) + (counts ? 2 * config->l2 * scalars[i].w : 0);
+        squares[b.array[i]] += g[i] * g[i];
+        all += g[i] * g[i];
+      }
+      for (size_t i = 0; i < WEIGHTS; i++) {
+        double norm = sqrt(config->gradient_clip_by == CPU_CLIP_VARIABLE ? squares[b.array[i]] : all);
+        double scale = config->gradient_clip > 0 && norm > config->gradient_clip ? config->gradient_clip / norm : 1;
+        scalar_step(config, &scalars[i], scale * g[i], rate, t, &products[i]);
+      }
+      backend_cpu_step(b.stepper, rate);
+    }
+    for (size_t i = 0; i < WEIGHTS; i++)
+      assert_close((double)b.plan->weights[b.place[i]], scalars[i].w, 3e-5, 3e-6);
+    /* Padding stays 0. */
+    double sum = b.plan->kernels->sum_squares(b.plan->trained, b.plan->weights), want = 0;
+    for (size_t i = 0; i < WEIGHTS; i++)
+      want += (double)b.plan->weights[b.place[i]] * (double)b.plan->weights[b.place[i]];
+    assert_close(sum, want, 1e-6, 0);
+    bench_destroy(&b);
+  }
+}
+
+static void test_rules(void **state) {
+  (void)state;
+  for (int o = 0; o < CPU_OPTIMISERS; o++) {
+    struct cpu_config config = make_config(o);
+    check_trajectory(&config);
+    config.momentum = 0.8;
+    config.l2 = 0.02;
+    check_trajectory(&config);
+    config.nesterov = true;
+    config.l2_biases = true;
+    config.rho = 0.7;
+    config.epsilon = 1e-3;
+    config.epsilon_placement = CPU_EPSILON_PAPER;
+    check_trajectory(&config);
+  }
+}
+
+static void test_clipping(void **state) {
+  (void)state;
+  for (int by = CPU_CLIP_GLOBAL; by <= CPU_CLIP_VARIABLE; by++)
+    for (int o = 0; o < 2; o++) {
+      struct cpu_config config = make_config(o == 0 ? CPU_SGD : CPU_ADAM);
+      config.gradient_clip = 5;
+      config.gradient_clip_by = by;
+      config.l2 = 0.1;
+      check_trajectory(&config);
+    }
+}
+
+/* --- golden numbers --- */
+
+static tutti_network *small_network(const struct tutti_task *task, enum tutti_activation activation) {
+  tutti_network *network;
+  uint32_t layer;
+  OK(tutti_network_create(context, task->input, &network));
+  OK(tutti_network_add_dense(context, network, "one", 0, 6, activation, &layer));
+  OK(tutti_network_add_dense(context, network, "two", layer, 4, activation, &layer));
+  OK(tutti_network_add_head(context, network, layer, task));
+  return network;
+}
+
+/* Golden names to tensors and back: golden[i] belongs to the tensor tensors[i]. */
+static tutti_tensors *golden_weights(const json_t *weights, size_t count, const char *const *names,
+                                     const char *const *tensors) {
+  tutti_tensors *made;
+  OK(tutti_tensors_create(context, &made));
+  for (size_t i = 0; i < count; i++) {
+    size_t numbers;
+    float *values = golden_floats(golden_get(weights, names[i]), &numbers), *to;
+    OK(tutti_tensors_add(context, made, tensors[i], TUTTI_F32, 1, &numbers, &to));
+    memcpy(to, values, numbers * sizeof *to);
+    free(values);
+  }
+  return made;
+}
+
+static void check_tensors(const tutti_tensors *have, const json_t *want, size_t count, const char *const *names,
+                          const char *const *tensors, double relative, double absolute) {
+  assert_int_equal(tutti_tensors_count(have), count);
+  for (size_t i = 0; i < count; i++) {
+    size_t numbers;
+    double *values = golden_doubles(golden_get(want, names[i]), &numbers);
+    const struct tutti_tensor *tensor = tutti_tensors_find(have, tensors[i]);
+    assert_non_null(tensor);
+    assert_int_equal(tensor->bytes, numbers * sizeof(float));
+    for (size_t k = 0; k < numbers; k++)
+      golden_close((double)((float *)tensor->data)[k], values[k], relative, absolute, tensors[i], __FILE__, __LINE__);
+    free(values);
+  }
+}
+
+static void test_golden_gaussian(void **state) {
+  (void)state;
+  static const char *const names[] = {"W1", "b1", "W2", "b2", "W3", "b3"};
+  static const char *const tensors[] = {"one/weight", "one/bias", "two/weight", "two/bias", "output/weight", "output/bias"};
+  json_t *golden = golden_load("gaussian_nll");
+  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, 3}, .outputs = 1,
+                            .train_rows = 8, .head = TUTTI_OP_HEAD_GAUSSIAN, .head_attributes = tutti_attributes_default()};
+  task.head_attributes.variance = true;
+  task.head_attributes.scale = 1;
+  task.head_attributes.floor = 1e-6;
+  for (size_t n = 0; n < 2; n++) {
+    json_t *one = golden_at(golden_get(golden, "networks"), n);
+    tutti_network *network = small_network(&task, n == 0 ? TUTTI_ACTIVATION_TANH : TUTTI_ACTIVATION_RELU);
+    tutti_tensors *weights = golden_weights(golden_get(one, "weights"), 6, names, tensors), *gradient;
+    float *x = golden_floats(golden_get(one, "X"), NULL), *y = golden_floats(golden_get(one, "y"), NULL);
+    tutti_split *split;
+    OK(tutti_split_create(context, "train", 8, task.input, 1, x, y, NULL, &split));
+    struct cpu_config config = make_config(CPU_ADAM);
+    config.l2 = golden_number_of(one, "lambda_l2_sum_squares_all_params");
+    config.l2_biases = true;
+    struct tutti_job job = {.size = sizeof job, .task = &task, .network = network, .config = &config, .train = split};
+    for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+      double loss;
+      OK(backend_cpu_gradient(context, backend_cpu_kernels((enum tutti_cpu)cpu), &job, weights, &loss, &gradient));
+      assert_close(loss, golden_number_of(one, "total"), 1e-6, 0);
+      check_tensors(gradient, golden_get(one, "grad_total"), 6, names, tensors, 1e-5, 2e-6);
+      tutti_tensors_destroy(gradient);
+    }
+    tutti_split_destroy(split);
+    tutti_tensors_destroy(weights);
+    tutti_network_destroy(network);
+    free(x), free(y);
+  }
+  json_decref(golden);
+}
+
+/* Heiss et al.'s network: f 2-5-4-1, r 2-3-3-[both last hidden layers]-1. */
+static tutti_network *nomu_network(struct tutti_task *task, const json_t *config, bool stop_gradient) {
+  tutti_network *network;
+  uint32_t f, r, mean, raw, joined;
+  struct tutti_attributes a = tutti_attributes_default(), *head = &task->head_attributes;
+  double lambda_f = golden_number_of(config, "lambda_f"), lambda_r = golden_number_of(config, "lambda_r");
+  *head = a;
+  head->pi_sqr = golden_number_of(config, "pi_sqr");
+  head->pi_exp = golden_number_of(config, "pi_exp");
+  head->c_exp = golden_number_of(config, "c_exp");
+  head->stable = json_is_string(golden_get(config, "stable"));
+  head->artificial = 10;
+  OK(tutti_network_create(context, task->input, &network));
+  const struct {
+    const char *label;
+    int32_t units;
+    double l2;
+    uint32_t *layer;
+    bool hidden;
+  } dense[] = {{"f1", 5, lambda_f, &f, true},  {"f2", 4, lambda_f, &f, true},  {"r1", 3, lambda_r, &r, true},
+               {"r2", 3, lambda_r, &r, true},  {"f3", 1, lambda_f, &mean, false}, {"r3", 1, lambda_r, &raw, false}};
+  f = r = 0;
+  for (size_t i = 0; i < 6; i++) {
+    uint32_t from = *dense[i].layer;
+    if (i == 4)
+      from = f;
+    if (i == 5) {
+      uint32_t left = f;
+      if (stop_gradient)
+        OK(tutti_network_add(context, network, TUTTI_OP_DETACH, NULL, 1, &f, &a, &left));
+      OK(tutti_network_add(context, network, TUTTI_OP_CONCAT, NULL, 2, (uint32_t[]){left, r}, &a, &joined));
+      from = joined;
+    }
+    a = tutti_attributes_default();
+    a.units = dense[i].units;
+    a.l2 = dense[i].l2;
+    a.activation = TUTTI_ACTIVATION_RELU;
+    OK(tutti_network_add(context, network, TUTTI_OP_DENSE, dense[i].label, 1, &from, &a, dense[i].layer));
+    if (dense[i].hidden) {
+      from = *dense[i].layer;
+      OK(tutti_network_add(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &from, &a, dense[i].layer));
+    }
+  }
+  OK(tutti_network_add(context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, (uint32_t[]){mean, raw}, head, NULL));
+  OK(tutti_network_check(context, network));
+  return network;
+}
+
+static const char *const nomu_names[] = {"f_W1", "f_b1", "f_W2", "f_b2", "f_W3", "f_b3",
+                                         "r_W1", "r_b1", "r_W2", "r_b2", "r_W3", "r_b3"};
+static const char *const nomu_tensors[] = {"f1/weight", "f1/bias", "f2/weight", "f2/bias", "f3/weight", "f3/bias",
+                                           "r1/weight", "r1/bias", "r2/weight", "r2/bias", "r3/weight", "r3/bias"};
+
+/* Loss with L2, and gradients into the plan, of the golden data with their artificial points. */
+static double nomu_gradient(struct cpu_plan *plan, const json_t *golden) {
+  float *x = golden_floats(golden_get(golden, "x_train"), NULL), *y = golden_floats(golden_get(golden, "y_train"), NULL);
+  float *artificial = golden_floats(golden_get(golden, "x_artificial"), NULL);
+  for (size_t r = 0; r < 16; r++)
+    memcpy(plan->nodes[0].value + r * plan->nodes[0].ld, r < 6 ? x + 2 * r : artificial + 2 * (r - 6), 2 * sizeof *x);
+  memcpy(plan->head.targets, y, 6 * sizeof *y);
+  plan->artificial = 10;
+  struct cpu_draws draws = {.drop = false};
+  backend_cpu_forward(plan, 16, &draws);
+  double loss = backend_cpu_loss(plan, 6, true);
+  backend_cpu_backward(plan, 16);
+  for (size_t s = 0; s < plan->segment_count; s++)
+    loss += 0.5 * (double)plan->segments[s].decay *
+            plan->kernels->sum_squares(plan->segments[s].rows * plan->segments[s].ld, plan->weights + plan->segments[s].offset);
+  free(x), free(y), free(artificial);
+  return loss;
+}
+
+static void test_golden_nomu(void **state) {
+  (void)state;
+  json_t *golden = golden_load("nomu_loss");
+  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, 2}, .outputs = 1,
+                            .train_rows = 6, .head = TUTTI_OP_HEAD_NOMU};
+  for (size_t n = 0; n < 3; n++)
+    for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+      json_t *one = golden_at(golden_get(golden, "cases"), n);
+      bool stop = strncmp(golden_text_of(one, "variant"), "stop", 4) == 0;
+      tutti_network *network = nomu_network(&task, golden_get(one, "config"), stop);
+      tutti_tensors *weights = golden_weights(golden_get(golden, "weights"), 12, nomu_names, nomu_tensors), *gradient;
+      struct cpu_config config = make_config(CPU_ADAM);
+      config.l2_biases = true;
+      struct cpu_plan *plan;
+      OK(backend_cpu_plan_create(context, backend_cpu_kernels((enum tutti_cpu)cpu), network, &task, 16, true, &plan));
+      backend_cpu_decays(plan, &config);
+      OK(backend_cpu_weights_read(context, plan, weights));
+      assert_close(nomu_gradient(plan, golden), golden_number_of(golden_get(one, "loss"), "total"), 2e-6, 0);
+      for (size_t s = 0; s < plan->segment_count; s++)
+        plan->kernels->axpy(plan->segments[s].rows * plan->segments[s].ld, plan->segments[s].decay,
+                            plan->weights + plan->segments[s].offset, plan->gradients + plan->segments[s].offset);
+      OK(backend_cpu_weights_write(context, plan, plan->gradients, true, &gradient));
+      check_tensors(gradient, golden_get(golden_get(one, "grad"), "total"), 12, nomu_names, nomu_tensors, 5e-6, 2e-5);
+      tutti_tensors_destroy(gradient);
+      tutti_tensors_destroy(weights);
+      backend_cpu_plan_destroy(plan);
+      tutti_network_destroy(network);
+    }
+  json_decref(golden);
+}
+
+/* Ten steps of Adam on that loss, in Keras's convention and the paper's. */
+static void test_golden_adam(void **state) {
+  (void)state;
+  json_t *golden = golden_load("nomu_loss");
+  json_t *first = golden_get(golden_at(golden_get(golden, "cases"), 0), "config");
+  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, 2}, .outputs = 1,
+                            .train_rows = 6, .head = TUTTI_OP_HEAD_NOMU};
+  for (size_t n = 0; n < 2; n++)
+    for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+      json_t *one = golden_at(golden_get(golden, "adam"), n);
+      tutti_network *network = nomu_network(&task, first, false);
+      tutti_tensors *weights = golden_weights(golden_get(golden, "weights"), 12, nomu_names, nomu_tensors), *final;
+      struct cpu_config config = make_config(CPU_ADAM);
+      config.l2_biases = true;
+      config.epsilon_placement = n == 0 ? CPU_EPSILON_KERAS : CPU_EPSILON_PAPER;
+      config.epsilon = n == 0 ? 1e-7 : 1e-8;
+      struct cpu_plan *plan;
+      struct cpu_stepper *stepper;
+      OK(backend_cpu_plan_create(context, backend_cpu_kernels((enum tutti_cpu)cpu), network, &task, 16, true, &plan));
+      backend_cpu_decays(plan, &config);
+      OK(backend_cpu_weights_read(context, plan, weights));
+      OK(backend_cpu_stepper_create(context, plan, &config, &stepper));
+      json_t *losses = golden_get(one, "loss_before_each_step_then_final");
+      for (size_t t = 0; t < 10; t++) {
+        assert_close(nomu_gradient(plan, golden), golden_number(golden_at(losses, t)), 1e-5, 0);
+        backend_cpu_step(stepper, golden_number_of(one, "lr"));
+      }
+      assert_close(nomu_gradient(plan, golden), golden_number(golden_at(losses, 10)), 1e-5, 0);
+      OK(backend_cpu_weights_write(context, plan, plan->weights, true, &final));
+      check_tensors(final, golden_get(one, "final_params"), 12, nomu_names, nomu_tensors, 1e-5, 5e-6);
+      tutti_tensors_destroy(final);
+      tutti_tensors_destroy(weights);
+      backend_cpu_stepper_destroy(stepper);
+      backend_cpu_plan_destroy(plan);
+      tutti_network_destroy(network);
+    }
+  json_decref(golden);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rules),       cmocka_unit_test(test_clipping),    cmocka_unit_test(test_golden_gaussian),
+      cmocka_unit_test(test_golden_nomu), cmocka_unit_test(test_golden_adam),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

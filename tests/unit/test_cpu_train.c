@@ -1,0 +1,566 @@
+/* test_cpu_train.c - whole trainings by backend cpu: what is learnt, repeated, kept and stopped; what is refused; and that a
+   step allocates nothing. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../backends/cpu/cpu.c"
+#include "golden.h"
+
+/* --- a count of allocations: glibc's own functions stand behind --- */
+
+static size_t allocations;
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define COUNTS_ALLOCATIONS 1
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+void *malloc(size_t size) {
+  allocations++;
+  return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size) {
+  allocations++;
+  return __libc_calloc(count, size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+  allocations++;
+  return __libc_memalign(alignment, size);
+}
+#else
+#define COUNTS_ALLOCATIONS 0
+#endif
+
+/* --- the setting --- */
+
+enum { FEATURES = 3, ROWS = 203, HELD = 61 };
+
+struct setting {
+  tutti_context *context;
+  void *backend;
+  struct tutti_task task;
+  tutti_split *train, *validation;
+  tutti_network *network;
+  tutti_config *config;
+  struct cpu_config *values;
+  struct tutti_job job;
+  struct tutti_outcome outcome;
+  /* what progress saw */
+  struct tutti_epoch epochs[256];
+  size_t seen, stop_after, allocated;
+};
+
+#define OK(call)                                                                                                         \
+  do {                                                                                                                   \
+    if ((call) != TUTTI_OK)                                                                                              \
+      fail_msg("%s", tutti_error_message(s->context));                                                                   \
+  } while (0)
+
+static bool watch(void *argument, const struct tutti_epoch *epoch) {
+  struct setting *s = argument;
+  s->epochs[s->seen++] = *epoch;
+  if (s->seen == 1)
+    s->allocated = allocations;
+  return s->stop_after == 0 || s->seen < s->stop_after;
+}
+
+static tutti_split *make_split(struct setting *s, const char *name, size_t rows) {
+  bool classes = s->task.kind == TUTTI_TASK_CLASSIFICATION;
+  float *x = malloc(rows * FEATURES * sizeof *x), *y = malloc(rows * sizeof *y);
+  int32_t *labels = malloc(rows * sizeof *labels);
+  struct tutti_random random;
+  tutti_random_init(&random, 11, name, 0);
+  tutti_random_fill_normal(&random, rows * FEATURES, 0, 1, x);
+  for (size_t r = 0; r < rows; r++) {
+    float signal = sinf(2 * x[r * FEATURES]) + 0.5f * x[r * FEATURES + 1];
+    y[r] = signal + 0.1f * (float)tutti_random_normal(&random);
+    labels[r] = signal > 0.5f ? 2 : signal > -0.5f;
+  }
+  tutti_split *split;
+  OK(tutti_split_create(s->context, name, rows, s->task.input, s->task.outputs, x, classes ? NULL : y,
+                        classes ? labels : NULL, &split));
+  free(x), free(y), free(labels);
+  return split;
+}
+
+static struct setting *begin(enum tutti_op head) {
+  struct setting *s = calloc(1, sizeof *s);
+  assert_int_equal(tutti_context_create(&s->context), TUTTI_OK);
+  bool classes = head == TUTTI_OP_HEAD_SOFTMAX;
+  s->task = (struct tutti_task){.size = sizeof s->task, .kind = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
+                                .input = {1, 1, FEATURES}, .outputs = classes ? 3 : 1, .train_rows = ROWS, .head = head,
+                                .head_attributes = tutti_attributes_default()};
+  s->train = make_split(s, "train", ROWS);
+  s->validation = make_split(s, "validation", HELD);
+  OK(tutti_config_create(s->context, &cpu_descriptor.params, &s->config));
+  s->values = (struct cpu_config *)(uintptr_t)tutti_config_values(s->config);
+  struct tutti_backend_setup setup = {.size = sizeof setup, .task = &s->task};
+  OK(cpu_descriptor.create(s->context, s->values, &setup, &s->backend));
+  uint32_t layer;
+  OK(tutti_network_create(s->context, s->task.input, &s->network));
+  OK(tutti_network_add_dense(s->context, s->network, NULL, 0, 24, TUTTI_ACTIVATION_TANH, &layer));
+  OK(tutti_network_add_dropout(s->context, s->network, "dropout", layer, 0.05, &layer));
+  OK(tutti_network_add_dense(s->context, s->network, NULL, layer, 20, TUTTI_ACTIVATION_RELU, &layer));
+  OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
+  s->values->epochs = 30;
+  s->values->learning_rate = 0.01;
+  s->job = (struct tutti_job){.size = sizeof s->job, .trial = 1, .run_seed = 2, .seed = 3, .task = &s->task,
+                              .network = s->network, .config = s->values, .train = s->train, .validation = s->validation,
+                              .progress = watch, .progress_argument = s};
+  return s;
+}
+
+static void forget(struct setting *s) {
+  tutti_tensors_destroy(s->outcome.weights);
+  memset(&s->outcome, 0, sizeof s->outcome);
+  s->outcome.size = sizeof s->outcome;
+  s->seen = 0;
+}
+
+static void train(struct setting *s) {
+  forget(s);
+  OK(cpu_ops.train(s->backend, s->context, &s->job, &s->outcome));
+}
+
+static void end(struct setting *s) {
+  forget(s);
+  cpu_descriptor.destroy(s->backend);
+  tutti_config_destroy(s->config);
+  tutti_network_destroy(s->network);
+  tutti_split_destroy(s->train);
+  tutti_split_destroy(s->validation);
+  tutti_context_destroy(s->context);
+  free(s);
+}
+
+static bool same_weights(const tutti_tensors *a, const tutti_tensors *b) {
+  if (tutti_tensors_count(a) != tutti_tensors_count(b))
+    return false;
+  for (size_t i = 0; i < tutti_tensors_count(a); i++)
+    if (memcmp(tutti_tensors_at(a, i)->data, tutti_tensors_at(b, i)->data, tutti_tensors_at(a, i)->bytes) != 0)
+      return false;
+  return true;
+}
+
+/* Train again under a changed setting; does it give the same weights? Leaves the first outcome in place. */
+static bool trains_the_same(struct setting *s) {
+  tutti_tensors *first = s->outcome.weights;
+  s->outcome.weights = NULL;
+  train(s);
+  bool same = same_weights(first, s->outcome.weights);
+  tutti_tensors_destroy(s->outcome.weights);
+  s->outcome.weights = first;
+  return same;
+}
+
+/* --- tests --- */
+
+static void test_table(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+  assert_int_equal(tutti_plugin()->kind, TUTTI_KIND_BACKEND);
+  OK(tutti_params_check(s->context, &cpu_descriptor.params));
+  assert_int_equal(s->values->batch_size, 32);
+  assert_int_equal(s->values->optimiser, CPU_ADAM);
+  for (size_t i = 0; i < sizeof cpu_params / sizeof *cpu_params; i++)
+    assert_true(strlen(cpu_params[i].doc) > 20);
+  for (int op = 0; op < TUTTI_OP_COUNT; op++) {
+    bool image = op == TUTTI_OP_CONV2D || op == TUTTI_OP_MAX_POOL || op == TUTTI_OP_AVERAGE_POOL ||
+                 op == TUTTI_OP_GLOBAL_POOL || op == TUTTI_OP_FACTORISED_REDUCE;
+    assert_int_equal(cpu_ops.supports(s->backend, (enum tutti_op)op), !image);
+  }
+  end(s);
+}
+
+static void test_learns(void **state) {
+  (void)state;
+  const enum tutti_op heads[] = {TUTTI_OP_HEAD_GAUSSIAN, TUTTI_OP_HEAD_LINEAR, TUTTI_OP_HEAD_SOFTMAX};
+  const double good[] = {0.6, 0.15, 0.65};
+  for (size_t h = 0; h < 3; h++)
+    for (int o = 0; o < CPU_OPTIMISERS; o++) {
+      struct setting *s = begin(heads[h]);
+      s->values->optimiser = o;
+      s->values->learning_rate = o == CPU_SGD || o == CPU_ADAGRAD ? 0.05 : o == CPU_ADADELTA ? 1 : 0.005;
+      s->values->epochs = 60;
+      train(s);
+      assert_int_equal(s->outcome.state, TUTTI_STATE_FINISHED);
+      assert_int_equal(s->seen, 60);
+      assert_int_equal(s->outcome.epochs, 60);
+      assert_int_equal(s->outcome.steps, 60 * 7);
+      double best = INFINITY;
+      uint32_t best_epoch = 0;
+      for (size_t e = 0; e < s->seen; e++)
+        if (s->epochs[e].validation_loss < best) {
+          best = s->epochs[e].validation_loss;
+          best_epoch = s->epochs[e].epoch;
+        }
+      if (best > good[h])
+        fail_msg("%s, head %zu: best loss %g", cpu_optimiser_names[o], h, best);
+      assert_int_equal(s->outcome.best_epoch, best_epoch);
+      /* The kept weights are those of the best epoch: predictions give that epoch's loss. */
+      size_t width = tutti_predictions_width(s->task.kind, s->task.outputs);
+      float out[HELD * 3];
+      double loss = 0;
+      OK(cpu_ops.predict(s->backend, s->context, &s->job, s->outcome.weights, s->validation, out));
+      for (size_t r = 0; r < HELD; r++) {
+        const float *p = out + r * width;
+        if (h == 2) {
+          loss -= log((double)p[tutti_split_labels(s->validation)[r]]) / HELD;
+        } else {
+          double d = (double)tutti_split_targets(s->validation)[r] - (double)p[0], v = (double)p[1];
+          loss += (h == 1 ? d * d : 0.5 * log(2 * M_PI * v) + d * d / (2 * v)) / HELD;
+        }
+      }
+      assert_close(loss, best, 1e-5, 1e-5);
+      end(s);
+    }
+}
+
+static void test_same_bits(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+  train(s);
+  assert_true(trains_the_same(s));
+  s->job.trial = 77; /* the number of the trial says nothing */
+  s->job.run_seed = 78;
+  assert_true(trains_the_same(s));
+  s->job.seed = 4;
+  assert_false(trains_the_same(s));
+  end(s);
+}
+
+/* Mini-batches of the run: with the weights given and no dropout, the candidate's seed no longer matters. */
+static void test_shuffle(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  tutti_network *plain;
+  uint32_t layer;
+  OK(tutti_network_create(s->context, s->task.input, &plain));
+  OK(tutti_network_add_dense(s->context, plain, NULL, 0, 8, TUTTI_ACTIVATION_RELU, &layer));
+  OK(tutti_network_add_head(s->context, plain, layer, &s->task));
+  s->job.network = plain;
+  s->values->epochs = 2;
+  train(s);
+  tutti_tensors *initial;
+  OK(tutti_tensors_copy(s->context, s->outcome.weights, &initial));
+  s->job.initial = initial;
+  s->values->shuffle = CPU_SHUFFLE_RUN;
+  train(s);
+  assert_false(same_weights(initial, s->outcome.weights)); /* it went on from there */
+  s->job.seed++;
+  assert_true(trains_the_same(s));
+  s->job.run_seed++;
+  assert_false(trains_the_same(s));
+  s->job.run_seed--;
+  s->values->shuffle = CPU_SHUFFLE_TRIAL;
+  assert_false(trains_the_same(s));
+  tutti_tensors_destroy(initial);
+  tutti_network_destroy(plain);
+  end(s);
+}
+
+static void test_no_allocation(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+  s->values->gradient_clip = 1;
+  s->stop_after = 20;
+  train(s);
+  size_t at_end = allocations;
+  assert_int_equal(s->seen, 20);
+  if (COUNTS_ALLOCATIONS) {
+    assert_true(s->allocated > 0);
+    s->stop_after = 10;
+    train(s);
+    size_t ten = allocations - at_end;
+    at_end = allocations;
+    s->stop_after = 20;
+    train(s);
+    assert_int_equal(allocations - at_end, ten); /* ten epochs more cost not one */
+  }
+  end(s);
+}
+
+static void test_schedules(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  s->values->epochs = 10;
+  s->values->schedule = CPU_SCHEDULE_COSINE;
+  s->values->schedule_minimum = 0.001;
+  train(s);
+  for (size_t e = 0; e < 10; e++)
+    assert_close(s->epochs[e].learning_rate, 0.001 + 0.009 * 0.5 * (1 + cos(M_PI * (double)e / 10)), 1e-12, 0);
+  s->values->schedule = CPU_SCHEDULE_STEP;
+  s->values->schedule_epochs = 3;
+  s->values->schedule_factor = 0.2;
+  train(s);
+  const double steps[] = {0.01, 0.01, 0.01, 0.002, 0.002, 0.002, 0.001, 0.001, 0.001, 0.001};
+  for (size_t e = 0; e < 10; e++)
+    assert_close(s->epochs[e].learning_rate, steps[e], 1e-12, 0);
+  /* Nothing is ever an improvement of a million: the rate falls every second epoch. */
+  s->values->schedule = CPU_SCHEDULE_PLATEAU;
+  s->values->schedule_epochs = 2;
+  s->values->schedule_factor = 0.5;
+  s->values->schedule_minimum = 0;
+  s->values->plateau_min_delta = 1e6;
+  train(s);
+  for (size_t e = 0; e < 10; e++)
+    assert_close(s->epochs[e].learning_rate, 0.01 * pow(0.5, e < 3 ? 0 : (double)((e - 1) / 2)), 1e-12, 0);
+  end(s);
+}
+
+static void test_stopping(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  s->values->epochs = 200;
+  s->values->early_stopping = 3;
+  s->values->learning_rate = 0.05;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_FINISHED);
+  assert_true(s->outcome.epochs < 200);
+  assert_int_equal(s->outcome.epochs, s->outcome.best_epoch + 3);
+  s->values->keep = CPU_KEEP_LAST;
+  assert_false(trains_the_same(s));
+  assert_int_equal(s->outcome.best_epoch, s->outcome.epochs);
+  /* progress says no */
+  s->stop_after = 2;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_PRUNED);
+  assert_int_equal(s->outcome.epochs, 2);
+  assert_non_null(s->outcome.weights);
+  end(s);
+}
+
+static void test_without_validation(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+  s->job.validation = NULL;
+  s->job.progress = NULL;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_FINISHED);
+  s->job.progress = watch;
+  train(s);
+  assert_true(isnan(s->epochs[0].validation_loss));
+  double best = INFINITY;
+  uint32_t epoch = 0;
+  for (size_t e = 0; e < s->seen; e++)
+    if (s->epochs[e].train_loss < best) {
+      best = s->epochs[e].train_loss;
+      epoch = s->epochs[e].epoch;
+    }
+  assert_int_equal(s->outcome.best_epoch, epoch);
+  end(s);
+}
+
+static void test_batches(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+  const int64_t sizes[] = {1, 3, 17, 202, 203, 0, 100000};
+  const uint64_t steps[] = {203, 68, 12, 2, 1, 1, 1};
+  s->values->epochs = 3;
+  s->values->learning_rate = 0.001;
+  for (size_t i = 0; i < 7; i++) {
+    s->values->batch_size = sizes[i];
+    train(s);
+    assert_int_equal(s->outcome.state, TUTTI_STATE_FINISHED);
+    assert_int_equal(s->outcome.steps, 3 * steps[i]);
+    assert_true(s->epochs[2].train_loss < s->epochs[0].train_loss);
+  }
+  end(s);
+}
+
+static void test_initialisers(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  for (int i = CPU_GLOROT_UNIFORM; i <= CPU_UNIFORM; i++) {
+    struct cpu_plan *plan;
+    tutti_network *network;
+    uint32_t layer;
+    OK(tutti_network_create(s->context, s->task.input, &network));
+    OK(tutti_network_add_dense(s->context, network, NULL, 0, 200, TUTTI_ACTIVATION_RELU, &layer));
+    OK(tutti_network_add_dense(s->context, network, NULL, layer, 300, TUTTI_ACTIVATION_RELU, &layer));
+    OK(tutti_network_add_head(s->context, network, layer, &s->task));
+    s->values->initialiser = i;
+    OK(backend_cpu_plan_create(s->context, backend_cpu_kernels(TUTTI_CPU_BASELINE), network, &s->task, 1, false, &plan));
+    backend_cpu_weights_draw(plan, s->values, 5);
+    const struct cpu_segment *middle = &plan->segments[2], *bias = &plan->segments[3];
+    assert_int_equal(middle->rows, 200);
+    const double variance[] = {2.0 / 500, 2.0 / 500, 2.0 / 200, 2.0 / 200, 1.0 / 200, 1.0 / 200, 0.05 * 0.05 / 3};
+    double squares = plan->kernels->sum_squares(200 * middle->ld, plan->weights + middle->offset), largest = 0;
+    assert_close(squares / 60000, variance[i], 0.03, 0);
+    for (size_t k = 0; k < 200 * middle->ld; k++)
+      largest = fmax(largest, fabs((double)plan->weights[middle->offset + k]));
+    bool normal = i == CPU_GLOROT_NORMAL || i == CPU_HE_NORMAL || i == CPU_LECUN_NORMAL;
+    assert_int_equal(largest > 1.001 * sqrt(3 * variance[i]), normal);
+    assert_int_equal(plan->kernels->sum_squares(bias->ld, plan->weights + bias->offset) > 0, i == CPU_UNIFORM);
+    backend_cpu_plan_destroy(plan);
+    tutti_network_destroy(network);
+  }
+  end(s);
+}
+
+static void test_nomu(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  struct tutti_attributes *head = &s->task.head_attributes;
+  s->task.head = TUTTI_OP_HEAD_NOMU;
+  head->pi_sqr = 0.1;
+  head->pi_exp = 0.01;
+  head->c_exp = 30;
+  head->margin = 0.05;
+  head->artificial = 64;
+  tutti_network *network;
+  uint32_t mean, raw;
+  OK(tutti_network_create(s->context, s->task.input, &network));
+  OK(tutti_network_add_dense(s->context, network, NULL, 0, 32, TUTTI_ACTIVATION_RELU, &mean));
+  OK(tutti_network_add_dense(s->context, network, NULL, 0, 32, TUTTI_ACTIVATION_RELU, &raw));
+  OK(tutti_network_add_dense(s->context, network, NULL, mean, 1, TUTTI_ACTIVATION_LINEAR, &mean));
+  OK(tutti_network_add_dense(s->context, network, NULL, raw, 1, TUTTI_ACTIVATION_LINEAR, &raw));
+  OK(tutti_network_add(s->context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, (uint32_t[]){mean, raw}, head, NULL));
+  s->job.network = network;
+  s->values->batch_size = 0;
+  s->values->epochs = 200;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_FINISHED);
+  assert_true(s->epochs[199].train_loss < 0.5 * s->epochs[0].train_loss);
+  assert_true(trains_the_same(s));
+  float out[2 * HELD];
+  OK(cpu_ops.predict(s->backend, s->context, &s->job, s->outcome.weights, s->validation, out));
+  for (size_t r = 0; r < HELD; r++)
+    assert_true(out[2 * r + 1] >= 0);
+  double loss;
+  tutti_tensors *gradient;
+  OK(cpu_ops.gradient(s->backend, s->context, &s->job, s->outcome.weights, &loss, &gradient));
+  assert_true(isfinite(loss));
+  tutti_tensors_destroy(gradient);
+  tutti_network_destroy(network);
+  end(s);
+}
+
+/* --- what goes wrong --- */
+
+static void test_divergence(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  s->values->optimiser = CPU_SGD;
+  s->values->learning_rate = 1e10;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_FAILED);
+  assert_null(s->outcome.weights);
+  assert_non_null(strstr(s->outcome.failure, "diverged"));
+  assert_non_null(strstr(s->outcome.failure, "learning rate 1e+10"));
+  assert_non_null(strstr(s->outcome.failure, "epoch 1"));
+  /* NaN among the data */
+  float x[2 * FEATURES] = {1, 2, NAN, 3, 4, 5}, y[2] = {1, 2};
+  tutti_split *bad;
+  OK(tutti_split_create(s->context, "bad", 2, s->task.input, 1, x, y, NULL, &bad));
+  s->values->learning_rate = 0.01;
+  s->job.train = bad;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_FAILED);
+  s->job.train = s->train;
+  s->job.validation = bad;
+  train(s);
+  assert_int_equal(s->outcome.state, TUTTI_STATE_FAILED);
+  assert_non_null(strstr(s->outcome.failure, "validation"));
+  tutti_split_destroy(bad);
+  end(s);
+}
+
+static bool cancel_now(void *argument, const struct tutti_epoch *epoch) {
+  struct setting *s = argument;
+  if (epoch->epoch == 3)
+    tutti_cancel(s->context);
+  return true;
+}
+
+static void test_cancel(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  s->job.progress = cancel_now;
+  forget(s);
+  assert_int_equal(cpu_ops.train(s->backend, s->context, &s->job, &s->outcome), TUTTI_ERROR_CANCELLED);
+  assert_null(s->outcome.weights);
+  assert_int_equal(s->outcome.epochs, 3);
+  end(s);
+}
+
+static void expect(struct setting *s, enum tutti_status status, enum tutti_status want, const char *text) {
+  assert_int_equal(status, want);
+  if (!strstr(tutti_error_message(s->context), text))
+    fail_msg("expected \"%s\" in: %s", text, tutti_error_message(s->context));
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  struct tutti_job job = s->job;
+  forget(s);
+  job.network = NULL;
+  expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_USAGE, "has none");
+  job = s->job;
+  job.train = NULL;
+  expect(s, cpu_ops.train(s->backend, s->context, &job, &s->outcome), TUTTI_ERROR_USAGE, "no rows");
+  /* other inputs than the network's */
+  float x[2] = {0}, y[1] = {0}, out[2];
+  tutti_split *narrow;
+  OK(tutti_split_create(s->context, "narrow", 1, (struct tutti_shape){1, 1, 2}, 1, x, y, NULL, &narrow));
+  job = s->job;
+  job.validation = narrow;
+  expect(s, cpu_ops.train(s->backend, s->context, &job, &s->outcome), TUTTI_ERROR_USAGE, "1 x 1 x 2");
+  train(s);
+  expect(s, cpu_ops.predict(s->backend, s->context, &s->job, s->outcome.weights, narrow, out), TUTTI_ERROR_USAGE, "narrow");
+  tutti_split_destroy(narrow);
+  /* weights of another network: one tensor missing, one of another size */
+  tutti_tensors *wrong;
+  size_t size = 5;
+  float *values;
+  OK(tutti_tensors_create(s->context, &wrong));
+  expect(s, cpu_ops.predict(s->backend, s->context, &s->job, wrong, s->validation, out), TUTTI_ERROR_USAGE, "no tensor");
+  OK(tutti_tensors_add(s->context, wrong, tutti_tensors_at(s->outcome.weights, 0)->name, TUTTI_F32, 1, &size, &values));
+  job = s->job;
+  job.initial = wrong;
+  struct tutti_outcome other = {.size = sizeof other};
+  expect(s, cpu_ops.train(s->backend, s->context, &job, &other), TUTTI_ERROR_USAGE, "20 bytes");
+  tutti_tensors_destroy(wrong);
+  /* a head that the task does not ask for; an op and a shape that are not there */
+  struct tutti_task task = s->task;
+  task.head = TUTTI_OP_HEAD_GAUSSIAN;
+  job = s->job;
+  job.task = &task;
+  expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_USAGE, "head-gaussian");
+  tutti_network *images;
+  struct tutti_attributes attributes = tutti_attributes_default();
+  uint32_t input = 0, layer;
+  OK(tutti_network_create(s->context, (struct tutti_shape){4, 4, 1}, &images));
+  OK(tutti_network_add(s->context, images, TUTTI_OP_IDENTITY, NULL, 1, &input, &attributes, &layer));
+  job = s->job;
+  job.network = images;
+  expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_UNSUPPORTED, "4 x 4 x 1");
+  OK(tutti_network_add(s->context, images, TUTTI_OP_GLOBAL_POOL, "pool", 1, &input, &attributes, &layer));
+  tutti_network_destroy(images);
+  OK(tutti_network_create(s->context, (struct tutti_shape){4, 4, 1}, &images));
+  OK(tutti_network_add(s->context, images, TUTTI_OP_GLOBAL_POOL, "pool", 1, &input, &attributes, &layer));
+  job.network = images;
+  expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_UNSUPPORTED, "layer pool: backend cpu has no op");
+  tutti_network_destroy(images);
+  end(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_table),         cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_shuffle),
+      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_schedules),
+      cmocka_unit_test(test_stopping),      cmocka_unit_test(test_without_validation),
+      cmocka_unit_test(test_batches),       cmocka_unit_test(test_initialisers),
+      cmocka_unit_test(test_nomu),          cmocka_unit_test(test_divergence),
+      cmocka_unit_test(test_cancel),        cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
