@@ -1,6 +1,7 @@
 dist_doc_DATA =
 dist_doc_DATA += %D%/architecture.md
 dist_doc_DATA += %D%/concepts.md
+dist_doc_DATA += %D%/plugins.md
 dist_doc_DATA += %D%/run-directory.md
 dist_doc_DATA += %D%/writing-a-plugin.md
 dist_doc_DATA += README.md
@@ -8,3 +9,9 @@ dist_man_MANS = %D%/tutti.1
 
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/bash-completion/tutti
+
+# The plugin reference, from the tables of the plugins that are built here; a test compares it.
+.PHONY: reference
+reference: all-am
+	TUTTI_PLUGIN_PATH='$(abs_top_builddir)/modules' ./tutti inspect --markdown > plugins.md.new
+	mv plugins.md.new $(top_srcdir)/%D%/plugins.md

@@ -23,3 +23,5 @@ plugin_LTLIBRARIES += acquisition-ei.la
 acquisition_ei_la_SOURCES = %D%/acquisition/ei.c
 plugin_LTLIBRARIES += acquisition-lcb.la
 acquisition_lcb_la_SOURCES = %D%/acquisition/lcb.c
+plugin_LTLIBRARIES += builder-nes-rs.la
+builder_nes_rs_la_SOURCES = %D%/builder/nes-rs.c
