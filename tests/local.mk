@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/space_fixture.h
 EXTRA_DIST += %D%/golden/ei_values.json
 EXTRA_DIST += %D%/golden/forward_select.json
 EXTRA_DIST += %D%/golden/gaussian_nll.json
@@ -57,6 +57,8 @@ unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_selectors
+unit_tests += %D%/unit/test_space_fixed
+unit_tests += %D%/unit/test_space_mlp
 unit_tests += %D%/unit/test_tensors
 
 benches += %D%/bench/select
