@@ -1,6 +1,7 @@
 dist_doc_DATA =
 dist_doc_DATA += %D%/architecture.md
 dist_doc_DATA += %D%/concepts.md
+dist_doc_DATA += %D%/metrics.md
 dist_doc_DATA += %D%/plugins.md
 dist_doc_DATA += %D%/run-directory.md
 dist_doc_DATA += %D%/writing-a-plugin.md
