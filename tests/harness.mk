@@ -16,8 +16,8 @@ AM_TESTS_ENVIRONMENT = \
   TUTTI_PROGRAM='$(abs_top_builddir)/tutti'; export TUTTI_PROGRAM; \
   CC='$(CC)'; export CC; TUTTI_TEST_CFLAGS='$(CFLAGS)'; export TUTTI_TEST_CFLAGS; CXX='$(TEST_CXX)'; export CXX; $(sanitizer_environment)
 if SANITIZERS
-# What a sanitizer finds ends the test; a plugin, never unloaded, keeps what it made once.
 sanitizer_environment = \
+  TUTTI_TEST_WATCHED=sanitizers; export TUTTI_TEST_WATCHED; \
   ASAN_OPTIONS="detect_leaks=1:$$ASAN_OPTIONS"; export ASAN_OPTIONS; \
   UBSAN_OPTIONS="print_stacktrace=1:$$UBSAN_OPTIONS"; export UBSAN_OPTIONS;
 endif

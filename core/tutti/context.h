@@ -32,14 +32,18 @@ TUTTI_API const char *tutti_error_trace_text(const tutti_context *context);
 TUTTI_API enum tutti_status tutti_error_status(const tutti_context *context);
 TUTTI_API void tutti_error_clear(tutti_context *context);
 
-#define TUTTI_FAIL(context, status, ...) tutti_error_set((context), (status), __FILE__, __LINE__, __func__, __VA_ARGS__)
+/* The error with this place; its value is `status`, as compilers and analysers can see (it is evaluated twice). */
+#define TUTTI_FAIL(context, status, ...)                                                                                 \
+  ((void)tutti_error_set((context), (status), __FILE__, __LINE__, __func__, __VA_ARGS__), (status))
 
 /* Return from the calling function when `expression` fails. */
 #define TUTTI_TRY(context, expression)                                                                                   \
   do {                                                                                                                   \
     enum tutti_status tutti_try_ = (expression);                                                                         \
-    if (tutti_try_ != TUTTI_OK)                                                                                          \
-      return tutti_error_trace((context), tutti_try_, __FILE__, __LINE__, __func__);                                     \
+    if (tutti_try_ != TUTTI_OK) {                                                                                        \
+      (void)tutti_error_trace((context), tutti_try_, __FILE__, __LINE__, __func__);                                      \
+      return tutti_try_;                                                                                                 \
+    }                                                                                                                    \
   } while (0)
 
 /* Set the local `status` and go to the label `out` when `expression` fails. */
