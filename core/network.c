@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 static void release_layer(struct tutti_layer *layer) {
   tutti_free((void *)layer->label);
   tutti_free((void *)layer->inputs);
@@ -47,8 +46,9 @@ static enum tutti_status set_inputs(tutti_context *context, const tutti_network 
                         layer->label, facts->name, inputs[i], network->count - 1);
     const struct tutti_layer *read = &network->layers[inputs[i]];
     if (tutti_op_facts(read->op)->head)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "layer \"%s\" (%s) reads the head \"%s\"; nothing comes after a head",
-                        layer->label, facts->name, read->label);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "layer \"%s\" (%s) reads the head \"%s\"; nothing comes after a head", layer->label,
+                        facts->name, read->label);
   }
   uint32_t *copy;
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof *copy, &copy));
@@ -190,8 +190,8 @@ enum tutti_status tutti_network_check(tutti_context *context, const tutti_networ
     const struct tutti_layer *layer = &network->layers[i];
     if (!used[i]) {
       status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                          "layer \"%s\" (%s) is not on any way to the head \"%s\"; take it out or read it", layer->label,
-                          tutti_op_name(layer->op), last->label);
+                          "layer \"%s\" (%s) is not on any way to the head \"%s\"; take it out or read it",
+                          layer->label, tutti_op_name(layer->op), last->label);
       goto out;
     }
     for (size_t k = 0; k < layer->input_count; k++)

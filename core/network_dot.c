@@ -48,8 +48,8 @@ static void add_layer(struct tutti_text *text, size_t number, const struct tutti
 
 enum tutti_status tutti_network_dot(tutti_context *context, const tutti_network *network, char **dot) {
   struct tutti_text text = tutti_text_begin(context);
-  tutti_text_add(&text, "digraph network {\n  label=\"%zu parameters, %.4g FLOPs\";\n", tutti_network_parameters(network),
-                 tutti_network_flops(network));
+  tutti_text_add(&text, "digraph network {\n  label=\"%zu parameters, %.4g FLOPs\";\n",
+                 tutti_network_parameters(network), tutti_network_flops(network));
   tutti_text_add(&text, "  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n");
   for (size_t i = 0; i < network->count; i++)
     add_layer(&text, i, &network->layers[i]);

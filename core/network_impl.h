@@ -4,7 +4,8 @@
 
 #include <tutti/network.h>
 
-/* A bound on what a file may make us do; the largest networks of the literature's spaces have some hundreds of layers. */
+/* A bound on what a file may make us do; the largest networks of the literature's spaces have some hundreds of layers.
+ */
 enum { TUTTI_NETWORK_LAYERS_MAX = 16384, TUTTI_LABEL_MAX = 200 };
 
 struct tutti_network {
@@ -19,8 +20,8 @@ struct tutti_attribute {
   const char *name;
   enum tutti_attribute_type type;
   size_t offset;
-  double min, max;  /* inclusive; of integers and reals */
-  bool open_min, open_max; /* the limit itself is excluded */
+  double min, max;          /* inclusive; of integers and reals */
+  bool open_min, open_max;  /* the limit itself is excluded */
   const char *const *names; /* of TUTTI_ATTRIBUTE_NAME: the enum's names, NULL-terminated */
 };
 

@@ -1,6 +1,6 @@
-/* network_json.c - a network as JSON, both ways. The text is canonical: a network has one, and parsing it gives the same
-   network. A layer states every attribute that its op reads; in a text written by hand those with a default may be left
-   out. Layers name their inputs by label.
+/* network_json.c - a network as JSON, both ways. The text is canonical: a network has one, and parsing it gives the
+   same network. A layer states every attribute that its op reads; in a text written by hand those with a default may be
+   left out. Layers name their inputs by label.
 
      {"format": "tutti-network", "version": 1, "layers": [
        {"op": "input", "label": "input", "shape": [1, 1, 8]},
@@ -81,7 +81,8 @@ struct layer_reader {
 };
 
 static const char *type_name(const json_t *value) {
-  static const char *const names[] = {"an object", "an array", "a text", "an integer", "a real", "true", "false", "null"};
+  static const char *const names[] = {"an object", "an array", "a text", "an integer",
+                                      "a real",    "true",     "false",  "null"};
   return value ? names[json_typeof(value)] : "nothing";
 }
 

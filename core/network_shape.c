@@ -1,12 +1,12 @@
 /* network_shape.c - what a layer makes of its inputs: shape, parameters, FLOPs; and whether its attributes make sense.
 
    "same" padding is that of TensorFlow: out = ceil(in / stride), the total padding max(0, (out - 1) stride + span - in)
-   with the odd pixel at the bottom and right. A factorised reduction of an odd input takes zeros for the missing last row
-   and column of its shifted half, so that both halves have ceil(in / 2) rows.
+   with the odd pixel at the bottom and right. A factorised reduction of an odd input takes zeros for the missing last
+   row and column of its shifted half, so that both halves have ceil(in / 2) rows.
 
    FLOPs are of one forward pass for one example as in use, not in training: a multiply-add counts 2, an elementwise
-   function, a comparison and an addition 1 for each number; what is not there in use (dropout) or only moves data counts
-   nothing. */
+   function, a comparison and an addition 1 for each number; what is not there in use (dropout) or only moves data
+   counts nothing. */
 #include "network_impl.h"
 
 #include <math.h>
@@ -95,8 +95,8 @@ static enum tutti_status window_shape(tutti_context *context, const struct tutti
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "layer \"%s\" (%s): a kernel of %d x %d with dilation %d does not fit in an input of %d x %d; pad "
                     "(\"same\") or take a smaller kernel",
-                    layer->label, tutti_op_name(layer->op), attributes->kernel_height, attributes->kernel_width, dilation,
-                    input.height, input.width);
+                    layer->label, tutti_op_name(layer->op), attributes->kernel_height, attributes->kernel_width,
+                    dilation, input.height, input.width);
 }
 
 static enum tutti_status need_flat(tutti_context *context, const struct tutti_layer *layer, struct tutti_shape input) {

@@ -6,20 +6,13 @@
 #include <tutti/param.h>
 
 static const char *const activation_names[] = {
-    [TUTTI_ACTIVATION_LINEAR] = "linear",
-    [TUTTI_ACTIVATION_ELU] = "elu",
-    [TUTTI_ACTIVATION_GELU] = "gelu",
-    [TUTTI_ACTIVATION_HARD_SIGMOID] = "hard-sigmoid",
-    [TUTTI_ACTIVATION_RELU] = "relu",
-    [TUTTI_ACTIVATION_SELU] = "selu",
-    [TUTTI_ACTIVATION_SIGMOID] = "sigmoid",
-    [TUTTI_ACTIVATION_SOFTPLUS] = "softplus",
-    [TUTTI_ACTIVATION_SOFTSIGN] = "softsign",
-    [TUTTI_ACTIVATION_SWISH] = "swish",
-    [TUTTI_ACTIVATION_TANH] = "tanh",
-    [TUTTI_ACTIVATION_LEAKY_RELU] = "leaky-relu",
-    [TUTTI_ACTIVATION_CRELU] = "crelu",
-    [TUTTI_ACTIVATION_COUNT] = NULL,
+    [TUTTI_ACTIVATION_LINEAR] = "linear",     [TUTTI_ACTIVATION_ELU] = "elu",
+    [TUTTI_ACTIVATION_GELU] = "gelu",         [TUTTI_ACTIVATION_HARD_SIGMOID] = "hard-sigmoid",
+    [TUTTI_ACTIVATION_RELU] = "relu",         [TUTTI_ACTIVATION_SELU] = "selu",
+    [TUTTI_ACTIVATION_SIGMOID] = "sigmoid",   [TUTTI_ACTIVATION_SOFTPLUS] = "softplus",
+    [TUTTI_ACTIVATION_SOFTSIGN] = "softsign", [TUTTI_ACTIVATION_SWISH] = "swish",
+    [TUTTI_ACTIVATION_TANH] = "tanh",         [TUTTI_ACTIVATION_LEAKY_RELU] = "leaky-relu",
+    [TUTTI_ACTIVATION_CRELU] = "crelu",       [TUTTI_ACTIVATION_COUNT] = NULL,
 };
 
 static const char *const padding_names[] = {
@@ -28,13 +21,13 @@ static const char *const padding_names[] = {
     NULL,
 };
 
-#define INTEGER(field, low)                                                                                              \
+#define INTEGER(field, low)                                                                                            \
   { #field, TUTTI_ATTRIBUTE_INTEGER, offsetof(struct tutti_attributes, field), low, INT32_MAX, false, false, NULL }
-#define REAL(field, low, low_open, high, high_open)                                                                      \
+#define REAL(field, low, low_open, high, high_open)                                                                    \
   { #field, TUTTI_ATTRIBUTE_REAL, offsetof(struct tutti_attributes, field), low, high, low_open, high_open, NULL }
-#define FLAG(field)                                                                                                      \
+#define FLAG(field)                                                                                                    \
   { #field, TUTTI_ATTRIBUTE_BOOL, offsetof(struct tutti_attributes, field), 0, 1, false, false, NULL }
-#define NAME(field, names)                                                                                               \
+#define NAME(field, names)                                                                                             \
   { #field, TUTTI_ATTRIBUTE_NAME, offsetof(struct tutti_attributes, field), 0, 0, false, false, names }
 
 static const struct tutti_attribute attributes[] = {
@@ -71,8 +64,8 @@ static const struct tutti_attribute attributes[] = {
 static const struct tutti_op_facts ops[] = {
     [TUTTI_OP_INPUT] = {"input", 0, 0, 0, false},
     [TUTTI_OP_DENSE] = {"dense", 1, 1, HAS(UNITS) | HAS(BIAS) | HAS(L2), false},
-    [TUTTI_OP_CONV2D] = {"conv2d", 1, 1,
-                         HAS(UNITS) | WINDOW | HAS(DILATION) | HAS(GROUPS) | HAS(BIAS) | HAS(L2), false},
+    [TUTTI_OP_CONV2D] = {"conv2d", 1, 1, HAS(UNITS) | WINDOW | HAS(DILATION) | HAS(GROUPS) | HAS(BIAS) | HAS(L2),
+                         false},
     [TUTTI_OP_BATCH_NORM] = {"batch-norm", 1, 1, HAS(MOMENTUM) | HAS(EPSILON) | HAS(AFFINE) | HAS(L2), false},
     [TUTTI_OP_ACTIVATION] = {"activation", 1, 1, HAS(ACTIVATION), false},
     [TUTTI_OP_MAX_POOL] = {"max-pool", 1, 1, WINDOW, false},

@@ -1,6 +1,7 @@
 /* safetensors.c - tensors as a safetensors file: 8 bytes of header length (little-endian), a header in JSON, the data.
    The header maps each name to {"dtype", "shape", "data_offsets": [begin, end]}, offsets counted from the header's end,
-   and "__metadata__" to texts. The data are without holes and overlaps; that, and every length, is checked on reading. */
+   and "__metadata__" to texts. The data are without holes and overlaps; that, and every length, is checked on reading.
+ */
 #include "file_impl.h"
 #include "tensors_impl.h"
 #include "text_impl.h"
@@ -82,7 +83,7 @@ out:
 struct reader {
   tutti_context *context;
   const char *path;
-  const char *data;  /* behind the header */
+  const char *data; /* behind the header */
   size_t data_bytes;
 };
 
@@ -135,8 +136,8 @@ static enum tutti_status read_notes(const struct reader *reader, json_t *notes, 
   const char *key;
   json_t *text;
   if (!json_is_object(notes) || json_object_size(notes) > NOTES_MAX)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT, "%s: " TUTTI_NOTES_NAME " must be an object of at most %d texts",
-                      reader->path, NOTES_MAX);
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT,
+                      "%s: " TUTTI_NOTES_NAME " must be an object of at most %d texts", reader->path, NOTES_MAX);
   json_object_foreach(notes, key, text) {
     if (!json_is_string(text))
       return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT, "%s: " TUTTI_NOTES_NAME " \"%s\" must be a text",
@@ -194,8 +195,8 @@ static enum tutti_status read_tensors(const struct reader *reader, json_t *heade
     const struct entry *entry = &entries[i];
     size_t bytes = entry->end - entry->begin;
     void *data;
-    TUTTI_TRY_OUT(context, tutti_tensors_append(context, tensors, entry->name, entry->element, entry->rank, entry->shape,
-                                                bytes, &data));
+    TUTTI_TRY_OUT(context, tutti_tensors_append(context, tensors, entry->name, entry->element, entry->rank,
+                                                entry->shape, bytes, &data));
     if (bytes)
       memcpy(data, reader->data + entry->begin, bytes);
   }
@@ -213,9 +214,10 @@ static enum tutti_status read_header(struct reader *reader, const char *file, si
                       reader->path, bytes);
   memcpy(&length, file, sizeof length);
   if (length > bytes - LENGTH_BYTES || length > HEADER_MAX)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT,
-                      "%s: the header should have %llu bytes, but the file has %zu; it is cut short or no safetensors file",
-                      reader->path, (unsigned long long)length, bytes);
+    return TUTTI_FAIL(
+        reader->context, TUTTI_ERROR_CORRUPT,
+        "%s: the header should have %llu bytes, but the file has %zu; it is cut short or no safetensors file",
+        reader->path, (unsigned long long)length, bytes);
   *header = json_loadb(file + LENGTH_BYTES, (size_t)length, JSON_REJECT_DUPLICATES, &error);
   if (!json_is_object(*header))
     return TUTTI_FAIL(reader->context, TUTTI_ERROR_CORRUPT, "%s: the header is not a JSON object: %s", reader->path,

@@ -18,7 +18,6 @@ enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *
   uint32_t output;
   TUTTI_TRY(context, tutti_network_add_dense(context, network, "output", input, (int32_t)width, TUTTI_ACTIVATION_LINEAR,
                                              &output));
-  TUTTI_TRY(context,
-            tutti_network_add(context, network, task->head, "head", 1, &output, &task->head_attributes, NULL));
+  TUTTI_TRY(context, tutti_network_add(context, network, task->head, "head", 1, &output, &task->head_attributes, NULL));
   return TUTTI_OK;
 }

@@ -56,8 +56,8 @@ enum tutti_status tutti_tensors_copy(tutti_context *context, const tutti_tensors
   for (size_t i = 0; i < from->count; i++) {
     const struct tutti_tensor *tensor = &from->tensors[i];
     void *data;
-    TUTTI_TRY_OUT(context, tutti_tensors_append(context, copy, tensor->name, tensor->element, tensor->rank, tensor->shape,
-                                                tensor->bytes, &data));
+    TUTTI_TRY_OUT(context, tutti_tensors_append(context, copy, tensor->name, tensor->element, tensor->rank,
+                                                tensor->shape, tensor->bytes, &data));
     if (tensor->bytes)
       memcpy(data, tensor->data, tensor->bytes);
   }
@@ -113,8 +113,9 @@ enum tutti_status tutti_tensors_add(tutti_context *context, tutti_tensors *tenso
   if (tutti_tensors_find(tensors, name))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is a tensor \"%s\" already", name);
   if (rank > TUTTI_RANK_MAX || tutti_element_size(element) == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "tensor \"%s\" has rank %zu and element %d; at most %d and %d are known",
-                      name, rank, (int)element, TUTTI_RANK_MAX, TUTTI_U8);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "tensor \"%s\" has rank %zu and element %d; at most %d and %d are known", name, rank,
+                      (int)element, TUTTI_RANK_MAX, TUTTI_U8);
   if (!tutti_tensor_size(element, rank, shape, &bytes))
     return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "the size of tensor \"%s\" overflows", name);
   TUTTI_TRY(context, tutti_tensors_append(context, tensors, name, element, rank, shape, bytes, &data));

@@ -67,7 +67,8 @@ static json_t *memory_facts(void) {
 static json_t *blas_facts(void) {
   void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return json_pack("{s:s}", "error", "libopenblas.so.0 cannot be loaded; install OpenBLAS (Debian: libopenblas0-pthread)");
+    return json_pack("{s:s}", "error",
+                     "libopenblas.so.0 cannot be loaded; install OpenBLAS (Debian: libopenblas0-pthread)");
   char *(*config)(void) = NULL, *(*corename)(void) = NULL;
   *(void **)&config = dlsym(library, "openblas_get_config");
   *(void **)&corename = dlsym(library, "openblas_get_corename");
@@ -88,11 +89,21 @@ static const char *file_system_name(long type) {
     long type;
     const char *name;
   } known[] = {
-      {EXT4_SUPER_MAGIC, "ext4"}, {BTRFS_SUPER_MAGIC, "btrfs"},       {XFS_SUPER_MAGIC, "xfs"},
-      {TMPFS_MAGIC, "tmpfs"},     {OVERLAYFS_SUPER_MAGIC, "overlay"}, {NFS_SUPER_MAGIC, "nfs"},
-      {FUSE_SUPER_MAGIC, "fuse"}, {SMB2_SUPER_MAGIC, "smb"},          {CIFS_SUPER_MAGIC, "cifs"},
-      {F2FS_SUPER_MAGIC, "f2fs"}, {0x2fc12fc1, "zfs"},                {0x0bd00bd0, "lustre"},
-      {V9FS_MAGIC, "9p"},         {CEPH_SUPER_MAGIC, "ceph"},         {0x47504653, "gpfs"},
+      {EXT4_SUPER_MAGIC, "ext4"},
+      {BTRFS_SUPER_MAGIC, "btrfs"},
+      {XFS_SUPER_MAGIC, "xfs"},
+      {TMPFS_MAGIC, "tmpfs"},
+      {OVERLAYFS_SUPER_MAGIC, "overlay"},
+      {NFS_SUPER_MAGIC, "nfs"},
+      {FUSE_SUPER_MAGIC, "fuse"},
+      {SMB2_SUPER_MAGIC, "smb"},
+      {CIFS_SUPER_MAGIC, "cifs"},
+      {F2FS_SUPER_MAGIC, "f2fs"},
+      {0x2fc12fc1, "zfs"},
+      {0x0bd00bd0, "lustre"},
+      {V9FS_MAGIC, "9p"},
+      {CEPH_SUPER_MAGIC, "ceph"},
+      {0x47504653, "gpfs"},
   };
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     if (known[i].type == type)
@@ -106,8 +117,8 @@ static json_t *folder_facts(const char *folder) {
     return json_pack("{s:s, s:s}", "path", folder, "error", "there is no such folder");
   char type[32];
   (void)snprintf(type, sizeof type, "0x%lx", (unsigned long)facts.f_type);
-  return json_pack("{s:s, s:s, s:s, s:I, s:s, s:b}", "path", folder, "file_system", file_system_name((long)facts.f_type),
-                   "file_system_type", type, "free_mib",
+  return json_pack("{s:s, s:s, s:s, s:I, s:s, s:b}", "path", folder, "file_system",
+                   file_system_name((long)facts.f_type), "file_system_type", type, "free_mib",
                    (json_int_t)((long long)facts.f_bavail * (long long)facts.f_bsize >> 20), "journal_mode",
                    tutti_catalogue_journal_mode(folder), "writable", access(folder, W_OK) == 0);
 }
@@ -169,25 +180,30 @@ static void show(const json_t *facts) {
   show_folder(json_object_get(facts, "folder"));
   (void)printf("plugins    %lld found, %zu of them do not work", number_of(plugins, "found"), json_array_size(broken));
   (void)printf(*text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
-  json_array_foreach(broken, index, plugin)
-    (void)printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
+  json_array_foreach(broken, index, plugin)(void)
+      printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
 }
 
 int command_doctor(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {{"json", 'j', NULL, 0, "As JSON.", 0}, {0}};
-  const struct argp argp = {options, parse_doctor, "[FOLDER]",
-                            "Look at processor, BLAS, memory, the file system of FOLDER (here, unless given) and plugins. "
-                            "Exit code 1 if a plugin does not work.",
-                            NULL, NULL, NULL};
+  const struct argp argp = {
+      options,
+      parse_doctor,
+      "[FOLDER]",
+      "Look at processor, BLAS, memory, the file system of FOLDER (here, unless given) and plugins. "
+      "Exit code 1 if a plugin does not work.",
+      NULL,
+      NULL,
+      NULL};
   char program[4096];
   struct doctor_arguments arguments = {.folder = "."};
   int code;
   if (!parse_arguments(&argp, argc, argv, &arguments, &code))
     return code;
   json_t *plugins = plugin_facts();
-  json_t *facts = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", tutti_version(), "build", tutti_build_id(),
-                            "processor", processor_facts(), "memory", memory_facts(), "blas", blas_facts(), "folder",
-                            folder_facts(arguments.folder), "plugins", plugins);
+  json_t *facts = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", tutti_version(), "build",
+                            tutti_build_id(), "processor", processor_facts(), "memory", memory_facts(), "blas",
+                            blas_facts(), "folder", folder_facts(arguments.folder), "plugins", plugins);
   enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), add_plugin, plugins);
   if (status != TUTTI_OK) {
     json_decref(facts);

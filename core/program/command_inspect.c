@@ -1,4 +1,5 @@
-/* command_inspect.c - tutti inspect: a plugin and its parameters; without a name all of them, as the plugin reference. */
+/* command_inspect.c - tutti inspect: a plugin and its parameters; without a name all of them, as the plugin reference.
+ */
 #include "program_impl.h"
 
 #include <ctype.h>
@@ -77,8 +78,8 @@ static json_t *param_json(const struct tutti_param *param) {
   for (const char *const *choice = param->choices; choice && *choice; choice++)
     json_array_append_new(choices, json_string(*choice));
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:s}", "name", param->name, "type", type_text(param),
-                   "default", param->preset ? param->preset : "", "range", range_text(param, range, sizeof range), "unit",
-                   param->unit ? param->unit : "", "choices", choices, "searchable",
+                   "default", param->preset ? param->preset : "", "range", range_text(param, range, sizeof range),
+                   "unit", param->unit ? param->unit : "", "choices", choices, "searchable",
                    (param->flags & TUTTI_PARAM_SEARCHABLE) != 0, "required", (param->flags & TUTTI_PARAM_REQUIRED) != 0,
                    "doc", param->doc);
 }
@@ -145,7 +146,8 @@ static void print_markdown(const json_t *plugin) {
   size_t index;
   json_t *param;
   bool stop = *summary && summary[strlen(summary) - 1] == '.';
-  (void)printf("### %s\n\n%c%s%s", field(plugin, "name"), toupper((unsigned char)*summary), *summary ? summary + 1 : "", stop ? "" : ".");
+  (void)printf("### %s\n\n%c%s%s", field(plugin, "name"), toupper((unsigned char)*summary), *summary ? summary + 1 : "",
+               stop ? "" : ".");
   if (*source)
     (void)printf(" Source: %s%s", source, source[strlen(source) - 1] == '.' ? "" : ".");
   (void)printf("\n\n");
@@ -177,8 +179,8 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
   enum tutti_kind kind;
   const char *slash = strchr(name, '/');
   if (!slash || (size_t)(slash - name) >= sizeof kind_name)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected KIND/NAME, as in backend/cpu, found '%s'; tutti list shows them",
-                      name);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "expected KIND/NAME, as in backend/cpu, found '%s'; tutti list shows them", name);
   (void)snprintf(kind_name, sizeof kind_name, "%.*s", (int)(slash - name), name);
   TUTTI_TRY(context, tutti_kind_parse(context, kind_name, &kind));
   TUTTI_TRY(context, tutti_plugin_find(context, kind, slash + 1, descriptor));
@@ -220,14 +222,19 @@ static void collect(void *argument, const struct tutti_plugin_entry *entry) {
 
 static void print_reference(const json_t *plugins) {
   static const char *const titles[TUTTI_KIND_COUNT] = {
-      [TUTTI_KIND_SPACE] = "Spaces",           [TUTTI_KIND_BACKEND] = "Backends",
-      [TUTTI_KIND_BUILDER] = "Builders",       [TUTTI_KIND_SURROGATE] = "Surrogates",
-      [TUTTI_KIND_ACQUISITION] = "Acquisitions", [TUTTI_KIND_MAXIMISER] = "Maximisers",
-      [TUTTI_KIND_SELECTOR] = "Selectors",     [TUTTI_KIND_EXECUTOR] = "Executors",
+      [TUTTI_KIND_SPACE] = "Spaces",
+      [TUTTI_KIND_BACKEND] = "Backends",
+      [TUTTI_KIND_BUILDER] = "Builders",
+      [TUTTI_KIND_SURROGATE] = "Surrogates",
+      [TUTTI_KIND_ACQUISITION] = "Acquisitions",
+      [TUTTI_KIND_MAXIMISER] = "Maximisers",
+      [TUTTI_KIND_SELECTOR] = "Selectors",
+      [TUTTI_KIND_EXECUTOR] = "Executors",
   };
-  (void)printf("# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
-               "the section that names\nthe plugin; those marked *searchable* may stand in `[hyperparameters]`, with a "
-               "fixed value or a range.\n\n");
+  (void)printf(
+      "# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
+      "the section that names\nthe plugin; those marked *searchable* may stand in `[hyperparameters]`, with a "
+      "fixed value or a range.\n\n");
   for (int kind = 0; kind < TUTTI_KIND_COUNT; kind++) {
     size_t index, printed = 0;
     json_t *plugin;
@@ -260,8 +267,7 @@ static void print_all(const json_t *plugins, enum form form) {
 static int inspect_all(tutti_context *context, enum form form) {
   char program[4096];
   struct collection collection = {context, json_array(), TUTTI_OK};
-  enum tutti_status status =
-      tutti_plugin_scan(context, program_path(program, sizeof program), collect, &collection);
+  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), collect, &collection);
   if (status == TUTTI_OK)
     status = collection.status;
   if (status == TUTTI_OK)
@@ -273,9 +279,11 @@ static int inspect_all(tutti_context *context, enum form form) {
 int command_inspect(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {
       {"json", 'j', NULL, 0, "As JSON.", 0}, {"markdown", 'm', NULL, 0, "As the plugin reference has it.", 0}, {0}};
-  const struct argp argp = {options, parse_inspect, "[KIND/NAME]",
-                            "Show a plugin, where it comes from, and its parameters; without a name, all that work.", NULL,
-                            NULL, NULL};
+  const struct argp argp = {
+      options,       parse_inspect,
+      "[KIND/NAME]", "Show a plugin, where it comes from, and its parameters; without a name, all that work.",
+      NULL,          NULL,
+      NULL};
   struct inspect_arguments arguments = {0};
   int code;
   if (!parse_arguments(&argp, argc, argv, &arguments, &code))

@@ -64,8 +64,7 @@ static int print_list(const json_t *entries, const struct list_arguments *argume
   }
   json_t *chosen = json_array(), *entry;
   size_t index;
-  json_array_foreach(entries, index, entry)
-    if (!arguments->kind || strcmp(field(entry, "kind"), arguments->kind) == 0)
+  json_array_foreach(entries, index, entry) if (!arguments->kind || strcmp(field(entry, "kind"), arguments->kind) == 0)
       json_array_append(chosen, entry);
   (void)json_dumpf(chosen, stdout, JSON_INDENT(2));
   (void)putchar('\n');
@@ -75,9 +74,9 @@ static int print_list(const json_t *entries, const struct list_arguments *argume
 
 int command_list(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {{"json", 'j', NULL, 0, "As JSON.", 0}, {0}};
-  const struct argp argp = {options, parse_list, "[KIND]",
-                            "List the plugins on the search path, those that do not load with the reason.", NULL, NULL,
-                            NULL};
+  const struct argp argp = {
+      options, parse_list, "[KIND]", "List the plugins on the search path, those that do not load with the reason.",
+      NULL,    NULL,       NULL};
   struct list_arguments arguments = {0};
   char program[4096];
   enum tutti_kind kind;
@@ -90,8 +89,7 @@ int command_list(tutti_context *context, int argc, char **argv) {
       return fail(context, known);
   }
   json_t *entries = json_array();
-  enum tutti_status status =
-      tutti_plugin_scan(context, program_path(program, sizeof program), collect_entry, entries);
+  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), collect_entry, entries);
   code = status == TUTTI_OK ? print_list(entries, &arguments) : fail(context, status);
   json_decref(entries);
   return code;

@@ -229,13 +229,18 @@ int command_predict(tutti_context *context, int argc, char **argv) {
       {"ensemble", 'e', "FILE", 0, "With this ensemble (as select --json prints it), not the run's own.", 0},
       {"json", 'j', NULL, 0, "As JSON, by column.", 0},
       {0}};
-  const struct argp argp = {options, parse_predict, "RUN FILE",
-                            "Predict the rows of FILE (CSV or NPY) with a run's ensemble."
-                            "\vRegression, in the target's units: mean, and standard deviations: aleatoric (noise in the "
-                            "data), epistemic (what the ensemble does not know), total (both). Classification: label, "
-                            "probabilities p_CLASS, and in nats: entropy (of the mean probabilities: total), expected_entropy "
-                            "(the members' mean: aleatoric), mutual_information (their difference: epistemic).",
-                            NULL, NULL, NULL};
+  const struct argp argp = {
+      options,
+      parse_predict,
+      "RUN FILE",
+      "Predict the rows of FILE (CSV or NPY) with a run's ensemble."
+      "\vRegression, in the target's units: mean, and standard deviations: aleatoric (noise in the "
+      "data), epistemic (what the ensemble does not know), total (both). Classification: label, "
+      "probabilities p_CLASS, and in nats: entropy (of the mean probabilities: total), expected_entropy "
+      "(the members' mean: aleatoric), mutual_information (their difference: epistemic).",
+      NULL,
+      NULL,
+      NULL};
   struct predict_arguments arguments = {0};
   int code;
   return parse_arguments(&argp, argc, argv, &arguments, &code) ? predict(context, &arguments) : code;

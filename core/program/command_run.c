@@ -114,8 +114,9 @@ static int train(tutti_context *context, tutti_recipe *recipe, const struct run_
   if (status != TUTTI_OK) {
     int code = fail(context, status);
     if (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL)
-      (void)fprintf(stderr, "tutti: nothing that was recorded is lost; resume with: tutti run %s/recipe.ini --out %s --resume\n",
-                    directory, directory);
+      (void)fprintf(
+          stderr, "tutti: nothing that was recorded is lost; resume with: tutti run %s/recipe.ini --out %s --resume\n",
+          directory, directory);
     return code;
   }
   int code = print_result(summary, arguments->json, directory);
@@ -134,7 +135,8 @@ static int load_and(tutti_context *context, const struct run_arguments *argument
     (void)snprintf(directory, sizeof directory, "%s", arguments->out);
   else
     (void)snprintf(directory, sizeof directory, "runs/%s", tutti_recipe_run(recipe)->name);
-  return arguments->dry_run ? check_only(context, recipe, arguments->json) : train(context, recipe, arguments, directory);
+  return arguments->dry_run ? check_only(context, recipe, arguments->json)
+                            : train(context, recipe, arguments, directory);
 }
 
 static const struct argp_option set_option = {
@@ -151,11 +153,15 @@ int command_run(tutti_context *context, int argc, char **argv) {
       {"quiet", 'q', NULL, 0, "No progress on stderr.", 0},
       {0},
   };
-  const struct argp argp = {
-      options, parse_run, "RECIPE",
-      "Search, select and evaluate as RECIPE says. Progress goes to stderr, the result to stdout.\vExit codes: 0 done, 1 "
-      "failed, 2 recipe or usage, 130 interrupted (go on with --resume).",
-      NULL, NULL, NULL};
+  const struct argp argp = {options,
+                            parse_run,
+                            "RECIPE",
+                            "Search, select and evaluate as RECIPE says. Progress goes to stderr, the result to "
+                            "stdout.\vExit codes: 0 done, 1 "
+                            "failed, 2 recipe or usage, 130 interrupted (go on with --resume).",
+                            NULL,
+                            NULL,
+                            NULL};
   struct run_arguments arguments = {0};
   int code;
   return parse_arguments(&argp, argc, argv, &arguments, &code) ? load_and(context, &arguments) : code;
@@ -168,9 +174,13 @@ int command_validate(tutti_context *context, int argc, char **argv) {
       {0},
   };
   const struct argp argp = {
-      options, parse_run, "RECIPE",
+      options,
+      parse_run,
+      "RECIPE",
       "Check a recipe: every key, the plugins, the data, and that the backend can train what the space makes.",
-      NULL, NULL, NULL};
+      NULL,
+      NULL,
+      NULL};
   struct run_arguments arguments = {.dry_run = true};
   int code;
   return parse_arguments(&argp, argc, argv, &arguments, &code) ? load_and(context, &arguments) : code;

@@ -126,7 +126,8 @@ static enum tutti_status select_text(tutti_context *context, tutti_view *view, c
   root = json_loads(ensemble, 0, NULL);
   json_object_set_new(root, "evaluation", json_loads(evaluation, 0, NULL));
   char *dumped = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-  status = dumped ? tutti_format(context, text, "%s\n", dumped) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+  status =
+      dumped ? tutti_format(context, text, "%s\n", dumped) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
   free(dumped);
 out:
   json_decref(root);
@@ -150,8 +151,9 @@ int command_select(tutti_context *context, int argc, char **argv) {
       {"keep", 'k', NULL, 0, "Make it the run's ensemble (ensemble.json, summary.json).", 0},
       {"json", 'j', NULL, 0, "As JSON: the text of ensemble.json, with its evaluation.", 0},
       {0}};
-  const struct argp argp = {options, parse_view, "RUN",
-                            "Choose an ensemble from the finished trials of a run; nothing is trained.", NULL, NULL, NULL};
+  const struct argp argp = {
+      options, parse_view, "RUN", "Choose an ensemble from the finished trials of a run; nothing is trained.",
+      NULL,    NULL,       NULL};
   struct view_arguments arguments = {0};
   int code;
   return parse_arguments(&argp, argc, argv, &arguments, &code)
@@ -176,7 +178,8 @@ int command_evaluate(tutti_context *context, int argc, char **argv) {
       {"ensemble", 'e', "FILE", 0, "Of this ensemble (as select --json prints it), not the run's own.", 0},
       {"json", 'j', NULL, 0, "As JSON.", 0},
       {0}};
-  const struct argp argp = {options, parse_view, "RUN", "Metrics of a run's ensemble on every split.", NULL, NULL, NULL};
+  const struct argp argp = {options, parse_view, "RUN", "Metrics of a run's ensemble on every split.",
+                            NULL,    NULL,       NULL};
   struct view_arguments arguments = {0};
   int code;
   return parse_arguments(&argp, argc, argv, &arguments, &code)

@@ -20,9 +20,10 @@ static void log_to_stderr(void *argument, enum tutti_log_level level, const char
 }
 
 static void usage(FILE *out) {
-  (void)fputs("Usage: tutti COMMAND [ARGUMENT...]\n\nTutti builds ensembles of neural networks: it searches, trains, chooses, "
-              "and says how sure it is.\n\n",
-              out);
+  (void)fputs(
+      "Usage: tutti COMMAND [ARGUMENT...]\n\nTutti builds ensembles of neural networks: it searches, trains, chooses, "
+      "and says how sure it is.\n\n",
+      out);
   for (const struct command *command = commands; command->name; command++)
     if (!command->hidden)
       (void)fprintf(out, "  %-9s %-10s %s\n", command->name, command->arguments, command->summary);

@@ -57,7 +57,7 @@ bool is_terminal(FILE *file);
 
 /* --- showing JSON results to people (show.c) --- */
 
-/* "12", "0.03142", "1.2e-07": five significant digits. */
+/* "12.000", "0.031420", "1.2000e-07": five significant digits; "-" where there is no number. */
 const char *show_number(double value, char buffer[32]);
 void show_summary(const json_t *summary, FILE *out);
 void show_ensemble(const json_t *ensemble, FILE *out);

@@ -34,7 +34,7 @@ static void describe(const struct tutti_run_progress *run, char *text, size_t si
   if (rate > 0) {
     char remaining[32];
     clock_text((double)(run->budget - run->done) / rate, remaining, sizeof remaining);
-    (void)snprintf(left, sizeof left, "  %.3g/s  %s left", rate, remaining);
+    (void)snprintf(left, sizeof left, rate < 100 ? "  %.3g/s  %s left" : "  %.0f/s  %s left", rate, remaining);
   }
   if (run->failed)
     (void)snprintf(failed, sizeof failed, "  %" PRIu64 " failed", run->failed);

@@ -7,7 +7,9 @@
 const char *show_number(double value, char buffer[32]) {
   if (!isfinite(value))
     return "-";
-  (void)snprintf(buffer, 32, "%.5g", value);
+  int length = snprintf(buffer, 32, "%#.5g", value); /* with its zeros at the end, so that columns line up */
+  if (length > 0 && buffer[length - 1] == '.')
+    buffer[length - 1] = '\0';
   return buffer;
 }
 
@@ -39,8 +41,8 @@ static void show_best(const json_t *best, const char *loss, FILE *out) {
   char buffer[32];
   if (!json_is_object(best))
     return;
-  (void)fprintf(out, "best        trial %lld, %s %s\n", (long long)json_integer_value(json_object_get(best, "trial")), loss,
-                show_number(number_of(best, "loss"), buffer));
+  (void)fprintf(out, "best        trial %lld, %s %s\n", (long long)json_integer_value(json_object_get(best, "trial")),
+                loss, show_number(number_of(best, "loss"), buffer));
   char *candidate = json_dumps(json_object_get(best, "candidate"), JSON_REAL_PRECISION(6));
   if (candidate)
     (void)fprintf(out, "            %s\n", candidate);
@@ -86,8 +88,7 @@ void show_evaluation(const json_t *evaluation, FILE *out) {
   if (json_array_size(evaluation) == 0)
     return;
   (void)fprintf(out, "\n  %-28s", "metric");
-  json_array_foreach(evaluation, index, split)
-    (void)fprintf(out, " %12s", text_of(split, "split"));
+  json_array_foreach(evaluation, index, split)(void) fprintf(out, " %12s", text_of(split, "split"));
   (void)fprintf(out, "\n");
   for (size_t row = 0; row < json_array_size(json_object_get(json_array_get(evaluation, 0), "metrics")); row++)
     show_metric_row(evaluation, row, out);
@@ -110,18 +111,18 @@ void show_summary(const json_t *summary, FILE *out) {
 }
 
 static void show_trial(const json_t *trial, FILE *out) {
-  char loss[32], seconds[32];
-  (void)fprintf(out, "  %8lld  %-9s %12s %10s  %s%s%s\n",
+  char loss[32];
+  (void)fprintf(out, "  %8lld  %-9s %12s %10.3f  %s%s%s\n",
                 (long long)json_integer_value(json_object_get(trial, "trial")), text_of(trial, "state"),
-                show_number(number_of(trial, "loss"), loss), show_number(number_of(trial, "seconds"), seconds),
-                text_of(trial, "origin"), *text_of(trial, "failure") ? ": " : "", text_of(trial, "failure"));
+                show_number(number_of(trial, "loss"), loss), number_of(trial, "seconds"), text_of(trial, "origin"),
+                *text_of(trial, "failure") ? ": " : "", text_of(trial, "failure"));
 }
 
 void show_status(const json_t *status, size_t shown, FILE *out) {
   const json_t *trials = json_object_get(status, "all_trials");
   size_t count = json_array_size(trials);
   show_summary(status, out);
-  (void)fprintf(out, "\nstate       %s; %lld asked for, %.6g s of training in all\n",
+  (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
                 json_is_true(json_object_get(status, "running")) ? "running" : "not running",
                 (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
   if (shown == 0 || count == 0)

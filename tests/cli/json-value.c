@@ -1,5 +1,6 @@
-/* json-value.c - json-value FILE [KEY...]: checks that a file is one JSON text, and prints the value that the keys (names
-   and, in arrays, numbers) lead to; a length for arrays and objects. Exit code 1 if it is no JSON, 2 if nothing is there. */
+/* json-value.c - json-value FILE [KEY...]: checks that a file is one JSON text, and prints the value that the keys
+   (names and, in arrays, numbers) lead to; a length for arrays and objects. Exit code 1 if it is no JSON, 2 if nothing
+   is there. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ tutti inspect --json
 expect_code 0
 expect_json space 0 kind
 tutti inspect backend/cpuu
-expect_usage_error cpuu '"cpu"'
+expect_usage_error cpuu "did you mean 'cpu'"
 tutti inspect bakend/cpu
 expect_usage_error bakend
 tutti inspect cpu

@@ -1,5 +1,5 @@
-/* test_closest_name.c - which name was meant: one slip is forgiven in short names, more in long ones, and what is far from
-   everything has no closest name. */
+/* test_closest_name.c - which name was meant: one slip is forgiven in short names, more in long ones, and what is far
+   from everything has no closest name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <tutti/param.h>
 
-static const char *const names[] = {"run", "data", NULL, "learning_rate", "batch_size", "epochs", "selector", "l2", "rnus"};
+static const char *const names[] = {"run",    "data",     NULL, "learning_rate", "batch_size",
+                                    "epochs", "selector", "l2", "rnus"};
 enum { COUNT = sizeof names / sizeof names[0] };
 
 static void expect(const char *name, const char *closest) {

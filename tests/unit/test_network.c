@@ -42,14 +42,14 @@ struct op_case {
 };
 
 #define ATTRIBUTES(...) ((struct tutti_attributes){.size = sizeof(struct tutti_attributes), .l2 = NAN, __VA_ARGS__})
-#define WINDOW(height, width, step, pad)                                                                                 \
+#define WINDOW(height, width, step, pad)                                                                               \
   .kernel_height = (height), .kernel_width = (width), .stride = (step), .padding = TUTTI_PADDING_##pad
 
 static void check_case(size_t number, const struct op_case *expected) {
   tutti_network *network = network_with_input(expected->input.height, expected->input.width, expected->input.channels);
   uint32_t inputs[4] = {0, 0, 0, 0}, added;
-  enum tutti_status status = tutti_network_add(context, network, expected->op, NULL, expected->inputs, inputs,
-                                               &expected->attributes, &added);
+  enum tutti_status status =
+      tutti_network_add(context, network, expected->op, NULL, expected->inputs, inputs, &expected->attributes, &added);
   if (status != TUTTI_OK)
     fail_msg("case %zu: %s", number, tutti_error_message(context));
   const struct tutti_layer *layer = tutti_network_layer(network, added);
@@ -69,19 +69,50 @@ static void ops_have_their_shapes_parameters_and_flops(void **state) {
       {TUTTI_OP_DENSE, ATTRIBUTES(.units = 5, .bias = true), {1, 1, 3}, {1, 1, 5}, 1, 20, 35},
       {TUTTI_OP_DENSE, ATTRIBUTES(.units = 5), {1, 1, 3}, {1, 1, 5}, 1, 15, 30},
       /* 8 x 8 x 3, 3 x 3 same: 8 x 8 outputs of 2 * 27 and the bias. */
-      {TUTTI_OP_CONV2D, ATTRIBUTES(.units = 4, WINDOW(3, 3, 1, SAME), .dilation = 1, .groups = 1, .bias = true),
-       {8, 8, 3}, {8, 8, 4}, 1, 112, 64 * 4 * 55},
-      {TUTTI_OP_CONV2D, ATTRIBUTES(.units = 4, WINDOW(3, 3, 2, SAME), .dilation = 1, .groups = 1),
-       {7, 8, 3}, {4, 4, 4}, 1, 108, 16 * 4 * 54},
-      {TUTTI_OP_CONV2D, ATTRIBUTES(.units = 4, WINDOW(3, 5, 1, VALID), .dilation = 1, .groups = 1),
-       {8, 8, 2}, {6, 4, 4}, 1, 120, 24 * 4 * 60},
+      {TUTTI_OP_CONV2D,
+       ATTRIBUTES(.units = 4, WINDOW(3, 3, 1, SAME), .dilation = 1, .groups = 1, .bias = true),
+       {8, 8, 3},
+       {8, 8, 4},
+       1,
+       112,
+       64 * 4 * 55},
+      {TUTTI_OP_CONV2D,
+       ATTRIBUTES(.units = 4, WINDOW(3, 3, 2, SAME), .dilation = 1, .groups = 1),
+       {7, 8, 3},
+       {4, 4, 4},
+       1,
+       108,
+       16 * 4 * 54},
+      {TUTTI_OP_CONV2D,
+       ATTRIBUTES(.units = 4, WINDOW(3, 5, 1, VALID), .dilation = 1, .groups = 1),
+       {8, 8, 2},
+       {6, 4, 4},
+       1,
+       120,
+       24 * 4 * 60},
       /* Dilation 2: a 3 x 3 kernel spans 5. */
-      {TUTTI_OP_CONV2D, ATTRIBUTES(.units = 2, WINDOW(3, 3, 2, VALID), .dilation = 2, .groups = 1),
-       {9, 8, 1}, {3, 2, 2}, 1, 18, 6 * 2 * 18},
+      {TUTTI_OP_CONV2D,
+       ATTRIBUTES(.units = 2, WINDOW(3, 3, 2, VALID), .dilation = 2, .groups = 1),
+       {9, 8, 1},
+       {3, 2, 2},
+       1,
+       18,
+       6 * 2 * 18},
       /* Depthwise. */
-      {TUTTI_OP_CONV2D, ATTRIBUTES(.units = 6, WINDOW(3, 3, 1, SAME), .dilation = 1, .groups = 6),
-       {4, 4, 6}, {4, 4, 6}, 1, 54, 96 * 18},
-      {TUTTI_OP_BATCH_NORM, ATTRIBUTES(.momentum = 0.1, .epsilon = 1e-5, .affine = true), {4, 4, 6}, {4, 4, 6}, 1, 12, 192},
+      {TUTTI_OP_CONV2D,
+       ATTRIBUTES(.units = 6, WINDOW(3, 3, 1, SAME), .dilation = 1, .groups = 6),
+       {4, 4, 6},
+       {4, 4, 6},
+       1,
+       54,
+       96 * 18},
+      {TUTTI_OP_BATCH_NORM,
+       ATTRIBUTES(.momentum = 0.1, .epsilon = 1e-5, .affine = true),
+       {4, 4, 6},
+       {4, 4, 6},
+       1,
+       12,
+       192},
       {TUTTI_OP_BATCH_NORM, ATTRIBUTES(.momentum = 0.1, .epsilon = 1e-5), {4, 4, 6}, {4, 4, 6}, 1, 0, 192},
       {TUTTI_OP_ACTIVATION, ATTRIBUTES(.activation = TUTTI_ACTIVATION_RELU), {2, 3, 4}, {2, 3, 4}, 1, 0, 24},
       {TUTTI_OP_ACTIVATION, ATTRIBUTES(.activation = TUTTI_ACTIVATION_LINEAR), {2, 3, 4}, {2, 3, 4}, 1, 0, 0},
@@ -105,8 +136,13 @@ static void ops_have_their_shapes_parameters_and_flops(void **state) {
       {TUTTI_OP_HEAD_SOFTMAX, ATTRIBUTES(.units = 0), {1, 1, 4}, {1, 1, 4}, 1, 0, 4},
       {TUTTI_OP_HEAD_GAUSSIAN, ATTRIBUTES(.scale = 0.05, .floor = 1e-3), {1, 1, 4}, {1, 1, 4}, 1, 0, 4},
       {TUTTI_OP_HEAD_LINEAR, ATTRIBUTES(.units = 0), {1, 1, 4}, {1, 1, 4}, 1, 0, 0},
-      {TUTTI_OP_HEAD_NOMU, ATTRIBUTES(.pi_sqr = 0.1, .pi_exp = 0.01, .c_exp = 30, .margin = 0, .artificial = 1),
-       {1, 1, 1}, {1, 1, 2}, 2, 0, 1},
+      {TUTTI_OP_HEAD_NOMU,
+       ATTRIBUTES(.pi_sqr = 0.1, .pi_exp = 0.01, .c_exp = 30, .margin = 0, .artificial = 1),
+       {1, 1, 1},
+       {1, 1, 2},
+       2,
+       0,
+       1},
   };
   bool seen[TUTTI_OP_COUNT] = {[TUTTI_OP_INPUT] = true};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -152,7 +188,8 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
   tutti_network *network = network_with_input(8, 8, 3);
   uint32_t zero[3] = {0, 0, 0}, beyond = 7, pooled, both[2];
   struct tutti_attributes plain = tutti_attributes_default();
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, "pooled", 1, zero, NULL, &pooled), TUTTI_OK);
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, "pooled", 1, zero, NULL, &pooled),
+                   TUTTI_OK);
   both[0] = 0;
   both[1] = pooled;
   expect_refusal(network, TUTTI_OP_ADD, 2, both, plain, "\"input\" has 8 x 8 x 3, \"pooled\" has 1 x 1 x 3");
@@ -171,8 +208,10 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
                  ATTRIBUTES(.units = 4, WINDOW(5, 3, 1, VALID), .dilation = 2, .groups = 1), "does not fit");
   expect_refusal(network, TUTTI_OP_DROPOUT, 1, zero, ATTRIBUTES(.rate = 1), "rate must be in [0, 1), not 1");
   expect_refusal(network, TUTTI_OP_DROPOUT, 1, zero, ATTRIBUTES(.rate = NAN), "rate");
-  expect_refusal(network, TUTTI_OP_ACTIVATION, 1, zero, ATTRIBUTES(.activation = (enum tutti_activation)50), "activation");
-  expect_refusal(network, TUTTI_OP_ACTIVATION, 1, zero, ATTRIBUTES(.activation = (enum tutti_activation)-1), "activation");
+  expect_refusal(network, TUTTI_OP_ACTIVATION, 1, zero, ATTRIBUTES(.activation = (enum tutti_activation)50),
+                 "activation");
+  expect_refusal(network, TUTTI_OP_ACTIVATION, 1, zero, ATTRIBUTES(.activation = (enum tutti_activation) - 1),
+                 "activation");
   plain.l2 = -1;
   expect_refusal(network, TUTTI_OP_DENSE, 1, &pooled, plain, "l2");
   expect_refusal(network, TUTTI_OP_HEAD_GAUSSIAN, 1, &pooled, ATTRIBUTES(.scale = 1), "two inputs an output");
@@ -185,7 +224,8 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
 static void sizes_that_overflow_are_refused(void **state) {
   (void)state;
   tutti_network *network;
-  assert_int_equal(tutti_network_create(context, (struct tutti_shape){1 << 16, 1 << 15, 1}, &network), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_network_create(context, (struct tutti_shape){1 << 16, 1 << 15, 1}, &network),
+                   TUTTI_ERROR_USAGE);
   assert_null(network);
   assert_int_equal(tutti_network_create(context, (struct tutti_shape){0, 1, 1}, &network), TUTTI_ERROR_USAGE);
   network = network_with_input(1, 1, INT32_MAX);
@@ -211,7 +251,8 @@ static void labels_are_unique_and_plain(void **state) {
                      TUTTI_ERROR_USAGE);
   longest[200] = '\0';
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_IDENTITY, longest, 1, &zero, NULL, NULL), TUTTI_OK);
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_IDENTITY, "cell/1.a_b-c", 1, &zero, NULL, NULL), TUTTI_OK);
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_IDENTITY, "cell/1.a_b-c", 1, &zero, NULL, NULL),
+                   TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_IDENTITY, NULL, 1, &zero, NULL, NULL), TUTTI_OK);
   assert_string_equal(tutti_network_layer(network, 3)->label, "identity3");
   assert_null(tutti_network_layer(network, 4));
@@ -227,7 +268,8 @@ static void check_finds_what_leads_nowhere(void **state) {
   assert_string_equal(tutti_network_layer(network, 2)->label, "hidden-activation");
   assert_int_equal(tutti_network_check(context, network), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "is not a head"));
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_IDENTITY, "lonely", 1, &input, NULL, &lonely), TUTTI_OK);
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_IDENTITY, "lonely", 1, &input, NULL, &lonely),
+                   TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_LINEAR, "head", 1, &hidden, NULL, NULL), TUTTI_OK);
   assert_int_equal(tutti_network_check(context, network), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "\"lonely\""));
@@ -306,7 +348,8 @@ static tutti_network *large_network(void) {
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_FLATTEN, NULL, 1, &last, NULL, &last), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, NULL, 1, &last, NULL, &last), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_DENSE, "out", 1, &last, &attributes, &last), TUTTI_OK);
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_GAUSSIAN, "head", 1, &last, NULL, &last), TUTTI_OK);
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_GAUSSIAN, "head", 1, &last, NULL, &last),
+                   TUTTI_OK);
   assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
   return network;
 }
@@ -340,8 +383,10 @@ static void canonical_json_of_a_small_network(void **state) {
   uint32_t hidden, input = 0;
   assert_int_equal(tutti_network_add_dense(context, network, "h", 0, 4, TUTTI_ACTIVATION_SWISH, &hidden), TUTTI_OK);
   assert_int_equal(tutti_network_add_dropout(context, network, NULL, hidden, 0.1, &hidden), TUTTI_OK);
-  assert_int_equal(tutti_network_add_dense(context, network, "o", hidden, 2, TUTTI_ACTIVATION_LINEAR, &input), TUTTI_OK);
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_GAUSSIAN, "head", 1, &input, NULL, NULL), TUTTI_OK);
+  assert_int_equal(tutti_network_add_dense(context, network, "o", hidden, 2, TUTTI_ACTIVATION_LINEAR, &input),
+                   TUTTI_OK);
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_GAUSSIAN, "head", 1, &input, NULL, NULL),
+                   TUTTI_OK);
   char *text;
   assert_int_equal(tutti_network_print(context, network, &text), TUTTI_OK);
   assert_string_equal(
@@ -386,20 +431,26 @@ static void wrong_json_is_refused(void **state) {
       {DOCUMENT(INPUT ", {\"op\": \"dens\", \"label\": \"a\", \"inputs\": [\"input\"]}"), "did you mean \"dense\""},
       {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"unit\": 3}"),
        "did you mean \"units\""},
-      {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"rate\": 3}"), "has no \"rate\""},
-      {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"units\": 3.5}"), "an integer"},
+      {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"rate\": 3}"),
+       "has no \"rate\""},
+      {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"units\": 3.5}"),
+       "an integer"},
       {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"units\": 4294967297}"),
        "an integer"},
       {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"]}"), "units must be"},
       {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"b\"], \"units\": 3}"), "reads \"b\""},
       {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [0], \"units\": 3}"), "array of labels"},
-      {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": \"input\", \"units\": 3}"), "array of labels"},
+      {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": \"input\", \"units\": 3}"),
+       "array of labels"},
       {DOCUMENT(INPUT ", {\"op\": \"dense\", \"label\": \"a\", \"inputs\": [\"input\"], \"units\": 3, \"bias\": 1}"),
        "true or false"},
-      {DOCUMENT(INPUT ", {\"op\": \"dropout\", \"label\": \"a\", \"inputs\": [\"input\"], \"rate\": \"x\"}"), "a number"},
-      {DOCUMENT(INPUT ", {\"op\": \"activation\", \"label\": \"a\", \"inputs\": [\"input\"], \"activation\": \"rela\"}"),
+      {DOCUMENT(INPUT ", {\"op\": \"dropout\", \"label\": \"a\", \"inputs\": [\"input\"], \"rate\": \"x\"}"),
+       "a number"},
+      {DOCUMENT(INPUT
+                ", {\"op\": \"activation\", \"label\": \"a\", \"inputs\": [\"input\"], \"activation\": \"rela\"}"),
        "\"relu\""},
-      {DOCUMENT(INPUT ", {\"op\": \"activation\", \"label\": \"a\", \"inputs\": [\"input\"], \"activation\": 4}"), "a text"},
+      {DOCUMENT(INPUT ", {\"op\": \"activation\", \"label\": \"a\", \"inputs\": [\"input\"], \"activation\": 4}"),
+       "a text"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     tutti_network *network;

@@ -254,14 +254,10 @@ static void a_file_that_cannot_be_written_is_an_error(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(files_and_copies_are_the_same_to_the_bit),
-      cmocka_unit_test(an_empty_set_is_a_file),
-      cmocka_unit_test(pointers_stay_valid_while_tensors_are_added),
-      cmocka_unit_test(what_cannot_be_added_is_refused),
-      cmocka_unit_test(order_in_the_file_is_that_of_the_data),
-      cmocka_unit_test(torn_files_harm_nothing),
-      cmocka_unit_test(a_file_that_cannot_be_written_is_an_error),
-      cmocka_unit_test(lying_files_are_refused),
+      cmocka_unit_test(files_and_copies_are_the_same_to_the_bit),    cmocka_unit_test(an_empty_set_is_a_file),
+      cmocka_unit_test(pointers_stay_valid_while_tensors_are_added), cmocka_unit_test(what_cannot_be_added_is_refused),
+      cmocka_unit_test(order_in_the_file_is_that_of_the_data),       cmocka_unit_test(torn_files_harm_nothing),
+      cmocka_unit_test(a_file_that_cannot_be_written_is_an_error),   cmocka_unit_test(lying_files_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
