@@ -10,7 +10,8 @@
    multiplication a row and one logarithm a model. Each factor rounds by 2^-53, so that 10^4 rows cost 10^-12 of the
    product, that is 10^-16 of the mean: closer than summing rounded logarithms. A factor is at least FLT_MIN = 2^-126, so
    that a mantissa times UNROLL = 8 of them stays a normal float64. All processors do the same operations in the same
-   order: the choice of instructions does not change a bit. */
+   order, and what a compiler might contract into other roundings stays outside: the choice of instructions does not change
+   a bit. */
 enum { LANES = 8, UNROLL = 8, BLOCK = LANES * UNROLL };
 
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
@@ -19,12 +20,19 @@ typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
 
 static const uint64_t MANTISSA = (UINT64_C(1) << 52) - 1, ONE = UINT64_C(1023) << 52;
 
-/* out[j] = sum over n < stride of log(sums[n] + columns[j][n]), all positive; stride is a multiple of BLOCK. */
-static inline __attribute__((always_inline)) void sum_logs(size_t stride, const double *sums, const float *const *columns,
-                                                           double *out) {
+/* mantissa * 2^exponent */
+struct product {
+  double mantissa, exponent;
+};
+typedef void multiply_function(size_t stride, const double *sums, const float *const *columns, struct product *products);
+
+/* products[j] = product over n < stride of sums[n] + columns[j][n], all positive; stride is a multiple of BLOCK. */
+static inline __attribute__((always_inline)) void multiply(size_t stride, const double *sums, const float *const *columns,
+                                                           struct product *products) {
   const floats *column[ENSEMBLE_LOSS_BATCH];
   doubles product[ENSEMBLE_LOSS_BATCH];
   words exponent[ENSEMBLE_LOSS_BATCH];
+#pragma GCC unroll 4
   for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++) {
     column[j] = (const floats *)(const void *)columns[j];
     product[j] = (doubles){1, 1, 1, 1, 1, 1, 1, 1};
@@ -33,8 +41,10 @@ static inline __attribute__((always_inline)) void sum_logs(size_t stride, const 
   const doubles *sum = (const doubles *)(const void *)sums;
   for (size_t n = 0; n < stride / LANES; n += UNROLL) {
     for (size_t u = n; u < n + UNROLL; u++)
+#pragma GCC unroll 4
       for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++)
         product[j] *= sum[u] + __builtin_convertvector(column[j][u], doubles);
+#pragma GCC unroll 4
     for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++) {
       words bits = (words)product[j];
       exponent[j] += bits >> 52;
@@ -43,53 +53,69 @@ static inline __attribute__((always_inline)) void sum_logs(size_t stride, const 
   }
   double bias = 1023.0 * (double)(stride / BLOCK) * LANES;
   for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++) {
-    double mantissa = 1, exponents = -bias;
+    products[j] = (struct product){1, -bias};
     for (int lane = 0; lane < LANES; lane++) {
-      mantissa *= product[j][lane];
-      exponents += (double)exponent[j][lane];
+      products[j].mantissa *= product[j][lane];
+      products[j].exponent += (double)exponent[j][lane];
     }
-    out[j] = log(mantissa) + exponents * M_LN2;
   }
 }
 
-static void sum_logs_baseline(size_t stride, const double *sums, const float *const *columns, double *out) {
-  sum_logs(stride, sums, columns, out);
+static void multiply_baseline(size_t stride, const double *sums, const float *const *columns, struct product *products) {
+  multiply(stride, sums, columns, products);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void sum_logs_avx2(size_t stride, const double *sums, const float *const *columns,
-                                                          double *out) {
-  sum_logs(stride, sums, columns, out);
+__attribute__((target("avx2"))) static void multiply_avx2(size_t stride, const double *sums, const float *const *columns,
+                                                          struct product *products) {
+  multiply(stride, sums, columns, products);
 }
 
 __attribute__((target("avx512f,avx512dq"))) static void
-sum_logs_avx512(size_t stride, const double *sums, const float *const *columns, double *out) {
-  sum_logs(stride, sums, columns, out);
+multiply_avx512(size_t stride, const double *sums, const float *const *columns, struct product *products) {
+  multiply(stride, sums, columns, products);
 }
 #endif
 
-static void class_nll_with(const tutti_ensemble_loss *loss, size_t count, const size_t *models, double *losses) {
-  void (*sum)(size_t, const double *, const float *const *, double *) = sum_logs_baseline;
+static multiply_function *multiply_for(enum tutti_cpu cpu) {
 #if defined(__x86_64__)
-  if (loss->cpu == TUTTI_CPU_AVX2)
-    sum = sum_logs_avx2;
-  else if (loss->cpu == TUTTI_CPU_AVX512)
-    sum = sum_logs_avx512;
+  if (cpu == TUTTI_CPU_AVX512)
+    return multiply_avx512;
+  if (cpu == TUTTI_CPU_AVX2)
+    return multiply_avx2;
 #endif
+  (void)cpu;
+  return multiply_baseline;
+}
+
+static void class_nll_with(const tutti_ensemble_loss *loss, size_t count, const size_t *models, double *losses) {
   const float *columns[ENSEMBLE_LOSS_BATCH];
-  double sums[ENSEMBLE_LOSS_BATCH];
+  struct product products[ENSEMBLE_LOSS_BATCH];
   for (size_t j = 0; j < ENSEMBLE_LOSS_BATCH; j++)
     columns[j] = loss->columns + models[j < count ? j : 0] * loss->stride;
-  sum(loss->stride, loss->sums, columns, sums);
-  for (size_t j = 0; j < count; j++)
-    losses[j] = loss->broken[models[j]] ? (double)NAN
-                                        : log((double)(loss->picks + 1)) - sums[j] / (double)loss->pool.rows;
+  multiply_for(loss->cpu)(loss->stride, loss->sums, columns, products);
+  for (size_t j = 0; j < count; j++) {
+    double sum = log(products[j].mantissa) + products[j].exponent * M_LN2;
+    losses[j] = loss->broken[models[j]] ? (double)NAN : log((double)(loss->picks + 1)) - sum / (double)loss->pool.rows;
+  }
 }
 
 static void class_nll_add(tutti_ensemble_loss *loss, size_t model) {
   const float *column = loss->columns + model * loss->stride;
   for (size_t n = 0; n < loss->stride; n++)
     loss->sums[n] += (double)column[n];
+}
+
+/* Floor a column of probabilities; true if they are no probabilities: a head's rounding may exceed 1 a little, but what is
+   far from a probability must not reach the products. */
+static bool floor_column(size_t rows, float *column) {
+  int unsound = 0;
+  for (size_t n = 0; n < rows; n++) {
+    int sound = column[n] >= 0 && column[n] < 1.01f;
+    unsound |= !sound;
+    column[n] = sound && column[n] > FLT_MIN ? column[n] : FLT_MIN;
+  }
+  return unsound;
 }
 
 static enum tutti_status class_nll_begin(tutti_context *context, tutti_ensemble_loss *loss) {
@@ -102,13 +128,9 @@ static enum tutti_status class_nll_begin(tutti_context *context, tutti_ensemble_
     loss->sums[n] = 1;
   for (size_t k = 0; k < pool->models; k++) {
     float *column = loss->columns + k * loss->stride;
-    for (size_t n = 0; n < pool->rows; n++) {
-      float p = pool->predictions[k][n * pool->outputs + (size_t)pool->targets.labels[n]];
-      /* A head's rounding may exceed 1 a little; what is far from a probability must not reach the products. */
-      bool sound = p >= 0 && p < 1.01f;
-      loss->broken[k] |= !sound;
-      column[n] = sound && p > FLT_MIN ? p : FLT_MIN;
-    }
+    for (size_t n = 0; n < pool->rows; n++)
+      column[n] = pool->predictions[k][n * pool->outputs + (size_t)pool->targets.labels[n]];
+    loss->broken[k] = floor_column(pool->rows, column);
   }
   return TUTTI_OK;
 }

@@ -69,7 +69,7 @@ static enum tutti_status run(tutti_context *context, char **arguments, int repea
   TUTTI_TRY(context, load(context, arguments, &pool, &values));
   for (int i = 0; i < repeats; i++) {
     tutti_ensemble *ensemble;
-    double elapsed;
+    double elapsed = 0;
     TUTTI_TRY(context, select_once(context, &pool, strtoull(arguments[2], NULL, 10), &ensemble, &elapsed));
     best = fmin(best, elapsed);
     if (i + 1 == repeats) {

@@ -10,6 +10,7 @@
 #include <tutti/ensemble_loss.h>
 #include <tutti/evaluate.h>
 
+#include "../../core/ensemble_loss_impl.h"
 #include "golden.h"
 #include "pools.h"
 
@@ -240,6 +241,28 @@ static void test_moments_far_from_zero(void **state) {
   pools_free(&models);
 }
 
+/* The widest instructions and the baseline give the same bits. */
+static void test_same_bits_on_every_processor(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    struct tutti_random random;
+    struct pools_models models;
+    tutti_random_init(&random, seed, "test", 5);
+    pools_random_classes(&models, &random, 7, 1 + (size_t)tutti_random_below(&random, 700), 4, 4);
+    tutti_ensemble_loss *loss = begin(&models.pool, &settings[0]);
+    enum tutti_cpu best = loss->cpu;
+    for (size_t k = 0; k < 7; k++) {
+      loss->cpu = TUTTI_CPU_BASELINE;
+      double baseline = tutti_ensemble_loss_with(loss, k);
+      for (loss->cpu = TUTTI_CPU_BASELINE; loss->cpu <= best; loss->cpu++)
+        assert_true(tutti_ensemble_loss_with(loss, k) == baseline);
+      tutti_ensemble_loss_add(loss, k);
+    }
+    tutti_ensemble_loss_destroy(loss);
+    pools_free(&models);
+  }
+}
+
 static void assert_refused(const struct tutti_pool *pool, enum tutti_loss loss, const char *says) {
   struct tutti_ensemble_loss_options options = {sizeof options, loss, 0, 0};
   tutti_ensemble_loss *made;
@@ -280,6 +303,7 @@ int main(void) {
       cmocka_unit_test(test_broken_models),
       cmocka_unit_test(test_extreme_probabilities),
       cmocka_unit_test(test_moments_far_from_zero),
+      cmocka_unit_test(test_same_bits_on_every_processor),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
