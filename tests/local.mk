@@ -58,6 +58,7 @@ unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_space_fixed
 unit_tests += %D%/unit/test_space_mlp
 unit_tests += %D%/unit/test_tensors
+unit_tests += %D%/unit/test_text
 
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/install.sh
