@@ -1,0 +1,263 @@
+/* conform.c - tutti-conform: tries the contracts of the headers on every plugin that is found, third parties' too. Each
+   plugin runs in a process of its own, so that one that crashes or hangs is a failed check and no more. */
+#include "conform.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Seconds that all checks of one plugin may take. */
+enum { PLUGIN_TIMEOUT = 300 };
+
+static const struct conform_check *const checks_of[TUTTI_KIND_COUNT] = {
+    [TUTTI_KIND_SPACE] = conform_space,           [TUTTI_KIND_BACKEND] = conform_backend,
+    [TUTTI_KIND_BUILDER] = conform_builder,       [TUTTI_KIND_SURROGATE] = conform_surrogate,
+    [TUTTI_KIND_ACQUISITION] = conform_acquisition, [TUTTI_KIND_MAXIMISER] = conform_maximiser,
+    [TUTTI_KIND_SELECTOR] = conform_selector,     [TUTTI_KIND_EXECUTOR] = conform_executor,
+};
+
+/* --- leaving a check --- */
+
+enum { LEFT_FAILED = 1, LEFT_SKIPPED };
+
+void conform_fail(struct conform *conform, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(conform->why, sizeof conform->why, format, arguments);
+  va_end(arguments);
+  longjmp(conform->leave, LEFT_FAILED);
+}
+
+void conform_skip(struct conform *conform, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(conform->why, sizeof conform->why, format, arguments);
+  va_end(arguments);
+  longjmp(conform->leave, LEFT_SKIPPED);
+}
+
+void conform_try(struct conform *conform, enum tutti_status status, const char *call) {
+  if (status == TUTTI_OK)
+    return;
+  conform_fail(conform, "%.*s: %s (%s)", (int)strcspn(call, "("), call, tutti_error_message(conform->context),
+               tutti_status_name(status));
+}
+
+void conform_refused(struct conform *conform, enum tutti_status status, const char *what) {
+  REQUIRE(conform, status != TUTTI_OK, "%s was taken, an error was expected", what);
+  REQUIRE(conform, tutti_error_message(conform->context)[0], "%s was refused without a message", what);
+  tutti_error_clear(conform->context);
+}
+
+void *conform_alloc(struct conform *conform, size_t count, size_t size) {
+  void *memory = NULL;
+  TRY(conform, tutti_alloc(conform->context, count ? count : 1, size, &memory));
+  return memory;
+}
+
+bool conform_close(double a, double b, double relative, double absolute) {
+  return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)) + absolute;
+}
+
+/* --- one plugin --- */
+
+/* Shared between this process and those that it makes. */
+struct tally {
+  size_t passed, failed;
+  char running[128];
+};
+
+struct options {
+  size_t path_count, setting_count, wanted_count;
+  const char **paths, **settings, **wanted; /* [argc] each */
+  char program[4096];
+};
+
+static void print_result(const char *result, const struct conform *conform, const char *check) {
+  printf("%s %s/%s: %s%s%s\n", result, tutti_kind_name(conform->kind), conform->name, check, conform->why[0] ? ": " : "",
+         conform->why);
+}
+
+/* A context with the search path; what a failed check leaves behind dies with the process. */
+static bool begin_context(struct conform *conform, const struct options *options) {
+  if (tutti_context_create(&conform->context) != TUTTI_OK)
+    return false;
+  for (size_t i = 0; i < options->path_count; i++)
+    if (tutti_plugin_path_add(conform->context, options->paths[i]) != TUTTI_OK)
+      return false;
+  return true;
+}
+
+static void run_check(struct conform *conform, const struct options *options, const struct conform_check *check,
+                      struct tally *tally) {
+  (void)snprintf(tally->running, sizeof tally->running, "%s", check->name);
+  conform->why[0] = '\0';
+  if (!begin_context(conform, options))
+    exit(1);
+  int left = setjmp(conform->leave);
+  if (left == 0) {
+    TRY(conform, tutti_plugin_find(conform->context, conform->kind, conform->name, &conform->descriptor));
+    check->run(conform);
+    tutti_context_destroy(conform->context);
+  }
+  print_result(left == LEFT_FAILED ? "FAIL" : left == LEFT_SKIPPED ? "skip" : "ok  ", conform, check->name);
+  tally->passed += left == 0;
+  tally->failed += left == LEFT_FAILED;
+}
+
+static void run_plugin(const struct options *options, const struct tutti_plugin_entry *entry, struct tally *tally) {
+  static struct conform conform;
+  conform = (struct conform){.kind = entry->kind,
+                             .name = entry->name,
+                             .setting_count = options->setting_count,
+                             .settings = options->settings,
+                             .program = options->program};
+  (void)alarm(PLUGIN_TIMEOUT);
+  for (const struct conform_check *check = checks_of[entry->kind]; check->name; check++)
+    run_check(&conform, options, check, tally);
+  (void)fflush(stdout);
+}
+
+/* No plugin is loaded in this process, so it has one thread and may be forked. */
+static void try_plugin(const struct options *options, const struct tutti_plugin_entry *entry, struct tally *tally) {
+  int how = 0;
+  (void)fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    run_plugin(options, entry, tally);
+    _exit(0);
+  }
+  if (child < 0 || waitpid(child, &how, 0) != child) {
+    perror("tutti-conform: fork");
+    tally->failed++;
+  } else if (WIFSIGNALED(how) || WEXITSTATUS(how) != 0) {
+    printf("FAIL %s/%s: %s: %s\n", tutti_kind_name(entry->kind), entry->name, tally->running,
+           WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it ended the process");
+    tally->failed++;
+  }
+}
+
+/* --- all plugins --- */
+
+struct visiting {
+  const struct options *options;
+  struct tally *tally;
+  bool *found; /* [wanted] */
+};
+
+static bool is_wanted(const struct visiting *visiting, const struct tutti_plugin_entry *entry) {
+  const struct options *options = visiting->options;
+  char full[256];
+  bool wanted = options->wanted_count == 0;
+  (void)snprintf(full, sizeof full, "%s/%s", tutti_kind_name(entry->kind), entry->name);
+  for (size_t i = 0; i < options->wanted_count; i++)
+    if (strcmp(options->wanted[i], full) == 0 || strcmp(options->wanted[i], tutti_kind_name(entry->kind)) == 0)
+      wanted = visiting->found[i] = true;
+  return wanted;
+}
+
+static void visit(void *argument, const struct tutti_plugin_entry *entry) {
+  struct visiting *visiting = argument;
+  if (!is_wanted(visiting, entry))
+    return;
+  if (entry->works) {
+    try_plugin(visiting->options, entry, visiting->tally);
+    return;
+  }
+  printf("FAIL %s/%s: loads and is available: %s\n", tutti_kind_name(entry->kind), entry->name, entry->reason);
+  visiting->tally->failed++;
+}
+
+static int run_all(const struct options *options) {
+  struct conform conform = {.why = ""};
+  struct tally *tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct visiting visiting = {options, tally, calloc(options->wanted_count + 1, sizeof(bool))};
+  if (tally == MAP_FAILED || !visiting.found || !begin_context(&conform, options))
+    return 1;
+  if (tutti_plugin_scan(conform.context, options->program, visit, &visiting) != TUTTI_OK) {
+    fprintf(stderr, "tutti-conform: %s\n", tutti_error_message(conform.context));
+    tally->failed++;
+  }
+  for (size_t i = 0; i < options->wanted_count; i++)
+    if (!visiting.found[i]) {
+      printf("FAIL %s: there is no such plugin on the search path\n", options->wanted[i]);
+      tally->failed++;
+    }
+  printf("%zu passed, %zu failed\n", tally->passed, tally->failed);
+  int code = tally->failed || fflush(stdout) ? 1 : 0;
+  tutti_context_destroy(conform.context);
+  free(visiting.found);
+  (void)munmap(tally, sizeof *tally);
+  return code;
+}
+
+/* --- the command line --- */
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+  struct options *options = state->input;
+  switch (key) {
+  case 'p':
+    options->paths[options->path_count++] = argument;
+    return 0;
+  case 's':
+    options->settings[options->setting_count++] = argument;
+    return 0;
+  case ARGP_KEY_ARG:
+    options->wanted[options->wanted_count++] = argument;
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int parse_and_run(int argc, char **argv, struct options *options) {
+  static const struct argp_option known[] = {
+      {"path", 'p', "FOLDER", 0, "Look for plugins in FOLDER, too", 0},
+      {"set", 's', "KIND/NAME.KEY=VALUE", 0, "Try the plugin with this parameter instead of its default", 0},
+      {0}};
+  static const struct argp argp = {.options = known,
+                                   .parser = parse_option,
+                                   .args_doc = "[KIND | KIND/NAME]...",
+                                   .doc = "Tries the contracts of Tutti's kinds of plugin on plugins: all that are found, or "
+                                          "those that are named."};
+  options->paths = calloc((size_t)argc, sizeof *options->paths);
+  options->settings = calloc((size_t)argc, sizeof *options->settings);
+  options->wanted = calloc((size_t)argc, sizeof *options->wanted);
+  if (!options->paths || !options->settings || !options->wanted)
+    return 1;
+  return argp_parse(&argp, argc, argv, 0, NULL, options) == 0 ? run_all(options) : 2;
+}
+
+/* What a scan runs in a child process. */
+static int scan_plugin(const char *file) {
+  tutti_context *context;
+  if (tutti_context_create(&context) != TUTTI_OK)
+    return 1;
+  int code = tutti_plugin_scan_child(context, file, STDOUT_FILENO);
+  tutti_context_destroy(context);
+  return code;
+}
+
+int main(int argc, char **argv) {
+  struct options options = {0};
+  if (argc == 3 && strcmp(argv[1], "scan-plugin") == 0)
+    return scan_plugin(argv[2]);
+  if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    return conform_worker();
+  argp_err_exit_status = 2;
+  ssize_t length = readlink("/proc/self/exe", options.program, sizeof options.program - 1);
+  if (length <= 0) {
+    perror("tutti-conform: /proc/self/exe");
+    return 1;
+  }
+  int code = parse_and_run(argc, argv, &options);
+  free(options.paths);
+  free(options.settings);
+  free(options.wanted);
+  return code;
+}

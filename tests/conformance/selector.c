@@ -1,0 +1,206 @@
+/* selector.c - the contract of kind selector. */
+#include "conform.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MODELS = 12 };
+
+struct subject {
+  struct tutti_host_facts facts;
+  struct tutti_task task;
+  tutti_host *host;
+  tutti_selector *selector;
+};
+
+static void open_subject(struct conform *conform, struct subject *subject, enum tutti_task_kind kind) {
+  subject->task = world_task(kind);
+  subject->facts = (struct tutti_host_facts){
+      .size = sizeof subject->facts, .seed = WORLD_SEED, .budget = MODELS, .window = 1, .task = &subject->task};
+  subject->host = world_host(conform, &subject->facts);
+  struct tutti_selector_setup setup = {.size = sizeof setup, .host = subject->host, .seed = WORLD_SEED};
+  TRY(conform, tutti_selector_create(conform->context, subject->host, "selector", &setup, &subject->selector));
+}
+
+static void close_subject(struct subject *subject) {
+  tutti_selector_destroy(subject->selector);
+  tutti_host_destroy(subject->host);
+}
+
+/* Choose, and see what the contract asks of any choice. The wrapper checks that members are of the pool. */
+static tutti_ensemble *choose(struct conform *conform, struct subject *subject, const struct tutti_pool *pool,
+                              size_t count) {
+  tutti_ensemble *ensemble = NULL;
+  double sum = 0;
+  TRY(conform, tutti_ensemble_create(conform->context, &ensemble));
+  TRY(conform, tutti_selector_select(conform->context, subject->selector, pool, count, ensemble));
+  size_t members = tutti_ensemble_size(ensemble);
+  for (size_t i = 0; i < members; i++) {
+    struct tutti_member member = tutti_ensemble_member(ensemble, i);
+    REQUIRE(conform, member.weight > 0, "the weight of trial %llu is %g", (unsigned long long)member.trial, member.weight);
+    sum += member.weight;
+    for (size_t k = 0; k < i; k++)
+      REQUIRE(conform, tutti_ensemble_member(ensemble, k).trial != member.trial, "trial %llu is a member twice",
+              (unsigned long long)member.trial);
+  }
+  REQUIRE(conform, fabs(sum - 1) < 1e-12, "weights sum to %.17g", sum);
+  for (size_t i = 0; i < tutti_ensemble_steps(ensemble); i++)
+    REQUIRE(conform, memchr(tutti_ensemble_step(ensemble, i)->note, 0, sizeof tutti_ensemble_step(ensemble, i)->note),
+            "a note of the trace has no end");
+  return ensemble;
+}
+
+static double weight_of(const tutti_ensemble *ensemble, uint64_t trial) {
+  for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++)
+    if (tutti_ensemble_member(ensemble, i).trial == trial)
+      return tutti_ensemble_member(ensemble, i).weight;
+  return 0;
+}
+
+static void require_same(struct conform *conform, const tutti_ensemble *a, const tutti_ensemble *b, const char *what) {
+  REQUIRE(conform, tutti_ensemble_size(a) == tutti_ensemble_size(b), "%s: %zu members, then %zu", what,
+          tutti_ensemble_size(a), tutti_ensemble_size(b));
+  for (size_t i = 0; i < tutti_ensemble_size(a); i++) {
+    struct tutti_member one = tutti_ensemble_member(a, i), two = tutti_ensemble_member(b, i);
+    REQUIRE(conform, one.trial == two.trial && one.weight == two.weight, "%s: member %zu was trial %llu, then %llu", what, i,
+            (unsigned long long)one.trial, (unsigned long long)two.trial);
+  }
+}
+
+/* --- checks --- */
+
+static void check_choice(struct conform *conform, enum tutti_task_kind kind) {
+  struct subject subject;
+  struct tutti_pool pool;
+  open_subject(conform, &subject, kind);
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    world_pool(conform, kind, 1 + 2 * (size_t)seed, seed == 0 ? 1 : WORLD_ROWS, seed, &pool);
+    tutti_ensemble_destroy(choose(conform, &subject, &pool, 0));
+    world_pool_free(&pool);
+  }
+  close_subject(&subject);
+}
+
+static void check_regression(struct conform *conform) { check_choice(conform, TUTTI_TASK_REGRESSION); }
+
+static void check_classification(struct conform *conform) { check_choice(conform, TUTTI_TASK_CLASSIFICATION); }
+
+static void check_determinism(struct conform *conform) {
+  struct subject a, b;
+  struct tutti_pool pool, other;
+  open_subject(conform, &a, TUTTI_TASK_CLASSIFICATION);
+  open_subject(conform, &b, TUTTI_TASK_CLASSIFICATION);
+  world_pool(conform, TUTTI_TASK_CLASSIFICATION, MODELS, WORLD_ROWS, 1, &pool);
+  world_pool(conform, TUTTI_TASK_CLASSIFICATION, MODELS, WORLD_ROWS, 2, &other);
+  tutti_ensemble *first = choose(conform, &a, &pool, 0);
+  tutti_ensemble_destroy(choose(conform, &a, &other, 0));
+  tutti_ensemble *again = choose(conform, &a, &pool, 0), *twin = choose(conform, &b, &pool, 0);
+  require_same(conform, first, again, "asked again");
+  require_same(conform, first, twin, "another instance");
+  tutti_ensemble_destroy(first), tutti_ensemble_destroy(again), tutti_ensemble_destroy(twin);
+  world_pool_free(&pool), world_pool_free(&other);
+  close_subject(&a);
+  close_subject(&b);
+}
+
+/* Which trial number a model bears does not change whether it is chosen (no two of these models are alike). */
+static void check_permutation(struct conform *conform) {
+  struct subject subject;
+  struct tutti_pool pool;
+  const float *reversed[MODELS];
+  double losses[MODELS];
+  open_subject(conform, &subject, TUTTI_TASK_CLASSIFICATION);
+  world_pool(conform, TUTTI_TASK_CLASSIFICATION, MODELS, WORLD_ROWS, 3, &pool);
+  for (size_t i = 0; i < MODELS; i++) {
+    reversed[i] = pool.predictions[MODELS - 1 - i];
+    losses[i] = pool.losses[MODELS - 1 - i];
+  }
+  struct tutti_pool turned = pool;
+  turned.predictions = reversed;
+  turned.losses = losses;
+  tutti_ensemble *first = choose(conform, &subject, &pool, 0), *second = choose(conform, &subject, &turned, 0);
+  for (size_t i = 0; i < MODELS; i++)
+    REQUIRE(conform, conform_close(weight_of(first, pool.trials[i]), weight_of(second, pool.trials[MODELS - 1 - i]), 1e-6, 1e-9),
+            "model %zu has weight %g; with the trials in reversed order %g", i, weight_of(first, pool.trials[i]),
+            weight_of(second, pool.trials[MODELS - 1 - i]));
+  tutti_ensemble_destroy(first), tutti_ensemble_destroy(second);
+  world_pool_free(&pool);
+  close_subject(&subject);
+}
+
+/* Of two models that are alike the lower trial comes first. */
+static void check_duplicates(struct conform *conform) {
+  struct subject subject;
+  struct tutti_pool pool;
+  open_subject(conform, &subject, TUTTI_TASK_REGRESSION);
+  for (uint64_t seed = 0; seed < 4; seed++) {
+    world_pool(conform, TUTTI_TASK_REGRESSION, MODELS, WORLD_ROWS, 10 + seed, &pool);
+    const float *predictions[MODELS];
+    double losses[MODELS];
+    for (size_t i = 0; i < MODELS; i++) {
+      predictions[i] = pool.predictions[i / 2];
+      losses[i] = pool.losses[i / 2];
+    }
+    struct tutti_pool twins = pool;
+    twins.predictions = predictions;
+    twins.losses = losses;
+    tutti_ensemble *ensemble = choose(conform, &subject, &twins, 0);
+    for (size_t i = 0; i < MODELS; i += 2)
+      REQUIRE(conform, weight_of(ensemble, pool.trials[i]) > 0 || weight_of(ensemble, pool.trials[i + 1]) == 0,
+              "trials %llu and %llu are alike, and the later one was chosen alone", (unsigned long long)pool.trials[i],
+              (unsigned long long)pool.trials[i + 1]);
+    tutti_ensemble_destroy(ensemble);
+    world_pool_free(&pool);
+  }
+  close_subject(&subject);
+}
+
+static void check_count(struct conform *conform) {
+  struct subject subject;
+  struct tutti_pool pool;
+  bool sized = tutti_params_find(&conform->descriptor->params, "size") != NULL;
+  open_subject(conform, &subject, TUTTI_TASK_CLASSIFICATION);
+  world_pool(conform, TUTTI_TASK_CLASSIFICATION, MODELS, WORLD_ROWS, 5, &pool);
+  for (size_t count = 1; count <= 2 * MODELS; count++) {
+    tutti_ensemble *ensemble = choose(conform, &subject, &pool, count);
+    REQUIRE(conform, !sized || tutti_ensemble_size(ensemble) <= count, "asked for %zu, it chose %zu members", count,
+            tutti_ensemble_size(ensemble));
+    tutti_ensemble_destroy(ensemble);
+  }
+  world_pool_free(&pool);
+  close_subject(&subject);
+}
+
+/* Linear heads give no variance: NaN there is ordinary. */
+static void check_no_variance(struct conform *conform) {
+  struct subject subject;
+  struct tutti_pool pool;
+  open_subject(conform, &subject, TUTTI_TASK_REGRESSION);
+  world_pool(conform, TUTTI_TASK_REGRESSION, MODELS, WORLD_ROWS, 6, &pool);
+  for (size_t m = 0; m < MODELS; m++) {
+    float *values = (float *)(uintptr_t)pool.predictions[m];
+    for (size_t i = 0; i < WORLD_ROWS; i++)
+      values[2 * i + 1] = NAN;
+    struct tutti_predictions alone = {pool.kind, pool.rows, pool.outputs, values};
+    ((double *)(uintptr_t)pool.losses)[m] = tutti_loss_of(TUTTI_LOSS_MSE, &alone, &pool.targets);
+  }
+  tutti_ensemble *ensemble = NULL;
+  TRY(conform, tutti_ensemble_create(conform->context, &ensemble));
+  enum tutti_status status = tutti_selector_select(conform->context, subject.selector, &pool, 0, ensemble);
+  REQUIRE(conform, status == TUTTI_OK || (status != TUTTI_ERROR_PLUGIN && tutti_error_message(conform->context)[0]),
+          "means without variances: %s", tutti_error_message(conform->context));
+  tutti_ensemble_destroy(ensemble);
+  world_pool_free(&pool);
+  close_subject(&subject);
+}
+
+const struct conform_check conform_selector[] = {
+    {"chooses members with weights for regression", check_regression},
+    {"chooses members with weights for classification", check_classification},
+    {"the same pool gives the same choice", check_determinism},
+    {"trial numbers do not sway the choice", check_permutation},
+    {"of models that are alike the first is chosen", check_duplicates},
+    {"a count given by the caller", check_count},
+    {"means without variances", check_no_variance},
+    {NULL, NULL},
+};
