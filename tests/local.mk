@@ -24,6 +24,11 @@ EXTRA_DIST += %D%/golden/sobol.json
 
 check_PROGRAMS += %D%/cli/json-value
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
+EXTRA_DIST += %D%/cli/harness.sh
+EXTRA_DIST += %D%/cli/recipes.sh
+cli_tests += %D%/cli/headers.sh
+cli_tests += %D%/cli/install.sh
+cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_closest_name
 unit_tests += %D%/unit/test_cpu_kernels

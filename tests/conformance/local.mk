@@ -1,0 +1,21 @@
+# tutti-conform, installed for the authors of plugins, and run over all plugins of this tree.
+bin_PROGRAMS += tutti-conform
+tutti_conform_SOURCES =
+tutti_conform_SOURCES += %D%/acquisition.c
+tutti_conform_SOURCES += %D%/backend.c
+tutti_conform_SOURCES += %D%/builder.c
+tutti_conform_SOURCES += %D%/conform.c
+tutti_conform_SOURCES += %D%/conform.h
+tutti_conform_SOURCES += %D%/executor.c
+tutti_conform_SOURCES += %D%/maximiser.c
+tutti_conform_SOURCES += %D%/networks.c
+tutti_conform_SOURCES += %D%/networks.h
+tutti_conform_SOURCES += %D%/selector.c
+tutti_conform_SOURCES += %D%/space.c
+tutti_conform_SOURCES += %D%/surrogate.c
+tutti_conform_SOURCES += %D%/worker.c
+tutti_conform_SOURCES += %D%/world.c
+tutti_conform_SOURCES += %D%/world_spaces.c
+tutti_conform_SOURCES += %D%/world_surrogate.c
+tutti_conform_LDFLAGS = $(PROGRAM_LDFLAGS)
+tutti_conform_LDADD = $(TUTTI_LA) $(LIBS_CORE_LIBS)

@@ -1,0 +1,281 @@
+/* networks.c - small networks that between them use every op and every activation. */
+#include "networks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A network in the making; `last` is the layer added last. */
+struct maker {
+  struct conform *conform;
+  tutti_network *network;
+  uint32_t last;
+};
+
+static struct tutti_attributes defaults(void) { return tutti_attributes_default(); }
+
+static uint32_t add_of(struct maker *maker, enum tutti_op op, const char *label, size_t count, const uint32_t *inputs,
+                       const struct tutti_attributes *attributes) {
+  TRY(maker->conform, tutti_network_add(maker->conform->context, maker->network, op, label, count, inputs, attributes,
+                                        &maker->last));
+  return maker->last;
+}
+
+/* Behind the last layer. */
+static void then(struct maker *maker, enum tutti_op op, const struct tutti_attributes *attributes) {
+  add_of(maker, op, NULL, 1, &(uint32_t){maker->last}, attributes);
+}
+
+static uint32_t dense(struct maker *maker, const char *label, uint32_t input, int32_t units,
+                      enum tutti_activation activation) {
+  TRY(maker->conform, tutti_network_add_dense(maker->conform->context, maker->network, label, input, units, activation,
+                                              &maker->last));
+  return maker->last;
+}
+
+/* --- tables --- */
+
+static void make_dense(struct maker *maker) {
+  dense(maker, NULL, 0, 5, TUTTI_ACTIVATION_TANH);
+  dense(maker, NULL, maker->last, 4, TUTTI_ACTIVATION_SIGMOID);
+}
+
+static void make_no_bias(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  attributes.units = 5;
+  attributes.bias = false;
+  then(maker, TUTTI_OP_DENSE, &attributes);
+  then(maker, TUTTI_OP_ACTIVATION, &(struct tutti_attributes){.size = sizeof(struct tutti_attributes),
+                                                              .activation = TUTTI_ACTIVATION_TANH});
+}
+
+static void make_l2(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  attributes.units = 5;
+  attributes.l2 = 0.1;
+  then(maker, TUTTI_OP_DENSE, &attributes);
+  dense(maker, NULL, maker->last, 4, TUTTI_ACTIVATION_TANH);
+}
+
+/* Two branches of 4, which an op brings together. */
+static void join(struct maker *maker, enum tutti_op op) {
+  uint32_t branches[2];
+  struct tutti_attributes attributes = defaults();
+  branches[0] = dense(maker, "left", 0, 4, TUTTI_ACTIVATION_TANH);
+  branches[1] = dense(maker, "right", 0, 4, TUTTI_ACTIVATION_SIGMOID);
+  add_of(maker, op, NULL, 2, branches, &attributes);
+}
+
+static void make_add(struct maker *maker) { join(maker, TUTTI_OP_ADD); }
+static void make_mean(struct maker *maker) { join(maker, TUTTI_OP_MEAN); }
+static void make_concat(struct maker *maker) { join(maker, TUTTI_OP_CONCAT); }
+
+/* A layer that is read twice, so that its gradients add up. */
+static void make_shared(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  uint32_t trunk = dense(maker, "trunk", 0, 4, TUTTI_ACTIVATION_TANH);
+  uint32_t both[2] = {trunk, dense(maker, NULL, trunk, 4, TUTTI_ACTIVATION_TANH)};
+  add_of(maker, TUTTI_OP_ADD, NULL, 2, both, &attributes);
+}
+
+/* A branch through an op of one input that keeps the shape, beside one without. */
+static void beside(struct maker *maker, enum tutti_op op, const struct tutti_attributes *attributes) {
+  uint32_t both[2];
+  dense(maker, "branch", 0, 4, TUTTI_ACTIVATION_TANH);
+  then(maker, op, attributes);
+  both[0] = maker->last;
+  both[1] = dense(maker, "other", 0, 4, TUTTI_ACTIVATION_TANH);
+  add_of(maker, TUTTI_OP_ADD, NULL, 2, both, attributes);
+}
+
+static void make_identity(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  beside(maker, TUTTI_OP_IDENTITY, &attributes);
+}
+
+static void make_zero(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  attributes.stride = 1;
+  beside(maker, TUTTI_OP_ZERO, &attributes);
+}
+
+static void make_detach(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  beside(maker, TUTTI_OP_DETACH, &attributes);
+}
+
+static void make_drop_path(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  attributes.rate = 0.3;
+  beside(maker, TUTTI_OP_DROP_PATH, &attributes);
+}
+
+static void make_dropout(struct maker *maker) {
+  dense(maker, NULL, 0, 6, TUTTI_ACTIVATION_TANH);
+  TRY(maker->conform, tutti_network_add_dropout(maker->conform->context, maker->network, NULL, maker->last, 0.3,
+                                                &maker->last));
+}
+
+static void make_batch_norm(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  dense(maker, NULL, 0, 4, TUTTI_ACTIVATION_LINEAR);
+  then(maker, TUTTI_OP_BATCH_NORM, &attributes);
+  attributes.activation = TUTTI_ACTIVATION_TANH;
+  then(maker, TUTTI_OP_ACTIVATION, &attributes);
+}
+
+/* --- images of 6 x 6 x 2 --- */
+
+static void make_flatten(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  then(maker, TUTTI_OP_FLATTEN, &attributes);
+  dense(maker, NULL, maker->last, 4, TUTTI_ACTIVATION_TANH);
+}
+
+static void convolve(struct maker *maker, int32_t units, int32_t kernel, int32_t stride, int32_t dilation, int32_t groups,
+                     enum tutti_padding padding) {
+  struct tutti_attributes attributes = defaults();
+  attributes.units = units;
+  attributes.kernel_height = attributes.kernel_width = kernel;
+  attributes.stride = stride;
+  attributes.dilation = dilation;
+  attributes.groups = groups;
+  attributes.padding = padding;
+  then(maker, TUTTI_OP_CONV2D, &attributes);
+  attributes.activation = TUTTI_ACTIVATION_TANH;
+  then(maker, TUTTI_OP_ACTIVATION, &attributes);
+}
+
+static void pool_globally(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  then(maker, TUTTI_OP_GLOBAL_POOL, &attributes);
+}
+
+static void make_conv2d(struct maker *maker) {
+  convolve(maker, 4, 3, 1, 1, 1, TUTTI_PADDING_SAME);
+  pool_globally(maker);
+}
+
+static void make_strided(struct maker *maker) {
+  convolve(maker, 4, 3, 2, 1, 1, TUTTI_PADDING_VALID);
+  pool_globally(maker);
+}
+
+static void make_dilated(struct maker *maker) {
+  convolve(maker, 4, 3, 1, 2, 1, TUTTI_PADDING_SAME);
+  pool_globally(maker);
+}
+
+static void make_depthwise(struct maker *maker) {
+  convolve(maker, 2, 3, 1, 1, 2, TUTTI_PADDING_SAME);
+  convolve(maker, 4, 1, 1, 1, 1, TUTTI_PADDING_SAME);
+  pool_globally(maker);
+}
+
+static void pool(struct maker *maker, enum tutti_op op) {
+  struct tutti_attributes attributes = defaults();
+  convolve(maker, 3, 1, 1, 1, 1, TUTTI_PADDING_SAME);
+  attributes.kernel_height = attributes.kernel_width = 3;
+  attributes.stride = 2;
+  then(maker, op, &attributes);
+  pool_globally(maker);
+}
+
+static void make_max_pool(struct maker *maker) { pool(maker, TUTTI_OP_MAX_POOL); }
+static void make_average_pool(struct maker *maker) { pool(maker, TUTTI_OP_AVERAGE_POOL); }
+
+static void make_factorised_reduce(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  attributes.units = 4;
+  then(maker, TUTTI_OP_FACTORISED_REDUCE, &attributes);
+  pool_globally(maker);
+}
+
+/* --- the table --- */
+
+enum { TABLE, IMAGE };
+static const struct recipe {
+  const char *name;
+  void (*make)(struct maker *maker);
+  int input;
+  enum tutti_op head;
+  bool variance; /* the Gaussian head's */
+  const char *detached;
+} recipes[] = {
+    {"dense layers, head-gaussian", make_dense, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"dense layers, head-gaussian of variances", make_dense, TABLE, TUTTI_OP_HEAD_GAUSSIAN, true, NULL},
+    {"dense layers, head-linear", make_dense, TABLE, TUTTI_OP_HEAD_LINEAR, false, NULL},
+    {"dense layers, head-softmax", make_dense, TABLE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"dense layers, head-nomu", make_dense, TABLE, TUTTI_OP_HEAD_NOMU, false, NULL},
+    {"dense without bias", make_no_bias, TABLE, TUTTI_OP_HEAD_LINEAR, false, NULL},
+    {"L2 of one layer", make_l2, TABLE, TUTTI_OP_HEAD_LINEAR, false, NULL},
+    {"add", make_add, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"mean", make_mean, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"concat", make_concat, TABLE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"a layer read twice", make_shared, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"identity", make_identity, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"zero", make_zero, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, "branch"},
+    {"detach", make_detach, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, "branch"},
+    {"dropout", make_dropout, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"drop-path", make_drop_path, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"batch-norm", make_batch_norm, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"flatten", make_flatten, IMAGE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
+    {"conv2d", make_conv2d, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"conv2d, strided", make_strided, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"conv2d, dilated", make_dilated, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"conv2d, depthwise", make_depthwise, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"max-pool", make_max_pool, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"average-pool", make_average_pool, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"factorised-reduce", make_factorised_reduce, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+};
+enum { RECIPES = sizeof recipes / sizeof recipes[0] };
+
+/* Behind these, one for each activation. */
+size_t example_count(void) { return RECIPES + TUTTI_ACTIVATION_COUNT; }
+
+static struct tutti_task task_of(int input, enum tutti_op head, bool variance) {
+  struct tutti_task task = world_task(head == TUTTI_OP_HEAD_SOFTMAX ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION);
+  if (input == IMAGE)
+    task.input = (struct tutti_shape){6, 6, 2};
+  if (task.kind == TUTTI_TASK_REGRESSION && head != TUTTI_OP_HEAD_NOMU)
+    task.outputs = 2;
+  task.head = head;
+  task.head_attributes.variance = variance;
+  task.head_attributes.pi_sqr = task.head_attributes.pi_exp = 0.5;
+  task.head_attributes.c_exp = 5;
+  task.head_attributes.margin = 0.2;
+  task.head_attributes.artificial = 8;
+  return task;
+}
+
+/* The head of NOMU joins two outputs; all others follow from the task. */
+static void end_network(struct maker *maker, const struct tutti_task *task) {
+  if (task->head != TUTTI_OP_HEAD_NOMU) {
+    TRY(maker->conform, tutti_network_add_head(maker->conform->context, maker->network, maker->last, task));
+    return;
+  }
+  uint32_t trunk = maker->last, outputs[2] = {dense(maker, "mean", trunk, 1, TUTTI_ACTIVATION_LINEAR),
+                                              dense(maker, "raw", trunk, 1, TUTTI_ACTIVATION_LINEAR)};
+  add_of(maker, TUTTI_OP_HEAD_NOMU, "head", 2, outputs, &task->head_attributes);
+}
+
+void example_make(struct conform *conform, size_t index, struct example *example) {
+  const struct recipe *recipe = index < RECIPES ? &recipes[index] : NULL;
+  struct maker maker = {.conform = conform};
+  *example = (struct example){.task = recipe ? task_of(recipe->input, recipe->head, recipe->variance)
+                                             : task_of(TABLE, TUTTI_OP_HEAD_LINEAR, false),
+                              .detached = recipe ? recipe->detached : NULL};
+  TRY(conform, tutti_network_create(conform->context, example->task.input, &maker.network));
+  if (recipe) {
+    (void)snprintf(example->name, sizeof example->name, "%s", recipe->name);
+    recipe->make(&maker);
+  } else {
+    enum tutti_activation activation = (enum tutti_activation)(index - RECIPES);
+    (void)snprintf(example->name, sizeof example->name, "activation %s", tutti_activation_name(activation));
+    dense(&maker, NULL, 0, 6, activation);
+  }
+  end_network(&maker, &example->task);
+  TRY(conform, tutti_network_check(conform->context, maker.network));
+  example->network = maker.network;
+}
+
+void example_end(struct example *example) { tutti_network_destroy(example->network); }
