@@ -82,8 +82,6 @@ struct cpu_node {
   float *gradient;             /* [rows][ld], shared with nodes whose gradient lives at another time */
   float *slope;                /* [rows][ld], of activations that keep their derivative */
   float *mask;                 /* [rows][ld], dropout's; batch norm's normalised input */
-  float *transposed;           /* [units][ldt], dense */
-  size_t ldt;
   float *scratch;              /* [2][ld], batch norm: mean, 1 / deviation */
 };
 #define CPU_NONE SIZE_MAX
@@ -108,6 +106,7 @@ struct cpu_plan {
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points behind the rows of a step */
   float *arena, *weights, *gradients;
+  float *transposed;      /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of some layer's weights */
   struct cpu_head_arrays head;
 };
 

@@ -8,27 +8,24 @@
 #define HALF_LOG_2PI 0.91893853320467274178f
 
 #if CPU_LANES == 16
-/* A block of 16 x 16 in registers: pairs, fours, then quarters are exchanged. */
+/* A block of 16 x 16, four columns at a time: quarter q of line[i] is loaded from row 4 q + i, so that what remains is to
+   transpose 4 x 4 numbers within each quarter. */
 CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
-  vec r[16], t[16];
-  CPU_UNROLL for (int i = 0; i < 16; i++) r[i] = v_load(in + (size_t)i * ldi);
-  CPU_UNROLL for (int i = 0; i < 16; i += 2) {
-    t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
-    t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
-  }
-  CPU_UNROLL for (int i = 0; i < 16; i += 4) {
-    r[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
-    r[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
-    r[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
-    r[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
-  }
-  CPU_UNROLL for (int i = 0; i < 4; i++) {
-    vec a = _mm512_shuffle_f32x4(r[i], r[i + 4], 0x88), b = _mm512_shuffle_f32x4(r[i], r[i + 4], 0xdd);
-    vec c = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0x88), d = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0xdd);
-    v_store(out + (size_t)i * ldo, _mm512_shuffle_f32x4(a, c, 0x88));
-    v_store(out + (size_t)(i + 4) * ldo, _mm512_shuffle_f32x4(b, d, 0x88));
-    v_store(out + (size_t)(i + 8) * ldo, _mm512_shuffle_f32x4(a, c, 0xdd));
-    v_store(out + (size_t)(i + 12) * ldo, _mm512_shuffle_f32x4(b, d, 0xdd));
+  CPU_UNROLL for (size_t c = 0; c < 16; c += 4) {
+    vec line[4];
+    CPU_UNROLL for (size_t i = 0; i < 4; i++) {
+      const float *from = in + i * ldi + c;
+      line[i] = _mm512_castps128_ps512(_mm_loadu_ps(from));
+      line[i] = _mm512_mask_broadcast_f32x4(line[i], 0x00f0, _mm_loadu_ps(from + 4 * ldi));
+      line[i] = _mm512_mask_broadcast_f32x4(line[i], 0x0f00, _mm_loadu_ps(from + 8 * ldi));
+      line[i] = _mm512_mask_broadcast_f32x4(line[i], 0xf000, _mm_loadu_ps(from + 12 * ldi));
+    }
+    vec a = _mm512_unpacklo_ps(line[0], line[1]), b = _mm512_unpackhi_ps(line[0], line[1]);
+    vec d = _mm512_unpacklo_ps(line[2], line[3]), e = _mm512_unpackhi_ps(line[2], line[3]);
+    v_store(out + c * ldo, _mm512_shuffle_ps(a, d, 0x44));
+    v_store(out + (c + 1) * ldo, _mm512_shuffle_ps(a, d, 0xee));
+    v_store(out + (c + 2) * ldo, _mm512_shuffle_ps(b, e, 0x44));
+    v_store(out + (c + 3) * ldo, _mm512_shuffle_ps(b, e, 0xee));
   }
 }
 #endif

@@ -130,7 +130,30 @@ CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
   }
 }
 
-static void gemm(const struct cpu_gemm *g) {
+/* Panels of a wide B lie scattered over as many pages as they have rows, more than the first-level TLB knows: where many
+   rows of A will pass by, a copy side by side pays. */
+static void gemm_packed(const struct cpu_gemm *g) {
+  float pack[CPU_GEMM_DEPTH * 2 * CPU_LANES] __attribute__((aligned(64)));
+  struct cpu_gemm panel = *g;
+  panel.b = pack;
+  panel.ldb = panel.n = 2 * CPU_LANES;
+  for (size_t column = 0; column < g->n; column += 2 * CPU_LANES) {
+    for (size_t k = 0; k < g->k; k++) {
+      v_store(pack + k * 2 * CPU_LANES, v_load(g->b + k * g->ldb + column));
+      v_store(pack + k * 2 * CPU_LANES + CPU_LANES, v_load(g->b + k * g->ldb + column + CPU_LANES));
+    }
+    panel.c = g->c + column;
+    panel.bias = g->bias ? g->bias + column : NULL;
+    panel.mask = g->mask ? g->mask + column : NULL;
+    gemm_panel(&panel, 0, GEMM_ROWS_2, gemm_rows_2);
+  }
+}
+
+static void gemm_block(const struct cpu_gemm *g) {
+  if (g->m >= 64 && g->ldb >= 500 && g->n % (2 * CPU_LANES) == 0) {
+    gemm_packed(g);
+    return;
+  }
   size_t column = 0;
   const bool tall = g->m > 6; /* short products get wide tiles, so that enough sums are under way */
   for (; !tall && column + 4 * CPU_LANES <= g->n; column += 4 * CPU_LANES)
@@ -139,6 +162,22 @@ static void gemm(const struct cpu_gemm *g) {
     gemm_panel(g, column, GEMM_ROWS_2, gemm_rows_2);
   for (; column < g->n; column += CPU_LANES)
     gemm_panel(g, column, GEMM_ROWS_1, gemm_rows_1);
+}
+
+/* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A pass by. */
+static void gemm(const struct cpu_gemm *g) {
+  struct cpu_gemm block = *g;
+  for (size_t done = 0; done == 0 || done < g->k; done += CPU_GEMM_DEPTH) {
+    bool last = g->k - done <= CPU_GEMM_DEPTH;
+    block.k = last ? g->k - done : CPU_GEMM_DEPTH;
+    block.a = g->a + done * g->a_column;
+    block.b = g->b + done * g->ldb;
+    block.bias = done == 0 ? g->bias : NULL;
+    block.accumulate = g->accumulate || done > 0;
+    block.relu = g->relu && last;
+    block.mask = last ? g->mask : NULL;
+    gemm_block(&block);
+  }
 }
 
 #endif

@@ -12,6 +12,9 @@
 #include <tutti/cpu.h>
 #include <tutti/network.h>
 
+/* Depth of the blocks in which long sums are taken. */
+enum { CPU_GEMM_DEPTH = 256 };
+
 /* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it. */
 struct cpu_gemm {
   size_t m, n, k;         /* n: a multiple of 16 */

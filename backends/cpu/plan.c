@@ -14,7 +14,7 @@ struct plan_source {
 
 /* Offsets of a node's arrays in the arena, in floats. */
 struct plan_places {
-  size_t value, gradient, slope, mask, transposed, scratch;
+  size_t value, gradient, slope, mask, scratch;
 };
 
 struct plan_builder {
@@ -247,11 +247,21 @@ static void plan_place_nodes(struct plan_builder *b, bool training) {
       place->mask = plan_reserve(b, size);
     if (node->op == TUTTI_OP_BATCH_NORM)
       place->scratch = plan_reserve(b, 2 * node->ld);
-    if (node->op == TUTTI_OP_DENSE && node->edges[0].gradient) {
-      node->ldt = plan_ld(plan->nodes[node->edges[0].source].width);
-      place->transposed = plan_reserve(b, node->width * node->ldt);
-    }
   }
+}
+
+/* Floats of the largest transposed block of weights; one place serves all layers, and stays in cache. */
+static size_t plan_transposed(const struct cpu_plan *plan) {
+  size_t most = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct cpu_node *node = &plan->nodes[i];
+    if (node->op != TUTTI_OP_DENSE || !node->edges[0].gradient)
+      continue;
+    size_t units = node->width < CPU_GEMM_DEPTH ? node->width : CPU_GEMM_DEPTH;
+    size_t size = units * plan->nodes[node->edges[0].source].ld;
+    most = size > most ? size : most;
+  }
+  return most;
 }
 
 static float *plan_at(struct cpu_plan *plan, size_t offset) {
@@ -276,7 +286,7 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
   plan_place_nodes(b, training);
   if (training)
     plan_place_gradients(b, blocks);
-  size_t cells = plan->rows * plan->outputs;
+  size_t transposed = plan_reserve(b, training ? plan_transposed(plan) : 0), cells = plan->rows * plan->outputs;
   size_t head[5];
   for (int i = 0; i < 5; i++)
     head[i] = plan_reserve(b, cells);
@@ -284,6 +294,7 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
   TUTTI_TRY_OUT(context, tutti_alloc(context, b->floats, sizeof *plan->arena, &plan->arena));
   plan->weights = plan_at(plan, weights);
   plan->gradients = plan_at(plan, gradients);
+  plan->transposed = plan->arena + transposed;
   plan->head = (struct cpu_head_arrays){plan->arena + head[0], plan->arena + head[1], plan->arena + head[2],
                                         plan->arena + head[3], plan->arena + head[4],
                                         (int32_t *)(void *)(plan->arena + labels)};
@@ -293,7 +304,6 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
     node->gradient = plan_at(plan, b->places[i].gradient);
     node->slope = plan_at(plan, b->places[i].slope);
     node->mask = plan_at(plan, b->places[i].mask);
-    node->transposed = plan_at(plan, b->places[i].transposed);
     node->scratch = plan_at(plan, b->places[i].scratch);
   }
 out:

@@ -117,6 +117,30 @@ void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_dr
 
 /* --- backward --- */
 
+/* The inputs' gradient as far as it comes from CPU_GEMM_DEPTH units: these columns of W, transposed while they are in
+   cache, times the units' gradients. */
+static void backward_dense_inputs(struct cpu_plan *plan, const struct cpu_node *node, size_t rows, size_t unit) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  bool last = node->width - unit <= CPU_GEMM_DEPTH;
+  size_t units = last ? node->width - unit : CPU_GEMM_DEPTH;
+  plan->kernels->transpose(source->width, units, plan->weights + node->weight + unit, node->ld, plan->transposed,
+                           source->ld);
+  struct cpu_gemm product = {.m = rows,
+                             .n = step_padded(source->width),
+                             .k = units,
+                             .a = node->gradient + unit,
+                             .a_row = node->ld,
+                             .a_column = 1,
+                             .b = plan->transposed,
+                             .ldb = source->ld,
+                             .c = source->gradient,
+                             .ldc = source->ld,
+                             .mask = edge->mask && last ? source->value : NULL,
+                             .accumulate = !edge->first || unit > 0};
+  plan->kernels->gemm(&product);
+}
+
 static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
@@ -135,21 +159,8 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
     plan->kernels->column_sums(rows, step_padded(node->width), node->gradient, node->ld, plan->gradients + node->bias);
   if (!edge->gradient)
     return;
-  plan->kernels->transpose(source->width, node->width, plan->weights + node->weight, node->ld, node->transposed,
-                           node->ldt);
-  product = (struct cpu_gemm){.m = rows,
-                              .n = step_padded(source->width),
-                              .k = node->width,
-                              .a = node->gradient,
-                              .a_row = node->ld,
-                              .a_column = 1,
-                              .b = node->transposed,
-                              .ldb = node->ldt,
-                              .c = source->gradient,
-                              .ldc = source->ld,
-                              .mask = edge->mask ? source->value : NULL,
-                              .accumulate = !edge->first};
-  plan->kernels->gemm(&product);
+  for (size_t unit = 0; unit < node->width; unit += CPU_GEMM_DEPTH)
+    backward_dense_inputs(plan, node, rows, unit);
 }
 
 /* Pass the gradient on to every input, times `factor`. */

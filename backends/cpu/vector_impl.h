@@ -51,14 +51,14 @@ CPU_INLINE vec v_load_first(const float *p, size_t count) {
 CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
   _mm512_mask_storeu_ps(p, (__mmask16)((1u << count) - 1), x);
 }
-/* m / (sqrt(v) + epsilon), v >= 0, by approximations of 14 bits and one Newton step each: within 1e-6 relative, at a
-   third of the time of a division and a square root. v = 0 is lifted to the smallest normal number. */
+/* m / (sqrt(v) + epsilon), v >= 0, within 3e-7 relative: the root by an approximation of 14 bits and a Newton step, which
+   the units for multiplication do while the divider is busy with the quotient before; half the time of two divisions.
+   v = 0 is lifted to the smallest normal number. */
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) {
   v = _mm512_max_ps(v, _mm512_set1_ps(1.17549435e-38f));
   vec y = _mm512_rsqrt14_ps(v), s = v * y;
   s = v_fma(_mm512_fnmadd_ps(s, s, v), y * v_set(0.5f), s);
-  vec d = s + epsilon, r = _mm512_rcp14_ps(d);
-  return m * v_fma(r, _mm512_fnmadd_ps(d, r, v_set(1)), r);
+  return m / (s + epsilon);
 }
 
 #elif CPU_LANES == 8
