@@ -164,7 +164,7 @@ static enum tutti_status find_header(tutti_context *context, const char *path, c
 
 static enum tutti_status read_header(tutti_context *context, const char *path, const unsigned char *file, size_t bytes,
                                      struct tutti_npy *array, size_t *offset) {
-  size_t start, size;
+  size_t start = 0, size;
   struct header header = {0};
   const struct npy_type *type = NULL;
   TUTTI_TRY(context, find_header(context, path, file, bytes, &start, offset));

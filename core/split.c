@@ -2,6 +2,7 @@
 #include "split_impl.h"
 
 #include <string.h>
+#include <tutti/data.h>
 
 static size_t split_features(const tutti_split *split) {
   return (size_t)split->input.height * (size_t)split->input.width * (size_t)split->input.channels;
@@ -69,6 +70,7 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->labels);
   tutti_free(split->scale);
   tutti_free(split->shift);
+  tutti_free(split->source_rows);
   tutti_free(split);
 }
 
@@ -97,3 +99,23 @@ const int32_t *tutti_split_labels(const tutti_split *split) { return split->labe
 const double *tutti_split_target_scale(const tutti_split *split) { return split->scale; }
 
 const double *tutti_split_target_shift(const tutti_split *split) { return split->shift; }
+
+const uint32_t *tutti_split_source_rows(const tutti_split *split) { return split->source_rows; }
+
+struct tutti_targets tutti_split_all_targets(const tutti_split *split) {
+  return (struct tutti_targets){.kind = split->scale ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION,
+                                .rows = split->rows,
+                                .outputs = split->outputs,
+                                .values = split->raw_targets,
+                                .labels = split->labels};
+}
+
+void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions) {
+  if (kind != TUTTI_TASK_REGRESSION || !split->scale)
+    return;
+  for (size_t i = 0; i < split->rows * split->outputs; i++) {
+    double scale = split->scale[i % split->outputs], shift = split->shift[i % split->outputs];
+    predictions[2 * i] = (float)(predictions[2 * i] * scale + shift);
+    predictions[2 * i + 1] = (float)(predictions[2 * i + 1] * scale * scale);
+  }
+}

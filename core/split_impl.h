@@ -14,6 +14,7 @@ struct tutti_split {
   double *raw_targets; /* [rows][outputs], in their own units; NULL without */
   int32_t *labels;     /* [rows]; NULL without */
   double *scale, *shift; /* [outputs]: raw = standardised * scale + shift; NULL for classification */
+  uint32_t *source_rows; /* [rows]; NULL for splits of one's own */
 };
 
 #endif

@@ -1,0 +1,88 @@
+/* categories.c - the values of a column that is coded one-hot, or of a class: sorted, numbers by value and then texts by
+   their bytes, so that they do not depend on the order of rows. */
+#include <string.h>
+
+#include "data_impl.h"
+#include "text_impl.h"
+
+const char *tutti_category_of(const struct tutti_table *table, size_t row, size_t column, char buffer[32]) {
+  if (tutti_table_cell(table, row, column) != TUTTI_CELL_NUMBER)
+    return tutti_table_text(table, row, column, buffer);
+  tutti_number_print(tutti_table_number(table, row, column), buffer);
+  return buffer;
+}
+
+static int compare(const char *a, const char *b) {
+  double x, y;
+  bool a_number = tutti_table_parse(a, &x), b_number = tutti_table_parse(b, &y);
+  if (a_number && b_number && x != y)
+    return x < y ? -1 : 1;
+  if (a_number != b_number)
+    return a_number ? -1 : 1;
+  return strcmp(a, b);
+}
+
+/* Where a category is, or would be. */
+static size_t place_of(const struct tutti_column *column, const char *category, bool *found) {
+  size_t low = 0, high = column->categories;
+  *found = false;
+  while (low < high && !*found) {
+    size_t middle = low + (high - low) / 2;
+    int order = compare(category, column->category[middle]);
+    if (order > 0)
+      low = middle + 1;
+    else
+      high = middle;
+    if (order == 0) {
+      *found = true;
+      low = middle;
+    }
+  }
+  return low;
+}
+
+size_t tutti_category_find(const struct tutti_column *column, const char *category) {
+  bool found;
+  size_t place = place_of(column, category, &found);
+  return found ? place : SIZE_MAX;
+}
+
+enum tutti_status tutti_category_add(tutti_context *context, struct tutti_column *column, const char *category) {
+  bool found;
+  char *copy;
+  size_t count = column->categories, place = place_of(column, category, &found);
+  if (found)
+    return TUTTI_OK;
+  if (count == TUTTI_MAX_CATEGORIES)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "column '%s' has more than %d different values, such as '%.40s': too many to be categories; name it "
+                      "in data.ignore if it identifies rows",
+                      column->name, TUTTI_MAX_CATEGORIES, category);
+  if (!tutti_table_is_utf8(category))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "column '%s': '%.40s' is not UTF-8; convert the file", column->name,
+                      category);
+  if ((count & (count - 1)) == 0) /* grow at 0, 1, 2, 4, 8, ... */
+    TUTTI_TRY(context, tutti_realloc(context, count, count ? 2 * count : 1, sizeof *column->category, &column->category));
+  TUTTI_TRY(context, tutti_strdup(context, category, &copy));
+  memmove(column->category + place + 1, column->category + place, (count - place) * sizeof *column->category);
+  column->category[place] = copy;
+  column->categories++;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti_column *column,
+                                      const struct tutti_table *table, size_t row, size_t position) {
+  enum { LISTED = 20 };
+  char buffer[32], *known = NULL;
+  struct tutti_text text = tutti_text_begin(context);
+  for (size_t i = 0; i < column->categories && i < LISTED; i++)
+    tutti_text_add(&text, "%s%.40s", i ? ", " : "", column->category[i]);
+  if (column->categories > LISTED)
+    tutti_text_add(&text, ", and %zu more", column->categories - LISTED);
+  TUTTI_TRY(context, tutti_text_take(&text, &known));
+  enum tutti_status status =
+      tutti_table_fail(context, table, row, position, "expected one of: %.600s; found '%.60s'", known,
+                       tutti_category_of(table, row, position, buffer));
+  tutti_free(known);
+  return status;
+}

@@ -1,0 +1,182 @@
+/* encoding.c - rows of a table as the numbers that networks take: standardised columns, categories one-hot. */
+#include <math.h>
+#include <string.h>
+
+#include "data_impl.h"
+#include "split_impl.h"
+
+static void destroy_columns(size_t count, struct tutti_column *columns) {
+  for (size_t i = 0; columns && i < count; i++) {
+    tutti_free(columns[i].name);
+    for (size_t c = 0; c < columns[i].categories; c++)
+      tutti_free(columns[i].category[c]);
+    tutti_free(columns[i].category);
+  }
+  tutti_free(columns);
+}
+
+void tutti_encoding_destroy(struct tutti_encoding *encoding) {
+  if (!encoding)
+    return;
+  destroy_columns(encoding->inputs, encoding->input);
+  destroy_columns(encoding->targets, encoding->target);
+  for (size_t i = 0; encoding->feature && i < encoding->features; i++)
+    tutti_free(encoding->feature[i]);
+  tutti_free(encoding->feature);
+  tutti_free(encoding->shift);
+  tutti_free(encoding->scale);
+  tutti_free(encoding->target_shift);
+  tutti_free(encoding->target_scale);
+  tutti_free(encoding);
+}
+
+size_t tutti_encoding_outputs(const struct tutti_encoding *encoding) {
+  return encoding->task == TUTTI_TASK_CLASSIFICATION ? encoding->target[0].categories : encoding->targets;
+}
+
+enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding) {
+  size_t features = 0, feature = 0;
+  for (size_t i = 0; i < encoding->inputs; i++)
+    features += encoding->input[i].categories ? encoding->input[i].categories : 1;
+  if (features > INT32_MAX)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu features are more than a network can take", features);
+  encoding->features = features;
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof *encoding->feature, &encoding->feature));
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof(double), &encoding->shift));
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof(double), &encoding->scale));
+  if (encoding->task == TUTTI_TASK_REGRESSION) {
+    TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_shift));
+    TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_scale));
+  }
+  for (size_t i = 0; i < encoding->inputs; i++) {
+    const struct tutti_column *column = &encoding->input[i];
+    if (column->categories == 0)
+      TUTTI_TRY(context, tutti_strdup(context, column->name, &encoding->feature[feature++]));
+    for (size_t c = 0; c < column->categories; c++)
+      TUTTI_TRY(context,
+                tutti_format(context, &encoding->feature[feature++], "%s=%s", column->name, column->category[c]));
+  }
+  return TUTTI_OK;
+}
+
+/* --- rows --- */
+
+/* The number of a cell; its column's mean where it is missing and that may be. */
+static enum tutti_status read_number(tutti_context *context, const struct tutti_encoding *encoding,
+                                     const struct tutti_column *column, const struct tutti_table *table, size_t row,
+                                     double *number) {
+  char buffer[32];
+  *number = tutti_table_number(table, row, column->position);
+  enum tutti_cell cell = tutti_table_cell(table, row, column->position);
+  if (cell == TUTTI_CELL_NUMBER)
+    return TUTTI_OK;
+  if (cell == TUTTI_CELL_TEXT)
+    return tutti_table_fail(context, table, row, column->position, "expected a number, found '%.60s'",
+                            tutti_table_text(table, row, column->position, buffer));
+  if (cell == TUTTI_CELL_INFINITE)
+    return tutti_table_fail(context, table, row, column->position, "expected a finite number, found infinity");
+  if (encoding->missing != TUTTI_MISSING_MEAN)
+    return tutti_table_fail(context, table, row, column->position,
+                            "the value is missing; only data that were loaded with data.missing = mean may lack some");
+  *number = column->mean;
+  return TUTTI_OK;
+}
+
+static enum tutti_status encode_row(tutti_context *context, const struct tutti_encoding *encoding,
+                                    const struct tutti_table *table, size_t row, float *out) {
+  char buffer[32];
+  for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
+    const struct tutti_column *column = &encoding->input[i];
+    if (column->categories) { /* `out` is zeroed */
+      size_t category = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
+      if (category == SIZE_MAX)
+        return tutti_category_fail(context, column, table, row, column->position);
+      out[feature + category] = 1;
+      feature += column->categories;
+      continue;
+    }
+    double number;
+    TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number));
+    out[feature] = (float)((number - encoding->shift[feature]) / encoding->scale[feature]);
+    if (!isfinite(out[feature]))
+      return tutti_table_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
+                              number);
+    feature++;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const struct tutti_table *table, size_t row, int32_t *label) {
+  char buffer[32];
+  const struct tutti_column *column = &encoding->target[0];
+  size_t class = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
+  if (class == SIZE_MAX)
+    return tutti_category_fail(context, column, table, row, column->position);
+  *label = (int32_t)class;
+  return TUTTI_OK;
+}
+
+static enum tutti_status encode_targets(tutti_context *context, const struct tutti_encoding *encoding,
+                                        const struct tutti_table *table, tutti_split *split) {
+  size_t targets = encoding->targets;
+  TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->targets, &split->targets));
+  TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->raw_targets, &split->raw_targets));
+  for (size_t r = 0; r < split->rows; r++)
+    for (size_t t = 0; t < targets; t++) {
+      size_t position = encoding->target[t].position, row = split->source_rows[r];
+      double raw = tutti_table_number(table, row, position);
+      float scaled = (float)((raw - encoding->target_shift[t]) / encoding->target_scale[t]);
+      if (tutti_table_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
+        return tutti_table_fail(context, table, row, position, "expected a finite number as target");
+      split->raw_targets[r * targets + t] = raw;
+      split->targets[r * targets + t] = scaled;
+    }
+  return TUTTI_OK;
+}
+
+static enum tutti_status encode_labels(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const struct tutti_table *table, tutti_split *split) {
+  TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->labels, &split->labels));
+  for (size_t r = 0; r < split->rows; r++)
+    TUTTI_TRY(context, tutti_encoding_label(context, encoding, table, split->source_rows[r], &split->labels[r]));
+  return TUTTI_OK;
+}
+
+static enum tutti_status copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split) {
+  size_t bytes = encoding->targets * sizeof(double);
+  TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->scale));
+  TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->shift));
+  memcpy(split->scale, encoding->target_scale, bytes);
+  memcpy(split->shift, encoding->target_shift, bytes);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const struct tutti_table *table, const char *name, size_t count,
+                                       const uint32_t *rows, bool targets, tutti_split **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_split *split = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *split, &split));
+  split->rows = count;
+  split->outputs = tutti_encoding_outputs(encoding);
+  split->input = (struct tutti_shape){1, 1, (int32_t)encoding->features};
+  TUTTI_TRY_OUT(context, tutti_strdup(context, name, &split->name));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *rows, &split->source_rows));
+  if (count)
+    memcpy(split->source_rows, rows, count * sizeof *rows);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, encoding->features * sizeof(float), &split->inputs));
+  for (size_t r = 0; r < count; r++)
+    TUTTI_TRY_OUT(context, encode_row(context, encoding, table, rows[r], split->inputs + r * encoding->features));
+  if (encoding->target_scale)
+    TUTTI_TRY_OUT(context, copy_scaling(context, encoding, split));
+  if (targets)
+    TUTTI_TRY_OUT(context, encoding->target_scale ? encode_targets(context, encoding, table, split)
+                                                  : encode_labels(context, encoding, table, split));
+  *out = split;
+  split = NULL;
+out:
+  tutti_split_destroy(split);
+  return status;
+}

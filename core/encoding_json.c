@@ -1,0 +1,172 @@
+/* encoding_json.c - an encoding as JSON, which a run keeps for new rows. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "data_impl.h"
+#include "text_impl.h"
+
+/* --- to JSON --- */
+
+static void print_numbers(struct tutti_text *text, const char *key, size_t count, const double *numbers) {
+  tutti_text_add(text, ",\n \"%s\": [", key);
+  for (size_t i = 0; i < count; i++) {
+    tutti_text_add(text, i ? ", " : "");
+    tutti_text_add_number(text, numbers[i]);
+  }
+  tutti_text_add(text, "]");
+}
+
+static void print_columns(struct tutti_text *text, const char *key, size_t count, const struct tutti_column *columns) {
+  tutti_text_add(text, ",\n \"%s\": [", key);
+  for (size_t i = 0; i < count; i++) {
+    tutti_text_add(text, "%s\n  {\"name\": ", i ? "," : "");
+    tutti_text_add_json(text, columns[i].name);
+    tutti_text_add(text, ", \"position\": %zu, \"mean\": ", columns[i].position);
+    tutti_text_add_number(text, columns[i].mean);
+    tutti_text_add(text, ", \"categories\": [");
+    for (size_t c = 0; c < columns[i].categories; c++) {
+      tutti_text_add(text, c ? ", " : "");
+      tutti_text_add_json(text, columns[i].category[c]);
+    }
+    tutti_text_add(text, "]}");
+  }
+  tutti_text_add(text, "]");
+}
+
+enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding, char **json) {
+  struct tutti_text text = tutti_text_begin(context);
+  bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
+  tutti_text_add(&text, "{\"version\": 1, \"task\": \"%s\", \"header\": %s, \"columns\": %zu, \"delimiter\": %d, "
+                 "\"missing\": %d",
+                 classes ? "classification" : "regression", encoding->header ? "true" : "false",
+                 encoding->source_columns, encoding->delimiter, (int)encoding->missing);
+  print_columns(&text, "inputs", encoding->inputs, encoding->input);
+  print_columns(&text, "targets", encoding->targets, encoding->target);
+  print_numbers(&text, "shift", encoding->features, encoding->shift);
+  print_numbers(&text, "scale", encoding->features, encoding->scale);
+  print_numbers(&text, "target_shift", classes ? 0 : encoding->targets, encoding->target_shift);
+  print_numbers(&text, "target_scale", classes ? 0 : encoding->targets, encoding->target_scale);
+  tutti_text_add(&text, "}\n");
+  return tutti_text_take(&text, json);
+}
+
+/* --- from JSON --- */
+
+static enum tutti_status torn(tutti_context *context, const char *what) {
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data is torn at '%s'", what);
+}
+
+/* An integer of [0, limit]. */
+static enum tutti_status take_count(tutti_context *context, const json_t *object, const char *key, size_t limit,
+                                    size_t *count) {
+  const json_t *value = json_object_get(object, key);
+  if (!json_is_integer(value) || json_integer_value(value) < 0 || (uint64_t)json_integer_value(value) > limit)
+    return torn(context, key);
+  *count = (size_t)json_integer_value(value);
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_numbers(tutti_context *context, const json_t *root, const char *key, size_t count,
+                                      bool positive, double *numbers) {
+  const json_t *array = json_object_get(root, key);
+  if (!json_is_array(array) || json_array_size(array) != count)
+    return torn(context, key);
+  for (size_t i = 0; i < count; i++) {
+    const json_t *value = json_array_get(array, i);
+    numbers[i] = json_number_value(value);
+    if (!json_is_number(value) || !isfinite(numbers[i]) || (positive && numbers[i] <= 0))
+      return torn(context, key);
+  }
+  return TUTTI_OK;
+}
+
+/* Categories come sorted, so that adding them in turn keeps their numbers. */
+static enum tutti_status take_categories(tutti_context *context, const json_t *array, struct tutti_column *column) {
+  if (!json_is_array(array))
+    return torn(context, "categories");
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    const char *category = json_string_value(json_array_get(array, i));
+    if (!category)
+      return torn(context, "categories");
+    TUTTI_TRY(context, tutti_category_add(context, column, category));
+    if (column->categories != i + 1 || strcmp(column->category[i], category) != 0)
+      return torn(context, "categories");
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_columns(tutti_context *context, const json_t *root, const char *key, size_t positions,
+                                      size_t *count, struct tutti_column **columns) {
+  const json_t *array = json_object_get(root, key);
+  if (!json_is_array(array) || json_array_size(array) == 0)
+    return torn(context, key);
+  TUTTI_TRY(context, tutti_alloc(context, json_array_size(array), sizeof **columns, columns));
+  *count = json_array_size(array);
+  for (size_t i = 0; i < *count; i++) {
+    const json_t *object = json_array_get(array, i);
+    const char *name = json_string_value(json_object_get(object, "name"));
+    struct tutti_column *column = &(*columns)[i];
+    const json_t *mean = json_object_get(object, "mean");
+    if (!name || !json_is_number(mean))
+      return torn(context, key);
+    column->mean = json_number_value(mean);
+    TUTTI_TRY(context, tutti_strdup(context, name, &column->name));
+    TUTTI_TRY(context, take_count(context, object, "position", positions - 1, &column->position));
+    TUTTI_TRY(context, take_categories(context, json_object_get(object, "categories"), column));
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_encoding(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
+  size_t version, delimiter, missing;
+  const char *task = json_string_value(json_object_get(root, "task"));
+  TUTTI_TRY(context, take_count(context, root, "version", SIZE_MAX, &version));
+  if (version != 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data has version %zu; expected 1", version);
+  if (!task || (strcmp(task, "classification") != 0 && strcmp(task, "regression") != 0))
+    return torn(context, "task");
+  if (!json_is_boolean(json_object_get(root, "header")))
+    return torn(context, "header");
+  encoding->task = strcmp(task, "regression") == 0 ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION;
+  encoding->header = json_is_true(json_object_get(root, "header"));
+  TUTTI_TRY(context, take_count(context, root, "columns", UINT32_MAX, &encoding->source_columns));
+  TUTTI_TRY(context, take_count(context, root, "delimiter", TUTTI_DELIMITER_SPACE, &delimiter));
+  TUTTI_TRY(context, take_count(context, root, "missing", TUTTI_MISSING_DROP, &missing));
+  encoding->delimiter = (int)delimiter;
+  encoding->missing = (enum tutti_missing)missing;
+  if (encoding->source_columns == 0)
+    return torn(context, "columns");
+  TUTTI_TRY(context, take_columns(context, root, "inputs", encoding->source_columns, &encoding->inputs, &encoding->input));
+  TUTTI_TRY(context,
+            take_columns(context, root, "targets", encoding->source_columns, &encoding->targets, &encoding->target));
+  bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
+  for (size_t i = 0; i < encoding->targets; i++)
+    if (classes ? encoding->targets != 1 || encoding->target[i].categories < 2 : encoding->target[i].categories != 0)
+      return torn(context, "targets");
+  TUTTI_TRY(context, tutti_encoding_lay_out(context, encoding));
+  size_t targets = classes ? 0 : encoding->targets;
+  TUTTI_TRY(context, take_numbers(context, root, "shift", encoding->features, false, encoding->shift));
+  TUTTI_TRY(context, take_numbers(context, root, "scale", encoding->features, true, encoding->scale));
+  TUTTI_TRY(context, take_numbers(context, root, "target_shift", targets, false, encoding->target_shift));
+  return take_numbers(context, root, "target_scale", targets, true, encoding->target_scale);
+}
+
+enum tutti_status tutti_encoding_parse(tutti_context *context, const char *json, struct tutti_encoding **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_encoding *encoding = NULL;
+  json_error_t error;
+  *out = NULL;
+  json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, &error);
+  if (!root)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data is no JSON: line %d: %s", error.line,
+                      error.text);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding, &encoding));
+  TUTTI_TRY_OUT(context, take_encoding(context, root, encoding));
+  *out = encoding;
+  encoding = NULL;
+out:
+  tutti_encoding_destroy(encoding);
+  json_decref(root);
+  return status;
+}

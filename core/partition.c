@@ -1,0 +1,160 @@
+/* partition.c - which row goes to which split: by files of row numbers, then by shares, at random, class by class where
+   asked. Of a class of n rows each split gets its share to within one row. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/random.h>
+
+#include "data_impl.h"
+#include "file_impl.h"
+
+static const char *const split_names[] = {"train", "validation", "test"};
+
+const char *tutti_partition_name(size_t split) { return split_names[split]; }
+
+enum { FREE = TUTTI_SPLITS + 1 }; /* of a row that no file has named yet */
+
+/* --- files of row numbers --- */
+
+static enum tutti_status take_row(tutti_context *context, const struct tutti_partition *partition, size_t split,
+                                  uint8_t *named, const char *text, size_t line) {
+  const char *path = partition->files[split];
+  char *end;
+  errno = 0;
+  unsigned long long row = strtoull(text, &end, 10);
+  if (text[strspn(text, "0123456789")] != '\0' || errno != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: expected a row number, found '%.40s'", path, line, text);
+  if (row >= partition->rows - partition->test_rows)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: row %llu is out of range: the data have rows 0 to %zu", path,
+                      line, row, partition->rows - partition->test_rows - 1);
+  if (named[row] == split)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: row %llu stands here twice", path, line, row);
+  if (named[row] != FREE)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: row %llu is a %s row already, as %s says", path, line, row,
+                      split_names[named[row]], partition->files[named[row]]);
+  named[row] = (uint8_t)split;
+  return TUTTI_OK;
+}
+
+static char *trimmed(char *text) {
+  static const char blanks[] = " \t\r";
+  text += strspn(text, blanks);
+  size_t length = strlen(text);
+  while (length > 0 && strchr(blanks, text[length - 1]))
+    text[--length] = '\0';
+  return text;
+}
+
+static enum tutti_status read_rows(tutti_context *context, const struct tutti_partition *partition, size_t split,
+                                   uint8_t *named) {
+  enum tutti_status status = TUTTI_OK;
+  const char *path = partition->files[split];
+  char *text = NULL;
+  size_t bytes, line = 0, count = 0;
+  if (tutti_file_read(context, path, &text, &bytes) != TUTTI_OK)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s_rows: cannot read %s", split_names[split], path);
+  if (strlen(text) != bytes) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected row numbers, found a zero byte", path);
+    goto out;
+  }
+  for (char *rest = text, *word; (word = strsep(&rest, "\n"));) {
+    word = trimmed(word);
+    line++;
+    if (*word == '\0')
+      continue;
+    TUTTI_TRY_OUT(context, take_row(context, partition, split, named, word, line));
+    count++;
+  }
+  if (count == 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected row numbers, one a line, found none", path);
+out:
+  tutti_free(text);
+  return status;
+}
+
+/* --- shares --- */
+
+/* Rows up to and with split s among n: rounded, so that a split's count is within one of n times its share. */
+static size_t boundary(const double *shares, double sum, size_t split, size_t n) {
+  double share = 0;
+  for (size_t s = 0; s <= split; s++)
+    share += shares[s];
+  return split + 1 == TUTTI_SPLITS ? n : (size_t)floor((double)n * (share / sum) + 0.5);
+}
+
+static void share_out(const struct tutti_partition *partition, const double *shares, size_t stratum, size_t count,
+                      uint32_t *rows) {
+  struct tutti_random random;
+  double sum = shares[0] + shares[1] + shares[2];
+  size_t at = 0;
+  tutti_random_init(&random, partition->seed, "split", stratum);
+  tutti_random_shuffle(&random, count, rows);
+  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+    for (size_t end = boundary(shares, sum, s, count); at < end; at++)
+      partition->split[rows[at]] = (uint8_t)s;
+}
+
+/* Share out the rows that no file named, among the splits without a file. */
+static enum tutti_status share_rest(tutti_context *context, const struct tutti_partition *partition,
+                                    const uint8_t *named) {
+  enum tutti_status status = TUTTI_OK;
+  double shares[TUTTI_SPLITS], sum = 0;
+  uint32_t *rows = NULL;
+  size_t strata = partition->labels ? partition->classes : 1;
+  for (size_t s = 0; s < TUTTI_SPLITS; s++) {
+    bool taken = partition->files[s] || (s == TUTTI_TEST && partition->test_rows);
+    sum += shares[s] = taken ? 0 : partition->shares[s];
+  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
+  for (size_t stratum = 0; stratum < strata; stratum++) {
+    size_t count = 0;
+    for (size_t r = 0; r < partition->rows; r++)
+      if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED &&
+          (!partition->labels || (size_t)partition->labels[r] == stratum))
+        rows[count++] = (uint32_t)r;
+    if (sum > 0)
+      share_out(partition, shares, stratum, count, rows);
+    for (size_t i = 0; i < count && sum <= 0; i++)
+      partition->split[rows[i]] = TUTTI_UNUSED;
+  }
+out:
+  tutti_free(rows);
+  return status;
+}
+
+/* --- check --- */
+
+static enum tutti_status check_counts(tutti_context *context, const struct tutti_partition *partition) {
+  size_t counts[TUTTI_SPLITS + 1] = {0};
+  for (size_t r = 0; r < partition->rows; r++)
+    counts[partition->split[r]]++;
+  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+    if (counts[s] == 0 && (s == TUTTI_TRAIN || partition->shares[s] > 0 || partition->files[s]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "data.split leaves no %s rows: %zu train, %zu validation, %zu test (%zu unused); give larger "
+                        "shares, or a share of 0 to do without",
+                        split_names[s], counts[TUTTI_TRAIN], counts[TUTTI_VALIDATION], counts[TUTTI_TEST],
+                        counts[TUTTI_UNUSED]);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutti_partition *partition) {
+  enum tutti_status status = TUTTI_OK;
+  uint8_t *named = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, partition->rows, 1, &named));
+  memset(named, FREE, partition->rows);
+  memset(named + partition->rows - partition->test_rows, TUTTI_TEST, partition->test_rows);
+  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+    if (partition->files[s])
+      TUTTI_TRY_OUT(context, read_rows(context, partition, s, named));
+  for (size_t r = 0; r < partition->rows; r++)
+    if (named[r] != FREE && partition->split[r] != TUTTI_UNUSED)
+      partition->split[r] = named[r];
+  TUTTI_TRY_OUT(context, share_rest(context, partition, named));
+  TUTTI_TRY_OUT(context, check_counts(context, partition));
+out:
+  tutti_free(named);
+  return status;
+}

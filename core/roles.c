@@ -1,0 +1,247 @@
+/* roles.c - which columns of a table are inputs and targets, and whether they are numbers or categories. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data_impl.h"
+#include "text_impl.h"
+
+enum role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED };
+
+/* --- lists of columns --- */
+
+static enum tutti_status refuse_column(tutti_context *context, const struct tutti_table *table, const char *parameter,
+                                       const char *word) {
+  enum tutti_status status = TUTTI_OK;
+  char *message = NULL;
+  struct tutti_text text = tutti_text_begin(context);
+  const char *closest = tutti_closest_name(word, table->columns, (const char *const *)table->names);
+  tutti_text_add(&text, "data.%s: %s has no column '%s'", parameter, table->source, word);
+  if (closest)
+    tutti_text_add(&text, "; did you mean '%s'?", closest);
+  else
+    tutti_text_add(&text, "; give a name or a number from 0 to %zu, or from -1 for the last", table->columns - 1);
+  TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
+  status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
+out:
+  tutti_free(message);
+  return status;
+}
+
+static size_t find_column(const struct tutti_table *table, const char *word) {
+  char *end;
+  for (size_t i = 0; i < table->columns; i++)
+    if (strcmp(table->names[i], word) == 0)
+      return i;
+  long number = strtol(word, &end, 10);
+  if (end == word || *end != '\0')
+    return SIZE_MAX;
+  if (number < 0)
+    number += (long)table->columns;
+  return number >= 0 && (size_t)number < table->columns ? (size_t)number : SIZE_MAX;
+}
+
+static enum tutti_status give_role(tutti_context *context, const struct tutti_table *table, const char *parameter,
+                                   const char *word, enum role role, uint8_t *roles) {
+  size_t column = find_column(table, word);
+  if (column == SIZE_MAX)
+    return refuse_column(context, table, parameter, word);
+  if (roles[column] != ROLE_INPUT)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: column '%s' is named twice, here or in another parameter",
+                      parameter, table->names[column]);
+  roles[column] = (uint8_t)role;
+  return TUTTI_OK;
+}
+
+/* Columns are separated by commas; without a comma the list is one name, or else names separated by blanks. */
+static enum tutti_status give_roles(tutti_context *context, const struct tutti_table *table, const char *parameter,
+                                    const char *list, enum role role, uint8_t *roles) {
+  enum tutti_status status = TUTTI_OK;
+  char *copy = NULL, *rest;
+  const char *separators = strchr(list, ',') ? "," : find_column(table, list) != SIZE_MAX ? "" : " \t";
+  TUTTI_TRY_OUT(context, tutti_strdup(context, list, &copy));
+  for (char *word = strtok_r(copy, separators, &rest); word; word = strtok_r(NULL, separators, &rest)) {
+    word += strspn(word, " \t");
+    for (size_t length = strlen(word); length > 0 && strchr(" \t", word[length - 1]); length--)
+      word[length - 1] = '\0';
+    TUTTI_TRY_OUT(context, give_role(context, table, parameter, word, role, roles));
+  }
+out:
+  tutti_free(copy);
+  return status;
+}
+
+static enum tutti_status find_roles(tutti_context *context, const struct tutti_data_config *config,
+                                    const struct tutti_table *table, uint8_t *roles) {
+  if (table->target_columns && config->target[0])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: the targets come from data.target_path; give one of the two");
+  for (size_t i = table->columns - table->target_columns; i < table->columns; i++)
+    roles[i] = ROLE_TARGET;
+  if (!table->target_columns)
+    TUTTI_TRY(context, give_roles(context, table, "target", config->target[0] ? config->target : "-1", ROLE_TARGET, roles));
+  TUTTI_TRY(context, give_roles(context, table, "ignore", config->ignore, ROLE_IGNORED, roles));
+  return give_roles(context, table, "categorical", config->categorical, ROLE_CATEGORIES, roles);
+}
+
+/* --- cells --- */
+
+/* Drop rows with a missing cell, or refuse missing targets and, unless a mean can stand for them, missing inputs. */
+static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
+                                      const struct tutti_table *table, const uint8_t *roles, uint8_t *split) {
+  for (size_t r = 0; r < table->rows; r++)
+    for (size_t c = 0; c < table->columns; c++) {
+      if (roles[c] == ROLE_IGNORED || split[r] == TUTTI_UNUSED)
+        continue;
+      enum tutti_cell cell = tutti_table_cell(table, r, c);
+      if (cell == TUTTI_CELL_INFINITE)
+        return tutti_table_fail(context, table, r, c, "expected a finite %s, found infinity",
+                                roles[c] == ROLE_TARGET ? "target" : "number");
+      if (cell != TUTTI_CELL_MISSING)
+        continue;
+      if (config->missing == TUTTI_MISSING_DROP)
+        split[r] = TUTTI_UNUSED;
+      else if (roles[c] == ROLE_TARGET)
+        return tutti_table_fail(context, table, r, c,
+                                "the target is missing or NaN; data.missing = drop leaves such rows out");
+      else if (config->missing == TUTTI_MISSING_ERROR)
+        return tutti_table_fail(context, table, r, c,
+                                "the value is missing; data.missing = mean fills in the training rows' mean, drop leaves "
+                                "such rows out");
+    }
+  return TUTTI_OK;
+}
+
+/* Rows with a number and with a text in a column, and the first of each. */
+struct census {
+  size_t numbers, texts, first_text;
+};
+
+static struct census count_cells(const struct tutti_table *table, const uint8_t *split, size_t column) {
+  struct census census = {0};
+  for (size_t r = 0; r < table->rows; r++) {
+    if (split[r] == TUTTI_UNUSED)
+      continue;
+    enum tutti_cell cell = tutti_table_cell(table, r, column);
+    census.numbers += cell == TUTTI_CELL_NUMBER;
+    if (cell == TUTTI_CELL_TEXT && census.texts++ == 0)
+      census.first_text = r;
+  }
+  return census;
+}
+
+static enum tutti_status collect_categories(tutti_context *context, const struct tutti_table *table, const uint8_t *split,
+                                            struct tutti_column *column) {
+  char buffer[32];
+  for (size_t r = 0; r < table->rows; r++) {
+    if (split[r] == TUTTI_UNUSED)
+      continue;
+    if (tutti_table_cell(table, r, column->position) == TUTTI_CELL_MISSING)
+      return tutti_table_fail(context, table, r, column->position,
+                              "the value is missing, and categories have no mean; data.missing = drop leaves such rows out");
+    TUTTI_TRY(context, tutti_category_add(context, column, tutti_category_of(table, r, column->position, buffer)));
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status start_column(tutti_context *context, const struct tutti_table *table, size_t position,
+                                      struct tutti_column *column) {
+  column->position = position;
+  if (!tutti_table_is_utf8(table->names[position]))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the name of column %zu, '%s', is not UTF-8; convert the file",
+                      table->source, position, table->names[position]);
+  return tutti_strdup(context, table->names[position], &column->name);
+}
+
+static enum tutti_status take_input(tutti_context *context, const struct tutti_table *table, const uint8_t *split,
+                                    size_t position, bool categories, struct tutti_column *column) {
+  char buffer[32];
+  struct census census = count_cells(table, split, position);
+  TUTTI_TRY(context, start_column(context, table, position, column));
+  if (categories || (census.texts > 0 && census.numbers == 0))
+    return collect_categories(context, table, split, column);
+  if (census.texts > 0)
+    return tutti_table_fail(context, table, census.first_text, position,
+                            "expected a number as in %zu other rows, found '%.60s'; if the column holds categories, name "
+                            "it in data.categorical",
+                            census.numbers, tutti_table_text(table, census.first_text, position, buffer));
+  if (census.numbers == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
+                      table->source, table->names[position]);
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_target(tutti_context *context, const struct tutti_data_config *config,
+                                     const struct tutti_table *table, const uint8_t *split, size_t position,
+                                     struct tutti_encoding *encoding, struct tutti_column *column) {
+  char buffer[32];
+  struct census census = count_cells(table, split, position);
+  bool classes = config->task == TUTTI_TASK_AS_CLASSIFICATION ||
+                 (config->task == TUTTI_TASK_AUTO && census.texts > 0 && census.numbers == 0);
+  TUTTI_TRY(context, start_column(context, table, position, column));
+  if (!classes && census.texts > 0)
+    return tutti_table_fail(context, table, census.first_text, position,
+                            "expected a number as target, found '%.60s'; for classes set data.task = classification",
+                            tutti_table_text(table, census.first_text, position, buffer));
+  encoding->task = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION;
+  if (!classes)
+    return TUTTI_OK;
+  if (encoding->targets > 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: classification takes one column, found %zu",
+                      encoding->targets);
+  TUTTI_TRY(context, collect_categories(context, table, split, column));
+  if (column->categories < 2)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu class; expected two or more",
+                      table->source, column->name, column->categories);
+  return TUTTI_OK;
+}
+
+/* --- all of them --- */
+
+static enum tutti_status take_columns(tutti_context *context, const struct tutti_data_config *config,
+                                      const struct tutti_table *table, const uint8_t *roles, const uint8_t *split,
+                                      struct tutti_encoding *encoding) {
+  size_t used = 0, inputs = 0, targets = 0;
+  for (size_t r = 0; r < table->rows; r++)
+    used += split[r] != TUTTI_UNUSED;
+  for (size_t c = 0; c < table->columns; c++) {
+    encoding->inputs += roles[c] == ROLE_INPUT || roles[c] == ROLE_CATEGORIES;
+    encoding->targets += roles[c] == ROLE_TARGET;
+  }
+  if (used == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: every one of the %zu rows has a missing value, so that data.missing "
+                      "= drop leaves none", table->source, table->rows);
+  if (encoding->inputs == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: no column is left as an input beside %zu targets", table->source,
+                      encoding->targets);
+  TUTTI_TRY(context, tutti_alloc(context, encoding->inputs, sizeof *encoding->input, &encoding->input));
+  TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof *encoding->target, &encoding->target));
+  for (size_t c = 0; c < table->columns; c++)
+    if (roles[c] == ROLE_TARGET)
+      TUTTI_TRY(context, take_target(context, config, table, split, c, encoding, &encoding->target[targets++]));
+    else if (roles[c] != ROLE_IGNORED)
+      TUTTI_TRY(context, take_input(context, table, split, c, roles[c] == ROLE_CATEGORIES, &encoding->input[inputs++]));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_encoding_create(tutti_context *context, const struct tutti_data_config *config,
+                                        const struct tutti_table *table, uint8_t *split, struct tutti_encoding **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_encoding *encoding = NULL;
+  uint8_t *roles = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding, &encoding));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, table->columns, sizeof *roles, &roles));
+  encoding->header = table->header;
+  encoding->source_columns = table->columns;
+  encoding->delimiter = config->delimiter;
+  encoding->missing = (enum tutti_missing)config->missing;
+  TUTTI_TRY_OUT(context, find_roles(context, config, table, roles));
+  TUTTI_TRY_OUT(context, find_missing(context, config, table, roles, split));
+  TUTTI_TRY_OUT(context, take_columns(context, config, table, roles, split, encoding));
+  TUTTI_TRY_OUT(context, tutti_encoding_lay_out(context, encoding));
+  *out = encoding;
+  encoding = NULL;
+out:
+  tutti_encoding_destroy(encoding);
+  tutti_free(roles);
+  return status;
+}
