@@ -5,9 +5,16 @@
 #include <tutti/version.h>
 
 const struct command commands[] = {
+    {"run", "RECIPE", "search, select and evaluate, as a recipe says", command_run, false},
+    {"validate", "RECIPE", "check a recipe and its data without training", command_validate, false},
     {"list", "[KIND]", "the plugins that there are", command_list, false},
     {"inspect", "KIND/NAME", "a plugin and its parameters", command_inspect, false},
+    {"status", "RUN", "where a run stands", command_status, false},
+    {"select", "RUN", "choose another ensemble from a finished pool", command_select, false},
+    {"evaluate", "RUN", "metrics of an ensemble on every split", command_evaluate, false},
+    {"predict", "RUN FILE", "predict the rows of a file, with uncertainty", command_predict, false},
     {"doctor", "", "what this machine has, and what does not work", command_doctor, false},
+    {"worker", "RUN", "train what a manager asks for", command_worker, true},
     {"scan-plugin", "FILE", "load a plugin and say what it is", command_scan_plugin, true},
     {NULL, NULL, NULL, NULL, false},
 };
