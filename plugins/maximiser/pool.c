@@ -1,0 +1,135 @@
+/* pool.c - candidates gathered, evaluated and compared. */
+#include "pool.h"
+
+enum tutti_status maximiser_pool_init(tutti_context *context, const tutti_scope *scope,
+                                      const struct tutti_objective *objective, struct maximiser_pool *pool) {
+  enum tutti_status status;
+  *pool = (struct maximiser_pool){.scope = scope, .joint = tutti_scope_joint(scope), .objective = objective};
+  if (pool->joint) {
+    pool->width = tutti_domain_width(pool->joint);
+    TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_domain_count(pool->joint) + 1, sizeof(double), &pool->point));
+  }
+  TUTTI_TRY_OUT(context, tutti_candidate_set_create(context, &pool->seen));
+  for (size_t i = 0; i < objective->known_count; i++)
+    TUTTI_TRY_OUT(context, tutti_candidate_set_add(context, pool->seen, objective->known[i], NULL));
+  return TUTTI_OK;
+out:
+  maximiser_pool_clear(pool);
+  return status;
+}
+
+void maximiser_pool_clear(struct maximiser_pool *pool) {
+  for (size_t i = 0; i < pool->count; i++)
+    tutti_candidate_unref(pool->candidates[i]);
+  tutti_free(pool->candidates);
+  tutti_free(pool->vectors);
+  tutti_free(pool->worth);
+  tutti_free(pool->point);
+  tutti_candidate_set_destroy(pool->seen);
+  *pool = (struct maximiser_pool){0};
+}
+
+static enum tutti_status grow(tutti_context *context, struct maximiser_pool *pool) {
+  size_t capacity = pool->capacity ? 2 * pool->capacity : 256, width = pool->width ? pool->width : 1;
+  TUTTI_TRY(context, tutti_realloc(context, pool->count, capacity, sizeof(tutti_candidate *), &pool->candidates));
+  TUTTI_TRY(context, tutti_realloc(context, pool->count, capacity, width * sizeof(double), &pool->vectors));
+  TUTTI_TRY(context, tutti_realloc(context, pool->count, capacity, sizeof(double), &pool->worth));
+  pool->capacity = capacity;
+  return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate) {
+  bool fresh = false;
+  enum tutti_status status = pool->count < pool->capacity ? TUTTI_OK : grow(context, pool);
+  if (status == TUTTI_OK)
+    status = tutti_candidate_set_add(context, pool->seen, candidate, &fresh);
+  if (status != TUTTI_OK || !fresh) {
+    tutti_candidate_unref(candidate);
+    return status;
+  }
+  if (pool->joint) {
+    tutti_scope_to_point(pool->scope, candidate, pool->point);
+    tutti_domain_encode(pool->joint, pool->point, pool->vectors + pool->count * pool->width);
+  }
+  pool->candidates[pool->count++] = candidate;
+  return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_add_point(tutti_context *context, struct maximiser_pool *pool, const double *point) {
+  tutti_candidate *candidate = NULL;
+  enum tutti_status status =
+      tutti_scope_from_point(context, pool->scope, point, pool->objective->trial_seed, &candidate);
+  if (status == TUTTI_ERROR_USAGE) { /* a space may have rules beyond its domain */
+    tutti_error_clear(context);
+    return TUTTI_OK;
+  }
+  TUTTI_TRY(context, status);
+  return maximiser_pool_take(context, pool, candidate);
+}
+
+enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,
+                                        struct tutti_random *random) {
+  tutti_candidate *candidate;
+  TUTTI_TRY(context, tutti_scope_sample(context, pool->scope, random, pool->objective->trial_seed, &candidate));
+  return maximiser_pool_take(context, pool, candidate);
+}
+
+enum tutti_status maximiser_pool_find_one(tutti_context *context, struct maximiser_pool *pool,
+                                          struct tutti_random *random) {
+  size_t known = pool->objective->known_count, attempts = 1000 + 40 * known;
+  for (size_t i = 0; i < attempts && pool->count == 0; i++)
+    TUTTI_TRY(context, maximiser_pool_sample(context, pool, random));
+  if (pool->count == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                      "no candidate is left: %zu draws gave none beside the %zu that were tried", attempts, known);
+  return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool) {
+  enum { BATCH = 1024 }; /* bounds the memory of whoever evaluates */
+  while (pool->evaluated < pool->count) {
+    size_t first = pool->evaluated, left = pool->count - first;
+    struct tutti_points points = {.size = sizeof(points),
+                                  .count = left < BATCH ? left : BATCH,
+                                  .dimension = pool->width,
+                                  .vectors = pool->joint ? pool->vectors + first * pool->width : NULL,
+                                  .candidates = (const tutti_candidate *const *)pool->candidates + first};
+    if (tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled at candidate %zu of %zu", first, pool->count);
+    TUTTI_TRY(context, pool->objective->evaluate(pool->objective->argument, context, &points, pool->worth + first));
+    pool->evaluated += points.count;
+  }
+  return TUTTI_OK;
+}
+
+/* Indices of the `count` least keys (sign 1) or greatest (-1), NaNs left out; by insertion, since `count` is small. */
+static size_t leading(const double *keys, double sign, size_t total, size_t count, size_t *best) {
+  size_t found = 0;
+  for (size_t i = 0; i < total; i++) {
+    size_t place = found;
+    while (place > 0 && sign * keys[i] < sign * keys[best[place - 1]])
+      place--;
+    if (isnan(keys[i]) || place >= count)
+      continue;
+    found += found < count;
+    for (size_t j = found - 1; j > place; j--)
+      best[j] = best[j - 1];
+    best[place] = i;
+  }
+  return found;
+}
+
+size_t maximiser_pool_best(const struct maximiser_pool *pool, size_t count, size_t *best) {
+  return leading(pool->worth, -1, pool->evaluated, count, best);
+}
+
+void maximiser_pool_answer(const struct maximiser_pool *pool, tutti_candidate **candidate, double *worth) {
+  size_t best = 0;
+  (void)maximiser_pool_best(pool, 1, &best);
+  *candidate = tutti_candidate_ref(pool->candidates[best]);
+  *worth = pool->worth[best];
+}
+
+size_t maximiser_pool_incumbents(const struct tutti_objective *objective, size_t count, size_t *best) {
+  return leading(objective->known_losses, 1, objective->known_losses ? objective->known_count : 0, count, best);
+}

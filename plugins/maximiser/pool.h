@@ -1,0 +1,46 @@
+/* pool.h - what the maximisers share: candidates that are gathered without those tried before and without repeats,
+   evaluated in batches, and compared. */
+#ifndef TUTTI_MAXIMISER_POOL_H
+#define TUTTI_MAXIMISER_POOL_H
+
+#include <tutti/candidate_set.h>
+#include <tutti/plugin.h>
+
+struct maximiser_pool {
+  const tutti_scope *scope;
+  const tutti_domain *joint; /* NULL for graph spaces */
+  const struct tutti_objective *objective;
+  size_t width; /* of the joint domain's vectors */
+  size_t count, evaluated, capacity;
+  tutti_candidate **candidates; /* [capacity] */
+  double *vectors;              /* [capacity][width] */
+  double *worth;                /* [capacity] */
+  double *point;                /* [count of joint]: scratch */
+  tutti_candidate_set *seen;    /* known candidates, and those of the pool */
+};
+
+enum tutti_status maximiser_pool_init(tutti_context *context, const tutti_scope *scope,
+                                      const struct tutti_objective *objective, struct maximiser_pool *pool);
+void maximiser_pool_clear(struct maximiser_pool *pool);
+/* Add a candidate unless it is there or was tried before; the reference is taken over, on failure, too. */
+enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate);
+/* Add the candidate at a point of the joint domain, unless the space refuses the point. */
+enum tutti_status maximiser_pool_add_point(tutti_context *context, struct maximiser_pool *pool, const double *point);
+/* Draw a candidate. */
+enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,
+                                        struct tutti_random *random);
+/* Draw until there is a candidate, so often that, of n equally likely ones of which one is new, it is missed with a
+   probability below 1e-17. TUTTI_ERROR_UNSUPPORTED when there is none. */
+enum tutti_status maximiser_pool_find_one(tutti_context *context, struct maximiser_pool *pool,
+                                          struct tutti_random *random);
+/* Evaluate the candidates added since the last call. */
+enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool);
+/* Indices of the `count` best evaluated candidates, best first, earlier ones first among equals; returns how many there
+   are. */
+size_t maximiser_pool_best(const struct maximiser_pool *pool, size_t count, size_t *best);
+/* The best candidate, which the caller unrefs, and its worth. */
+void maximiser_pool_answer(const struct maximiser_pool *pool, tutti_candidate **candidate, double *worth);
+/* Indices of the `count` known candidates of least loss, best first; returns how many have a loss. */
+size_t maximiser_pool_incumbents(const struct tutti_objective *objective, size_t count, size_t *best);
+
+#endif
