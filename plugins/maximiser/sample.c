@@ -65,9 +65,10 @@ static enum tutti_status neighbours_sample(tutti_context *context, struct maximi
   double *point = NULL;
   TUTTI_TRY(context, tutti_alloc(context, tutti_domain_count(pool->joint) + 1, sizeof(double), &point));
   tutti_scope_to_point(pool->scope, centre, point);
-  tutti_domain_neighbours(pool->joint, point, sample_step, visit_sample, &visit);
+  enum tutti_status status =
+      tutti_domain_neighbours(context, pool->joint, point, sample_step, visit_sample, &visit);
   tutti_free(point);
-  return visit.status;
+  return status == TUTTI_OK ? visit.status : status;
 }
 
 /* Spaces of graphs: mutants of the architecture with the same hyperparameters. */

@@ -132,21 +132,27 @@ static enum tutti_status near_points_sobol_lbfgs(const struct sobol_lbfgs *self,
 
 /* --- refinement ---------------------------------------------------------------------------------------------------- */
 
-/* Without a gradient, the worth of the candidate nearest to the vector: every acquisition has that. */
+/* Without a gradient, the worth of the candidate nearest to the vector: every acquisition has that. *worth stays as it is
+   where the space refuses the point. */
 static enum tutti_status worth_nearby_sobol_lbfgs(struct sobol_lbfgs_work *work, double *worth) {
   const struct maximiser_pool *pool = &work->pool;
   tutti_candidate *candidate = NULL;
   tutti_domain_decode(pool->joint, work->vector, work->point);
   tutti_domain_encode(pool->joint, work->point, work->gradient);
-  TUTTI_TRY(work->context, tutti_scope_from_point(work->context, pool->scope, work->point,
-                                                  pool->objective->trial_seed, &candidate));
+  enum tutti_status status = tutti_scope_from_point(work->context, pool->scope, work->point,
+                                                    pool->objective->trial_seed, &candidate);
+  if (status == TUTTI_ERROR_USAGE) { /* a space may have rules beyond its domain */
+    tutti_error_clear(work->context);
+    return TUTTI_OK;
+  }
+  TUTTI_TRY(work->context, status);
   const tutti_candidate *const candidates[1] = {candidate};
   struct tutti_points points = {.size = sizeof(points),
                                 .count = 1,
                                 .dimension = pool->width,
                                 .vectors = work->gradient,
                                 .candidates = candidates};
-  enum tutti_status status = pool->objective->evaluate(pool->objective->argument, work->context, &points, worth);
+  status = pool->objective->evaluate(pool->objective->argument, work->context, &points, worth);
   tutti_candidate_unref(candidate);
   return status;
 }
