@@ -258,6 +258,39 @@ enum tutti_status tutti_domain_parse(tutti_context *context, const tutti_domain 
   return status;
 }
 
+/* --- dimensions as text ------------------------------------------------------------------------------------------ */
+
+/* A value as recipes write it. */
+static void add_word(struct tutti_text *text, const struct tutti_dimension *dimension, double value) {
+  if (dimension->type == TUTTI_DIMENSION_CATEGORICAL)
+    tutti_text_add(text, " %s", dimension->choices[(size_t)value]);
+  else {
+    tutti_text_add(text, " ");
+    add_value(text, dimension, value);
+  }
+}
+
+enum tutti_status tutti_domain_text(tutti_context *context, const tutti_domain *domain, size_t index, char **out) {
+  const struct dimension *dimension = &domain->dimensions[index];
+  const struct tutti_dimension *given = &dimension->given;
+  struct tutti_text text = tutti_text_begin(context);
+  for (size_t i = 0; i < FORM_COUNT; i++)
+    if (forms[i].type == given->type && forms[i].log == given->log)
+      tutti_text_add(&text, "%s", forms[i].word);
+  if (given->type == TUTTI_DIMENSION_CATEGORICAL) {
+    for (size_t i = 0; i < given->choice_count; i++)
+      add_word(&text, given, (double)i);
+  } else {
+    add_word(&text, given, given->low);
+    add_word(&text, given, given->high);
+  }
+  if (given->parent)
+    tutti_text_add(&text, " if %s =", given->parent);
+  for (size_t i = 0; i < given->parent_value_count; i++)
+    add_word(&text, &domain->dimensions[dimension->parent].given, given->parent_values[i]);
+  return tutti_text_take(&text, out);
+}
+
 /* --- domains as JSON -------------------------------------------------------------------------------------------- */
 
 static void describe_condition(struct tutti_text *text, const tutti_domain *domain,

@@ -1,44 +1,74 @@
-/* recipe_impl.h - a recipe's entries and the tables of the core's own sections. */
+/* recipe_impl.h - a recipe's inside; for core/recipe*.c alone. */
 #ifndef TUTTI_RECIPE_IMPL_H
 #define TUTTI_RECIPE_IMPL_H
 
 #include <tutti/recipe.h>
 
-/* One "key = value", and where it stands. */
-struct tutti_entry {
+/* A file that was read; entries point to it. The command line is one, too. */
+struct recipe_file {
+  char *path;   /* as it was named, for messages */
+  char *folder; /* absolute: what paths in it are relative to */
+  bool command_line;
+};
+
+/* "key = value" in a section, or with an empty key the section's heading. */
+struct recipe_entry {
+  const struct recipe_file *file;
+  int line;
+  unsigned layer; /* 0: the file at the bottom of the chain of `extends`; the command line is the highest */
   char *section, *key, *value;
-  char *file; /* "--set" for overrides */
-  int line;   /* 0 for overrides */
-  int level;  /* 0: the last base of the `extends` chain; higher ones override lower ones */
-  bool used;
 };
-struct tutti_entries {
-  struct tutti_entry *items;
-  size_t count, room;
-};
-
-/* Read a file and the files that it extends; later entries override earlier ones, which are gone. */
-TUTTI_NODISCARD enum tutti_status tutti_entries_read(tutti_context *context, const char *path,
-                                                     struct tutti_entries *entries);
-/* Add "section.key=value". */
-TUTTI_NODISCARD enum tutti_status tutti_entries_override(tutti_context *context, const char *text,
-                                                         struct tutti_entries *entries);
-void tutti_entries_release(struct tutti_entries *entries);
-struct tutti_entry *tutti_entries_find(const struct tutti_entries *entries, const char *section, const char *key);
-bool tutti_entries_has_section(const struct tutti_entries *entries, const char *section);
-/* Put "FILE:LINE: [section] key: " in front of the current error. Returns `status`. */
-enum tutti_status tutti_entry_blame(tutti_context *context, const struct tutti_entry *entry, enum tutti_status status);
-
-/* The table of [run] (run_params.c). */
-const struct tutti_params *tutti_run_params(void);
 
 struct tutti_recipe {
-  struct tutti_entries entries;
+  struct recipe_file **files;
+  size_t file_count, file_room;
+  struct recipe_entry *entries; /* one for each section and key, in the order in which they were first seen */
+  size_t count, room;
   char *folder;
-  char *name;          /* of the run, unless the recipe gives one */
-  tutti_config *run, *data, *head; /* data and head: NULL without [data] */
+  tutti_config *run, *data, *head; /* data and head: NULL without data */
   tutti_domain *hyperparameters;
-  tutti_host *host; /* plugins with their parameters, as assemble() gives them */
+  tutti_host *host;
 };
+
+/* --- reading (recipe_parse.c) ------------------------------------------------------------------------------------ */
+
+/* Read a file with all that it extends, then the overrides; entries of higher layers replace those of lower ones. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *path,
+                                                    size_t count, const char *const *overrides);
+/* Free files and entries. */
+void tutti_recipe_release_entries(tutti_recipe *recipe);
+/* The entry of a section and key, or NULL. */
+const struct recipe_entry *tutti_recipe_find(const tutti_recipe *recipe, const char *section, const char *key);
+/* Put "FILE:LINE: [section] key: " in front of an error's message. Returns `status`. */
+enum tutti_status tutti_recipe_blame(tutti_context *context, const struct recipe_entry *entry, enum tutti_status status);
+/* "FILE:LINE: " alone, or "--set section.key: ". */
+enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct recipe_entry *entry,
+                                          enum tutti_status status);
+
+/* --- checking (recipe_check.c) ----------------------------------------------------------------------------------- */
+
+/* Fill run, data, head, hyperparameters and host from the entries. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe);
+/* Fail for a key that a table does not have. `owner` has the table, as in "backend cpu"; parameters that lack one of `flags`
+   are not told of. */
+enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
+                                           const struct tutti_params *params, unsigned flags);
+/* The layer that decided which plugin stands in a section; 0 when it is the default. */
+unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section);
+/* Descriptor of the plugin in a section, or NULL. */
+const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
+                                                   const tutti_config **config);
+
+/* --- hyperparameters (recipe_hyperparameters.c) ------------------------------------------------------------------ */
+
+/* Does an entry of [hyperparameters], of a higher layer, take the place of this one of [backend]? */
+bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_entry *entry);
+/* Make the domain of what is searched, and set what is fixed in the host's backend. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_set_hyperparameters(tutti_context *context, tutti_recipe *recipe);
+
+/* --- tables (run_params.c) --------------------------------------------------------------------------------------- */
+
+/* The table of [run]. */
+const struct tutti_params *tutti_run_params(void);
 
 #endif

@@ -1,206 +1,407 @@
-/* recipe_parse.c - INI files (read by inih), their `extends` chain and --set overrides, as a list of entries. */
-#include "file_impl.h"
-#include "recipe_impl.h"
-
-#include <ctype.h>
+/* recipe_parse.c - recipe files, what they extend, and overrides of the command line, as one list of entries. */
+#include <errno.h>
 #include <ini.h>
-#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { LONGEST_LINE = 1 << 16, LONGEST_CHAIN = 16 };
+#include "recipe_impl.h"
 
-void tutti_entries_release(struct tutti_entries *entries) {
-  for (size_t i = 0; i < entries->count; i++) {
-    tutti_free(entries->items[i].section);
-    tutti_free(entries->items[i].key);
-    tutti_free(entries->items[i].value);
-    tutti_free(entries->items[i].file);
-  }
-  tutti_free(entries->items);
-  memset(entries, 0, sizeof *entries);
+enum { LONGEST_LINE = 16384, LONGEST_FILE = 1 << 20, LONGEST_CHAIN = 16 };
+
+/* A file under way. inih sees a heading as a key of this name, so that empty sections and repeated headings are noticed. */
+#define HEADING "\x01"
+
+struct parser {
+  tutti_context *context;
+  tutti_recipe *own; /* entries of this file alone */
+  const struct recipe_file *file;
+  char *text, *cursor;
+  int line;
+  bool heading;             /* the line before was one: HEADING is to be handed out next */
+  enum tutti_status status; /* of the first error that is ours */
+  int error_line;
+};
+
+/* --- entries ----------------------------------------------------------------------------------------------------- */
+
+enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct recipe_entry *entry,
+                                          enum tutti_status status) {
+  return entry->file->command_line ? tutti_error_prefix(context, status, "--set %s.%s: ", entry->section, entry->key)
+                                   : tutti_error_prefix(context, status, "%s:%d: ", entry->file->path, entry->line);
 }
 
-struct tutti_entry *tutti_entries_find(const struct tutti_entries *entries, const char *section, const char *key) {
-  for (size_t i = 0; i < entries->count; i++)
-    if (strcmp(entries->items[i].section, section) == 0 && strcmp(entries->items[i].key, key) == 0)
-      return &entries->items[i];
+enum tutti_status tutti_recipe_blame(tutti_context *context, const struct recipe_entry *entry,
+                                     enum tutti_status status) {
+  if (!entry->file->command_line && *entry->key)
+    (void)tutti_error_prefix(context, status, "[%s] %s: ", entry->section, entry->key);
+  else if (!entry->file->command_line)
+    (void)tutti_error_prefix(context, status, "[%s]: ", entry->section);
+  return tutti_recipe_blame_line(context, entry, status);
+}
+
+static struct recipe_entry *find(const tutti_recipe *recipe, const char *section, const char *key) {
+  for (size_t i = 0; i < recipe->count; i++)
+    if (strcmp(recipe->entries[i].section, section) == 0 && strcmp(recipe->entries[i].key, key) == 0)
+      return &recipe->entries[i];
   return NULL;
 }
 
-bool tutti_entries_has_section(const struct tutti_entries *entries, const char *section) {
-  for (size_t i = 0; i < entries->count; i++)
-    if (strcmp(entries->items[i].section, section) == 0)
-      return true;
-  return false;
+const struct recipe_entry *tutti_recipe_find(const tutti_recipe *recipe, const char *section, const char *key) {
+  return find(recipe, section, key);
 }
 
-enum tutti_status tutti_entry_blame(tutti_context *context, const struct tutti_entry *entry, enum tutti_status status) {
-  if (entry->line == 0)
-    return tutti_error_prefix(context, status, "%s %s.%s: ", entry->file, entry->section, entry->key);
-  return tutti_error_prefix(context, status, "%s:%d: [%s] %s: ", entry->file, entry->line, entry->section, entry->key);
+static void entry_release(struct recipe_entry *entry) {
+  tutti_free(entry->section);
+  tutti_free(entry->key);
+  tutti_free(entry->value);
 }
 
-/* Add an entry, or replace the one of a lower level; the same key twice in one file is an error. */
-static enum tutti_status put(tutti_context *context, struct tutti_entries *entries, const char *section, const char *key,
-                             const char *value, const char *file, int line, int level) {
-  struct tutti_entry *entry = tutti_entries_find(entries, section, key);
-  if (entry && entry->level == level && line > 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: [%s] %s stands here for the second time; the first is in line %d",
-                      file, line, section, key, entry->line);
-  if (entry) {
-    tutti_free(entry->value);
-    tutti_free(entry->file);
-    entry->value = entry->file = NULL;
-  } else {
-    if (entries->count == entries->room) {
-      size_t room = entries->room * 2 + 64;
-      TUTTI_TRY(context, tutti_realloc(context, entries->count, room, sizeof *entries->items, &entries->items));
-      entries->room = room;
-    }
-    entry = &entries->items[entries->count++];
-    memset(entry, 0, sizeof *entry);
-    TUTTI_TRY(context, tutti_strdup(context, section, &entry->section));
-    TUTTI_TRY(context, tutti_strdup(context, key, &entry->key));
+void tutti_recipe_release_entries(tutti_recipe *recipe) {
+  for (size_t i = 0; i < recipe->count; i++)
+    entry_release(&recipe->entries[i]);
+  for (size_t i = 0; i < recipe->file_count; i++) {
+    tutti_free(recipe->files[i]->path);
+    tutti_free(recipe->files[i]->folder);
+    tutti_free(recipe->files[i]);
   }
-  entry->line = line;
-  entry->level = level;
-  TUTTI_TRY(context, tutti_strdup(context, file, &entry->file));
-  return tutti_strdup(context, value, &entry->value);
+  tutti_free(recipe->entries);
+  tutti_free(recipe->files);
 }
 
-/* --- one file --- */
-
-struct parsing {
-  tutti_context *context;
-  struct tutti_entries *entries;
-  const char *file;
-  const char *cursor; /* the rest of the text */
-  int line, level;
-  enum tutti_status status;
-};
-
-/* Gives inih line after line; white space in front is dropped, which inih would take for a value that goes on. */
-static char *next_line(char *out, int size, void *stream) {
-  struct parsing *parsing = stream;
-  if (!*parsing->cursor || parsing->status != TUTTI_OK)
-    return NULL;
-  size_t length = strcspn(parsing->cursor, "\n");
-  const char *start = parsing->cursor, *end = start + length;
-  parsing->cursor = *end ? end + 1 : end;
-  parsing->line++;
-  while (start < end && isspace((unsigned char)*start))
-    start++;
-  if (end - start > size - 2) {
-    parsing->status = TUTTI_FAIL(parsing->context, TUTTI_ERROR_USAGE, "%s:%d: a line of %zu bytes is too long (limit %d)",
-                                 parsing->file, parsing->line, (size_t)(end - start), size - 2);
-    return NULL;
+static enum tutti_status append(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *given) {
+  enum tutti_status status = TUTTI_OK;
+  struct recipe_entry entry = {.file = given->file, .line = given->line, .layer = given->layer};
+  TUTTI_TRY_OUT(context, tutti_strdup(context, given->section, &entry.section));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, given->key, &entry.key));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, given->value, &entry.value));
+  if (recipe->count == recipe->room) {
+    size_t room = 2 * recipe->room + 32;
+    TUTTI_TRY_OUT(context, tutti_realloc(context, recipe->count, room, sizeof entry, &recipe->entries));
+    recipe->room = room;
   }
-  (void)snprintf(out, (size_t)size, "%.*s\n", (int)(end - start), start);
-  return out;
+  recipe->entries[recipe->count++] = entry;
+  return TUTTI_OK;
+out:
+  entry_release(&entry);
+  return status;
 }
 
-static int on_entry(void *user, const char *section, const char *key, const char *value) {
-  struct parsing *parsing = user;
-  if (parsing->status == TUTTI_OK)
-    parsing->status = put(parsing->context, parsing->entries, section, key, value, parsing->file, parsing->line,
-                          parsing->level);
-  return 1;
-}
-
-static enum tutti_status parse_text(tutti_context *context, const char *file, const char *text, int level,
-                                    struct tutti_entries *entries) {
-  struct parsing parsing = {
-      .context = context, .entries = entries, .file = file, .cursor = text, .level = level, .status = TUTTI_OK};
-  /* inih's limits are variables of the library; these values are constant, whoever sets them. */
-  ini_use_stack = false;
-  ini_max_line = LONGEST_LINE;
-  ini_initial_alloc = LONGEST_LINE;
-  int bad_line = ini_parse_stream(next_line, &parsing, on_entry, &parsing);
-  TUTTI_TRY(context, parsing.status);
-  if (bad_line > 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: expected [section] or key = value", file, bad_line);
-  if (bad_line < 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "%s: out of memory", file);
+/* Give the entry of the same section and key, which keeps its place, this one's value. */
+static enum tutti_status put(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *given) {
+  struct recipe_entry *old = find(recipe, given->section, given->key);
+  char *value;
+  if (!old)
+    return append(context, recipe, given);
+  TUTTI_TRY(context, tutti_strdup(context, given->value, &value));
+  tutti_free(old->value);
+  old->value = value;
+  old->file = given->file;
+  old->line = given->line;
+  old->layer = given->layer;
   return TUTTI_OK;
 }
 
-static enum tutti_status read_file(tutti_context *context, const char *path, int level, struct tutti_entries *entries) {
-  char *text;
-  size_t bytes;
-  enum tutti_status status = tutti_file_read(context, path, &text, &bytes);
-  if (status != TUTTI_OK)
-    return tutti_error_prefix(context, TUTTI_ERROR_USAGE, "recipe ");
-  if (memchr(text, '\0', bytes))
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: this is no text file (it has NUL bytes)", path);
-  else
-    status = parse_text(context, path, text, level, entries);
-  tutti_free(text);
-  return status;
+/* What a recipe could not be printed with: it would read back as something else. */
+static enum tutti_status check_value(tutti_context *context, const char *value) {
+  for (const char *c = value; *c; c++)
+    if ((unsigned char)*c < ' ' && *c != '\t')
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a value is one line without control characters");
+  if (*value == ';' || strstr(value, " ;") || strstr(value, "\t;"))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "' ;' begins a comment, so no value can contain it");
+  return TUTTI_OK;
 }
 
-/* --- the chain --- */
+/* --- one file ---------------------------------------------------------------------------------------------------- */
 
-/* `path`, or for a relative one: in the folder of `file`. */
-static enum tutti_status relative_to(tutti_context *context, const char *file, const char *path, char **out) {
-  char *copy;
-  if (*path == '/')
-    return tutti_strdup(context, path, out);
-  TUTTI_TRY(context, tutti_strdup(context, file, &copy));
-  const char *folder = dirname(copy);
-  enum tutti_status status = strcmp(folder, ".") == 0 ? tutti_strdup(context, path, out)
-                                                      : tutti_format(context, out, "%s/%s", folder, path);
-  tutti_free(copy);
-  return status;
+static char *skip_blanks(char *text) { return text + strspn(text, " \t"); }
+
+static void trim_end(char *text) {
+  size_t length = strlen(text);
+  while (length && strchr(" \t\r\n", text[length - 1]))
+    text[--length] = '\0';
 }
 
-/* The base that a file extends: `extends` in front of all sections, or in [run]. */
-static const struct tutti_entry *base_of(const struct tutti_entries *entries) {
-  const struct tutti_entry *entry = tutti_entries_find(entries, "", "extends");
-  return entry ? entry : tutti_entries_find(entries, "run", "extends");
+static void parser_fail(struct parser *parser, enum tutti_status status) {
+  parser->status = status;
+  parser->error_line = parser->line;
 }
 
-/* Paths of the chain, the recipe first, its last base at the end. */
-static enum tutti_status find_chain(tutti_context *context, const char *path, char **chain, size_t *count) {
-  TUTTI_TRY(context, tutti_strdup(context, path, &chain[0]));
-  *count = 1;
-  for (;;) {
-    struct tutti_entries entries = {0};
-    enum tutti_status status = read_file(context, chain[*count - 1], 0, &entries);
-    const struct tutti_entry *base = status == TUTTI_OK ? base_of(&entries) : NULL;
-    if (base && *count == LONGEST_CHAIN)
-      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: extends goes round in a circle, or over more than %d files",
-                          base->file, base->line, LONGEST_CHAIN);
-    else if (base)
-      status = relative_to(context, chain[*count - 1], base->value, &chain[*count]);
-    *count += base && status == TUTTI_OK;
-    tutti_entries_release(&entries);
-    if (!base || status != TUTTI_OK)
-      return status;
+/* inih's source of lines. Blanks in front go, because it would take an indented line for more of the value above. */
+static char *read_line(char *out, int size, void *stream) {
+  struct parser *parser = stream;
+  if (parser->heading) {
+    parser->heading = false;
+    (void)snprintf(out, (size_t)size, HEADING "=\n");
+    return out;
   }
+  if (!*parser->cursor || parser->status != TUTTI_OK)
+    return NULL;
+  parser->line++;
+  char *begin = skip_blanks(parser->cursor), *end = strchr(parser->cursor, '\n');
+  parser->cursor = end ? end + 1 : parser->cursor + strlen(parser->cursor);
+  if (begin > parser->cursor)
+    begin = parser->cursor;
+  size_t length = (size_t)(parser->cursor - begin);
+  if (length + 3 > (size_t)size) {
+    parser_fail(parser, TUTTI_FAIL(parser->context, TUTTI_ERROR_USAGE, "%s:%d: a line of %zu bytes is too long",
+                                   parser->file->path, parser->line, length));
+    return NULL;
+  }
+  memcpy(out, begin, length);
+  out[length] = '\0';
+  parser->heading = *out == '[' && strchr(out, ']');
+  return out;
 }
 
-enum tutti_status tutti_entries_read(tutti_context *context, const char *path, struct tutti_entries *entries) {
-  char *chain[LONGEST_CHAIN] = {0};
-  size_t count = 0;
-  enum tutti_status status = find_chain(context, path, chain, &count);
-  for (size_t level = 0; level < count && status == TUTTI_OK; level++)
-    status = read_file(context, chain[count - 1 - level], (int)level, entries);
-  for (size_t i = 0; i < LONGEST_CHAIN; i++)
-    tutti_free(chain[i]);
+static enum tutti_status take_entry(struct parser *parser, const char *section, const char *key, const char *value) {
+  tutti_context *context = parser->context;
+  bool heading = strcmp(key, HEADING) == 0;
+  struct recipe_entry entry = {.file = parser->file,
+                               .line = parser->line,
+                               .section = (char *)section,
+                               .key = heading ? "" : (char *)key,
+                               .value = (char *)value};
+  const struct recipe_entry *before = find(parser->own, section, entry.key);
+  if (!heading && !*key)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: expected 'key = value', found no key", parser->file->path,
+                      parser->line);
+  if (heading && before)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: section [%s] begins a second time; it began on line %d",
+                      parser->file->path, parser->line, section, before->line);
+  if (before)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: [%s] %s: has a value already, on line %d",
+                      parser->file->path, parser->line, section, key, before->line);
+  if (!*section && strcmp(key, "extends") != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s:%d: '%s' stands before the first [section]; only 'extends = FILE' may", parser->file->path,
+                      parser->line, heading ? "[]" : key);
+  enum tutti_status status = check_value(context, value);
+  return status == TUTTI_OK ? append(context, parser->own, &entry) : tutti_recipe_blame(context, &entry, status);
+}
+
+static int on_entry(void *user, const char *section, const char *key, const char *value) {
+  struct parser *parser = user;
+  if (parser->status == TUTTI_OK)
+    parser_fail(parser, take_entry(parser, section, key, value));
+  return 1;
+}
+
+static enum tutti_status read_text(tutti_context *context, const char *path, char **text) {
+  enum tutti_status status = TUTTI_OK;
+  FILE *file = fopen(path, "rbe");
+  *text = NULL;
+  if (!file)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s", path, strerror(errno));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, LONGEST_FILE + 1, 1, text));
+  size_t length = fread(*text, 1, LONGEST_FILE + 1, file);
+  if (ferror(file))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s", path, strerror(errno));
+  else if (length > LONGEST_FILE)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: larger than %d KiB: this is no recipe", path,
+                        LONGEST_FILE / 1024);
+  else if (memchr(*text, '\0', length))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: has bytes of value 0: this is no text", path);
+out:
+  (void)fclose(file);
+  if (status != TUTTI_OK) {
+    tutti_free(*text);
+    *text = NULL;
+  }
   return status;
 }
 
-enum tutti_status tutti_entries_override(tutti_context *context, const char *text, struct tutti_entries *entries) {
-  enum { OVERRIDE_LEVEL = LONGEST_CHAIN };
+/* The file's line that inih got as its line number `count`; headings give it two. */
+static int line_of(struct parser *parser, int count) {
+  char line[LONGEST_LINE];
+  parser->cursor = parser->text;
+  parser->line = 0;
+  parser->heading = false;
+  parser->status = TUTTI_OK;
+  while (count-- > 0)
+    (void)read_line(line, sizeof line, parser);
+  return parser->line;
+}
+
+static enum tutti_status parse_text(tutti_context *context, struct parser *parser) {
+  parser->cursor = parser->text;
+  /* inih's limit is 200 bytes unless it is told otherwise; a path alone can be longer. */
+  ini_max_line = LONGEST_LINE;
+  int count = ini_parse_stream(read_line, parser, on_entry, parser);
+  enum tutti_status status = parser->status;
+  if (count < 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "%s: out of memory", parser->file->path);
+  int line = count > 0 ? line_of(parser, count) : INT_MAX;
+  if (status != TUTTI_OK && parser->error_line < line)
+    return status;
+  if (count == 0)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: expected '[section]', 'key = value' or '; comment'",
+                    parser->file->path, line);
+}
+
+static enum tutti_status parse_file(tutti_context *context, const struct recipe_file *file, tutti_recipe *own) {
+  struct parser parser = {.context = context, .own = own, .file = file};
+  TUTTI_TRY(context, read_text(context, file->path, &parser.text));
+  enum tutti_status status = parse_text(context, &parser);
+  tutti_free(parser.text);
+  return status;
+}
+
+/* --- the chain of files ------------------------------------------------------------------------------------------ */
+
+static enum tutti_status add_file(tutti_context *context, tutti_recipe *recipe, const char *path, const char *folder,
+                                  struct recipe_file **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct recipe_file *file = NULL;
+  *out = NULL;
+  if (recipe->file_count == recipe->file_room) {
+    size_t room = 2 * recipe->file_room + 4;
+    TUTTI_TRY(context,
+              tutti_realloc(context, recipe->file_count, room, sizeof(struct recipe_file *), &recipe->files));
+    recipe->file_room = room;
+  }
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *file, &file));
+  recipe->files[recipe->file_count++] = file;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, path, &file->path));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, folder, &file->folder));
+  *out = file;
+out:
+  return status;
+}
+
+/* The folder of a file: absolute, without links. */
+static enum tutti_status folder_of(tutti_context *context, const char *path, char **folder) {
+  char *real = realpath(path, NULL);
+  if (!real)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s", path, strerror(errno));
+  char *slash = strrchr(real, '/');
+  slash[slash == real] = '\0';
+  enum tutti_status status = tutti_strdup(context, real, folder);
+  free(real);
+  return status;
+}
+
+/* A file on the way from the recipe down to what it extends. */
+struct link {
+  const struct link *above;
+  char *real;
+};
+
+static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe, const char *path,
+                                    const struct link *above, unsigned *layer);
+
+static enum tutti_status read_base(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *extends,
+                                   const struct link *link, unsigned *layer) {
+  char *path;
+  const char *base = extends->value;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s%s%s", *base == '/' ? "" : extends->file->folder,
+                                  *base == '/' ? "" : "/", base));
+  enum tutti_status status = TUTTI_OK;
+  if (!*base || access(path, R_OK) != 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: extends: cannot read '%s': %s", extends->file->path,
+                        extends->line, path, strerror(*base ? errno : ENOENT));
+  else
+    status = read_chain(context, recipe, path, link, layer);
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status check_chain(tutti_context *context, const char *path, const struct link *link) {
+  size_t length = 0;
+  for (const struct link *other = link->above; other; other = other->above) {
+    if (strcmp(other->real, link->real) == 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: this recipe extends itself, by way of those that it extends",
+                        path);
+    if (++length == LONGEST_CHAIN)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: more than %d recipes extend one another", path,
+                        LONGEST_CHAIN);
+  }
+  return TUTTI_OK;
+}
+
+/* Read what the file extends, then put its own entries above; *layer is the next layer's number. */
+static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe, const char *path,
+                                    const struct link *above, unsigned *layer) {
+  enum tutti_status status = TUTTI_OK;
+  struct link link = {.above = above};
+  struct recipe_file *file;
+  char *folder = NULL;
+  tutti_recipe own = {0};
+  TUTTI_TRY_OUT(context, folder_of(context, path, &folder));
+  link.real = realpath(path, NULL);
+  if (!link.real) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s", path, strerror(errno));
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, check_chain(context, path, &link));
+  TUTTI_TRY_OUT(context, add_file(context, recipe, path, folder, &file));
+  TUTTI_TRY_OUT(context, parse_file(context, file, &own));
+  const struct recipe_entry *extends = find(&own, "", "extends");
+  if (extends)
+    TUTTI_TRY_OUT(context, read_base(context, recipe, extends, &link, layer));
+  for (size_t i = 0; i < own.count; i++) {
+    own.entries[i].layer = *layer;
+    if (*own.entries[i].section)
+      TUTTI_TRY_OUT(context, put(context, recipe, &own.entries[i]));
+  }
+  ++*layer;
+out:
+  tutti_recipe_release_entries(&own);
+  tutti_free(folder);
+  free(link.real);
+  return status;
+}
+
+/* --- overrides --------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status read_override(tutti_context *context, tutti_recipe *recipe, const struct recipe_file *file,
+                                       unsigned layer, const char *override) {
+  enum tutti_status status = TUTTI_OK;
   char *copy;
-  const char *equals = strchr(text, '='), *dot = strchr(text, '.');
-  if (!equals || !dot || dot > equals || dot == text || dot + 1 == equals)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--set: expected section.key=value, found '%s'", text);
-  TUTTI_TRY(context, tutti_strdup(context, text, &copy));
-  copy[dot - text] = copy[equals - text] = '\0';
-  enum tutti_status status = put(context, entries, copy, copy + (dot - text) + 1, equals + 1, "--set", 0, OVERRIDE_LEVEL);
+  TUTTI_TRY(context, tutti_strdup(context, override, &copy));
+  char *equals = strchr(copy, '=');
+  if (equals)
+    *equals = '\0';
+  char *section = skip_blanks(copy), *dot = strchr(section, '.');
+  if (!equals || !dot || dot == section) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--set: expected 'section.key=value', found '%s'", override);
+    goto out;
+  }
+  *dot = '\0';
+  struct recipe_entry entry = {.file = file,
+                               .layer = layer,
+                               .section = section,
+                               .key = skip_blanks(dot + 1),
+                               .value = skip_blanks(equals + 1)};
+  trim_end(entry.key);
+  trim_end(entry.value);
+  status = check_value(context, entry.value);
+  if (status == TUTTI_OK && !*entry.key)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected 'section.key=value', found no key");
+  if (status != TUTTI_OK)
+    (void)tutti_recipe_blame(context, &entry, status);
+  else
+    status = put(context, recipe, &entry);
+out:
   tutti_free(copy);
   return status;
+}
+
+enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *path, size_t count,
+                                    const char *const *overrides) {
+  unsigned layer = 0;
+  char here[PATH_MAX];
+  struct recipe_file *command_line;
+  TUTTI_TRY(context, folder_of(context, path, &recipe->folder));
+  TUTTI_TRY(context, read_chain(context, recipe, path, NULL, &layer));
+  if (!getcwd(here, sizeof here))
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "cannot tell the working folder: %s", strerror(errno));
+  TUTTI_TRY(context, add_file(context, recipe, "", here, &command_line));
+  command_line->command_line = true;
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, read_override(context, recipe, command_line, layer, overrides[i]));
+  return TUTTI_OK;
 }

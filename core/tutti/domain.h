@@ -41,6 +41,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_add(tutti_context *cont
    "choice a b c", each optionally followed by "if NAME = v1 v2 ...". */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_add_text(tutti_context *context, tutti_domain *domain,
                                                                   const char *name, const char *text);
+/* A dimension as tutti_domain_add_text reads it, if its choices have no blanks; free with tutti_free. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_text(tutti_context *context, const tutti_domain *domain,
+                                                              size_t index, char **text);
 /* Does a text begin like such a range? */
 TUTTI_API bool tutti_domain_is_range(const char *text);
 TUTTI_API size_t tutti_domain_count(const tutti_domain *domain);

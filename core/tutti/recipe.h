@@ -13,10 +13,10 @@ typedef struct tutti_recipe tutti_recipe;
 
 /* Section [run], as in its table. */
 struct tutti_run_config {
-  const char *name;          /* of the run directory; "" : the recipe file's name without .ini */
+  const char *name;          /* of the run directory */
   int64_t seed;
   int64_t budget;            /* networks to train */
-  int64_t window;            /* trials outstanding at once; 0: twice the default number of workers that plugins ask for */
+  int64_t window;            /* trials outstanding at once; part of what is searched, so never a number of cores */
   int64_t workers;           /* processes; 0: one a core. Never changes results */
   int order;                 /* 0 trial, 1 completion */
   int loss;                  /* 0 auto, then 1 + enum tutti_loss: what builders minimise and selectors too */
@@ -35,7 +35,8 @@ TUTTI_API const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *re
 /* [data] and [head]; NULL when the recipe has no data (TUTTI_TASK_VALUE). */
 TUTTI_API const tutti_config *tutti_recipe_data(const tutti_recipe *recipe);
 TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
-/* Folder that relative paths are relative to. */
+/* Folder of the recipe's file, absolute. Paths in configs are absolute already: relative ones are taken from the folder of the
+   file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);
 /* [hyperparameters] with ranges; fixed ones are set in [backend]. */
 TUTTI_API const tutti_domain *tutti_recipe_hyperparameters(const tutti_recipe *recipe);
@@ -45,8 +46,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_assemble(tutti_context 
 /* The effective recipe: every key with its value, paths absolute; running it again gives the same run. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe,
                                                                char **text);
-/* Two recipes are of one run when they differ at most in run.name, run.workers, run.trial_timeout, run.memory_limit and
-   executor sections; the error names the first key that differs, and both values. */
+/* Two recipes are of one run when they differ at most in run.name, run.workers, run.trial_timeout, run.memory_limit,
+   run.plugin_path and executor sections; the error names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

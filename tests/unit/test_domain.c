@@ -531,6 +531,25 @@ static void domains_describe_themselves(void **state) {
   tutti_domain_destroy(copy);
 }
 
+static void dimensions_come_back_from_text(void **state) {
+  tutti_domain *domain = rich_domain(), *copy = domain_of(0, NULL);
+  for (size_t i = 0; i < RICH; i++) {
+    char *text, *again;
+    assert_int_equal(tutti_domain_text(context, domain, i, &text), TUTTI_OK);
+    assert_int_equal(tutti_domain_add_text(context, copy, tutti_domain_at(domain, i)->name, text), TUTTI_OK);
+    assert_int_equal(tutti_domain_text(context, copy, i, &again), TUTTI_OK);
+    assert_string_equal(text, again);
+    if (i == 3)
+      assert_string_equal(text, "uniform 0 0.99 if optimiser = sgd rmsprop");
+    if (i == 7)
+      assert_string_equal(text, "integer -8 8 if depth = 2 3");
+    tutti_free(text);
+    tutti_free(again);
+  }
+  tutti_domain_destroy(domain);
+  tutti_domain_destroy(copy);
+}
+
 static void ranges_are_told_from_values(void **state) {
   assert_true(tutti_domain_is_range("  choice a b"));
   assert_true(tutti_domain_is_range("log-integer"));
@@ -598,6 +617,7 @@ int main(void) {
       cmocka_unit_test(printed_points_come_back_bit_for_bit),
       cmocka_unit_test(points_read_well),
       cmocka_unit_test(domains_describe_themselves),
+      cmocka_unit_test(dimensions_come_back_from_text),
       cmocka_unit_test(ranges_are_told_from_values),
       cmocka_unit_test(cardinality_counts_the_valid_points),
   };

@@ -1,0 +1,371 @@
+/* recipe_check.c - a recipe's entries against the tables of the core and of the plugins that they name.
+
+   A file has to be right as a whole with all that it extends. One thing is forgiven: keys that a file below gave to a plugin
+   which a file above, or the command line, has swapped for another that lacks them. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/data.h>
+#include <tutti/registry.h>
+
+#include "recipe_impl.h"
+#include "text_impl.h"
+
+/* Sections that every run has, and the plugins that stand there unless the recipe names others. */
+static const struct {
+  const char *section;
+  enum tutti_kind kind;
+  const char *plugin;
+} roots[] = {
+    {"space", TUTTI_KIND_SPACE, "mlp"},         {"backend", TUTTI_KIND_BACKEND, "cpu"},
+    {"builder", TUTTI_KIND_BUILDER, "nes-rs"},  {"selector", TUTTI_KIND_SELECTOR, "forward"},
+    {"executor", TUTTI_KIND_EXECUTOR, "local"},
+};
+enum { ROOTS = sizeof roots / sizeof roots[0] };
+/* Networks of a space are of no use to a backend without data. */
+#define SPACE_WITHOUT_DATA "fixed"
+
+static const char *const own_sections[] = {"run", "data", "head", "hyperparameters"};
+enum { OWN_SECTIONS = sizeof own_sections / sizeof own_sections[0] };
+
+static bool is_root(const char *section) {
+  for (size_t i = 0; i < ROOTS; i++)
+    if (strcmp(roots[i].section, section) == 0)
+      return true;
+  return false;
+}
+
+static bool is_own(const char *section) {
+  for (size_t i = 0; i < OWN_SECTIONS; i++)
+    if (strcmp(own_sections[i], section) == 0)
+      return true;
+  return false;
+}
+
+const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
+                                                   const tutti_config **config) {
+  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    if (strcmp(tutti_host_section(recipe->host, i, &descriptor, config), section) == 0)
+      return descriptor;
+  }
+  *config = NULL;
+  return NULL;
+}
+
+/* --- messages ---------------------------------------------------------------------------------------------------- */
+
+enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry,
+                                           const char *owner, const struct tutti_params *params, unsigned flags) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_text text = tutti_text_begin(context);
+  const char **names = NULL;
+  char *message = NULL;
+  size_t count = 0;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, params->count, sizeof *names, &names));
+  for (size_t i = 0; i < params->count; i++) {
+    const struct tutti_param *param = tutti_params_at(params, i);
+    if ((param->flags & flags) == flags)
+      names[count++] = param->name;
+  }
+  const char *closest = tutti_closest_name(entry->key, count, names);
+  tutti_text_add(&text, "unknown key");
+  if (closest)
+    tutti_text_add(&text, "; did you mean '%s'?", closest);
+  tutti_text_add(&text, " (%s %s", owner, count ? "has: " : "has no parameters");
+  for (size_t i = 0; i < count; i++)
+    tutti_text_add(&text, "%s%s", i ? ", " : "", names[i]);
+  tutti_text_add(&text, ")");
+  TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
+  status = tutti_recipe_blame(context, entry, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message));
+out:
+  tutti_free(message);
+  tutti_free(names);
+  return status;
+}
+
+static enum tutti_status unknown_section(tutti_context *context, const tutti_recipe *recipe,
+                                         const struct recipe_entry *entry) {
+  const char *closest = tutti_closest_name(entry->section, OWN_SECTIONS, own_sections);
+  for (size_t i = 0; !closest && i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *name = tutti_host_section(recipe->host, i, &descriptor, &config);
+    closest = tutti_closest_name(entry->section, 1, &name);
+  }
+  return tutti_recipe_blame_line(
+      context, entry,
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "unknown section [%s], or no plugin in use names it%s%s%s",
+                 entry->section, closest ? "; did you mean [" : "", closest ? closest : "", closest ? "]?" : ""));
+}
+
+/* The first file, for what is wrong with the recipe as a whole. */
+static const char *recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }
+
+static enum tutti_status needs_value(tutti_context *context, const tutti_recipe *recipe, const char *section,
+                                     const struct tutti_param *param) {
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [%s] %s: needs a value: %s", recipe_path(recipe), section,
+                    param->name, param->doc);
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------ */
+
+/* The entry's value; a relative path gets the folder of its file in front. */
+static enum tutti_status value_of(tutti_context *context, const struct recipe_entry *entry,
+                                  const struct tutti_param *param, char **value) {
+  if (param->type != TUTTI_PARAM_PATH || *entry->value == '/' || !*entry->value)
+    return tutti_strdup(context, entry->value, value);
+  TUTTI_TRY(context, tutti_format(context, value, "%s/%s", entry->file->folder, entry->value));
+  if (!strstr(*value, " ;"))
+    return TUTTI_OK;
+  tutti_free(*value);
+  return tutti_recipe_blame(context, entry,
+                            TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                       "' ;' begins a comment, and the folder %s has it in its name",
+                                       entry->file->folder));
+}
+
+/* Fill the config of one of the core's own sections. */
+static enum tutti_status fill_own(tutti_context *context, const tutti_recipe *recipe, const char *section,
+                                  const struct tutti_params *params, tutti_config **config) {
+  TUTTI_TRY(context, tutti_config_create(context, params, config));
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    if (strcmp(entry->section, section) != 0 || !*entry->key)
+      continue;
+    const struct tutti_param *param = tutti_params_find(params, entry->key);
+    if (!param)
+      return tutti_recipe_unknown_key(context, entry, "the section", params, 0);
+    char *value;
+    TUTTI_TRY(context, value_of(context, entry, param, &value));
+    enum tutti_status status = tutti_config_set(context, *config, entry->key, value);
+    tutti_free(value);
+    if (status != TUTTI_OK)
+      return tutti_recipe_blame(context, entry, status);
+  }
+  const char *missing = tutti_config_missing(*config);
+  return missing ? needs_value(context, recipe, section, tutti_params_find(params, missing)) : TUTTI_OK;
+}
+
+/* --- [run] ------------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status set_text(tutti_context *context, tutti_config *config, const char *name, char *text) {
+  enum tutti_status status = tutti_config_set(context, config, name, text);
+  tutti_free(text);
+  return status;
+}
+
+/* The name of the recipe's file without .ini, unless the recipe names the run. */
+static enum tutti_status set_name(tutti_context *context, tutti_recipe *recipe, const char *path) {
+  const struct recipe_entry *entry = tutti_recipe_find(recipe, "run", "name");
+  const char *name = ((const struct tutti_run_config *)tutti_config_values(recipe->run))->name;
+  if (!*name) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    char *text;
+    TUTTI_TRY(context, tutti_strdup(context, base, &text));
+    size_t length = strlen(text);
+    if (length > 4 && strcmp(text + length - 4, ".ini") == 0)
+      text[length - 4] = '\0';
+    return set_text(context, recipe->run, "name", text);
+  }
+  if (!strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+    return TUTTI_OK;
+  return tutti_recipe_blame(
+      context, entry, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a folder, found '%s'", name));
+}
+
+/* Make the folders of plugin_path absolute, and put them on the context's search path. */
+static enum tutti_status set_plugin_path(tutti_context *context, tutti_recipe *recipe) {
+  const struct recipe_entry *entry = tutti_recipe_find(recipe, "run", "plugin_path");
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_text absolute = tutti_text_begin(context);
+  char *copy = NULL, *cursor, *folder;
+  if (!entry || !*entry->value)
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, entry->value, &copy));
+  cursor = copy;
+  while ((folder = strsep(&cursor, ":")))
+    if (*folder)
+      tutti_text_add(&absolute, "%s%s%s%s", absolute.length ? ":" : "", *folder == '/' ? "" : entry->file->folder,
+                     *folder == '/' ? "" : "/", folder);
+  tutti_free(copy);
+  TUTTI_TRY_OUT(context, tutti_text_take(&absolute, &copy));
+  TUTTI_TRY_OUT(context, tutti_config_set(context, recipe->run, "plugin_path", copy));
+  /* A folder is put in front of those that were put before it. */
+  for (char *end = copy + strlen(copy); end > copy; end = folder > copy ? folder - 1 : copy) {
+    *end = '\0';
+    folder = strrchr(copy, ':');
+    folder = folder ? folder + 1 : copy;
+    TUTTI_TRY_OUT(context, tutti_plugin_path_add(context, folder));
+  }
+out:
+  tutti_text_discard(&absolute);
+  tutti_free(copy);
+  return status;
+}
+
+static bool has_section(const tutti_recipe *recipe, const char *section) {
+  for (size_t i = 0; i < recipe->count; i++)
+    if (strcmp(recipe->entries[i].section, section) == 0)
+      return true;
+  return false;
+}
+
+static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe *recipe, const char *path) {
+  const struct recipe_entry *extends = tutti_recipe_find(recipe, "run", "extends");
+  if (extends)
+    return tutti_recipe_blame(
+        context, extends, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "it stands at the top, before the first section"));
+  TUTTI_TRY(context, fill_own(context, recipe, "run", tutti_run_params(), &recipe->run));
+  TUTTI_TRY(context, set_name(context, recipe, path));
+  TUTTI_TRY(context, set_plugin_path(context, recipe));
+  if (has_section(recipe, "data")) {
+    TUTTI_TRY(context, fill_own(context, recipe, "data", tutti_data_params(), &recipe->data));
+    return fill_own(context, recipe, "head", tutti_head_params(), &recipe->head);
+  }
+  if (has_section(recipe, "head"))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [head] says how data are predicted, and there is no [data]",
+                      recipe_path(recipe));
+  return TUTTI_OK;
+}
+
+/* --- plugins ----------------------------------------------------------------------------------------------------- */
+
+unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
+  unsigned layer = 0;
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    bool decides = is_root(section) ? strcmp(entry->section, section) == 0 && strcmp(entry->key, "plugin") == 0
+                                    : strcmp(entry->key, section) == 0 || strcmp(entry->key, "plugin") == 0;
+    if (decides && entry->layer > layer)
+      layer = entry->layer;
+  }
+  return layer;
+}
+
+static enum tutti_status put_root(tutti_context *context, tutti_recipe *recipe, size_t index) {
+  const char *section = roots[index].section, *plugin = roots[index].plugin;
+  const struct recipe_entry *entry = tutti_recipe_find(recipe, section, "plugin");
+  if (roots[index].kind == TUTTI_KIND_SPACE && !recipe->data)
+    plugin = SPACE_WITHOUT_DATA;
+  if (entry && (!*entry->value || strcmp(entry->value, "none") == 0))
+    return tutti_recipe_blame(context, entry,
+                              TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a %s, found '%s'",
+                                         tutti_kind_name(roots[index].kind), entry->value));
+  enum tutti_status status =
+      tutti_host_put(context, recipe->host, section, roots[index].kind, entry ? entry->value : plugin);
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  return entry ? tutti_recipe_blame(context, entry, status)
+               : tutti_error_prefix(context, status, "%s: [%s] plugin: ", recipe_path(recipe), section);
+}
+
+/* A plugin that is named by another's parameter is not chosen in its own section. */
+static enum tutti_status refuse_plugin_key(tutti_context *context, const tutti_recipe *recipe,
+                                           const struct recipe_entry *entry) {
+  const char *user = "a plugin that uses it";
+  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *section = tutti_host_section(recipe->host, i, &descriptor, &config);
+    if (tutti_params_find(&descriptor->params, entry->section))
+      user = section;
+  }
+  return tutti_recipe_blame(context, entry,
+                            TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                       "this section's plugin is chosen by '%s = %s' in [%s]", entry->section,
+                                       entry->value, user));
+}
+
+static enum tutti_status set_plugin_value(tutti_context *context, tutti_recipe *recipe,
+                                          const struct tutti_descriptor *descriptor,
+                                          const struct recipe_entry *entry) {
+  const struct tutti_param *param = tutti_params_find(&descriptor->params, entry->key);
+  char owner[128], *value;
+  if (!param && entry->layer < tutti_recipe_decided(recipe, entry->section)) {
+    tutti_log(context, TUTTI_LOG_INFO, "%s:%d: [%s] %s is left out: %s %s does not have it", entry->file->path,
+              entry->line, entry->section, entry->key, tutti_kind_name(descriptor->kind), descriptor->name);
+    return TUTTI_OK;
+  }
+  if (!param) {
+    (void)snprintf(owner, sizeof owner, "%s %s", tutti_kind_name(descriptor->kind), descriptor->name);
+    return tutti_recipe_unknown_key(context, entry, owner, &descriptor->params, 0);
+  }
+  TUTTI_TRY(context, value_of(context, entry, param, &value));
+  enum tutti_status status = tutti_host_set(context, recipe->host, entry->section, entry->key, value);
+  tutti_free(value);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_blame(context, entry, status);
+}
+
+/* Set all that the recipe says of the plugin in a section, in the recipe's order. */
+static enum tutti_status set_section(tutti_context *context, tutti_recipe *recipe, const char *section) {
+  const tutti_config *config;
+  const struct tutti_descriptor *descriptor = tutti_recipe_plugin(recipe, section, &config);
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    if (strcmp(entry->section, section) != 0 || !*entry->key || tutti_recipe_is_superseded(recipe, entry))
+      continue;
+    if (strcmp(entry->key, "plugin") != 0)
+      TUTTI_TRY(context, set_plugin_value(context, recipe, descriptor, entry));
+    else if (!is_root(section))
+      return refuse_plugin_key(context, recipe, entry);
+  }
+  return TUTTI_OK;
+}
+
+/* A parameter that names a plugin puts a section behind the others, or another plugin into one. One that was gone through
+   before then has to be gone through again. */
+static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recipe) {
+  for (size_t i = 0; i < ROOTS; i++)
+    TUTTI_TRY(context, put_root(context, recipe, i));
+  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    char section[128];
+    (void)snprintf(section, sizeof section, "%s", tutti_host_section(recipe->host, i, &descriptor, &config));
+    TUTTI_TRY(context, set_section(context, recipe, section));
+    if (i >= tutti_host_sections(recipe->host) ||
+        strcmp(tutti_host_section(recipe->host, i, &descriptor, &config), section) != 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s: [%s] takes a plugin out of a section that an earlier one fills", recipe_path(recipe),
+                        section);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_needed(tutti_context *context, const tutti_recipe *recipe) {
+  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *section = tutti_host_section(recipe->host, i, &descriptor, &config);
+    const char *missing = tutti_config_missing(config);
+    if (missing)
+      return needs_value(context, recipe, section, tutti_params_find(&descriptor->params, missing));
+  }
+  return TUTTI_OK;
+}
+
+/* Which of the sections that no plugin in use names are left over from plugins that a higher layer has swapped? */
+static enum tutti_status check_sections(tutti_context *context, const tutti_recipe *recipe) {
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    const tutti_config *config;
+    if (is_own(entry->section) || tutti_recipe_plugin(recipe, entry->section, &config) ||
+        entry->layer < tutti_recipe_decided(recipe, entry->section))
+      continue;
+    return unknown_section(context, recipe, entry);
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe) {
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  /* The recipe itself is the file that was read first; those that it extends follow. */
+  TUTTI_TRY(context, fill_own_sections(context, recipe, recipe_path(recipe)));
+  TUTTI_TRY(context, tutti_host_create(context, &facts, &recipe->host));
+  TUTTI_TRY(context, set_plugins(context, recipe));
+  TUTTI_TRY(context, check_sections(context, recipe));
+  TUTTI_TRY(context, tutti_recipe_set_hyperparameters(context, recipe));
+  return check_needed(context, recipe);
+}

@@ -1,0 +1,267 @@
+/* test_recipe.c - recipes: what they mean, what they extend, what they print. test_recipe_errors.c has what is refused. */
+#include "recipe_fixture.h"
+
+/* --- meaning ----------------------------------------------------------------------------------------------------- */
+
+static void an_empty_recipe_has_all_defaults(void **state) {
+  tutti_recipe *recipe = load("");
+  const struct tutti_run_config *run = tutti_recipe_run(recipe);
+  assert_string_equal(run->name, "x");
+  assert_int_equal(run->seed, 1);
+  assert_int_equal(run->window, 8);
+  assert_int_equal(run->order, 0);
+  assert_int_equal(run->loss, 0);
+  assert_true(isinf(run->trial_timeout) && run->keep_weights);
+  assert_null(tutti_recipe_data(recipe));
+  assert_null(tutti_recipe_head(recipe));
+  assert_string_equal(tutti_recipe_folder(recipe), folder);
+  assert_int_equal(tutti_domain_count(tutti_recipe_hyperparameters(recipe)), 0);
+  /* Without data there are no networks to search. */
+  assert_string_equal(value_in(recipe, "space", "plugin"), "fixed");
+  assert_string_equal(value_in(recipe, "backend", "plugin"), "cpu");
+  assert_string_equal(value_in(recipe, "builder", "plugin"), "nes-rs");
+  assert_string_equal(value_in(recipe, "selector", "plugin"), "forward");
+  assert_string_equal(value_in(recipe, "executor", "plugin"), "local");
+  tutti_recipe_destroy(recipe);
+}
+
+static void sections_set_what_they_name(void **state) {
+  tutti_recipe *recipe =
+      load("; a comment\n# another\n"
+           "[run]\nname = concrete   ; behind a value\n  seed=7\nloss : nll\n\torder = completion\r\n"
+           "[data]\nformat = toy-sine\n[head]\n"
+           "[builder]\nplugin = agebo\nsurrogate = gp\nacquisition = lcb\nbatch = 5\n"
+           "[acquisition]\nkappa = 0.001\n[surrogate]\nrate = 2\n[backend]\nepochs = 3\n");
+  assert_string_equal(tutti_recipe_run(recipe)->name, "concrete");
+  assert_int_equal(tutti_recipe_run(recipe)->seed, 7);
+  assert_int_equal(tutti_recipe_run(recipe)->loss, 1 + TUTTI_LOSS_NLL);
+  assert_int_equal(tutti_recipe_run(recipe)->order, 1);
+  assert_non_null(tutti_recipe_data(recipe));
+  assert_non_null(tutti_recipe_head(recipe));
+  assert_string_equal(value_in(recipe, "space", "plugin"), "mlp");
+  assert_string_equal(value_in(recipe, "builder", "batch"), "5");
+  assert_string_equal(value_in(recipe, "acquisition", "plugin"), "lcb");
+  assert_string_equal(value_in(recipe, "acquisition", "kappa"), "0.001");
+  assert_string_equal(value_in(recipe, "surrogate", "rate"), "2");
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "3");
+  tutti_recipe_destroy(recipe);
+}
+
+static void losses_are_in_the_order_of_their_enum(void **state) {
+  for (int i = 0; i < TUTTI_LOSS_COUNT; i++) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "[run]\nloss = %s\n", tutti_loss_names()[i]);
+    tutti_recipe *recipe = load(text);
+    assert_int_equal(tutti_recipe_run(recipe)->loss, 1 + i);
+    tutti_recipe_destroy(recipe);
+  }
+}
+
+static void hyperparameters_are_fixed_or_searched(void **state) {
+  tutti_recipe *recipe =
+      load("[hyperparameters]\nepochs = 50\nrate = log-uniform 1e-4 0.1\nbatch = log-integer 1 256\n"
+           "optimiser = choice sgd adam\nflag = choice yes no if optimiser = sgd\n");
+  const tutti_domain *domain = tutti_recipe_hyperparameters(recipe);
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "50");
+  assert_int_equal(tutti_domain_count(domain), 4);
+  assert_string_equal(tutti_domain_at(domain, 0)->name, "rate");
+  assert_true(tutti_domain_at(domain, 0)->low == 1e-4 && tutti_domain_at(domain, 0)->log);
+  assert_string_equal(tutti_domain_at(domain, 3)->parent, "optimiser");
+  tutti_recipe_destroy(recipe);
+}
+
+static void paths_belong_to_the_file_that_has_them(void **state) {
+  char expected[256];
+  assert_int_equal(mkdir("base", 0700), 0);
+  write_text("base/b.ini", "[builder]\nplugin = agebo\n[surrogate]\npath = points.csv\n"
+                           "[run]\nplugin_path = more:/far:there\n");
+  tutti_recipe *recipe = load("extends = base/b.ini\n[selector]\nplugin = greedy\npath = weights.csv\n");
+  (void)snprintf(expected, sizeof expected, "%s/base/points.csv", folder);
+  assert_string_equal(value_in(recipe, "surrogate", "path"), expected);
+  (void)snprintf(expected, sizeof expected, "%s/weights.csv", folder);
+  assert_string_equal(value_in(recipe, "selector", "path"), expected);
+  (void)snprintf(expected, sizeof expected, "%s/base/more:/far:%s/base/there", folder, folder);
+  assert_string_equal(tutti_recipe_run(recipe)->plugin_path, expected);
+  tutti_recipe_destroy(recipe);
+  /* Those of the command line belong to the working folder. */
+  assert_int_equal(chdir("base"), 0);
+  const char *override = "surrogate.path=mine.csv";
+  assert_int_equal(tutti_recipe_load(context, "../x.ini", 1, &override, &recipe), TUTTI_OK);
+  (void)snprintf(expected, sizeof expected, "%s/base/mine.csv", folder);
+  assert_string_equal(value_in(recipe, "surrogate", "path"), expected);
+  assert_string_equal(tutti_recipe_folder(recipe), folder);
+  tutti_recipe_destroy(recipe);
+  assert_int_equal(chdir(".."), 0);
+}
+
+/* --- layers ------------------------------------------------------------------------------------------------------ */
+
+static void later_layers_win(void **state) {
+  static const char *const overrides[] = {"backend.epochs=9", "run.seed = 5", "backend.epochs=10"};
+  write_text("a.ini", "[run]\nseed = 1\nbudget = 11\n[backend]\nepochs = 1\nbatch = 1\n");
+  write_text("b.ini", "extends = a.ini\n[run]\nseed = 2\n[backend]\nepochs = 2\n");
+  write_text("x.ini", "extends = b.ini\n[run]\nseed = 3\n");
+  tutti_recipe *recipe = load_with(0, NULL);
+  assert_int_equal(tutti_recipe_run(recipe)->seed, 3);
+  assert_int_equal(tutti_recipe_run(recipe)->budget, 11);
+  assert_string_equal(tutti_recipe_run(recipe)->name, "x");
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "2");
+  assert_string_equal(value_in(recipe, "backend", "batch"), "1");
+  tutti_recipe_destroy(recipe);
+  recipe = load_with(3, overrides);
+  assert_int_equal(tutti_recipe_run(recipe)->seed, 5);
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "10");
+  tutti_recipe_destroy(recipe);
+}
+
+static void swapping_a_plugin_keeps_what_fits(void **state) {
+  write_text("a.ini", "[backend]\nplugin = cpu\nepochs = 5\nrate = 0.5\n"
+                      "[hyperparameters]\nbatch = integer 1 8\n"
+                      "[builder]\nplugin = agebo\nacquisition = lcb\nsurrogate = gp\n"
+                      "[acquisition]\nkappa = 3\n[surrogate]\nrate = 4\n");
+  tutti_recipe *recipe = load("extends = a.ini\n[backend]\nplugin = gpu\n[builder]\nplugin = nes-rs\n");
+  assert_string_equal(value_in(recipe, "backend", "plugin"), "gpu");
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "5");
+  assert_string_equal(value_in(recipe, "acquisition", "plugin"), "(no such section)");
+  assert_int_equal(tutti_domain_count(tutti_recipe_hyperparameters(recipe)), 0);
+  tutti_recipe_destroy(recipe);
+  static const char *const swap[] = {"builder.surrogate=forest", "builder.acquisition=none"};
+  write_text("x.ini", "extends = a.ini\n");
+  recipe = load_with(2, swap);
+  assert_string_equal(value_in(recipe, "surrogate", "plugin"), "forest");
+  assert_string_equal(value_in(recipe, "acquisition", "plugin"), "(no such section)");
+  tutti_recipe_destroy(recipe);
+  /* What the swapping layer says itself has to fit. */
+  refuse("extends = a.ini\n[backend]\nplugin = gpu\nrate = 1\n",
+         "x.ini:4: [backend] rate: unknown key (backend gpu has: epochs)");
+}
+
+static void a_later_layer_may_fix_or_search(void **state) {
+  write_text("a.ini", "[backend]\nepochs = 5\n[hyperparameters]\nrate = uniform 0.1 1\n");
+  tutti_recipe *recipe = load("extends = a.ini\n[backend]\nrate = 0.5\n[hyperparameters]\nepochs = integer 1 10\n");
+  const tutti_domain *domain = tutti_recipe_hyperparameters(recipe);
+  assert_int_equal(tutti_domain_count(domain), 1);
+  assert_string_equal(tutti_domain_at(domain, 0)->name, "epochs");
+  assert_string_equal(value_in(recipe, "backend", "rate"), "0.5");
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "100");
+  tutti_recipe_destroy(recipe);
+}
+
+/* A parent that is changed stays in front of what depends on it. */
+static void overridden_ranges_keep_their_place(void **state) {
+  write_text("a.ini", "[hyperparameters]\noptimiser = choice sgd adam\nrate = uniform 0.1 1 if optimiser = sgd\n");
+  tutti_recipe *recipe = load("extends = a.ini\n[hyperparameters]\noptimiser = choice sgd rmsprop\n");
+  assert_string_equal(tutti_domain_at(tutti_recipe_hyperparameters(recipe), 0)->choices[1], "rmsprop");
+  tutti_recipe_destroy(recipe);
+}
+
+/* --- print ------------------------------------------------------------------------------------------------------- */
+
+static char *printed(const tutti_recipe *recipe) {
+  char *text;
+  if (tutti_recipe_print(context, recipe, &text) != TUTTI_OK)
+    fail_msg("%s", tutti_error_message(context));
+  return text;
+}
+
+static const char rich[] =
+    "[run]\nname = r\nplugin_path = a:b\ntrial_timeout = 0.1\n[data]\nformat = toy-sine\nnoise = 0.1 0.3\n"
+    "[builder]\nplugin = agebo\nacquisition = lcb\n[surrogate]\npath = p\n[acquisition]\nkappa = 1e-17\n"
+    "[hyperparameters]\noptimiser = choice sgd adam\nrate = log-uniform 1e-7 0.3 if optimiser = sgd\n"
+    "epochs = 7\nbatch = log-integer 1 256\n";
+
+static void the_printed_recipe_prints_the_same(void **state) {
+  static const char *const texts[] = {"", rich,
+                                      "[selector]\nplugin = greedy\npath = /p\n[backend]\ntext = a # b = c [d]\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    tutti_recipe *recipe = load(texts[i]), *again;
+    char *first = printed(recipe);
+    assert_int_equal(mkdir("elsewhere", 0700) == 0 || errno == EEXIST, 1);
+    write_text("elsewhere/y.ini", first);
+    if (tutti_recipe_load(context, "elsewhere/y.ini", 0, NULL, &again) != TUTTI_OK)
+      fail_msg("%s\n%s", tutti_error_message(context), first);
+    char *second = printed(again);
+    assert_string_equal(first, second);
+    assert_int_equal(tutti_recipe_same_run(context, recipe, again), TUTTI_OK);
+    assert_int_equal(tutti_domain_count(tutti_recipe_hyperparameters(recipe)),
+                     tutti_domain_count(tutti_recipe_hyperparameters(again)));
+    tutti_free(first);
+    tutti_free(second);
+    tutti_recipe_destroy(recipe);
+    tutti_recipe_destroy(again);
+  }
+}
+
+static void everything_effective_is_printed(void **state) {
+  tutti_recipe *recipe = load(rich);
+  char *text = printed(recipe);
+  static const char *const parts[] = {"[run]\nname = r ",
+                                      "\nbudget = ",
+                                      "\n[data]\nformat = toy-sine ",
+                                      "\n[head]\n",
+                                      "\n[hyperparameters]\noptimiser = choice sgd adam ",
+                                      "\nrate = log-uniform 1e-07 0.3 if optimiser = sgd ; Test. [x]\n",
+                                      "\n[backend]\nplugin = cpu ",
+                                      "\nepochs = 7 ",
+                                      "\nsurrogate = gp ",
+                                      "\n[surrogate]\n; gp: Test\n",
+                                      "\nkappa = 1e-17 ",
+                                      "; Test."};
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    if (!strstr(text, parts[i]))
+      fail_msg("\"%s\" lacks \"%s\"", text, parts[i]);
+  tutti_free(text);
+  tutti_recipe_destroy(recipe);
+}
+
+static void runs_are_told_apart(void **state) {
+  static const struct {
+    const char *override, *expected; /* NULL: the same run */
+  } cases[] = {
+      {"run.name=other", NULL},
+      {"run.workers=3", NULL},
+      {"run.trial_timeout=5", NULL},
+      {"run.memory_limit=100", NULL},
+      {"run.plugin_path=", NULL},
+      {"run.seed=2", "[run] seed is '1' in one recipe and '2' in the other"},
+      {"run.budget=61", "[run] budget is '60'"},
+      {"backend.epochs=8", "[backend] epochs is '7' in one recipe and '8' in the other"},
+      {"hyperparameters.batch=log-integer 1 128", "'log-integer 1 256' in one recipe and 'log-integer 1 128'"},
+      {"hyperparameters.batch=16",
+       "[hyperparameters] batch is 'log-integer 1 256' in one recipe and not there in the other"},
+      {"hyperparameters.flag=choice yes no", "[backend] flag is 'false' in one recipe and not there"},
+      {"builder.surrogate=forest", "[builder] surrogate is 'gp' in one recipe and 'forest' in the other"},
+      {"acquisition.kappa=2", "[acquisition] kappa is '1e-17'"},
+      {"data.noise=0.1 0.4", "[data] noise is"},
+  };
+  tutti_recipe *recipe = load(rich);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    tutti_recipe *other = load_with(1, &cases[i].override);
+    enum tutti_status status = tutti_recipe_same_run(context, recipe, other);
+    if (!cases[i].expected)
+      assert_int_equal(status, TUTTI_OK);
+    else if (status != TUTTI_ERROR_USAGE || !strstr(tutti_error_message(context), cases[i].expected))
+      fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].override, tutti_error_message(context), cases[i].expected);
+    assert_int_equal(tutti_recipe_same_run(context, other, recipe), status);
+    tutti_recipe_destroy(other);
+  }
+  tutti_recipe_destroy(recipe);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(an_empty_recipe_has_all_defaults, begin, end),
+      cmocka_unit_test_setup_teardown(sections_set_what_they_name, begin, end),
+      cmocka_unit_test_setup_teardown(losses_are_in_the_order_of_their_enum, begin, end),
+      cmocka_unit_test_setup_teardown(hyperparameters_are_fixed_or_searched, begin, end),
+      cmocka_unit_test_setup_teardown(paths_belong_to_the_file_that_has_them, begin, end),
+      cmocka_unit_test_setup_teardown(later_layers_win, begin, end),
+      cmocka_unit_test_setup_teardown(swapping_a_plugin_keeps_what_fits, begin, end),
+      cmocka_unit_test_setup_teardown(a_later_layer_may_fix_or_search, begin, end),
+      cmocka_unit_test_setup_teardown(overridden_ranges_keep_their_place, begin, end),
+      cmocka_unit_test_setup_teardown(the_printed_recipe_prints_the_same, begin, end),
+      cmocka_unit_test_setup_teardown(everything_effective_is_printed, begin, end),
+      cmocka_unit_test_setup_teardown(runs_are_told_apart, begin, end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
