@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/space_fixture.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/space_fixture.h %D%/unit/recipe_fixture.h
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
@@ -61,6 +61,8 @@ unit_tests += %D%/unit/test_npy
 unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_selectors
+unit_tests += %D%/unit/test_recipe
+unit_tests += %D%/unit/test_recipe_errors
 unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_space_fixed
 unit_tests += %D%/unit/test_space_mlp
