@@ -22,8 +22,19 @@ extern char **environ;
 
 /* --- the child --- */
 
+/* What plugins print while loading must not mix with the answer: that gets a descriptor of its own. */
+static int set_output_apart(int output) {
+  int answer = fcntl(output, F_DUPFD_CLOEXEC, 3), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (answer >= 0 && nowhere >= 0 && dup2(nowhere, output) >= 0) {
+    (void)close(nowhere);
+    return answer;
+  }
+  return output;
+}
+
 int tutti_plugin_scan_child(tutti_context *context, const char *file, int output) {
   const struct tutti_descriptor *descriptor = NULL;
+  output = set_output_apart(output);
   enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
   json_t *root = status == TUTTI_OK
                      ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version", descriptor->version,
@@ -81,7 +92,7 @@ static bool read_output(int descriptor, char *text, size_t size) {
 static json_t *ask_child(const char *scanner, const char *file) {
   int ends[2], how = 0;
   pid_t child;
-  char text[OUTPUT_SIZE] = "", reason[256] = "it printed no answer";
+  char text[OUTPUT_SIZE] = "", reason[512] = "";
   char *const command[] = {(char *)(uintptr_t)scanner, (char *)(uintptr_t) "scan-plugin", (char *)(uintptr_t)file, NULL};
   posix_spawn_file_actions_t actions;
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -95,8 +106,8 @@ static json_t *ask_child(const char *scanner, const char *file) {
   bool in_time = !error && read_output(ends[0], text, sizeof text);
   (void)close(ends[0]);
   if (!error) {
-    if (!in_time)
-      (void)kill(child, SIGKILL);
+    /* Also after the end of the output: a child that closed it and goes on hangs, one that is ending does not mind. */
+    (void)kill(child, SIGKILL);
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
       ;
   }
@@ -105,11 +116,12 @@ static json_t *ask_child(const char *scanner, const char *file) {
     return answer;
   if (error)
     (void)snprintf(reason, sizeof reason, "%s cannot be run: %s", scanner, strerror(error));
-  else if (!in_time)
+  else if (!in_time || (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL))
     (void)snprintf(reason, sizeof reason, "it hangs while loading (no answer in %d s)", TIMEOUT_MS / 1000);
   else if (WIFSIGNALED(how))
-    (void)snprintf(reason, sizeof reason, "it crashes while loading (%s)", strsignal(WTERMSIG(how)));
-  else if (WEXITSTATUS(how))
+    (void)snprintf(reason, sizeof reason, "it crashes while loading (SIG%s: %s)", sigabbrev_np(WTERMSIG(how)),
+                   sigdescr_np(WTERMSIG(how)));
+  else
     (void)snprintf(reason, sizeof reason, "it ends the program while loading (exit code %d)", WEXITSTATUS(how));
   return json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason", reason, "version", "", "summary", "");
 }

@@ -74,3 +74,11 @@ cli_tests += %D%/cli/install.sh
 cli_tests += %D%/cli/lists.sh
 
 benches += %D%/bench/select
+
+# A selector that is broken as the name of its file says, and a module that is no plugin.
+check_LTLIBRARIES += %D%/faults/broken.la %D%/faults/no_symbol.la
+tests_faults_broken_la_SOURCES = %D%/faults/broken.c
+tests_faults_broken_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
+tests_faults_no_symbol_la_SOURCES = %D%/faults/no_symbol.c
+tests_faults_no_symbol_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+fault_tests += %D%/faults/test_broken_plugins

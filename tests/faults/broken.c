@@ -1,0 +1,122 @@
+/* broken.c - a plugin that is broken in many ways: its file's name, selector-FAULT.so, says in which. Tests copy it. */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/plugin.h>
+#include <unistd.h>
+
+static const struct tutti_descriptor *plugin(void);
+
+/* "crashes" of ".../selector-crashes.so". */
+static bool is_fault(const char *fault) {
+  Dl_info info;
+  char end[64];
+  if (!dladdr((void *)(uintptr_t)plugin, &info) || !info.dli_fname)
+    return false;
+  (void)snprintf(end, sizeof end, "/selector-%s.so", fault);
+  size_t length = strlen(info.dli_fname), tail = strlen(end);
+  return length >= tail && strcmp(info.dli_fname + length - tail, end) == 0;
+}
+
+__attribute__((constructor)) static void on_load(void) {
+  if (is_fault("crashes"))
+    (void)raise(SIGSEGV);
+  if (is_fault("aborts"))
+    abort();
+  if (is_fault("exits"))
+    _exit(0);
+  if (is_fault("exits-with-3"))
+    _exit(3);
+  if (is_fault("prints"))
+    (void)!write(STDOUT_FILENO, "{\"works\": false} hello\n", 23);
+  for (int output = 1; output < 10 && is_fault("hangs-without-output"); output++)
+    (void)close(output);
+  while (is_fault("hangs") || is_fault("hangs-without-output"))
+    (void)pause();
+}
+
+/* --- a selector that takes the first model --- */
+
+struct config {
+  double share;
+};
+static const struct tutti_param params[] = {{.name = "share",
+                                             .type = TUTTI_PARAM_REAL,
+                                             .offset = offsetof(struct config, share),
+                                             .preset = "0.5",
+                                             .min = 0,
+                                             .max = 1,
+                                             .doc = "Not used."}};
+static const struct tutti_param bad_params[] = {{.name = "share",
+                                                 .type = TUTTI_PARAM_REAL,
+                                                 .offset = offsetof(struct config, share),
+                                                 .preset = "2",
+                                                 .min = 0,
+                                                 .max = 1,
+                                                 .doc = "Not used."}};
+
+static enum tutti_status create(tutti_context *context, const void *config, const void *setup, void **self) {
+  (void)config, (void)setup;
+  if (is_fault("fails"))
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "the dog ate it");
+  if (is_fault("fails-silently"))
+    return TUTTI_ERROR_IO;
+  return tutti_alloc(context, 1, 1, self);
+}
+
+static enum tutti_status choose(void *self, tutti_context *context, const struct tutti_pool *pool, size_t count,
+                                tutti_ensemble *ensemble) {
+  (void)self, (void)count;
+  return tutti_ensemble_add(context, ensemble, pool->trials[0], 1);
+}
+
+static bool unavailable(char *why, size_t why_size) {
+  (void)snprintf(why, why_size, "there is no abacus here");
+  return false;
+}
+
+static const struct tutti_selector_ops ops = {.size = sizeof ops, .select = choose}, no_ops = {.size = sizeof no_ops},
+                                       short_ops = {.size = sizeof(size_t), .select = choose};
+
+#define SOUND(text)                                                                                                      \
+  TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, text), .version = "1", .summary = "broken, or not", .source = "",           \
+                                                    .licence = "Apache-2.0",                                             \
+                                                    .params = TUTTI_PARAMS(params, struct config), .create = create,     \
+                                                    .destroy = tutti_free, .ops = &ops
+
+#pragma GCC diagnostic ignored "-Woverride-init" /* a sound descriptor, and then its fault */
+#pragma GCC diagnostic ignored "-Wextra"
+static const struct tutti_descriptor descriptors[] = {
+    {SOUND("sound")},
+    {SOUND("prints")},
+    {SOUND("fails")},
+    {SOUND("fails-silently")},
+    {SOUND("old-abi"), .abi_major = TUTTI_ABI_MAJOR - 1},
+    {SOUND("new-abi"), .abi_minor = TUTTI_ABI_MINOR + 1},
+    {SOUND("short"), .size = offsetof(struct tutti_descriptor, ops)},
+    {SOUND("no-op"), .ops = &no_ops},
+    {SOUND("short-ops"), .ops = &short_ops},
+    {SOUND("no-ops"), .ops = NULL},
+    {SOUND("no-create"), .create = NULL},
+    {SOUND("no-summary"), .summary = NULL},
+    {SOUND("unknown-kind"), .kind = TUTTI_KIND_COUNT},
+    {SOUND("bad-table"), .params = TUTTI_PARAMS(bad_params, struct config)},
+    {SOUND("unavailable"), .available = unavailable},
+};
+static const struct tutti_descriptor other_name = {SOUND("quite-another")}, bad_name = {SOUND("Bad Name")};
+
+static const struct tutti_descriptor *plugin(void) {
+  if (is_fault("other-name"))
+    return &other_name;
+  if (is_fault("bad-name"))
+    return &bad_name;
+  for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
+    if (is_fault(descriptors[i].name))
+      return &descriptors[i];
+  return NULL;
+}
+
+TUTTI_API const struct tutti_descriptor *tutti_plugin(void);
+TUTTI_API const struct tutti_descriptor *tutti_plugin(void) { return plugin(); }
