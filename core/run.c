@@ -233,14 +233,28 @@ static enum tutti_status record_result(struct manager *manager, const struct tut
   return arrive(manager, reply->trial);
 }
 
+/* Try a trial again whose worker was lost, unless that came too often: *again says so. */
+static enum tutti_status retry(struct manager *manager, const struct tutti_reply *reply, bool *again) {
+  struct tutti_record *record = &manager->history.records[reply->trial];
+  *again = reply->kind == TUTTI_REPLY_LOST && record->lost++ < manager->run->retries;
+  if (!*again)
+    return TUTTI_OK;
+  tutti_log(manager->context, TUTTI_LOG_WARNING, "trial %" PRIu64 ": %s; it is tried again", reply->trial, reply->text);
+  return submit(manager, reply->trial);
+}
+
 static enum tutti_status take_reply(struct manager *manager, const struct tutti_reply *reply) {
   tutti_context *context = manager->context;
   struct tutti_reply_facts facts;
+  bool again;
   if (reply->kind == TUTTI_REPLY_PROGRESS || reply->kind == TUTTI_REPLY_NONE)
     return TUTTI_OK;
   if (reply->trial >= manager->history.asked)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "executor %s gave a reply for trial %" PRIu64 ", which nobody asked for",
                       tutti_executor_descriptor(manager->executor)->name, reply->trial);
+  TUTTI_TRY(context, retry(manager, reply, &again));
+  if (again)
+    return TUTTI_OK;
   TUTTI_TRY(context, facts_of(context, reply, &facts));
   enum tutti_status status = facts.status;
   if (status != TUTTI_OK)

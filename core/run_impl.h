@@ -59,6 +59,7 @@ struct tutti_record {
   bool done;
   enum tutti_state state;
   double loss, seconds;
+  int64_t lost;  /* how many workers were lost over it */
   char *failure; /* NULL unless failed */
   char *report;
 };

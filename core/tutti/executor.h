@@ -24,7 +24,8 @@ enum tutti_reply_kind {
   TUTTI_REPLY_NONE,     /* the time was over, or a signal came */
   TUTTI_REPLY_DONE,     /* text: the worker's reply */
   TUTTI_REPLY_PROGRESS, /* text: the worker's report of an epoch */
-  TUTTI_REPLY_LOST      /* the worker crashed, was killed or took too long; text: why. A new worker is started. */
+  TUTTI_REPLY_LOST,     /* the worker crashed or was killed; text: why. A new worker is started. */
+  TUTTI_REPLY_TIMED_OUT /* the trial took too long, and its worker was killed; text: how long was allowed */
 };
 
 struct tutti_reply {
@@ -44,7 +45,7 @@ struct tutti_executor_ops {
   /* REQUIRED. Take a request; it may queue. */
   enum tutti_status (*submit)(void *self, tutti_context *context, uint64_t trial, const char *request);
   /* REQUIRED. Wait for one reply, `timeout` seconds at most (< 0: without end; returns early, with NONE, when the
-     context is cancelled). Every submitted trial gets exactly one DONE or LOST. A worker that cannot start, or says
+     context is cancelled). Every submitted trial gets exactly one DONE, LOST or TIMED_OUT. A worker that cannot start, or says
      FATAL, is an error with the worker's message. */
   enum tutti_status (*wait)(void *self, tutti_context *context, double timeout, struct tutti_reply *reply);
   /* OPTIONAL, without default. A descriptor that polls readable when `wait` would not block, or -1. */

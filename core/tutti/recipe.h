@@ -21,6 +21,7 @@ struct tutti_run_config {
   int order;                 /* 0 trial, 1 completion */
   int loss;                  /* 0 auto, then 1 + enum tutti_loss: what builders minimise and selectors too */
   double trial_timeout;      /* seconds; infinity */
+  int64_t retries;           /* how often a trial is tried again whose worker crashed or was killed */
   double memory_limit;       /* MiB of a worker; 0 none */
   bool keep_weights;         /* write weights.safetensors of every trial */
   const char *plugin_path;   /* folders, colon-separated */

@@ -255,11 +255,13 @@ static enum tutti_status executor_local_lose(struct executor_local *local, tutti
                    WTERMSIG(how) == SIGKILL ? ", as when memory runs out" : "");
   else
     (void)snprintf(why, sizeof why, "the worker ended with exit code %d", WEXITSTATUS(how));
+  double now = executor_local_now();
   for (struct executor_local_task *task = gone.tasks; task && status == TUTTI_OK; task = task->next) {
+    bool late = now >= task->since + local->setup.trial_timeout;
     char *text = NULL;
     status = tutti_strdup(context, why, &text);
     if (status == TUTTI_OK)
-      status = executor_local_push(local, context, TUTTI_REPLY_LOST, worker, task, text);
+      status = executor_local_push(local, context, late ? TUTTI_REPLY_TIMED_OUT : TUTTI_REPLY_LOST, worker, task, text);
   }
   executor_local_free_tasks(gone.tasks);
   if (status == TUTTI_OK && !ready)
