@@ -82,3 +82,7 @@ tests_faults_broken_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
 tests_faults_no_symbol_la_SOURCES = %D%/faults/no_symbol.c
 tests_faults_no_symbol_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 fault_tests += %D%/faults/test_broken_plugins
+EXTRA_DIST += %D%/bench/select_numpy.py
+fault_tests += %D%/faults/kills
+fault_scripts += %D%/faults/full-disk.sh
+fault_scripts += %D%/faults/torn-files.sh
