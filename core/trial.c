@@ -44,7 +44,7 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   training->number = (uint64_t)trial;
   (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(experiment));
   if (strcmp(data, fingerprint) != 0) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
                         "the data set has changed since the run began (fingerprint %s, expected %s); begin a new run",
                         fingerprint, data);
     goto out;
@@ -273,7 +273,7 @@ out:
 /* Reasons that are not the candidate's fault: the run stops, and goes on when they are mended. */
 static bool stops_the_run(enum tutti_status status) {
   return status == TUTTI_ERROR_FULL || status == TUTTI_ERROR_IO || status == TUTTI_ERROR_CANCELLED ||
-         status == TUTTI_ERROR_USAGE || status == TUTTI_ERROR_CORRUPT;
+         status == TUTTI_ERROR_CORRUPT;
 }
 
 static const char *const state_names[] = {"finished", "failed", "pruned"};

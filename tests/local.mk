@@ -86,3 +86,5 @@ EXTRA_DIST += %D%/bench/select_numpy.py
 fault_tests += %D%/faults/kills
 fault_scripts += %D%/faults/full-disk.sh
 fault_scripts += %D%/faults/torn-files.sh
+unit_tests += %D%/unit/test_catalogue
+unit_tests += %D%/unit/test_protocol
