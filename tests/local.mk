@@ -71,6 +71,7 @@ unit_tests += %D%/unit/test_text
 
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/install.sh
+cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/lists.sh
 
 benches += %D%/bench/select

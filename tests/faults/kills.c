@@ -202,7 +202,7 @@ static bool same_file(const char *a, const char *b) {
 static void check_files(const char *expected, const char *found) {
   static const char *const names[] = {"summary.json", "ensemble.json", "recipe.ini"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    char a[PATH_SIZE], b[PATH_SIZE];
+    char a[PATH_SIZE + 16], b[PATH_SIZE + 16];
     (void)snprintf(a, sizeof a, "%s/%s", expected, names[i]);
     (void)snprintf(b, sizeof b, "%s/%s", found, names[i]);
     if (!same_file(a, b))
