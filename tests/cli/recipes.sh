@@ -24,7 +24,7 @@ budget = 6
 format = csv
 path = table.csv
 target = y
-columns = x1 x2 group
+ignore = kind
 split = 0.6 0.2 0.2
 [space]
 plugin = mlp
@@ -42,7 +42,7 @@ INI
 }
 
 classification_recipe() {
-  regression_recipe | sed 's/^target = .*/target = kind/; s/^name = .*/name = classes/'
+  regression_recipe | sed 's/^target = .*/target = kind/; s/^ignore = .*/ignore = y/; s/^name = .*/name = classes/'
 }
 
 # A search without data, whose trials sleep: NAME SECONDS BUDGET.
