@@ -1,0 +1,168 @@
+/* train-mlp.c - training throughput of backend cpu: train-mlp [--seconds S] [WIDTH LAYERS BATCH]...
+
+   The work is that of train_mlp_torch.py: Gaussian negative log-likelihood with a variance by softplus, Adam 1e-3,
+   [36000][9] synthetic rows, shuffled mini-batches, float32. One line a configuration:
+   width layers batch steps/s samples/s GFLOP/s share-of-peak. FLOPs are counted as 6 a weight and row (forward, and twice
+   that backward); the peak is that of a loop of fused multiply-adds in registers, measured around each configuration. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../backends/cpu/cpu_impl.h"
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- the peak --- */
+
+enum { PEAK_LOOPS = 400000, PEAK_SUMS = 12 };
+
+/* Twelve sums are under way at once: enough to cover the latency of two units. */
+#define PEAK(name, bytes, attribute)                                                                                     \
+  typedef float name##_vector __attribute__((vector_size(bytes)));                                                       \
+  attribute static float name(void) {                                                                                    \
+    name##_vector s[PEAK_SUMS], a = {0}, b = {0}, all = {0};                                                             \
+    for (size_t j = 0; j < bytes / sizeof(float); j++) {                                                                 \
+      a[j] = 0.999f;                                                                                                     \
+      b[j] = 1e-3f;                                                                                                      \
+    }                                                                                                                    \
+    for (int i = 0; i < PEAK_SUMS; i++)                                                                                  \
+      s[i] = a * (float)i;                                                                                               \
+    for (int n = 0; n < PEAK_LOOPS; n++) {                                                                               \
+      s[0] = s[0] * a + b, s[1] = s[1] * a + b, s[2] = s[2] * a + b, s[3] = s[3] * a + b;                                \
+      s[4] = s[4] * a + b, s[5] = s[5] * a + b, s[6] = s[6] * a + b, s[7] = s[7] * a + b;                                \
+      s[8] = s[8] * a + b, s[9] = s[9] * a + b, s[10] = s[10] * a + b, s[11] = s[11] * a + b;                            \
+    }                                                                                                                    \
+    for (int i = 0; i < PEAK_SUMS; i++)                                                                                  \
+      all += s[i];                                                                                                       \
+    return all[0];                                                                                                       \
+  }
+
+PEAK(peak_baseline, 16, )
+#if defined(__x86_64__)
+PEAK(peak_avx2, 32, __attribute__((target("avx2,fma"))))
+PEAK(peak_avx512, 64, __attribute__((target("avx512f"))))
+#endif
+
+/* GFLOP/s of one core, the best of a few tries. */
+static double measure_peak(void) {
+  float (*loop)(void) = peak_baseline;
+  double lanes = 4, best = 0;
+#if defined(__x86_64__)
+  if (tutti_cpu_detect() == TUTTI_CPU_AVX2)
+    loop = peak_avx2, lanes = 8;
+  if (tutti_cpu_detect() == TUTTI_CPU_AVX512)
+    loop = peak_avx512, lanes = 16;
+#endif
+  volatile float sink = 0;
+  for (int i = 0; i < 20; i++) {
+    double begin = seconds_now();
+    sink += loop();
+    double rate = 2e-9 * PEAK_LOOPS * PEAK_SUMS * lanes / (seconds_now() - begin);
+    best = rate > best ? rate : best;
+  }
+  return best;
+}
+
+/* --- the work --- */
+
+enum { ROWS = 36000, FEATURES = 9 };
+
+struct watch {
+  double limit;
+  struct tutti_epoch first, last;
+};
+
+static bool watch_epoch(void *argument, const struct tutti_epoch *epoch) {
+  struct watch *watch = argument;
+  if (epoch->epoch == 1)
+    watch->first = *epoch;
+  watch->last = *epoch;
+  return epoch->epoch < 2 || epoch->seconds - watch->first.seconds < watch->limit;
+}
+
+static enum tutti_status make_rows(tutti_context *context, const struct tutti_task *task, tutti_split **split) {
+  float *x = NULL, *y = NULL;
+  enum tutti_status status;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, ROWS * FEATURES, sizeof *x, &x));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, ROWS, sizeof *y, &y));
+  struct tutti_random random;
+  tutti_random_init(&random, 0, "rows", 0);
+  tutti_random_fill_normal(&random, ROWS * FEATURES, 0, 1, x);
+  for (size_t r = 0; r < ROWS; r++) {
+    float sum = 0;
+    for (size_t f = 0; f < FEATURES; f++)
+      sum += x[r * FEATURES + f];
+    y[r] = sinf(sum) + 0.1f * (float)tutti_random_normal(&random);
+  }
+  TUTTI_TRY_OUT(context, tutti_split_create(context, "train", ROWS, task->input, 1, x, y, NULL, split));
+out:
+  tutti_free(x);
+  tutti_free(y);
+  return status;
+}
+
+static enum tutti_status run(tutti_context *context, const struct tutti_task *task, const tutti_split *rows,
+                             const int work[3], double seconds) {
+  const struct cpu_config config = {.epochs = 1000000, .batch_size = work[2], .optimiser = CPU_ADAM, .learning_rate = 1e-3,
+                                    .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+  struct watch watch = {.limit = seconds};
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  tutti_network *network = NULL;
+  uint32_t layer = 0;
+  enum tutti_status status;
+  TUTTI_TRY_OUT(context, tutti_network_create(context, task->input, &network));
+  for (int l = 0; l < work[1]; l++)
+    TUTTI_TRY_OUT(context, tutti_network_add_dense(context, network, NULL, layer, work[0], TUTTI_ACTIVATION_RELU, &layer));
+  TUTTI_TRY_OUT(context, tutti_network_add_head(context, network, layer, task));
+  struct tutti_job job = {.size = sizeof job, .run_seed = 1, .seed = 1, .task = task, .network = network, .config = &config,
+                          .train = rows, .progress = watch_epoch, .progress_argument = &watch};
+  double peak = measure_peak();
+  TUTTI_TRY_OUT(context, backend_cpu_train(context, backend_cpu_kernels(tutti_cpu_detect()), &job, &outcome));
+  double after = measure_peak();
+  peak = after > peak ? after : peak;
+  double steps = (double)(watch.last.steps - watch.first.steps) / (watch.last.seconds - watch.first.seconds);
+  double rate = steps * 3e-9 * tutti_network_flops(network) * work[2];
+  printf("%d %d %d %.0f %.0f %.1f %.2f\n", work[0], work[1], work[2], steps, steps * work[2], rate, rate / peak);
+  (void)fflush(stdout);
+out:
+  tutti_tensors_destroy(outcome.weights);
+  tutti_network_destroy(network);
+  return status;
+}
+
+int main(int count, char **arguments) {
+  static const int standard[][3] = {{50, 1, 100}, {64, 3, 32}, {128, 5, 100}, {256, 5, 256}, {96, 5, 8}};
+  double seconds = 1;
+  int at = 1;
+  if (count > 2 && strcmp(arguments[1], "--seconds") == 0) {
+    seconds = atof(arguments[2]);
+    at = 3;
+  }
+  tutti_context *context;
+  tutti_split *rows = NULL;
+  if (tutti_context_create(&context) != TUTTI_OK)
+    return 1;
+  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, FEATURES}, .outputs = 1,
+                            .train_rows = ROWS, .head = TUTTI_OP_HEAD_GAUSSIAN, .head_attributes = tutti_attributes_default()};
+  task.head_attributes.variance = true;
+  task.head_attributes.scale = 1;
+  task.head_attributes.floor = 1e-6;
+  enum tutti_status status = make_rows(context, &task, &rows);
+  if (at + 2 < count)
+    for (; status == TUTTI_OK && at + 2 < count; at += 3)
+      status = run(context, &task, rows,
+                   (const int[3]){atoi(arguments[at]), atoi(arguments[at + 1]), atoi(arguments[at + 2])}, seconds);
+  else
+    for (size_t i = 0; status == TUTTI_OK && i < sizeof standard / sizeof *standard; i++)
+      status = run(context, &task, rows, standard[i], seconds);
+  if (status != TUTTI_OK)
+    (void)fprintf(stderr, "%s\n", tutti_error_message(context));
+  tutti_split_destroy(rows);
+  tutti_context_destroy(context);
+  return status != TUTTI_OK;
+}
