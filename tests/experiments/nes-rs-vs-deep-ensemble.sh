@@ -15,12 +15,12 @@ tutti=${TUTTI:-$here/tutti}
 seeds=${SEEDS:-"1 2 3"}
 mkdir -p "$out"
 
-# recipe SET SEED: what both runs share.
+# recipe SET SEED BUDGET: what both runs share.
 recipe() {
-  local set=$1 seed=$2 split
+  local set=$1 seed=$2 budget=$3 split
   split=$(printf 'splits/test_%02d.txt' $((seed - 1)))
   echo "[run]"
-  echo "seed = $seed"
+  printf 'seed = %s\nbudget = %s\n' "$seed" "$budget"
   echo "[data]"
   echo "path = $data/$set/data.csv"
   case $set in
@@ -28,7 +28,7 @@ recipe() {
     *) printf 'target = label\ntask = classification\nsplit = 0.6 0.2 0.2\n' ;;
   esac
   echo "[hyperparameters]"
-  printf '%s\n' "epochs = 200" "batch_size = 32" "optimiser = adam" "learning_rate = 3e-3" "schedule = cosine" "patience = 40"
+  printf '%s\n' "epochs = 200" "batch_size = 32" "optimiser = adam" "learning_rate = 3e-3" "schedule = cosine" "early_stopping = 40"
 }
 
 # value FILE METRIC: the ensemble's value on the test rows.
@@ -45,12 +45,12 @@ for set in $sets; do
   : >"$results"
   for seed in $seeds; do
     nes=$out/$name-nes-$seed deep=$out/$name-deep-$seed
-    { recipe "$set" "$seed"; printf '%s\n' "[run]" "budget = 60" "[space]" "plugin = mlp" "[selector]" "size = 5"; } >"$nes.ini"
+    { recipe "$set" "$seed" 60; printf '%s\n' "[space]" "plugin = mlp" "[selector]" "size = 5"; } >"$nes.ini"
     "$tutti" run "$nes.ini" --out "$nes" --resume --quiet >/dev/null
     best=$(awk '/"best": \{/ { b = 1 } b && /"trial":/ { gsub(/[^0-9]/, "", $2); print $2; exit }' "$nes/summary.json")
     network=$(printf '%s/trials/%06d/network.json' "$(realpath "$nes")" "$best")
-    { recipe "$set" "$seed"; printf '%s\n' "[space]" "plugin = fixed" "network = $network" "[selector]" "plugin = all"; } >"$deep.ini"
-    "$tutti" run "$deep.ini" --out "$deep" --resume --quiet --set run.budget=5 --set "run.seed=$((seed + 1000))" \
+    { recipe "$set" "$seed" 5; printf '%s\n' "[space]" "plugin = fixed" "network = $network" "[selector]" "plugin = all"; } >"$deep.ini"
+    "$tutti" run "$deep.ini" --out "$deep" --resume --quiet --set "run.seed=$((seed + 1000))" \
       --set "data.split_seed=$seed" >/dev/null
     for metric in nll rmse error; do
       a=$(value "$nes/summary.json" "$metric") b=$(value "$deep/summary.json" "$metric")
