@@ -1,7 +1,7 @@
 /* recipe_check.c - a recipe's entries against the tables of the core and of the plugins that they name.
 
    A file has to be right as a whole with all that it extends. One thing is forgiven: keys that a file below gave to a plugin
-   which a file above, or the command line, has swapped for another that lacks them. */
+   which a file above, or the command line, has swapped for another that lacks them, or does not take their value. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,16 +278,23 @@ static enum tutti_status refuse_plugin_key(tutti_context *context, const tutti_r
                                        entry->value, user));
 }
 
+/* Forgive an entry that was meant for the plugin that stood there before. */
+static enum tutti_status leave_out(tutti_context *context, const struct tutti_descriptor *descriptor,
+                                   const struct recipe_entry *entry, const char *why) {
+  tutti_error_clear(context);
+  tutti_log(context, TUTTI_LOG_INFO, "%s:%d: [%s] %s = %s is left out: %s %s %s", entry->file->path, entry->line,
+            entry->section, entry->key, entry->value, tutti_kind_name(descriptor->kind), descriptor->name, why);
+  return TUTTI_OK;
+}
+
 static enum tutti_status set_plugin_value(tutti_context *context, tutti_recipe *recipe,
                                           const struct tutti_descriptor *descriptor,
                                           const struct recipe_entry *entry) {
   const struct tutti_param *param = tutti_params_find(&descriptor->params, entry->key);
   char owner[128], *value;
-  if (!param && entry->layer < tutti_recipe_decided(recipe, entry->section)) {
-    tutti_log(context, TUTTI_LOG_INFO, "%s:%d: [%s] %s is left out: %s %s does not have it", entry->file->path,
-              entry->line, entry->section, entry->key, tutti_kind_name(descriptor->kind), descriptor->name);
-    return TUTTI_OK;
-  }
+  bool swapped = entry->layer < tutti_recipe_decided(recipe, entry->section);
+  if (!param && swapped)
+    return leave_out(context, descriptor, entry, "does not have it");
   if (!param) {
     (void)snprintf(owner, sizeof owner, "%s %s", tutti_kind_name(descriptor->kind), descriptor->name);
     return tutti_recipe_unknown_key(context, entry, owner, &descriptor->params, 0);
@@ -295,6 +302,8 @@ static enum tutti_status set_plugin_value(tutti_context *context, tutti_recipe *
   TUTTI_TRY(context, value_of(context, entry, param, &value));
   enum tutti_status status = tutti_host_set(context, recipe->host, entry->section, entry->key, value);
   tutti_free(value);
+  if (status == TUTTI_ERROR_USAGE && swapped && param->type != TUTTI_PARAM_PLUGIN)
+    return leave_out(context, descriptor, entry, "does not take that value");
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_blame(context, entry, status);
 }
 

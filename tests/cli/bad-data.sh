@@ -1,3 +1,4 @@
+#!/bin/bash
 # Wrong data get exit code 2 and a message with file, row and column; nothing is written. Diverging training is a failed
 # trial.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
@@ -13,18 +14,18 @@ refuse() {
   awk -F, -v OFS=, "$2" good.csv >table.csv
   shift 2
   tutti validate "$recipe"
-  expect_usage_error table.csv "$@"
+  expect_usage_error "$@"
 }
 
-refuse small.ini 'NR == 7 { print $0, 1; next } 1' 7
-refuse small.ini 'NR == 7 { $1 = "" } 1' x1 7
-refuse small.ini 'NR == 7 { $4 = "nan" } 1' y 7
-refuse small.ini 'NR == 7 { $4 = "inf" } 1' y 7
-refuse small.ini 'NR == 7 { $4 = "high" } 1' y
+refuse small.ini 'NR == 7 { print $0, 1; next } 1' table.csv 7
+refuse small.ini 'NR == 7 { $1 = "" } 1' table.csv x1 7
+refuse small.ini 'NR == 7 { $4 = "nan" } 1' table.csv y 7
+refuse small.ini 'NR == 7 { $4 = "inf" } 1' table.csv y 7
+refuse small.ini 'NR == 7 { $4 = "high" } 1' table.csv y
 refuse small.ini 'NR == 1' rows
 refuse small.ini '0'
-refuse small.ini 'NR == 1 { print "x1,x1,group,y,kind"; next } 1' x1
-refuse small.ini 'NR <= 3' rows
+refuse small.ini 'NR == 1 { print "x1,x1,group,y,kind"; next } 1' table.csv x1
+refuse small.ini 'NR <= 3' 'no test rows'
 refuse classes.ini 'NR > 1 { $5 = "up" } 1' kind
 
 : >table.csv
@@ -36,7 +37,7 @@ awk -F, -v OFS=, 'NR == 120 { $5 = "rare" } 1' good.csv >table.csv
 printf '%s\n' $(seq 0 79) >train.rows
 printf '%s\n' $(seq 80 99) >validation.rows
 printf '%s\n' $(seq 100 119) >test.rows
-sed 's/^split = .*/split_files = train.rows validation.rows test.rows/' classes.ini >files.ini
+sed 's/^split = .*/train_rows = train.rows\nvalidation_rows = validation.rows\ntest_rows = test.rows/' classes.ini >files.ini
 tutti validate files.ini
 expect_usage_error rare
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # A wrong recipe gets exit code 2 and a message with file, line, key, what was expected and the closest name; nothing is
 # written. The same for `validate` and `run`.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
@@ -14,25 +15,25 @@ refuse() {
   expect_usage_error "$@"
 }
 
-refuse 's/^budget/budgte/' wrong.ini:4 run.budgte '"budget"'
-refuse 's/^\[selector\]/[selektor]/' wrong.ini selektor '"selector"'
-refuse 's/^plugin = mlp/plugin = mpl/' wrong.ini:11 space.plugin '"mlp"'
+refuse 's/^budget/budgte/' wrong.ini:4 '[run] budgte' "did you mean 'budget'"
+refuse 's/^\[selector\]/[selektor]/' wrong.ini:20 selektor "did you mean [selector]"
+refuse 's/^plugin = mlp/plugin = mpl/' wrong.ini:12 '[space] plugin' "did you mean 'mlp'"
 refuse 's/^plugin = nes-rs/plugin = nothing-like-it/' wrong.ini builder nothing-like-it
-refuse 's/^budget = 6/budget = six/' wrong.ini:4 run.budget integer six
-refuse 's/^budget = 6/budget = 0/' wrong.ini:4 run.budget 0
-refuse 's/^size = 3/size = 2.5/' wrong.ini selector.size 2.5
-refuse 's/^epochs = 5/epochs = -1/' wrong.ini hyperparameters.epochs -1
-refuse 's/^epochs = 5/epohcs = 5/' wrong.ini hyperparameters.epohcs '"epochs"'
-refuse 's/^learning_rate = .*/learning_rate = log-uniform 1e-1 1e-3/' wrong.ini hyperparameters.learning_rate
-refuse 's/^learning_rate = .*/learning_rate = log-uniform 0 1/' wrong.ini hyperparameters.learning_rate
-refuse 's/^learning_rate = .*/learning_rate = logg-uniform 1e-3 1e-1/' wrong.ini hyperparameters.learning_rate log-uniform
-refuse 's/^format = csv/format = cvs/' wrong.ini data.format '"csv"'
+refuse 's/^budget = 6/budget = six/' wrong.ini:4 '[run] budget' integer six
+refuse 's/^budget = 6/budget = 0/' wrong.ini:4 '[run] budget' 0
+refuse 's/^size = 3/size = 2.5/' wrong.ini '[selector] size' 2.5
+refuse 's/^epochs = 5/epochs = -1/' wrong.ini '[hyperparameters] epochs' -1
+refuse 's/^epochs = 5/epohcs = 5/' wrong.ini '[hyperparameters] epohcs' "did you mean 'epochs'"
+refuse 's/^learning_rate = .*/learning_rate = log-uniform 1e-1 1e-3/' wrong.ini '[hyperparameters] learning_rate'
+refuse 's/^learning_rate = .*/learning_rate = log-uniform 0 1/' wrong.ini '[hyperparameters] learning_rate'
+refuse 's/^learning_rate = .*/learning_rate = logg-uniform 1e-3 1e-1/' wrong.ini:15 '[hyperparameters] learning_rate' logg-uniform
+refuse 's/^format = csv/format = cvs/' wrong.ini '[data] format' "did you mean 'csv'"
 refuse 's/^path = .*/path = absent.csv/' absent.csv
-refuse 's/^target = y/target = yy/' table.csv yy '"y"'
-refuse 's/^split = .*/split = 0.5 0.6 0.1/' data.split
+refuse 's/^target = y/target = yy/' table.csv yy "did you mean 'y'"
+refuse 's/^split = .*/split = 0.5 -0.1 0.1/' '[data] split' -0.1
 refuse 's/^split = .*/split = 0.998 0.001 0.001/' rows
 refuse 's/^plugin = cpu/plugin = function/' function
-refuse 's/^name = small/name = small\nname = again/' wrong.ini run.name
+refuse 's/^name = small/name = small\nname = again/' wrong.ini '[run] name'
 refuse '1i no section = 1' wrong.ini:1
 refuse 's/^budget = 6/budget/' wrong.ini:4
 refuse 's/^\[run\]/[run/' wrong.ini:1
@@ -60,7 +61,7 @@ expect_out "of 9"
 printf 'extends = b.ini\n' >a.ini
 printf 'extends = a.ini\n' >b.ini
 tutti validate a.ini
-expect_usage_error a.ini b.ini
+expect_usage_error a.ini "extends itself"
 printf 'extends = absent.ini\n' >orphan.ini
 tutti validate orphan.ini
 expect_usage_error absent.ini

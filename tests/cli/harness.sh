@@ -7,7 +7,7 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/tutti-cli-XXXXXX")
 trap 'cd /; rm -rf "$folder"' EXIT
 cd "$folder" || exit 99
 unset NO_COLOR OPENBLAS_CORETYPE TUTTI_VERBOSE
-what= code=0 failures=0 checks=0
+what='' code=0 failures=0 checks=0
 
 tutti() {
   what="tutti $*"

@@ -1,3 +1,4 @@
+#!/bin/bash
 # What the program says of itself.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 

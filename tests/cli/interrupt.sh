@@ -1,3 +1,4 @@
+#!/bin/bash
 # Ctrl-C ends a run cleanly, and the command that it names goes on with it; a directory has one manager.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
@@ -9,7 +10,7 @@ wait_for_trials() {
   local i
   for ((i = 0; i < 200; i++)); do
     "$TUTTI_PROGRAM" status runs/slow --json >status 2>/dev/null &&
-      [ "$("$json_value" status trials done)" -ge "$1" ] && return
+      [ "$("$json_value" status trials 'done')" -ge "$1" ] && return
     sleep 0.1
   done
 }
@@ -45,7 +46,7 @@ expect_empty out
 expect_err "resume with: tutti run runs/slow/recipe.ini --out runs/slow --resume"
 tutti run runs/slow/recipe.ini --out runs/slow --resume --json
 expect_code 0
-expect_json 30 trials done
+expect_json 30 trials 'done'
 
 # The same trials as a run that was left alone.
 tutti run slow.ini --out alone --set hyperparameters.seconds=0 --quiet --json

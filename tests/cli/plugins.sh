@@ -1,3 +1,4 @@
+#!/bin/bash
 # tutti list, inspect, doctor: what is there, what does not load and why.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 

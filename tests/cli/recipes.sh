@@ -13,7 +13,7 @@ make_table() {
   }' >table.csv
 }
 
-# write_recipe FILE [SECTION.KEY=VALUE ...] on stdin nothing: a small regression.
+# A small regression; prints the recipe.
 regression_recipe() {
   cat <<'INI'
 [run]

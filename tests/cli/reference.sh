@@ -1,3 +1,4 @@
+#!/bin/bash
 # The plugin reference is what the plugins' parameter tables say.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 

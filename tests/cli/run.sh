@@ -1,3 +1,4 @@
+#!/bin/bash
 # From a table to an ensemble and its predictions, as a person does it.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
@@ -34,7 +35,7 @@ tutti run small.ini --resume --quiet --json
 expect_code 0
 expect_empty err
 cmp -s out runs/small/summary.json || complain "expected the text of summary.json"
-expect_json 6 trials done
+expect_json 6 trials 'done'
 expect_json regression task
 tutti run runs/small/recipe.ini --out elsewhere --workers 2 --quiet --json
 expect_code 0
@@ -45,7 +46,7 @@ for file in ensemble.json trials/000003/test.npy trials/000003/weights.safetenso
 done
 tutti run small.ini --set run.budget=7 --resume
 expect_code 2
-expect_err run.budget 6 7
+expect_err runs/small '[run] budget' 6 7
 
 # Looking at it.
 tutti status runs/small
@@ -72,13 +73,13 @@ expect_code 2
 expect_err top-m
 tutti select runs/small --set selector.size=0
 expect_code 2
-expect_err selector.size
+expect_err '--set selector.size'
 tutti evaluate runs/small
 expect_code 0
 expect_out metric validation test nll rmse
 tutti evaluate runs/small --ensemble two.json --json
 expect_code 0
-expect_json validation 1 split
+expect_json test 1 split
 tutti evaluate runs/small --ensemble small.ini
 expect_code 2
 expect_err small.ini JSON
@@ -118,7 +119,7 @@ expect_err short.csv x2
 printf 'x1,x2,group\n1,2,z\n' >new.csv
 tutti predict runs/small new.csv
 expect_code 2
-expect_err new.csv group '"z"'
+expect_err new.csv:2 group "'z'"
 tutti predict runs/small table.csv --out /nowhere/at/all.csv
 expect_code 1
 expect_err /nowhere/at/all.csv

@@ -1,3 +1,4 @@
+#!/bin/bash
 # A bar on a terminal, plain lines elsewhere.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
