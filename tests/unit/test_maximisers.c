@@ -1,0 +1,227 @@
+/* Maximisers sample and sobol-lbfgs on objectives whose maximum is known. */
+#include "golden.h"
+#include "toy.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Worth = -Σ (vector - peak)², in the vectors of the joint domain. */
+struct hill {
+  const double *peak;
+  size_t width, evaluations, gradients;
+  enum tutti_status fails;
+};
+
+static enum tutti_status evaluate_hill(void *argument, tutti_context *context, const struct tutti_points *points,
+                                       double *worth) {
+  struct hill *hill = argument;
+  assert_int_equal(points->dimension, hill->width);
+  hill->evaluations += points->count;
+  if (hill->fails)
+    return TUTTI_FAIL(context, hill->fails, "the hill fails");
+  for (size_t i = 0; i < points->count; i++) {
+    assert_non_null(points->candidates[i]);
+    worth[i] = 0;
+    for (size_t k = 0; k < hill->width; k++) {
+      double x = points->vectors[i * hill->width + k] - hill->peak[k];
+      worth[i] -= x * x;
+    }
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status gradient_hill(void *argument, tutti_context *context, const double *vector, double *worth,
+                                       double *gradient) {
+  struct hill *hill = argument;
+  (void)context;
+  hill->gradients++;
+  *worth = 0;
+  for (size_t k = 0; k < hill->width; k++) {
+    double x = vector[k] - hill->peak[k];
+    *worth -= x * x;
+    gradient[k] = -2 * x;
+  }
+  return TUTTI_OK;
+}
+
+static tutti_maximiser *make(struct toy *toy, const char *plugin) {
+  struct tutti_maximiser_setup setup = {.size = sizeof(setup), .host = toy->host, .seed = 1, .scope = toy->scope};
+  tutti_maximiser *maximiser;
+  TOY_OK(toy, tutti_maximiser_create(toy->context, toy->host, "maximiser", &setup, &maximiser));
+  assert_string_equal(tutti_maximiser_descriptor(maximiser)->name, plugin);
+  return maximiser;
+}
+
+/* The candidate of the largest worth found, as hyperparameters in out[]; its worth is returned. */
+static double climb(struct toy *toy, const char *plugin, struct hill *hill, bool slopes, size_t known_count,
+                    const tutti_candidate *const *known, const double *losses, tutti_candidate **candidate) {
+  struct tutti_objective objective = {.size = sizeof(objective),
+                                      .argument = hill,
+                                      .evaluate = evaluate_hill,
+                                      .gradient = slopes ? gradient_hill : NULL,
+                                      .known_count = known_count,
+                                      .known = known,
+                                      .known_losses = losses,
+                                      .step = 7,
+                                      .trial_seed = 99};
+  tutti_maximiser *maximiser = make(toy, plugin);
+  double worth;
+  TOY_OK(toy, tutti_maximiser_maximise(toy->context, maximiser, &objective, candidate, &worth));
+  assert_true(tutti_candidate_seed(*candidate) == 99);
+  tutti_maximiser_destroy(maximiser);
+  return worth;
+}
+
+/* Two reals, one in logarithms: with gradients and without, refined far beyond what 64 points give. */
+static void test_refinement(void **state) {
+  const double peak[] = {0.5, 0.3123, 0.7541};
+  (void)state;
+  for (int slopes = 0; slopes < 2; slopes++) {
+    struct toy toy;
+    struct hill hill = {.peak = peak, .width = 3};
+    tutti_candidate *candidate;
+    toy_create(&toy, 1, 1, 1, "a = uniform 0 10\nb = log-uniform 1e-4 1");
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sobol-lbfgs");
+    toy_set(&toy, "maximiser", "points", "64");
+    toy_set(&toy, "maximiser", "starts", "4");
+    assert_true(climb(&toy, "sobol-lbfgs", &hill, slopes, 0, NULL, NULL, &candidate) > -1e-8);
+    const double *x = tutti_candidate_hyperparameters(candidate);
+    assert_close(x[0], 3.123, 0, 1e-3);
+    assert_close(log10(x[1]), -4 + 4 * 0.7541, 0, 1e-3);
+    assert_true(slopes == (hill.gradients > 0));
+    assert_true(hill.evaluations < 1000);
+    tutti_candidate_unref(candidate);
+    toy_destroy(&toy);
+  }
+}
+
+/* Integers come back whole and in range, choices are tried, inactive dimensions stay inactive. */
+static void test_mixed(void **state) {
+  /* depth of 9; kind one-hot a b c; n 1..5 if kind = b; x */
+  const double peak[] = {0.63, 0, 1, 0, 0.74, 0.21};
+  (void)state;
+  for (int slopes = 0; slopes < 2; slopes++) {
+    struct toy toy;
+    struct hill hill = {.peak = peak, .width = 6};
+    tutti_candidate *candidate;
+    toy_create(&toy, 1, 1, 9, "kind = choice a b c\nn = integer 1 5 if kind = b\nx = uniform 0 1");
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sobol-lbfgs");
+    toy_set(&toy, "maximiser", "points", "300");
+    /* The nearest integers: depth 6 (.625), n 4 (.75). */
+    double best = -(0.005 * 0.005 + 0.01 * 0.01);
+    assert_close(climb(&toy, "sobol-lbfgs", &hill, slopes, 0, NULL, NULL, &candidate), best, 0, 1e-7);
+    const double *x = tutti_candidate_hyperparameters(candidate);
+    assert_true(tutti_genotype_point(tutti_candidate_genotype(candidate))[0] == 6);
+    assert_true(x[0] == 1 && x[1] == 4);
+    assert_close(x[2], 0.21, 0, 1e-3);
+    tutti_candidate_unref(candidate);
+    toy_destroy(&toy);
+  }
+}
+
+/* What is known is not proposed: of 6 candidates the best that is new. All known: unsupported. */
+static void test_known_candidates(void **state) {
+  static const char *const plugins[] = {"sample", "sobol-lbfgs"};
+  const double peak[] = {1};
+  (void)state;
+  for (int which = 0; which < 2; which++) {
+    struct toy toy;
+    struct hill hill = {.peak = peak, .width = 1};
+    tutti_candidate *known[6], *candidate = NULL;
+    double losses[6], worth;
+    toy_create(&toy, 1, 1, 6, NULL);
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, plugins[which]);
+    for (int i = 0; i < 6; i++) {
+      double depth = 6 - i;
+      losses[i] = i % 2 ? NAN : i;
+      TOY_OK(&toy, tutti_scope_from_point(toy.context, toy.scope, &depth, 1, &known[i]));
+    }
+    for (size_t count = 0; count < 6; count++) {
+      climb(&toy, plugins[which], &hill, false, count, (const tutti_candidate *const *)known, losses, &candidate);
+      assert_true(tutti_candidate_equal(candidate, known[count]));
+      tutti_candidate_unref(candidate);
+    }
+    tutti_maximiser *maximiser = make(&toy, plugins[which]);
+    struct tutti_objective objective = {.size = sizeof(objective),
+                                        .argument = &hill,
+                                        .evaluate = evaluate_hill,
+                                        .known_count = 6,
+                                        .known = (const tutti_candidate *const *)known,
+                                        .known_losses = losses};
+    assert_int_equal(tutti_maximiser_maximise(toy.context, maximiser, &objective, &candidate, &worth),
+                     TUTTI_ERROR_UNSUPPORTED);
+    assert_null(candidate);
+    tutti_maximiser_destroy(maximiser);
+    for (int i = 0; i < 6; i++)
+      tutti_candidate_unref(known[i]);
+    toy_destroy(&toy);
+  }
+}
+
+/* A needle beside the incumbent, in a space of a million: found among its neighbours, or from points near it. */
+static void test_near_the_incumbent(void **state) {
+  static const char *const plugins[] = {"sample", "sobol-lbfgs"};
+  (void)state;
+  for (int which = 0; which < 2; which++) {
+    struct toy toy;
+    double depth = 500000, losses[2] = {3, 1};
+    const double peak[] = {500000.0 / 999999};
+    struct hill hill = {.peak = peak, .width = 1};
+    tutti_candidate *known[2], *candidate;
+    toy_create(&toy, 1, 1, 1000000, NULL);
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, plugins[which]);
+    toy_set(&toy, "maximiser", which ? "points" : "samples", "10");
+    if (which)
+      toy_set(&toy, "maximiser", "near_deviation", "2e-6");
+    if (which)
+      toy_set(&toy, "maximiser", "starts", "0");
+    else
+      toy_set(&toy, "maximiser", "incumbents", "1");
+    TOY_OK(&toy, tutti_scope_from_point(toy.context, toy.scope, &(double){1}, 1, &known[0]));
+    TOY_OK(&toy, tutti_scope_from_point(toy.context, toy.scope, &depth, 1, &known[1]));
+    assert_true(climb(&toy, plugins[which], &hill, false, 2, (const tutti_candidate *const *)known, losses,
+                      &candidate) > -1e-10);
+    tutti_candidate_unref(candidate);
+    tutti_candidate_unref(known[0]);
+    tutti_candidate_unref(known[1]);
+    toy_destroy(&toy);
+  }
+}
+
+static void test_errors_and_cancel(void **state) {
+  static const char *const plugins[] = {"sample", "sobol-lbfgs"};
+  const double peak[] = {0.5, 0.5};
+  (void)state;
+  for (int which = 0; which < 2; which++) {
+    struct toy toy;
+    struct hill hill = {.peak = peak, .width = 2, .fails = TUTTI_ERROR_NUMERIC};
+    struct tutti_objective objective = {.size = sizeof(objective), .argument = &hill, .evaluate = evaluate_hill};
+    tutti_candidate *candidate = NULL;
+    double worth;
+    toy_create(&toy, 1, 1, 1, "x = uniform 0 1");
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, plugins[which]);
+    tutti_maximiser *maximiser = make(&toy, plugins[which]);
+    assert_int_equal(tutti_maximiser_maximise(toy.context, maximiser, &objective, &candidate, &worth),
+                     TUTTI_ERROR_NUMERIC);
+    assert_null(candidate);
+    hill.fails = TUTTI_OK;
+    tutti_cancel(toy.context);
+    assert_int_equal(tutti_maximiser_maximise(toy.context, maximiser, &objective, &candidate, &worth),
+                     TUTTI_ERROR_CANCELLED);
+    tutti_maximiser_destroy(maximiser);
+    toy_destroy(&toy);
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_refinement),
+      cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_known_candidates),
+      cmocka_unit_test(test_near_the_incumbent),
+      cmocka_unit_test(test_errors_and_cancel),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
