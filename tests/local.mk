@@ -31,6 +31,7 @@ cli_tests += %D%/cli/install.sh
 cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_closest_name
+unit_tests += %D%/unit/test_context
 unit_tests += %D%/unit/test_cpu_kernels
 tests_unit_test_cpu_kernels_LDADD = libbackendcpu.la $(LDADD)
 unit_tests += %D%/unit/test_cpu_network

@@ -99,6 +99,118 @@ static void chosen_numbers_are_distinct_and_all_likely(void **state) {
   }
 }
 
+/* Blocks of one stream differ, also where the low word of the counter wraps; a copy goes on by itself. */
+static void a_stream_goes_on(void **state) {
+  struct tutti_random random, copy, wrapping;
+  tutti_random_init(&random, 6, "stream", 0);
+  uint32_t first = tutti_random_u32(&random);
+  for (int i = 0; i < 100; i++)
+    assert_true(tutti_random_u32(&random) != first);
+  copy = random;
+  uint64_t next = tutti_random_u64(&random);
+  assert_true(tutti_random_u64(&copy) == next);
+  assert_true(tutti_random_u64(&copy) == tutti_random_u64(&random));
+  tutti_random_init(&wrapping, 6, "stream", 0);
+  wrapping.counter[0] = UINT32_MAX;
+  for (int i = 0; i < 4; i++)
+    (void)tutti_random_u32(&wrapping);
+  assert_int_equal(wrapping.counter[0], 0);
+  assert_int_equal(wrapping.counter[1], 1);
+  tutti_random_init(&copy, 6, "stream", 0);
+  assert_true(tutti_random_u32(&wrapping) != tutti_random_u32(&copy));
+}
+
+static void uniforms_fill_their_interval(void **state) {
+  enum { DRAWS = 100000, CELLS = 20 };
+  struct tutti_random random;
+  size_t counts[CELLS] = {0};
+  tutti_random_init(&random, 7, "uniform", 0);
+  for (int i = 0; i < DRAWS; i++) {
+    double u = tutti_random_uniform(&random);
+    assert_true(u >= 0 && u < 1);
+    counts[(int)(u * CELLS)]++;
+  }
+  for (int k = 0; k < CELLS; k++)
+    assert_true(fabs((double)counts[k] - (double)DRAWS / CELLS) < 5 * sqrt((double)DRAWS / CELLS));
+}
+
+/* A bound above 2^63 rejects nearly half of what is drawn; 3 2^62 splits into thirds. */
+static void below_large_bounds(void **state) {
+  enum { DRAWS = 30000 };
+  const uint64_t third = UINT64_C(1) << 62, bound = 3 * third;
+  struct tutti_random random;
+  size_t counts[3] = {0};
+  tutti_random_init(&random, 8, "below", 0);
+  for (int i = 0; i < DRAWS; i++) {
+    uint64_t drawn = tutti_random_below(&random, bound);
+    assert_true(drawn < bound);
+    counts[drawn / third]++;
+  }
+  for (int k = 0; k < 3; k++)
+    assert_true(fabs((double)counts[k] - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));
+  for (int i = 0; i < 100; i++)
+    assert_int_equal(tutti_random_below(&random, 1), 0);
+}
+
+/* Half-open, even where the interval is narrow beside its place and sums round up to its end. */
+static void filled_floats(void **state) {
+  enum { DRAWS = 50000 };
+  static float out[DRAWS];
+  struct tutti_random random;
+  double sum = 0, squares = 0;
+  tutti_random_init(&random, 9, "fill", 0);
+  tutti_random_fill_uniform(&random, DRAWS, -0.5f, 2.5f, out);
+  for (int i = 0; i < DRAWS; i++) {
+    assert_true(out[i] >= -0.5f && out[i] < 2.5f);
+    sum += (double)out[i];
+  }
+  assert_true(fabs(sum / DRAWS - 1) < 5 * sqrt(9.0 / 12 / DRAWS));
+  tutti_random_fill_uniform(&random, DRAWS, 1e6f, 1e6f + 1, out);
+  for (int i = 0; i < DRAWS; i++)
+    assert_true(out[i] >= 1e6f && out[i] < 1e6f + 1);
+  sum = 0;
+  tutti_random_fill_normal(&random, DRAWS, 3, 0.5f, out);
+  for (int i = 0; i < DRAWS; i++) {
+    sum += (double)out[i];
+    squares += pow((double)out[i] - 3, 2);
+  }
+  assert_true(fabs(sum / DRAWS - 3) < 5 * 0.5 / sqrt(DRAWS));
+  assert_true(fabs(squares / DRAWS - 0.25) < 5 * 0.25 * sqrt(2) / sqrt(DRAWS));
+}
+
+/* All 24 orders of four are equally likely. */
+static void shuffles_are_uniform(void **state) {
+  enum { DRAWS = 48000, ORDERS = 24 };
+  struct tutti_random random;
+  size_t counts[256] = {0}, seen = 0;
+  double chi = 0;
+  tutti_random_init(&random, 10, "shuffle", 0);
+  for (int i = 0; i < DRAWS; i++) {
+    uint32_t order[4] = {0, 1, 2, 3};
+    tutti_random_shuffle(&random, 4, order);
+    counts[order[0] << 6 | order[1] << 4 | order[2] << 2 | order[3]]++;
+  }
+  for (int k = 0; k < 256; k++)
+    if (counts[k]) {
+      seen++;
+      chi += pow((double)counts[k] - (double)DRAWS / ORDERS, 2) / ((double)DRAWS / ORDERS);
+    }
+  assert_int_equal(seen, ORDERS);
+  assert_true(chi < 58.6); /* chi-square, 23 degrees of freedom, 1 - 6e-5 */
+}
+
+static void choosing_all_or_none(void **state) {
+  struct tutti_random random;
+  uint32_t out[5];
+  unsigned seen = 0;
+  tutti_random_init(&random, 11, "choose", 0);
+  tutti_random_choose(&random, 5, 0, out);
+  tutti_random_choose(&random, 5, 5, out);
+  for (int k = 0; k < 5; k++)
+    seen |= 1u << out[k];
+  assert_int_equal(seen, 31);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(philox_known_answers),
@@ -106,6 +218,12 @@ int main(void) {
       cmocka_unit_test(below_is_uniform),
       cmocka_unit_test(normals_have_their_moments),
       cmocka_unit_test(chosen_numbers_are_distinct_and_all_likely),
+      cmocka_unit_test(a_stream_goes_on),
+      cmocka_unit_test(uniforms_fill_their_interval),
+      cmocka_unit_test(below_large_bounds),
+      cmocka_unit_test(filled_floats),
+      cmocka_unit_test(shuffles_are_uniform),
+      cmocka_unit_test(choosing_all_or_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
