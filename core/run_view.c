@@ -259,7 +259,9 @@ static enum tutti_status load_rows(tutti_context *context, const tutti_view *vie
   size_t bytes;
   TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "data.json", &description_path));
   TUTTI_TRY_OUT(context, tutti_file_read(context, description_path, &description, &bytes));
-  TUTTI_TRY_OUT(context, tutti_dataset_apply(context, description, path, split));
+  status = tutti_dataset_apply(context, description, path, split);
+  if (status == TUTTI_ERROR_CORRUPT)
+    status = tutti_error_prefix(context, status, "%s: ", description_path);
 out:
   tutti_free(description_path);
   tutti_free(description);
