@@ -12,7 +12,7 @@ struct top_m_config {
   int loss;
 };
 
-static const char *const top_m_losses[] = {"run", "nll", "error", "brier", "mse", NULL};
+static const char *const top_m_losses[] = {"auto", "nll", "error", "brier", "mse", NULL};
 
 static const struct tutti_param top_m_params[] = {
     {.name = "size",
@@ -26,9 +26,9 @@ static const struct tutti_param top_m_params[] = {
     {.name = "loss",
      .type = TUTTI_PARAM_CHOICE,
      .offset = offsetof(struct top_m_config, loss),
-     .preset = "run",
+     .preset = "auto",
      .choices = top_m_losses,
-     .doc = "What ranks the models, each alone, on the validation rows; run: the loss that the run minimises."},
+     .doc = "What ranks the models, each alone, on the validation rows; auto: the loss that the run minimises."},
 };
 
 struct selector_top_m {
