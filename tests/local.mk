@@ -24,10 +24,6 @@ EXTRA_DIST += %D%/golden/sobol.json
 
 check_PROGRAMS += %D%/cli/json-value
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
-EXTRA_DIST += %D%/cli/harness.sh
-EXTRA_DIST += %D%/cli/recipes.sh
-cli_tests += %D%/cli/headers.sh
-cli_tests += %D%/cli/install.sh
 cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_closest_name
@@ -74,10 +70,18 @@ unit_tests += %D%/unit/test_space_mlp
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 
+cli_tests += %D%/cli/bad-data.sh
+cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/headers.sh
+cli_tests += %D%/cli/help.sh
 cli_tests += %D%/cli/install.sh
-cli_tests += %D%/cli/template.sh
+cli_tests += %D%/cli/interrupt.sh
 cli_tests += %D%/cli/lists.sh
+cli_tests += %D%/cli/plugins.sh
+cli_tests += %D%/cli/reference.sh
+cli_tests += %D%/cli/run.sh
+cli_tests += %D%/cli/template.sh
+cli_tests += %D%/cli/terminal.sh
 
 benches += %D%/bench/select
 
@@ -88,7 +92,6 @@ tests_faults_broken_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
 tests_faults_no_symbol_la_SOURCES = %D%/faults/no_symbol.c
 tests_faults_no_symbol_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 fault_tests += %D%/faults/test_broken_plugins
-EXTRA_DIST += %D%/bench/select_numpy.py
 fault_tests += %D%/faults/kills
 fault_scripts += %D%/faults/full-disk.sh
 fault_scripts += %D%/faults/torn-files.sh
