@@ -1,5 +1,5 @@
-/* categories.c - the values of a column that is coded one-hot, or of a class: sorted, numbers by value and then texts by
-   their bytes, so that they do not depend on the order of rows. */
+/* categories.c - the values of a column that is coded one-hot, or of a class: sorted, numbers by value and then texts
+   by their bytes, so that they do not depend on the order of rows. */
 #include <string.h>
 
 #include "data_impl.h"
@@ -54,15 +54,17 @@ enum tutti_status tutti_category_add(tutti_context *context, struct tutti_column
   if (found)
     return TUTTI_OK;
   if (count == TUTTI_MAX_CATEGORIES)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "column '%s' has more than %d different values, such as '%.40s': too many to be categories; name it "
-                      "in data.ignore if it identifies rows",
-                      column->name, TUTTI_MAX_CATEGORIES, category);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "column '%s' has more than %d different values, such as '%.40s': too many to be categories; name it "
+        "in data.ignore if it identifies rows",
+        column->name, TUTTI_MAX_CATEGORIES, category);
   if (!tutti_table_is_utf8(category))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "column '%s': '%.40s' is not UTF-8; convert the file", column->name,
                       category);
   if ((count & (count - 1)) == 0) /* grow at 0, 1, 2, 4, 8, ... */
-    TUTTI_TRY(context, tutti_realloc(context, count, count ? 2 * count : 1, sizeof *column->category, &column->category));
+    TUTTI_TRY(context,
+              tutti_realloc(context, count, count ? 2 * count : 1, sizeof *column->category, &column->category));
   TUTTI_TRY(context, tutti_strdup(context, category, &copy));
   memmove(column->category + place + 1, column->category + place, (count - place) * sizeof *column->category);
   column->category[place] = copy;
@@ -80,9 +82,8 @@ enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti
   if (column->categories > LISTED)
     tutti_text_add(&text, ", and %zu more", column->categories - LISTED);
   TUTTI_TRY(context, tutti_text_take(&text, &known));
-  enum tutti_status status =
-      tutti_table_fail(context, table, row, position, "expected one of: %.600s; found '%.60s'", known,
-                       tutti_category_of(table, row, position, buffer));
+  enum tutti_status status = tutti_table_fail(context, table, row, position, "expected one of: %.600s; found '%.60s'",
+                                              known, tutti_category_of(table, row, position, buffer));
   tutti_free(known);
   return status;
 }

@@ -1,5 +1,5 @@
-/* csv.c - comma-separated values, read by libcsv through zlib (which passes plain files on): quoting, CRLF, a byte order
-   mark, a header or none. Rows must have one length; everything that is wrong is named by its line. */
+/* csv.c - comma-separated values, read by libcsv through zlib (which passes plain files on): quoting, CRLF, a byte
+   order mark, a header or none. Rows must have one length; everything that is wrong is named by its line. */
 #include <csv.h>
 #include <errno.h>
 #include <math.h>
@@ -19,9 +19,9 @@ struct reader {
   tutti_context *context;
   const char *path;
   enum tutti_status status;
-  struct list texts; /* char */
-  struct list cells; /* size_t: start of each text */
-  struct list lines; /* uint32_t: of each row */
+  struct list texts;         /* char */
+  struct list cells;         /* size_t: start of each text */
+  struct list lines;         /* uint32_t: of each row */
   size_t columns, row_start; /* cells of the first row; the number of the cell that began this row */
   size_t line, row_line;     /* now; where this row began */
   bool after_return;
@@ -127,15 +127,16 @@ static void set_delimiter(struct csv_parser *parser, unsigned char delimiter) {
 
 /* --- the file --- */
 
-static enum tutti_status parse_chunk(struct reader *reader, struct csv_parser *parser, const char *text, size_t length) {
+static enum tutti_status parse_chunk(struct reader *reader, struct csv_parser *parser, const char *text,
+                                     size_t length) {
   if (csv_parse(parser, text, length, on_cell, on_row, reader) != length && reader->status == TUTTI_OK)
-    reader->status = csv_error(parser) == CSV_EPARSE
-                         ? TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
-                                      "%s:%zu: a quote inside a cell that is not quoted, or text behind a closing quote; "
-                                      "quote the cell and double the quotes inside",
-                                      reader->path, reader->line)
-                         : TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: %s", reader->path,
-                                      csv_strerror(csv_error(parser)));
+    reader->status =
+        csv_error(parser) == CSV_EPARSE
+            ? TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
+                         "%s:%zu: a quote inside a cell that is not quoted, or text behind a closing quote; "
+                         "quote the cell and double the quotes inside",
+                         reader->path, reader->line)
+            : TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: %s", reader->path, csv_strerror(csv_error(parser)));
   return reader->status;
 }
 

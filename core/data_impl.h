@@ -1,8 +1,8 @@
 /* data_impl.h - how data are read, chosen, split and encoded; for core/ alone.
 
    The way of the data: a source (csv.c, npy_table.c, generators.c) gives a table; roles.c says which columns are inputs
-   and which are targets; partition.c gives each row its split; encoding.c turns rows into numbers, with statistics of the
-   training rows; dataset.c puts it together; apply.c sends new rows through a kept encoding. */
+   and which are targets; partition.c gives each row its split; encoding.c turns rows into numbers, with statistics of
+   the training rows; dataset.c puts it together; apply.c sends new rows through a kept encoding. */
 #ifndef TUTTI_DATA_IMPL_H
 #define TUTTI_DATA_IMPL_H
 
@@ -46,12 +46,12 @@ struct tutti_table {
   char *source; /* for messages: the path, or the generator's name */
   size_t rows, columns;
   bool header;
-  char **names;     /* [columns] */
-  double *numbers;  /* [rows][columns]; NaN where the cell is no number */
-  char *texts;      /* the cells' texts; NULL where all are numbers */
-  size_t *cells;    /* [rows][columns]: where in `texts` a cell's text starts */
-  uint32_t *lines;  /* [rows]: where a row starts, from 1; NULL */
-  size_t test_rows; /* the last so many rows are the generator's own test rows */
+  char **names;          /* [columns] */
+  double *numbers;       /* [rows][columns]; NaN where the cell is no number */
+  char *texts;           /* the cells' texts; NULL where all are numbers */
+  size_t *cells;         /* [rows][columns]: where in `texts` a cell's text starts */
+  uint32_t *lines;       /* [rows]: where a row starts, from 1; NULL */
+  size_t test_rows;      /* the last so many rows are the generator's own test rows */
   size_t target_columns; /* the last so many columns come from a file of targets */
 };
 
@@ -106,7 +106,7 @@ struct tutti_partition {
   uint8_t *split;        /* [rows] in: TUTTI_UNUSED for rows that were dropped, else 0; out: the split */
   const int32_t *labels; /* [rows], to stratify by; or NULL */
   size_t classes;
-  const double *shares;  /* [3] */
+  const double *shares;            /* [3] */
   const char *files[TUTTI_SPLITS]; /* of row numbers; NULL where there is none */
   uint64_t seed;
 };
@@ -118,10 +118,10 @@ const char *tutti_partition_name(size_t split);
 /* A column of the source that is used. */
 struct tutti_column {
   char *name;
-  size_t position;      /* in the source, from 0 */
-  size_t categories;    /* 0: a number */
-  char **category;      /* [categories], sorted: numbers by value, then texts by bytes */
-  double mean;          /* of the training rows, in place of missing cells */
+  size_t position;   /* in the source, from 0 */
+  size_t categories; /* 0: a number */
+  char **category;   /* [categories], sorted: numbers by value, then texts by bytes */
+  double mean;       /* of the training rows, in place of missing cells */
 };
 
 enum { TUTTI_MAX_CATEGORIES = 4096 };
@@ -145,10 +145,10 @@ struct tutti_encoding {
   enum tutti_missing missing;
   enum tutti_task_kind task;
   size_t inputs, targets, features;
-  struct tutti_column *input;  /* [inputs] */
-  struct tutti_column *target; /* [targets]; one with categories: classes */
-  char **feature;              /* [features]: names; a category's is "column=category" */
-  double *shift, *scale;       /* [features]: encoded = (raw - shift) / scale */
+  struct tutti_column *input;          /* [inputs] */
+  struct tutti_column *target;         /* [targets]; one with categories: classes */
+  char **feature;                      /* [features]: names; a category's is "column=category" */
+  double *shift, *scale;               /* [features]: encoded = (raw - shift) / scale */
   double *target_shift, *target_scale; /* [targets]; NULL for classification */
 };
 

@@ -3,13 +3,32 @@
 
 #include <stddef.h>
 
-const char *const tutti_format_names[] = {"auto",         "csv",          "npy",           "toy-sine",
-                                          "nomu-abs",     "nomu-step",    "nomu-kink",     "nomu-square",
-                                          "nomu-cubic",   "nomu-sine1",   "nomu-sine2",    "nomu-sine3",
-                                          "nomu-forrester", "nomu-levy",  "nomu-sphere2d", "nomu-levy2d",
-                                          "nomu-g2d",     "nomu-goldstein2d", "nomu-styblinski2d", "nomu-perm2d",
-                                          "nomu-branin2d", "nomu-beale2d", "nomu-rosenbrock2d", "nomu-camel2d",
-                                          "nomu-bukin2d", NULL};
+const char *const tutti_format_names[] = {"auto",
+                                          "csv",
+                                          "npy",
+                                          "toy-sine",
+                                          "nomu-abs",
+                                          "nomu-step",
+                                          "nomu-kink",
+                                          "nomu-square",
+                                          "nomu-cubic",
+                                          "nomu-sine1",
+                                          "nomu-sine2",
+                                          "nomu-sine3",
+                                          "nomu-forrester",
+                                          "nomu-levy",
+                                          "nomu-sphere2d",
+                                          "nomu-levy2d",
+                                          "nomu-g2d",
+                                          "nomu-goldstein2d",
+                                          "nomu-styblinski2d",
+                                          "nomu-perm2d",
+                                          "nomu-branin2d",
+                                          "nomu-beale2d",
+                                          "nomu-rosenbrock2d",
+                                          "nomu-camel2d",
+                                          "nomu-bukin2d",
+                                          NULL};
 static const char *const task_names[] = {"auto", "regression", "classification", NULL};
 static const char *const header_names[] = {"auto", "yes", "no", NULL};
 static const char *const delimiter_names[] = {"auto", "comma", "semicolon", "tab", "space", NULL};
@@ -24,7 +43,8 @@ static const struct tutti_param data_table[] = {
      .offset = FIELD(format),
      .preset = "auto",
      .choices = tutti_format_names,
-     .doc = "Format of the file at path, or the name of a generator; auto: npy for a name that ends in .npy, else csv."},
+     .doc =
+         "Format of the file at path, or the name of a generator; auto: npy for a name that ends in .npy, else csv."},
     {.name = "path",
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(path),
@@ -34,8 +54,8 @@ static const struct tutti_param data_table[] = {
      .type = TUTTI_PARAM_STRING,
      .offset = FIELD(target),
      .preset = "",
-     .doc = "Target columns: names, or numbers from 0 (-1 is the last), separated by commas or blanks; empty: the last "
-            "column."},
+     .doc = "Target columns: names, or numbers from 0 (-1 is the last), separated by commas or blanks; several "
+            "keep the file's order. Empty: the last column."},
     {.name = "target_path",
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(target_path),
@@ -74,8 +94,9 @@ static const struct tutti_param data_table[] = {
      .offset = FIELD(missing),
      .preset = "error",
      .choices = missing_names,
-     .doc = "What an empty cell, NA, nan or ? means: an error; for numeric inputs the mean of the training rows (missing "
-            "targets stay errors); or that its row is dropped."},
+     .doc =
+         "What an empty cell, NA, nan or ? means: an error; for numeric inputs the mean of the training rows (missing "
+         "targets stay errors); or that its row is dropped."},
     {.name = "split",
      .type = TUTTI_PARAM_REALS,
      .offset = FIELD(split),
@@ -87,8 +108,9 @@ static const struct tutti_param data_table[] = {
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(train_rows),
      .preset = "",
-     .doc = "File of the numbers of the training rows, one a line, from 0 without the header; splits without such a file "
-            "share the rows that no file names."},
+     .doc =
+         "File of the numbers of the training rows, one a line, from 0 without the header; splits without such a file "
+         "share the rows that no file names."},
     {.name = "validation_rows",
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(validation_rows),
@@ -98,7 +120,8 @@ static const struct tutti_param data_table[] = {
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(test_rows),
      .preset = "",
-     .doc = "File of the numbers of the test rows, likewise; alone, training and validation share the rest as split says."},
+     .doc = "File of the numbers of the test rows, likewise; alone, training and validation share the rest as split "
+            "says."},
     {.name = "stratify",
      .type = TUTTI_PARAM_CHOICE,
      .offset = FIELD(stratify),
@@ -116,7 +139,8 @@ static const struct tutti_param data_table[] = {
      .type = TUTTI_PARAM_BOOL,
      .offset = FIELD(standardise),
      .preset = "true",
-     .doc = "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories stay 0 "
+     .doc = "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
+            "stay 0 "
             "and 1. Predictions and metrics are in the target's own units either way."},
     {.name = "rows",
      .type = TUTTI_PARAM_INTEGER,
@@ -124,8 +148,9 @@ static const struct tutti_param data_table[] = {
      .preset = "0",
      .min = 0,
      .max = 1e8,
-     .doc = "Rows of a generator for training and validation; 0: 400 of toy-sine, 8 of a function of one variable, 16 of "
-            "two."},
+     .doc =
+         "Rows of a generator for training and validation; 0: 400 of toy-sine, 8 of a function of one variable, 16 of "
+         "two."},
     {.name = "test_points",
      .type = TUTTI_PARAM_INTEGER,
      .offset = FIELD(test_points),
@@ -147,8 +172,9 @@ static const struct tutti_param data_table[] = {
      .preset = "",
      .min = -TUTTI_NO_LIMIT,
      .max = TUTTI_NO_LIMIT,
-     .doc = "Lower and upper end of the inputs; of toy-sine's test points only, whose training regions are [-30, -20] and "
-            "[20, 30]. Empty: -40 and 40 for toy-sine, -1 and 1 for functions."},
+     .doc =
+         "Lower and upper end of the inputs; of toy-sine's test points only, whose training regions are [-30, -20] and "
+         "[20, 30]. Empty: -40 and 40 for toy-sine, -1 and 1 for functions."},
 };
 
 static const char *const head_names[] = {"auto", "softmax", "gaussian", "linear", NULL};
@@ -166,7 +192,8 @@ static const struct tutti_param head_table[] = {
      .offset = offsetof(struct tutti_head_config, parametrisation),
      .preset = "std",
      .choices = parametrisation_names,
-     .doc = "What floor + softplus(scale t) of a gaussian head is, t being the network's output: the standard deviation or "
+     .doc = "What floor + softplus(scale t) of a gaussian head is, t being the network's output: the standard "
+            "deviation or "
             "the variance of the standardised target."},
     {.name = "scale",
      .type = TUTTI_PARAM_REAL,
@@ -175,8 +202,9 @@ static const struct tutti_param head_table[] = {
      .min = 0,
      .min_open = true,
      .max = TUTTI_NO_LIMIT,
-     .doc = "Scale of t in a gaussian head. AutoDEUQ has 0.05, which makes the spread learn twenty times slower than the "
-            "mean; its recipes say so."},
+     .doc =
+         "Scale of t in a gaussian head. AutoDEUQ has 0.05, which makes the spread learn twenty times slower than the "
+         "mean; its recipes say so."},
     {.name = "floor",
      .type = TUTTI_PARAM_REAL,
      .offset = offsetof(struct tutti_head_config, floor),

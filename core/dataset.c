@@ -30,7 +30,8 @@ struct loading {
 static enum tutti_status find_file(const struct loading *loading, const char *path, char **found) {
   bool relative = path[0] != '/' && loading->folder && loading->folder[0];
   *found = NULL;
-  return path[0] ? tutti_format(loading->context, found, "%s%s%s", relative ? loading->folder : "", relative ? "/" : "", path)
+  return path[0] ? tutti_format(loading->context, found, "%s%s%s", relative ? loading->folder : "", relative ? "/" : "",
+                                path)
                  : TUTTI_OK;
 }
 
@@ -51,9 +52,10 @@ static enum tutti_status read_source(struct loading *loading) {
   TUTTI_TRY_OUT(context, find_file(loading, config->path, &path));
   TUTTI_TRY_OUT(context, find_file(loading, config->target_path, &target_path));
   if (generated == (path != NULL))
-    status = generated ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: the generator %s reads no file; leave it out",
-                                    tutti_format_names[format])
-                       : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: expected a csv or npy file, found nothing");
+    status = generated
+                 ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: the generator %s reads no file; leave it out",
+                              tutti_format_names[format])
+                 : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: expected a csv or npy file, found nothing");
   else if (target_path && format != TUTTI_FORMAT_NPY)
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "data.target_path: only npy has a second file; name the target columns in data.target");
@@ -90,10 +92,13 @@ static enum tutti_status partition(struct loading *loading, const struct tutti_e
   double shares[TUTTI_SPLITS] = {0};
   char *files[TUTTI_SPLITS] = {NULL};
   if (config->split.count < 2 || config->split.count > 3)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.split: expected shares of train, validation and test, as in 0.8 0.1 "
-                      "0.1; found %zu numbers", config->split.count);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.split: expected shares of train, validation and test, as in 0.8 0.1 "
+                      "0.1; found %zu numbers",
+                      config->split.count);
   if (config->stratify == TUTTI_STRATIFY_YES && !loading->labels)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.stratify: only classes can be stratified, and the task is regression");
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.stratify: only classes can be stratified, and the task is regression");
   memcpy(shares, config->split.values, config->split.count * sizeof *shares);
   TUTTI_TRY_OUT(context, find_file(loading, config->train_rows, &files[TUTTI_TRAIN]));
   TUTTI_TRY_OUT(context, find_file(loading, config->validation_rows, &files[TUTTI_VALIDATION]));
@@ -148,7 +153,8 @@ out:
 
 /* --- the task --- */
 
-static enum tutti_status set_task(tutti_context *context, const struct tutti_head_config *head, tutti_dataset *dataset) {
+static enum tutti_status set_task(tutti_context *context, const struct tutti_head_config *head,
+                                  tutti_dataset *dataset) {
   bool classes = dataset->encoding->task == TUTTI_TASK_CLASSIFICATION;
   static const enum tutti_op ops[] = {[TUTTI_HEAD_SOFTMAX] = TUTTI_OP_HEAD_SOFTMAX,
                                       [TUTTI_HEAD_GAUSSIAN] = TUTTI_OP_HEAD_GAUSSIAN,
@@ -215,8 +221,8 @@ static enum tutti_status fill(struct loading *loading, const struct tutti_head_c
   TUTTI_TRY(context, tutti_encoding_measure(context, dataset->encoding, table, loading->counts[TUTTI_TRAIN],
                                             loading->rows[TUTTI_TRAIN], loading->config->standardise));
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
-    TUTTI_TRY(context, tutti_encoding_split(context, dataset->encoding, table, tutti_partition_name(s), loading->counts[s],
-                                            loading->rows[s], true, &dataset->splits[s]));
+    TUTTI_TRY(context, tutti_encoding_split(context, dataset->encoding, table, tutti_partition_name(s),
+                                            loading->counts[s], loading->rows[s], true, &dataset->splits[s]));
   TUTTI_TRY(context, set_task(context, head, dataset));
   return set_fingerprint(context, dataset);
 }
@@ -270,7 +276,9 @@ const tutti_split *tutti_dataset_find(const tutti_dataset *dataset, const char *
   return NULL;
 }
 
-const char *tutti_dataset_feature(const tutti_dataset *dataset, size_t index) { return dataset->encoding->feature[index]; }
+const char *tutti_dataset_feature(const tutti_dataset *dataset, size_t index) {
+  return dataset->encoding->feature[index];
+}
 
 const char *tutti_dataset_target(const tutti_dataset *dataset, size_t index) {
   return dataset->encoding->target[index].name;

@@ -113,7 +113,7 @@ enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutt
   size_t class = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
   if (class == SIZE_MAX)
     return tutti_category_fail(context, column, table, row, column->position);
-  *label = (int32_t)class;
+  *label = (int32_t) class;
   return TUTTI_OK;
 }
 
@@ -143,7 +143,8 @@ static enum tutti_status encode_labels(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-static enum tutti_status copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split) {
+static enum tutti_status copy_scaling(tutti_context *context, const struct tutti_encoding *encoding,
+                                      tutti_split *split) {
   size_t bytes = encoding->targets * sizeof(double);
   TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->scale));
   TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->shift));

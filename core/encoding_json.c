@@ -37,7 +37,8 @@ static void print_columns(struct tutti_text *text, const char *key, size_t count
 enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding, char **json) {
   struct tutti_text text = tutti_text_begin(context);
   bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
-  tutti_text_add(&text, "{\"version\": 1, \"task\": \"%s\", \"header\": %s, \"columns\": %zu, \"delimiter\": %d, "
+  tutti_text_add(&text,
+                 "{\"version\": 1, \"task\": \"%s\", \"header\": %s, \"columns\": %zu, \"delimiter\": %d, "
                  "\"missing\": %d",
                  classes ? "classification" : "regression", encoding->header ? "true" : "false",
                  encoding->source_columns, encoding->delimiter, (int)encoding->missing);
@@ -137,7 +138,8 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   encoding->missing = (enum tutti_missing)missing;
   if (encoding->source_columns == 0)
     return torn(context, "columns");
-  TUTTI_TRY(context, take_columns(context, root, "inputs", encoding->source_columns, &encoding->inputs, &encoding->input));
+  TUTTI_TRY(context,
+            take_columns(context, root, "inputs", encoding->source_columns, &encoding->inputs, &encoding->input));
   TUTTI_TRY(context,
             take_columns(context, root, "targets", encoding->source_columns, &encoding->targets, &encoding->target));
   bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;

@@ -1,8 +1,8 @@
-/* generators.c - tables that are computed: AutoDEUQ's toy and the functions of the NOMU paper. Training inputs are drawn
-   uniformly and noisy; test rows lie on an even grid without noise.
+/* generators.c - tables that are computed: AutoDEUQ's toy and the functions of the NOMU paper. Training inputs are
+   drawn uniformly and noisy; test rows lie on an even grid without noise.
 
-   toy-sine (Egele et al., "AutoDEUQ", ICPR 2022): y = cos(x / 2) + 2 sin(x / 10) + x / 100 plus normal noise, half of the
-   rows from [-30, -20] and half from [20, 30]. */
+   toy-sine (Egele et al., "AutoDEUQ", ICPR 2022): y = cos(x / 2) + 2 sin(x / 10) + x / 100 plus normal noise, half of
+   the rows from [-30, -20] and half from [20, 30]. */
 #include "data_impl.h"
 
 #include <math.h>
@@ -65,8 +65,8 @@ static enum tutti_status set_noise(tutti_context *context, const struct tutti_da
   double variance[2] = {generator->toy ? 0.25 : 0, generator->toy ? 1 : 0};
   size_t regions = generator->toy ? 2 : 1;
   if (config->noise.count > regions)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.noise: %s takes at most %zu variances, found %zu", generator->name,
-                      regions, config->noise.count);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.noise: %s takes at most %zu variances, found %zu",
+                      generator->name, regions, config->noise.count);
   for (size_t i = 0; i < 2 && config->noise.count; i++)
     variance[i] = config->noise.values[i < config->noise.count ? i : 0];
   for (size_t i = 0; i < 2; i++)

@@ -36,18 +36,19 @@ static struct statistics measure_column(const struct tutti_table *table, size_t 
   return statistics;
 }
 
-static enum tutti_status check(tutti_context *context, const struct tutti_table *table, const struct tutti_column *column,
-                               struct statistics statistics) {
+static enum tutti_status check(tutti_context *context, const struct tutti_table *table,
+                               const struct tutti_column *column, bool standardise, struct statistics statistics) {
   if (isnan(statistics.mean))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: column '%s' has no value in any training row, so that its mean is unknown; name it in "
                       "data.ignore",
                       table->source, column->name);
-  if (!isfinite(statistics.mean) || !isfinite(statistics.deviation) || statistics.deviation <= 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: column '%s' has values too large or too close to be standardised (mean %g, standard deviation "
-                      "%g); rescale it",
-                      table->source, column->name, statistics.mean, statistics.deviation);
+  if (standardise && (!isfinite(statistics.mean) || !isfinite(statistics.deviation) || statistics.deviation <= 0))
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s: column '%s' has values too large or too close to be standardised (mean %g, standard deviation "
+        "%g); rescale it",
+        table->source, column->name, statistics.mean, statistics.deviation);
   return TUTTI_OK;
 }
 
@@ -63,14 +64,14 @@ enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_en
       continue;
     }
     struct statistics statistics = measure_column(table, column->position, count, rows);
-    TUTTI_TRY(context, check(context, table, column, statistics));
+    TUTTI_TRY(context, check(context, table, column, standardise, statistics));
     column->mean = statistics.mean;
     encoding->shift[feature] = standardise ? statistics.mean : 0;
     encoding->scale[feature++] = standardise ? statistics.deviation : 1;
   }
   for (size_t t = 0; encoding->target_scale && t < encoding->targets; t++) {
     struct statistics statistics = measure_column(table, encoding->target[t].position, count, rows);
-    TUTTI_TRY(context, check(context, table, &encoding->target[t], statistics));
+    TUTTI_TRY(context, check(context, table, &encoding->target[t], standardise, statistics));
     encoding->target_shift[t] = standardise ? statistics.mean : 0;
     encoding->target_scale[t] = standardise ? statistics.deviation : 1;
   }

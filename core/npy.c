@@ -20,8 +20,8 @@ static const struct npy_type {
   const char *descr;
   enum tutti_element element;
   size_t bytes;
-} npy_types[] = {{"<f4", TUTTI_F32, 4}, {"<f8", TUTTI_F64, 8}, {"<i4", TUTTI_I32, 4}, {"<i8", TUTTI_I64, 8},
-                 {"|u1", TUTTI_U8, 1}};
+} npy_types[] = {
+    {"<f4", TUTTI_F32, 4}, {"<f8", TUTTI_F64, 8}, {"<i4", TUTTI_I32, 4}, {"<i8", TUTTI_I64, 8}, {"|u1", TUTTI_U8, 1}};
 enum { TYPES = sizeof npy_types / sizeof npy_types[0], MAX_RANK = 8, MAGIC = 6, TYPE_SIZE = 16 };
 static const char magic[] = "\x93NUMPY";
 
@@ -82,7 +82,8 @@ static bool take_size(struct cursor *cursor, size_t *size) {
   const char *start = cursor->at;
   *size = 0;
   for (; cursor->at < cursor->end && isdigit((unsigned char)*cursor->at); cursor->at++)
-    if (__builtin_mul_overflow(*size, (size_t)10, size) || __builtin_add_overflow(*size, (size_t)(*cursor->at - '0'), size))
+    if (__builtin_mul_overflow(*size, (size_t)10, size) ||
+        __builtin_add_overflow(*size, (size_t)(*cursor->at - '0'), size))
       return false;
   return cursor->at > start;
 }
@@ -179,8 +180,8 @@ static enum tutti_status read_header(tutti_context *context, const char *path, c
       type = &npy_types[i];
   if (!type)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                      "%s: expected elements of type <f4, <f8, <i4, <i8 or |u1, found '%s'; convert with astype()", path,
-                      header.descr);
+                      "%s: expected elements of type <f4, <f8, <i4, <i8 or |u1, found '%s'; convert with astype()",
+                      path, header.descr);
   if (header.fortran && array->rank > 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
                       "%s: expected C order, found Fortran order; save numpy.ascontiguousarray(...) of it", path);
@@ -266,8 +267,8 @@ enum tutti_status tutti_npy_write(tutti_context *context, const char *path, enum
   }
   if (rank > 1) /* as NumPy prints tuples: (2, 3), but (2,) */
     sizes[length - 1] = '\0';
-  int used = snprintf(header, sizeof header, "%s\x01%c  {'descr': '%s', 'fortran_order': False, 'shape': (%s), }", magic, 0,
-                      type->descr, sizes);
+  int used = snprintf(header, sizeof header, "%s\x01%c  {'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                      magic, 0, type->descr, sizes);
   size_t whole = ((size_t)used + 1 + 63) / 64 * 64, after = MAGIC + 4;
   memset(header + used, ' ', whole - (size_t)used);
   header[whole - 1] = '\n';

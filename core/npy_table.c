@@ -19,7 +19,8 @@ static double element_at(const struct tutti_npy *array, size_t index) {
 }
 
 /* Map a file that shall be [rows] or [rows][columns]. What is wrong with it is the user's to mend. */
-static enum tutti_status map_matrix(tutti_context *context, const char *path, struct tutti_npy *array, size_t *columns) {
+static enum tutti_status map_matrix(tutti_context *context, const char *path, struct tutti_npy *array,
+                                    size_t *columns) {
   enum tutti_status status = tutti_npy_map(context, path, array);
   if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO) {
     char message[1024];
@@ -31,9 +32,10 @@ static enum tutti_status map_matrix(tutti_context *context, const char *path, st
   if (array->rank < 1 || array->rank > 2 || array->count == 0) {
     size_t rank = array->rank, count = array->count;
     tutti_npy_unmap(array);
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected an array [rows] or [rows][columns] that is not empty, found %zu sizes and %zu elements",
-                      path, rank, count);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s: expected an array [rows] or [rows][columns] that is not empty, found %zu sizes and %zu elements", path,
+        rank, count);
   }
   *columns = array->rank == 2 ? array->shape[1] : 1;
   return TUTTI_OK;

@@ -73,11 +73,13 @@ out:
 static enum tutti_status find_roles(tutti_context *context, const struct tutti_data_config *config,
                                     const struct tutti_table *table, uint8_t *roles) {
   if (table->target_columns && config->target[0])
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: the targets come from data.target_path; give one of the two");
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.target: the targets come from data.target_path; give one of the two");
   for (size_t i = table->columns - table->target_columns; i < table->columns; i++)
     roles[i] = ROLE_TARGET;
   if (!table->target_columns)
-    TUTTI_TRY(context, give_roles(context, table, "target", config->target[0] ? config->target : "-1", ROLE_TARGET, roles));
+    TUTTI_TRY(context,
+              give_roles(context, table, "target", config->target[0] ? config->target : "-1", ROLE_TARGET, roles));
   TUTTI_TRY(context, give_roles(context, table, "ignore", config->ignore, ROLE_IGNORED, roles));
   return give_roles(context, table, "categorical", config->categorical, ROLE_CATEGORIES, roles);
 }
@@ -103,9 +105,10 @@ static enum tutti_status find_missing(tutti_context *context, const struct tutti
         return tutti_table_fail(context, table, r, c,
                                 "the target is missing or NaN; data.missing = drop leaves such rows out");
       else if (config->missing == TUTTI_MISSING_ERROR)
-        return tutti_table_fail(context, table, r, c,
-                                "the value is missing; data.missing = mean fills in the training rows' mean, drop leaves "
-                                "such rows out");
+        return tutti_table_fail(
+            context, table, r, c,
+            "the value is missing; data.missing = mean fills in the training rows' mean, drop leaves "
+            "such rows out");
     }
   return TUTTI_OK;
 }
@@ -128,15 +131,16 @@ static struct census count_cells(const struct tutti_table *table, const uint8_t 
   return census;
 }
 
-static enum tutti_status collect_categories(tutti_context *context, const struct tutti_table *table, const uint8_t *split,
-                                            struct tutti_column *column) {
+static enum tutti_status collect_categories(tutti_context *context, const struct tutti_table *table,
+                                            const uint8_t *split, struct tutti_column *column) {
   char buffer[32];
   for (size_t r = 0; r < table->rows; r++) {
     if (split[r] == TUTTI_UNUSED)
       continue;
     if (tutti_table_cell(table, r, column->position) == TUTTI_CELL_MISSING)
-      return tutti_table_fail(context, table, r, column->position,
-                              "the value is missing, and categories have no mean; data.missing = drop leaves such rows out");
+      return tutti_table_fail(
+          context, table, r, column->position,
+          "the value is missing, and categories have no mean; data.missing = drop leaves such rows out");
     TUTTI_TRY(context, tutti_category_add(context, column, tutti_category_of(table, r, column->position, buffer)));
   }
   return TUTTI_OK;
@@ -159,10 +163,11 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_t
   if (categories || (census.texts > 0 && census.numbers == 0))
     return collect_categories(context, table, split, column);
   if (census.texts > 0)
-    return tutti_table_fail(context, table, census.first_text, position,
-                            "expected a number as in %zu other rows, found '%.60s'; if the column holds categories, name "
-                            "it in data.categorical",
-                            census.numbers, tutti_table_text(table, census.first_text, position, buffer));
+    return tutti_table_fail(
+        context, table, census.first_text, position,
+        "expected a number as in %zu other rows, found '%.60s'; if the column holds categories, name "
+        "it in data.categorical",
+        census.numbers, tutti_table_text(table, census.first_text, position, buffer));
   if (census.numbers == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
                       table->source, table->names[position]);
@@ -207,8 +212,10 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
     encoding->targets += roles[c] == ROLE_TARGET;
   }
   if (used == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: every one of the %zu rows has a missing value, so that data.missing "
-                      "= drop leaves none", table->source, table->rows);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: every one of the %zu rows has a missing value, so that data.missing "
+                      "= drop leaves none",
+                      table->source, table->rows);
   if (encoding->inputs == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: no column is left as an input beside %zu targets", table->source,
                       encoding->targets);

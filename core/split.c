@@ -27,8 +27,8 @@ static enum tutti_status split_take_targets(tutti_context *context, tutti_split 
 static enum tutti_status split_take_labels(tutti_context *context, tutti_split *split, const int32_t *labels) {
   for (size_t r = 0; r < split->rows; r++)
     if (labels[r] < 0 || (size_t)labels[r] >= split->outputs)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s, row %zu: label %d is not one of the %zu classes", split->name,
-                        r, (int)labels[r], split->outputs);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s, row %zu: label %d is not one of the %zu classes",
+                        split->name, r, (int)labels[r], split->outputs);
   TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *labels, &split->labels));
   if (split->rows)
     memcpy(split->labels, labels, split->rows * sizeof *labels);
@@ -78,7 +78,9 @@ const char *tutti_split_name(const tutti_split *split) { return split->name; }
 
 size_t tutti_split_rows(const tutti_split *split) { return split->rows; }
 
-struct tutti_shape tutti_split_input(const tutti_split *split) { return split->input; }
+struct tutti_shape tutti_split_input(const tutti_split *split) {
+  return split->input;
+}
 
 size_t tutti_split_outputs(const tutti_split *split) { return split->outputs; }
 

@@ -9,10 +9,10 @@ struct tutti_split {
   char *name;
   size_t rows, outputs;
   struct tutti_shape input;
-  float *inputs;       /* [rows][features] */
-  float *targets;      /* [rows][outputs], standardised; NULL without */
-  double *raw_targets; /* [rows][outputs], in their own units; NULL without */
-  int32_t *labels;     /* [rows]; NULL without */
+  float *inputs;         /* [rows][features] */
+  float *targets;        /* [rows][outputs], standardised; NULL without */
+  double *raw_targets;   /* [rows][outputs], in their own units; NULL without */
+  int32_t *labels;       /* [rows]; NULL without */
   double *scale, *shift; /* [outputs]: raw = standardised * scale + shift; NULL for classification */
   uint32_t *source_rows; /* [rows]; NULL for splits of one's own */
 };

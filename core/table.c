@@ -16,8 +16,8 @@ enum tutti_status tutti_table_create(tutti_context *context, const char *source,
   size_t count = 0;
   *out = NULL;
   if (__builtin_mul_overflow(rows, columns, &count) || rows > UINT32_MAX) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: %zu rows of %zu columns are more than can be held", source, rows,
-                        columns);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: %zu rows of %zu columns are more than can be held", source,
+                        rows, columns);
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *table, &table));

@@ -74,7 +74,7 @@ static double f_styblinski2d(const double *x) {
 static double f_perm2d(const double *x) {
   double u = 2 * x[0], v = 2 * x[1], sum = 0;
   for (int i = 1; i <= 2; i++)
-    sum += square((1 + 0.5) * (pow(u, i) - 1) + (2 + 0.5) * (pow(v, i) - pow(0.5, i)));
+    sum += square((1 + 0.5) * (pow(u, i) - 1) + (pow(2, i) + 0.5) * (pow(v / 2, i) - 1));
   return scaled(sum, 110.5, 0);
 }
 static double f_branin2d(const double *x) {

@@ -192,7 +192,8 @@ static void mutated_bytes_do_no_harm(void **state) {
     struct tutti_npy array;
     memcpy(bytes, original, count);
     for (uint64_t m = 1 + tutti_random_below(&random, 4); m > 0; m--)
-      bytes[tutti_random_below(&random, tutti_random_below(&random, 2) ? 80 : count)] = (unsigned char)tutti_random_u32(&random);
+      bytes[tutti_random_below(&random, tutti_random_below(&random, 2) ? 80 : count)] =
+          (unsigned char)tutti_random_u32(&random);
     write_bytes(bytes, tutti_random_below(&random, 4) ? count : tutti_random_below(&random, count + 1));
     enum tutti_status status = tutti_npy_map(context, path, &array);
     assert_true(status == TUTTI_OK || status == TUTTI_ERROR_CORRUPT);
