@@ -103,6 +103,7 @@ fault_scripts += %D%/faults/full-disk.sh
 fault_scripts += %D%/faults/torn-files.sh
 unit_tests += %D%/unit/test_catalogue
 unit_tests += %D%/unit/test_protocol
+benches += %D%/bench/throughput
 benches += %D%/bench/train-mlp
 tests_bench_train_mlp_LDADD = libbackendcpu.la $(LDADD)
 EXTRA_DIST += %D%/bench/train_mlp_torch.py
