@@ -4,19 +4,6 @@
 #include "evaluate_impl.h"
 #include "metrics_impl.h"
 
-/* The number of a trial's model in a pool, whose trials ascend; pool->models if it is not there. */
-static size_t find_model(const struct tutti_pool *pool, uint64_t trial) {
-  size_t low = 0, high = pool->models;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (pool->trials[middle] < trial)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < pool->models && pool->trials[low] == trial ? low : pool->models;
-}
-
 enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner) {
   *combiner = (struct tutti_combiner){.pool = pool, .members = tutti_ensemble_size(ensemble)};
@@ -34,7 +21,7 @@ enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti
   TUTTI_TRY(context, tutti_alloc(context, pool->outputs, sizeof(double), &combiner->row));
   for (size_t k = 0; k < combiner->members; k++) {
     struct tutti_member member = tutti_ensemble_member(ensemble, k);
-    size_t model = find_model(pool, member.trial);
+    size_t model = tutti_pool_find(pool, member.trial);
     if (model == pool->models)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "the ensemble has trial %" PRIu64 ", which is not among the %zu models with predictions",

@@ -67,6 +67,7 @@ libtutti_la_SOURCES += %D%/param_impl.h
 libtutti_la_SOURCES += %D%/param_value.c
 libtutti_la_SOURCES += %D%/partition.c
 libtutti_la_SOURCES += %D%/propose.c
+libtutti_la_SOURCES += %D%/pool.c
 libtutti_la_SOURCES += %D%/protocol.c
 libtutti_la_SOURCES += %D%/random.c
 libtutti_la_SOURCES += %D%/recipe.c

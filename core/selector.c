@@ -39,19 +39,6 @@ const struct tutti_descriptor *tutti_selector_descriptor(const tutti_selector *s
   return selector->instance.descriptor;
 }
 
-/* Trials of a pool are in ascending order. */
-static bool in_pool(const struct tutti_pool *pool, uint64_t trial) {
-  size_t low = 0, high = pool->models;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (pool->trials[middle] < trial)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < pool->models && pool->trials[low] == trial;
-}
-
 enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
                                         size_t count, tutti_ensemble *ensemble) {
   if (pool->models == 0 || pool->rows == 0)
@@ -62,7 +49,7 @@ enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *
     return TUTTI_BREACH(context, &selector->instance, "select chose no member of %zu models", pool->models);
   for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
     struct tutti_member member = tutti_ensemble_member(ensemble, i);
-    if (!in_pool(pool, member.trial))
+    if (tutti_pool_find(pool, member.trial) == pool->models)
       return TUTTI_BREACH(context, &selector->instance, "select chose trial %" PRIu64 ", which is not in the pool",
                           member.trial);
     if (!isfinite(member.weight))

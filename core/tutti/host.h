@@ -33,6 +33,9 @@ struct tutti_pool {
   const double *losses;   /* [models], each alone, on these rows */
 };
 
+/* The number of a trial's model in a pool; pool->models if it is not there. */
+TUTTI_API size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial);
+
 /* The predictions of finished trials (ascending numbers) on a split ("validation", or a shifted one). Files are mapped,
    not read. TUTTI_ERROR_UNSUPPORTED where trials have no predictions (backend function). Release with
    tutti_host_pool_release. */

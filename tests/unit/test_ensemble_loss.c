@@ -263,6 +263,19 @@ static void test_same_bits_on_every_processor(void **state) {
   }
 }
 
+static void test_find_in_pool(void **state) {
+  (void)state;
+  const uint64_t trials[] = {3, 5, 9, UINT64_MAX};
+  for (size_t models = 0; models <= 4; models++) {
+    struct tutti_pool pool = {.models = models, .trials = trials};
+    for (uint64_t trial = 0; trial < 12; trial++) {
+      size_t expected = trial == 3 ? 0 : trial == 5 ? 1 : trial == 9 ? 2 : models;
+      assert_int_equal(tutti_pool_find(&pool, trial), expected < models ? expected : models);
+    }
+    assert_int_equal(tutti_pool_find(&pool, UINT64_MAX), models == 4 ? 3 : models);
+  }
+}
+
 static void assert_refused(const struct tutti_pool *pool, enum tutti_loss loss, const char *says) {
   struct tutti_ensemble_loss_options options = {sizeof options, loss, 0, 0};
   tutti_ensemble_loss *made;
@@ -304,6 +317,7 @@ int main(void) {
       cmocka_unit_test(test_extreme_probabilities),
       cmocka_unit_test(test_moments_far_from_zero),
       cmocka_unit_test(test_same_bits_on_every_processor),
+      cmocka_unit_test(test_find_in_pool),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
