@@ -3,7 +3,8 @@
 
 Usage: train_mlp_torch.py TRAIN_MLP [--seconds 1] [--rounds 3] [--peer SCRIPT]
 TRAIN_MLP is the program that `make bench` builds. --peer runs another script for PyTorch's side, which prints lines of
-"width layers batch steps/s ..." for the same five networks. Prints medians over the rounds, the ratio with its range, and
+"width layers batch steps/s ..." for the same five networks, by the wall clock; else both sides count the processor's seconds,
+which a busy machine does not stretch. Two processes against one is always the wall clock's. Prints medians over the rounds, the ratio with its range, and
 the share of the core's peak of multiply-adds that the program reached.
 """
 import argparse
@@ -22,9 +23,13 @@ def parse(text):
     return {tuple(int(v) for v in r[:3]): [float(v) for v in r[3:]] for r in rows if len(r) >= 4}
 
 
-def ours(program, seconds, network):
+def command_of(program, seconds, network, wall):
+    return [program] + (["--wall"] if wall else []) + ["--seconds", str(seconds)] + [str(v) for v in network]
+
+
+def ours(program, seconds, network, wall):
     """Steps a second and share of peak."""
-    command = [program, "--seconds", str(seconds)] + [str(v) for v in network]
+    command = command_of(program, seconds, network, wall)
     values = parse(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[network]
     return values[0], values[-1]
 
@@ -56,11 +61,11 @@ def torch_rates(seconds, network):
 
     for rows in batches[:10]:
         step(rows)
-    done, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < seconds:
+    done, begin = 0, time.process_time()
+    while time.process_time() - begin < seconds:
         step(batches[done % len(batches)])
         done += 1
-    return done / (time.perf_counter() - begin)
+    return done / (time.process_time() - begin)
 
 
 def peer_rates(script, seconds):
@@ -71,11 +76,11 @@ def peer_rates(script, seconds):
 
 def two_against_one(program, seconds, network):
     """Steps a second of two processes at once over those of one, measured before and after."""
-    command = [program, "--seconds", str(seconds)] + [str(v) for v in network]
-    before, _ = ours(program, seconds, network)
+    command = command_of(program, seconds, network, True)
+    before, _ = ours(program, seconds, network, True)
     pair = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     both = sum(parse(p.communicate()[0])[network][0] for p in pair)
-    after, _ = ours(program, seconds, network)
+    after, _ = ours(program, seconds, network, True)
     return both / max(before, after)
 
 
@@ -92,7 +97,7 @@ def main():
     for _ in range(arguments.rounds):
         peer = peer_rates(arguments.peer, arguments.seconds) if arguments.peer else None
         for network in NETWORKS:
-            rate, share = ours(arguments.program, arguments.seconds, network)
+            rate, share = ours(arguments.program, arguments.seconds, network, arguments.peer is not None)
             mine[network].append(rate)
             shares[network].append(share)
             theirs[network].append(peer[network] if peer else torch_rates(arguments.seconds, network))

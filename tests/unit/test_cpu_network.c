@@ -134,7 +134,7 @@ static void check_network(const tutti_network *network, const struct tutti_task 
           array = &reference.arrays[a];
       assert_non_null(array);
       assert_int_equal(array->count, tensor->bytes / sizeof(float));
-      for (size_t i = 0; i < array->count; i += 1 + array->count / 200 + 2 * (size_t)cpu)
+      for (size_t i = 0; i < array->count; i += 1 + array->count / 60 + 4 * (size_t)cpu)
         golden_close((double)((float *)tensor->data)[i], reference_derivative(&reference, array, i), 2e-4, 5e-6, tensor->name,
                      __FILE__, __LINE__);
     }
