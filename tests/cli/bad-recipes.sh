@@ -39,6 +39,26 @@ refuse 's/^budget = 6/budget/' wrong.ini:4
 refuse 's/^\[run\]/[run/' wrong.ini:1
 refuse '$a extends = absent.ini' wrong.ini
 
+# A network of one's own: not there, no network, of other shapes, of a layer that the backend lacks.
+own=s/mlp/fixed\\nnetwork\ =\ net.json/
+refuse "$own" '[space] network' net.json
+echo '{"format": "tutti-network"' >net.json
+refuse "$own" net.json "network JSON, line 2"
+# network_of LAYERS: a network of 5 inputs (x1, x2, and group as three) with a Gaussian head.
+network_of() {
+  echo '{"format": "tutti-network", "version": 1, "layers": [
+    {"op": "input", "label": "input", "shape": [1, 1, 5]}, '"$1"',
+    {"op": "dense", "label": "output", "inputs": ["hidden"], "units": 2},
+    {"op": "head-gaussian", "label": "head", "inputs": ["output"]}]}' >net.json
+}
+network_of '{"op": "dense", "label": "hidden", "inputs": ["input"], "unit": 4}'
+refuse "$own" net.json '"hidden"' "did you mean \"units\""
+network_of '{"op": "conv2d", "label": "hidden", "inputs": ["input"], "units": 4}'
+refuse "$own" "'hidden'" conv2d "backend cpu"
+network_of '{"op": "dense", "label": "hidden", "inputs": ["input"], "units": 4}'
+sed -i 's/\[1, 1, 5\]/[1, 1, 6]/' net.json
+refuse "$own" net.json 6 5
+
 tutti validate absent.ini
 expect_usage_error absent.ini
 tutti validate "$folder"
