@@ -15,5 +15,5 @@ dist_completions_DATA = %D%/bash-completion/tutti
 # The plugin reference, from the tables of the plugins that are built here; a test compares it.
 .PHONY: reference
 reference: all-am
-	TUTTI_PLUGIN_PATH='$(abs_top_builddir)/modules' ./tutti inspect --markdown > plugins.md.new
+	./tutti-uninstalled inspect --markdown > plugins.md.new
 	mv plugins.md.new $(top_srcdir)/%D%/plugins.md

@@ -4,26 +4,22 @@
 # Call after LT_INIT. Finds an installed Tutti by pkg-config and sets
 #   TUTTI_CFLAGS, TUTTI_LIBS  to compile and link a plugin
 #   TUTTI_PLUGIN_LDFLAGS      libtool's flags of a module that exports tutti_plugin and nothing else
-#   TUTTI_PLUGIN_DIR          where this Tutti looks for plugins, below --prefix if that is given
-#   TUTTI_PLUGIN_PATH_DIR     where the installed Tutti's own plugins are
+#   TUTTI_PLUGIN_DIR          where this Tutti looks for plugins
 #   TUTTI_ABI                 the interface's version, MAJOR.MINOR
 # --with-plugindir=DIR installs the plugins elsewhere.
 AC_DEFUN([TUTTI_PLUGIN_INIT], [
 AC_REQUIRE([PKG_PROG_PKG_CONFIG])
 PKG_CHECK_MODULES([TUTTI], [tutti m4_ifval([$1], [>= $1])])
 AC_MSG_CHECKING([for the plugin interface of Tutti])
-TUTTI_ABI_MAJOR=`$PKG_CONFIG --variable=abi_major tutti`
-TUTTI_ABI_MINOR=`$PKG_CONFIG --variable=abi_minor tutti`
-TUTTI_ABI=$TUTTI_ABI_MAJOR.$TUTTI_ABI_MINOR
-AS_IF([test "$TUTTI_ABI_MAJOR" != 1],
-  [AC_MSG_RESULT([$TUTTI_ABI])
-   AC_MSG_ERROR([this package is written for version 1 of Tutti's plugin interface])])
+TUTTI_ABI=`$PKG_CONFIG --variable=abi_major tutti`.`$PKG_CONFIG --variable=abi_minor tutti`
 AC_MSG_RESULT([$TUTTI_ABI])
 AC_ARG_WITH([plugindir],
   [AS_HELP_STRING([--with-plugindir=DIR], [where to install plugins (default: where Tutti looks for them)])],
   [TUTTI_PLUGIN_DIR=$withval],
   [TUTTI_PLUGIN_DIR=`$PKG_CONFIG --variable=plugindir tutti`])
 TUTTI_PLUGIN_LDFLAGS="-module -avoid-version -shared -no-undefined -export-symbols-regex '^tutti_plugin\$\$'"
+# What is undefined fails here and not at a user's; sanitizers leave their symbols to the program.
+AS_CASE(["$CC $CFLAGS"], [*-fsanitize*], [], [TUTTI_PLUGIN_LDFLAGS="$TUTTI_PLUGIN_LDFLAGS -Wl,-z,defs"])
 AC_SUBST([TUTTI_ABI])
 AC_SUBST([TUTTI_PLUGIN_DIR])
 AC_SUBST([TUTTI_PLUGIN_LDFLAGS])

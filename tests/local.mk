@@ -88,6 +88,7 @@ cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
+cli_tests += %D%/cli/template.sh
 
 benches += %D%/bench/select
 
