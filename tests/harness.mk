@@ -42,7 +42,11 @@ check-TESTS: $(check_LIBRARIES) $(check_LTLIBRARIES)
 	  | grep -E --line-buffered '^(PASS|FAIL|XPASS|XFAIL|ERROR|SKIP|  [A-Z]+ )'; \
 	$(SHELL) $(top_srcdir)/build-aux/test-summary $(addsuffix .trs,$(tests_to_run_bases))
 
-.PHONY: smallcheck bigcheck check-programs bench
+# For a test that compares it with the files that there are.
+dist-files:
+	@printf '%s\n' $(DISTFILES)
+
+.PHONY: dist-files smallcheck bigcheck check-programs bench
 smallcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)'
 bigcheck: all-am

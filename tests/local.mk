@@ -24,6 +24,8 @@ EXTRA_DIST += %D%/golden/sobol.json
 
 check_PROGRAMS += %D%/cli/json-value
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
+cli_tests += %D%/cli/headers.sh
+cli_tests += %D%/cli/install.sh
 cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_closest_name
@@ -89,6 +91,8 @@ cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
 cli_tests += %D%/cli/template.sh
+cli_tests += %D%/cli/template.sh
+cli_tests += %D%/cli/lists.sh
 
 benches += %D%/bench/select
 
