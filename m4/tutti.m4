@@ -16,7 +16,9 @@ AC_MSG_RESULT([$TUTTI_ABI])
 AC_ARG_WITH([plugindir],
   [AS_HELP_STRING([--with-plugindir=DIR], [where to install plugins (default: where Tutti looks for them)])],
   [TUTTI_PLUGIN_DIR=$withval],
-  [TUTTI_PLUGIN_DIR=`$PKG_CONFIG --variable=plugindir tutti`])
+  [# The installed system's folder, without the sysroot that some pkg-configs put before it.
+   TUTTI_PLUGIN_DIR=`$PKG_CONFIG --variable=plugindir tutti`
+   TUTTI_PLUGIN_DIR=${TUTTI_PLUGIN_DIR@%:@"$PKG_CONFIG_SYSROOT_DIR"}])
 TUTTI_PLUGIN_LDFLAGS="-module -avoid-version -shared -no-undefined -export-symbols-regex '^tutti_plugin\$\$'"
 # What is undefined fails here and not at a user's; sanitizers leave their symbols to the program.
 AS_CASE(["$CC $CFLAGS"], [*-fsanitize*], [], [TUTTI_PLUGIN_LDFLAGS="$TUTTI_PLUGIN_LDFLAGS -Wl,-z,defs"])

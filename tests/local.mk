@@ -13,6 +13,7 @@ libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/u
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
+EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
 EXTRA_DIST += %D%/golden/ei_values.json
 EXTRA_DIST += %D%/golden/forward_select.json
 EXTRA_DIST += %D%/golden/gaussian_nll.json
@@ -80,9 +81,7 @@ unit_tests += %D%/unit/test_text
 
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
-cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/help.sh
-cli_tests += %D%/cli/install.sh
 cli_tests += %D%/cli/interrupt.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/plugins.sh
@@ -90,9 +89,6 @@ cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
-cli_tests += %D%/cli/template.sh
-cli_tests += %D%/cli/template.sh
-cli_tests += %D%/cli/lists.sh
 
 benches += %D%/bench/select
 

@@ -16,7 +16,7 @@ read -ra cc <<< "$CC"
 read -ra cxx <<< "$CXX"
 for header in "$core"/tutti/*.h; do
   name=${header##*/}
-  grep -q "tutti/$name\$" "$core/local.mk" || { echo "$name is not installed: it is not in core/local.mk"; }
+  grep -q "tutti/$name\$" "$core/local.mk" || { echo "$name is not installed: it is not in core/local.mk" && failed=1; }
   printf '#include <tutti/%s>\n#include <tutti/%s>\nint compiled_alone;\n' "$name" "$name" | tee "$work/alone.c" > "$work/alone.cpp"
   try "${cc[@]}" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$core" "$work/alone.c"
   [ -z "$CXX" ] ||

@@ -11,5 +11,5 @@ done < <(find . -name local.mk ! -path './build*')
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 comm -23 <(git ls-files | grep -v '^\.git' | sort) \
   <(make --no-print-directory -s -C "$TUTTI_TEST_BUILDDIR" dist-files | sed "s|^$TUTTI_TEST_SRCDIR/||; s|^\.\./||" | sort) |
-  grep . && echo "these files are in no local.mk, and so in no release"
+  grep . && echo "these files are in no local.mk, and so in no release" && failed=1
 exit $failed
