@@ -90,6 +90,13 @@ cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
 
+benches += %D%/bench/ask
+tests_bench_ask_SOURCES = %D%/bench/ask.c plugins/surrogate/gp/gp_factor.c plugins/surrogate/gp/gp_fit.c
+tests_bench_ask_SOURCES += plugins/surrogate/gp/gp_kernel.c plugins/surrogate/gp/gp_likelihood.c
+tests_bench_ask_SOURCES += plugins/surrogate/gp/gp_posterior.c
+tests_bench_ask_CFLAGS = $(AM_CFLAGS) -fno-math-errno
+tests_bench_ask_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
+EXTRA_DIST += %D%/bench/ask_sklearn.py
 benches += %D%/bench/select
 
 # A selector that is broken as the name of its file says, and a module that is no plugin.

@@ -211,7 +211,7 @@ static int random_starts(tutti_context *context, const struct gp_problem *proble
                               .mean = mean,
                               .best = -HUGE_VAL};
     begin(search, count, 1, theta);
-    assert_int_equal(climb(&attempt, search, count, at), TUTTI_OK);
+    assert_int_equal(climb(&attempt, search, count, search->evaluations, at), TUTTI_OK);
     reached += attempt.best > best - 1e-5;
   }
   gp_workspace_destroy(&workspace);
