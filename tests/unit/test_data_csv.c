@@ -27,8 +27,7 @@ static void ways_to_write_one_table(void **state) {
       "a,b,y\n1,2,3\n4,5.5,6\n",
       "a,b,y\r\n1,2,3\r\n4,5.5,6\r\n", /* CRLF */
       "a,b,y\r1,2,3\r4,5.5,6",         /* CR alone, no end of line at the end */
-      "\xef\xbb\xbf"
-      "a,b,y\n1,2,3\n4,5.5,6",                           /* byte order mark */
+      ("\xef\xbb\xbf" "a,b,y\n1,2,3\n4,5.5,6"),                           /* byte order mark */
       "\"a\",\"b\",\"y\"\n\"1\",2,\"3\"\n4,\"5.5\",6\n", /* quotes */
       "a;b;y\n1;2;3\n4;5.5;6\n",                         /* semicolons */
       "a\tb\ty\n1\t2\t3\n4\t5.5\t6\n",                   /* tabs */
