@@ -202,9 +202,9 @@ static const struct tutti_param head_table[] = {
      .min = 0,
      .min_open = true,
      .max = TUTTI_NO_LIMIT,
-     .doc =
-         "Scale of t in a gaussian head. AutoDEUQ has 0.05, which makes the spread learn twenty times slower than the "
-         "mean; its recipes say so."},
+     .doc = "Scale of t in a gaussian head. AutoDEUQ has 0.05, with which the spread moves twenty times slower; its "
+            "recipes "
+            "say so."},
     {.name = "floor",
      .type = TUTTI_PARAM_REAL,
      .offset = offsetof(struct tutti_head_config, floor),

@@ -2,6 +2,7 @@ dist_doc_DATA =
 dist_doc_DATA += %D%/architecture.md
 dist_doc_DATA += %D%/backend-cpu.md
 dist_doc_DATA += %D%/concepts.md
+dist_doc_DATA += %D%/data.md
 dist_doc_DATA += %D%/metrics.md
 dist_doc_DATA += %D%/plugins.md
 dist_doc_DATA += %D%/run-directory.md
