@@ -4,7 +4,12 @@
 
 #include "recipe_impl.h"
 
-static bool is_searched(const struct recipe_entry *entry) { return tutti_domain_is_range(entry->value); }
+/* A range, or several words where one would do: a range whose first word is misspelt. */
+static bool is_searched(const struct recipe_entry *entry, const struct tutti_param *param) {
+  bool one_word = param->type == TUTTI_PARAM_BOOL || param->type == TUTTI_PARAM_INTEGER ||
+                  param->type == TUTTI_PARAM_REAL || param->type == TUTTI_PARAM_CHOICE;
+  return tutti_domain_is_range(entry->value) || (one_word && strpbrk(entry->value, " \t"));
+}
 
 bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_entry *entry) {
   const struct recipe_entry *other = tutti_recipe_find(recipe, "hyperparameters", entry->key);
@@ -93,7 +98,7 @@ static enum tutti_status set_entry(tutti_context *context, tutti_recipe *recipe,
   TUTTI_TRY(context, check_backend_entry(context, recipe, entry, &wins));
   if (wins)
     return TUTTI_OK;
-  if (is_searched(entry))
+  if (is_searched(entry, param))
     return add_range(context, recipe, entry, param, config);
   enum tutti_status status = tutti_host_set(context, recipe->host, "backend", entry->key, entry->value);
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_blame(context, entry, status);

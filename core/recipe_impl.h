@@ -66,9 +66,4 @@ bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_
 /* Make the domain of what is searched, and set what is fixed in the host's backend. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_set_hyperparameters(tutti_context *context, tutti_recipe *recipe);
 
-/* --- tables (run_params.c) --------------------------------------------------------------------------------------- */
-
-/* The table of [run]. */
-const struct tutti_params *tutti_run_params(void);
-
 #endif

@@ -287,6 +287,7 @@ static enum tutti_status folder_of(tutti_context *context, const char *path, cha
 /* A file on the way from the recipe down to what it extends. */
 struct link {
   const struct link *above;
+  const char *path;
   char *real;
 };
 
@@ -309,14 +310,14 @@ static enum tutti_status read_base(tutti_context *context, tutti_recipe *recipe,
   return status;
 }
 
-static enum tutti_status check_chain(tutti_context *context, const char *path, const struct link *link) {
+static enum tutti_status check_chain(tutti_context *context, const struct link *link) {
   size_t length = 0;
   for (const struct link *other = link->above; other; other = other->above) {
     if (strcmp(other->real, link->real) == 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: this recipe extends itself, by way of those that it extends",
-                        path);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: this recipe extends itself, by way of %s", link->path,
+                        link->above->path);
     if (++length == LONGEST_CHAIN)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: more than %d recipes extend one another", path,
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: more than %d recipes extend one another", link->path,
                         LONGEST_CHAIN);
   }
   return TUTTI_OK;
@@ -326,7 +327,7 @@ static enum tutti_status check_chain(tutti_context *context, const char *path, c
 static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe, const char *path,
                                     const struct link *above, unsigned *layer) {
   enum tutti_status status = TUTTI_OK;
-  struct link link = {.above = above};
+  struct link link = {.above = above, .path = path};
   struct recipe_file *file;
   char *folder = NULL;
   tutti_recipe own = {0};
@@ -336,7 +337,7 @@ static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s", path, strerror(errno));
     goto out;
   }
-  TUTTI_TRY_OUT(context, check_chain(context, path, &link));
+  TUTTI_TRY_OUT(context, check_chain(context, &link));
   TUTTI_TRY_OUT(context, add_file(context, recipe, path, folder, &file));
   TUTTI_TRY_OUT(context, parse_file(context, file, &own));
   const struct recipe_entry *extends = find(&own, "", "extends");

@@ -7,7 +7,8 @@
 
 /* One key with its value; texts are borrowed until the visit returns. A section without keys has one visit with key "". */
 struct item {
-  const char *section, *key, *value, *doc, *unit;
+  const char *section, *key, *value, *doc;
+  const char *note; /* behind the doc: a unit, a plugin's version; or NULL */
 };
 typedef enum tutti_status (*visit_item)(void *argument, tutti_context *context, const struct item *item);
 
@@ -25,7 +26,7 @@ static enum tutti_status visit_config(tutti_context *context, const tutti_recipe
       continue;
     TUTTI_TRY(context, tutti_config_get(context, config, param->name, &value));
     struct item item = {
-        .section = section, .key = param->name, .value = value, .doc = param->doc, .unit = param->unit};
+        .section = section, .key = param->name, .value = value, .doc = param->doc, .note = param->unit};
     enum tutti_status status = visit(argument, context, &item);
     tutti_free(value);
     TUTTI_TRY(context, status);
@@ -43,7 +44,7 @@ static enum tutti_status visit_hyperparameters(tutti_context *context, const tut
     char *range;
     TUTTI_TRY(context, tutti_domain_text(context, recipe->hyperparameters, i, &range));
     struct item item = {
-        .section = "hyperparameters", .key = name, .value = range, .doc = param->doc, .unit = param->unit};
+        .section = "hyperparameters", .key = name, .value = range, .doc = param->doc, .note = param->unit};
     enum tutti_status status = visit(argument, context, &item);
     tutti_free(range);
     TUTTI_TRY(context, status);
@@ -67,6 +68,7 @@ static enum tutti_status visit_plugins(tutti_context *context, const tutti_recip
     item.key = names_its_plugin(item.section, descriptor->kind) ? "plugin" : "";
     item.value = descriptor->name;
     item.doc = descriptor->summary;
+    item.note = descriptor->version;
     TUTTI_TRY(context, visit(argument, context, &item));
     TUTTI_TRY(context, visit_config(context, recipe, item.section, config, visit, argument));
   }
@@ -106,17 +108,18 @@ static enum tutti_status print_item(void *argument, tutti_context *context, cons
     tutti_text_add(text, "; %s: ", item->value);
   int used = (int)(text->length - begin);
   tutti_text_add(text, "%*s%s%s%s%s%s\n", *item->key && used < COMMENT_COLUMN ? COMMENT_COLUMN - used : 0, "",
-                 *item->key ? "; " : "", item->doc, item->unit ? " [" : "", item->unit ? item->unit : "",
-                 item->unit ? "]" : "");
+                 *item->key ? "; " : "", item->doc, item->note ? " [" : "", item->note ? item->note : "",
+                 item->note ? "]" : "");
   return TUTTI_OK;
 }
 
 enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe, char **out) {
   struct printing printing = {.text = tutti_text_begin(context)};
   *out = NULL;
-  tutti_text_add(&printing.text,
-                 "; Effective recipe, every key with its value, by Tutti %s (%s). It runs again as it is.\n",
-                 tutti_version(), tutti_build_id());
+  tutti_text_add(
+      &printing.text,
+      "; Effective recipe, every key with its value, by Tutti %s (%s), plugin ABI %d.%d. It runs again as it is.\n",
+      tutti_version(), tutti_build_id(), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR);
   enum tutti_status status = visit_all(context, recipe, print_item, &printing);
   if (status != TUTTI_OK) {
     tutti_text_discard(&printing.text);
@@ -129,7 +132,7 @@ enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe 
 
 /* Where, and how fast, a run is made; not what comes of it. */
 static bool may_differ(const tutti_recipe *recipe, const struct item *item) {
-  static const char *const keys[] = {"name", "workers", "trial_timeout", "memory_limit", "plugin_path"};
+  static const char *const keys[] = {"name", "workers", "trial_timeout", "retries", "memory_limit", "plugin_path"};
   const tutti_config *config;
   const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
   if (strcmp(item->section, "executor") == 0 || tutti_params_find(&executor->params, item->section))

@@ -1,7 +1,6 @@
 /* run_params.c - the parameter table of section [run]. */
-#include "recipe_impl.h"
-
 #include <tutti/metrics.h>
+#include <tutti/recipe.h>
 
 static const char *const orders[] = {"trial", "completion", NULL};
 /* "auto", then the losses in their order. */

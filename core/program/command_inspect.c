@@ -84,11 +84,40 @@ static json_t *param_json(const struct tutti_param *param) {
                    "doc", param->doc);
 }
 
+static json_t *params_json(const struct tutti_params *params) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < params->count; i++)
+    json_array_append_new(array, param_json(tutti_params_at(params, i)));
+  return array;
+}
+
+/* Sections of a recipe that are no plugin's. */
+static const struct core_section {
+  const char *name, *summary;
+  const struct tutti_params *(*params)(void);
+} core_sections[] = {
+    {"run", "the run as a whole", tutti_run_params},
+    {"data", "the data set and its splits", tutti_data_params},
+    {"head", "what networks end in", tutti_head_params},
+};
+enum { CORE_SECTIONS = sizeof core_sections / sizeof core_sections[0] };
+
+static json_t *section_json(const struct core_section *section) {
+  return json_pack("{s:s, s:s, s:s, s:o}", "kind", "section", "name", section->name, "summary", section->summary,
+                   "parameters", params_json(section->params()));
+}
+
+/* The section of that name, or NULL. */
+static json_t *find_section(const char *name) {
+  for (size_t i = 0; i < CORE_SECTIONS; i++)
+    if (strcmp(core_sections[i].name, name) == 0)
+      return section_json(&core_sections[i]);
+  return NULL;
+}
+
 static json_t *descriptor_json(tutti_context *context, const struct tutti_descriptor *descriptor) {
   const char *file = tutti_plugin_file(context, descriptor);
-  json_t *params = json_array();
-  for (size_t i = 0; i < descriptor->params.count; i++)
-    json_array_append_new(params, param_json(tutti_params_at(&descriptor->params, i)));
+  json_t *params = params_json(&descriptor->params);
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "kind", tutti_kind_name(descriptor->kind), "name",
                    descriptor->name, "version", descriptor->version, "summary", descriptor->summary, "source",
                    descriptor->source, "licence", descriptor->licence, "file", file ? file : "", "parameters", params);
@@ -121,11 +150,15 @@ static void value_text(const json_t *param, char *text, size_t size) {
 static void print_plain(const json_t *plugin) {
   size_t index;
   json_t *param;
-  (void)printf("%s/%s %s - %s\n", field(plugin, "kind"), field(plugin, "name"), field(plugin, "version"),
-               field(plugin, "summary"));
+  if (!*field(plugin, "version"))
+    (void)printf("[%s] - %s\n", field(plugin, "name"), field(plugin, "summary"));
+  else
+    (void)printf("%s/%s %s - %s\n", field(plugin, "kind"), field(plugin, "name"), field(plugin, "version"),
+                 field(plugin, "summary"));
   if (*field(plugin, "source"))
     (void)printf("source   %s\n", field(plugin, "source"));
-  (void)printf("licence  %s\nfile     %s\n", field(plugin, "licence"), field(plugin, "file"));
+  if (*field(plugin, "licence"))
+    (void)printf("licence  %s\nfile     %s\n", field(plugin, "licence"), field(plugin, "file"));
   json_array_foreach(json_object_get(plugin, "parameters"), index, param) {
     char text[1024];
     value_text(param, text, sizeof text);
@@ -180,7 +213,8 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
   const char *slash = strchr(name, '/');
   if (!slash || (size_t)(slash - name) >= sizeof kind_name)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "expected KIND/NAME, as in backend/cpu, found '%s'; tutti list shows them", name);
+                      "expected KIND/NAME, as in backend/cpu, or run, data or head, found '%s'; tutti list shows plugins",
+                      name);
   (void)snprintf(kind_name, sizeof kind_name, "%.*s", (int)(slash - name), name);
   TUTTI_TRY(context, tutti_kind_parse(context, kind_name, &kind));
   TUTTI_TRY(context, tutti_plugin_find(context, kind, slash + 1, descriptor));
@@ -188,11 +222,14 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
 }
 
 static int inspect_one(tutti_context *context, const struct inspect_arguments *arguments) {
-  const struct tutti_descriptor *descriptor;
-  enum tutti_status status = find_plugin(context, arguments->name, &descriptor);
-  if (status != TUTTI_OK)
-    return fail(context, status);
-  json_t *plugin = descriptor_json(context, descriptor);
+  json_t *plugin = find_section(arguments->name);
+  if (!plugin) {
+    const struct tutti_descriptor *descriptor;
+    enum tutti_status status = find_plugin(context, arguments->name, &descriptor);
+    if (status != TUTTI_OK)
+      return fail(context, status);
+    plugin = descriptor_json(context, descriptor);
+  }
   if (arguments->form == FORM_JSON) {
     (void)json_dumpf(plugin, stdout, JSON_INDENT(2));
     (void)putchar('\n');
@@ -234,7 +271,12 @@ static void print_reference(const json_t *plugins) {
   (void)printf(
       "# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
       "the section that names\nthe plugin; those marked *searchable* may stand in `[hyperparameters]`, with a "
-      "fixed value or a range.\n\n");
+      "fixed value or a range. Sections that are no\nplugin's come first.\n\n## Sections of every recipe\n\n");
+  for (size_t i = 0; i < CORE_SECTIONS; i++) {
+    json_t *section = section_json(&core_sections[i]);
+    print_markdown(section);
+    json_decref(section);
+  }
   for (int kind = 0; kind < TUTTI_KIND_COUNT; kind++) {
     size_t index, printed = 0;
     json_t *plugin;
@@ -281,7 +323,7 @@ int command_inspect(tutti_context *context, int argc, char **argv) {
       {"json", 'j', NULL, 0, "As JSON.", 0}, {"markdown", 'm', NULL, 0, "As the plugin reference has it.", 0}, {0}};
   const struct argp argp = {
       options,       parse_inspect,
-      "[KIND/NAME]", "Show a plugin, where it comes from, and its parameters; without a name, all that work.",
+      "[KIND/NAME]", "Show a plugin, or a section (run, data, head), with its parameters; without a name, all plugins.",
       NULL,          NULL,
       NULL};
   struct inspect_arguments arguments = {0};

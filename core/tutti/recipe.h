@@ -27,6 +27,9 @@ struct tutti_run_config {
   const char *plugin_path;   /* folders, colon-separated */
 };
 
+/* The table of [run]; those of [data] and [head] are in data.h. */
+TUTTI_API const struct tutti_params *tutti_run_params(void);
+
 /* Read a recipe file, its `extends` chain and `count` overrides "section.key=value". Plugins are loaded and every key is
    checked; nothing is written. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
@@ -47,8 +50,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_assemble(tutti_context 
 /* The effective recipe: every key with its value, paths absolute; running it again gives the same run. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe,
                                                                char **text);
-/* Two recipes are of one run when they differ at most in run.name, run.workers, run.trial_timeout, run.memory_limit,
-   run.plugin_path and executor sections; the error names the first key that differs, and both values. */
+/* Two recipes are of one run when they differ at most in run.name, run.workers, run.trial_timeout, run.retries,
+   run.memory_limit, run.plugin_path and executor sections; the error names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

@@ -204,7 +204,7 @@ static void everything_effective_is_printed(void **state) {
                                       "\n[backend]\nplugin = cpu ",
                                       "\nepochs = 7 ",
                                       "\nsurrogate = gp ",
-                                      "\n[surrogate]\n; gp: Test\n",
+                                      "\n[surrogate]\n; gp: Test [1]\n",
                                       "\nkappa = 1e-17 ",
                                       "; Test."};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -222,6 +222,7 @@ static void runs_are_told_apart(void **state) {
       {"run.workers=3", NULL},
       {"run.trial_timeout=5", NULL},
       {"run.memory_limit=100", NULL},
+      {"run.retries=3", NULL},
       {"run.plugin_path=", NULL},
       {"run.seed=2", "[run] seed is '1' in one recipe and '2' in the other"},
       {"run.budget=61", "[run] budget is '60'"},

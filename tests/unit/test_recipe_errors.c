@@ -63,6 +63,10 @@ static void slips_are_named_with_their_line(void **state) {
       {"[hyperparameters]\nrate = uniform 2 1\n", "x.ini:2: [hyperparameters] rate: expected the least value first"},
       {"[hyperparameters]\nrate = uniform 1 2 if optimiser = sgd\n",
        "x.ini:2: [hyperparameters] rate: its condition names 'optimiser', which is no dimension"},
+      {"[hyperparameters]\nrate = logg-uniform 1 2\n",
+       "x.ini:2: [hyperparameters] rate: expected 'uniform A B', 'log-uniform A B', 'integer A B', 'log-integer A B' "
+       "or "
+       "'choice A B ...', found 'logg-uniform'; did you mean 'log-uniform'?"},
       {"[hyperparameters]\nrate = 11\n", "x.ini:2: [hyperparameters] rate: expected"},
       /* extends */
       {"extends = y.ini\n", "x.ini:1: extends: cannot read '"},
@@ -98,7 +102,7 @@ static void errors_in_a_base_name_the_base(void **state) {
   write_text("a.ini", "[backend]\nepoch = 1\n");
   refuse("extends = a.ini\n", "a.ini:2: [backend] epoch: unknown key");
   write_text("b.ini", "extends = x.ini\n");
-  refuse("extends = b.ini\n", "this recipe extends itself, by way of");
+  refuse("extends = b.ini\n", "this recipe extends itself, by way of ");
   for (int i = 0; i < 20; i++) {
     char name[32], text[48];
     (void)snprintf(name, sizeof name, "c%d.ini", i);
