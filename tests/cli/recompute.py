@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Recompute with NumPy what a finished run reports: recompute.py RUN. From summary.json, splits/ and trials/ alone: every
+metric of every split after its definition in docs/metrics.md, and the picks of selector forward by NLL. Written without a
+look at the library; exits 1 with the metrics that are off by more than 1e-6 relative."""
+import json
+import math
+import sys
+
+import numpy as np
+
+FLOOR = float(np.finfo(np.float32).tiny)
+erf = np.vectorize(math.erf)
+
+
+def cdf(z):
+    return 0.5 * (1 + erf(z / math.sqrt(2)))
+
+
+def gaussian_nll(mean, variance, y):
+    return 0.5 * (y - mean) ** 2 / variance + 0.5 * np.log(2 * math.pi * variance)
+
+
+def distance(mean, variance):
+    """E|X| of a normal X."""
+    s = np.sqrt(variance)
+    z = mean / s
+    return 2 * s * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) + mean * (2 * cdf(z) - 1)
+
+
+def log_mean(log_values, weights):
+    top = log_values.max(0)
+    return top + np.log(np.tensordot(weights, np.exp(log_values - top), 1))
+
+
+def entropy(p):
+    return -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1)
+
+
+def classification(p, y, w):
+    """p [members][rows][classes], y [rows], w [members]"""
+    rows = np.arange(len(y))
+    mean = np.tensordot(w, p, 1)
+    nll = -np.log(np.maximum(p[:, rows, y], FLOOR))
+    labels, label, confidence = p.argmax(2), mean.argmax(1), mean.max(1)
+    wrong = labels != y
+    bins = np.clip(np.ceil(confidence * 15) - 1, 0, 14)
+    ece = sum(abs((label == y)[bins == b].sum() - confidence[bins == b].sum()) for b in range(15)) / len(y)
+    expected = {
+        "nll": -np.log(np.maximum(mean[rows, y], FLOOR)).mean(), "error": (label != y).mean(),
+        "brier": ((mean - np.eye(p.shape[2])[y]) ** 2).sum(1).mean(), "ece": ece,
+        "entropy": entropy(mean).mean(), "expected-entropy": (w @ entropy(p)).mean(),
+        "mutual-information": (entropy(mean) - w @ entropy(p)).mean(),
+        "oracle-nll": nll.min(0).mean(), "oracle-error": wrong.all(0).mean(),
+        "average-nll": (w @ nll).mean(), "average-error": (w @ wrong).mean(),
+    }
+    pairs = [(i, j) for i in range(len(p)) for j in range(i)]
+    if pairs:
+        differ = [(labels[i] != labels[j]).mean() for i, j in pairs]
+        error = [(wrong[i].mean() + wrong[j].mean()) / 2 for i, j in pairs]
+        expected["disagreement"] = np.mean(differ)
+        expected["normalised-disagreement"] = np.mean([d / e if e else 0 for d, e in zip(differ, error)])
+    return expected
+
+
+def regression(p, y, w):
+    """p [members][rows][outputs][2], y [rows][outputs], w [members]"""
+    m, v = p[..., 0], np.maximum(p[..., 1], FLOOR)
+    mean, aleatoric = np.tensordot(w, m, 1), np.tensordot(w, v, 1)
+    spread = np.tensordot(w, (m - mean) ** 2, 1)
+    epistemic = spread / (1 - (w ** 2).sum()) if len(w) > 1 else spread
+    total = aleatoric + epistemic
+    s, error = np.sqrt(total), y - mean
+    z = error / s
+    nlls = gaussian_nll(m, v, y).sum(2)
+    among = sum(w[i] * w[j] * distance(m[i] - m[j], v[i] + v[j]) for i in range(len(w)) for j in range(len(w)))
+    crps = np.tensordot(w, distance(y - m, v), 1) - 0.5 * among
+    half = 1.959963984540054
+    levels = np.arange(1, 20) / 20
+    squares = (error ** 2).mean(1)
+    return {
+        "nll": -log_mean(-nlls, w).mean(), "nll-moments": gaussian_nll(mean, total, y).sum(1).mean(),
+        "rmse": math.sqrt(squares.mean()), "mae": abs(error).mean(),
+        "r2": (1 - (error ** 2).sum(0) / ((y - y.mean(0)) ** 2).sum(0)).mean(), "crps": crps.mean(),
+        "crps-moments": (distance(error, total) - 0.5 * distance(0 * error, 2 * total)).mean(),
+        "coverage": (abs(z) <= half).mean(), "width": (2 * half * s).mean(),
+        "calibration-error": np.mean([abs((cdf(z) <= q).mean(0) - q) for q in levels]),
+        "width-coverage-area": (2 * s.mean(0) * abs(z).mean(0)).mean(),
+        "nll-min": (np.log(s).mean(0) + 0.5 * np.log((z ** 2).mean(0)) + 0.5 + 0.5 * math.log(2 * math.pi)).sum(),
+        "aleatoric": math.sqrt(aleatoric.mean()), "epistemic": math.sqrt(epistemic.mean()),
+        "oracle-nll": nlls.min(0).mean(),
+        "oracle-rmse": math.sqrt(((y - m) ** 2).mean(2).min(0).mean()), "average-nll": (w @ nlls).mean(),
+        "average-rmse": w @ np.sqrt(((y - m) ** 2).mean((1, 2))),
+    }
+
+
+def forward(p, y, size):
+    """Positions that selector forward takes by NLL, from scratch at each step."""
+    if p.ndim == 3:
+        logs = np.log(np.maximum(p[:, np.arange(len(y)), y], FLOOR))
+    else:
+        logs = -gaussian_nll(p[..., 0], np.maximum(p[..., 1], FLOOR), y).sum(2)
+    picks = []
+    while len(picks) < min(size, len(p)):
+        losses = [np.inf if k in picks else -log_mean(logs[picks + [k]], np.full(len(picks) + 1, 1 / (len(picks) + 1))).mean()
+                  for k in range(len(p))]
+        picks.append(int(np.argmin(losses)))
+    return picks
+
+
+def main(run):
+    with open(run + "/summary.json", encoding="utf-8") as file:
+        summary = json.load(file)
+    truth = "labels" if summary["task"] == "classification" else "targets"
+    members = [(member["trial"], member["weight"]) for member in summary["ensemble"]["members"]]
+
+    def load(split, trials):
+        targets = np.load(f"{run}/splits/{split}-{truth}.npy")
+        predictions = np.stack([np.load(f"{run}/trials/{trial:06d}/{split}.npy") for trial in trials]).astype(float)
+        return predictions, targets
+
+    faults = 0
+    for part in summary["evaluation"]:
+        p, y = load(part["split"], [trial for trial, _ in members])
+        expected = (classification if p.ndim == 3 else regression)(p, y, np.array([weight for _, weight in members]))
+        found = {metric["name"]: metric["value"] for metric in part["metrics"]}
+        for name in sorted(set(expected) | set(found)):
+            a, b = found.get(name, math.nan), expected.get(name, math.nan)
+            if not abs(a - b) <= 1e-6 * abs(b) + 1e-9:
+                faults += 1
+                print(f"{part['split']}: {name} is {a}, expected {b}")
+    if summary["ensemble"]["selector"] == "forward":
+        p, y = load("validation", range(summary["trials"]["done"]))
+        picks = forward(p, y, len(members))
+        if picks != [trial for trial, _ in members]:
+            faults += 1
+            print(f"forward chose {members}, expected {picks}")
+    print(f"{len(summary['evaluation'])} splits recomputed, {faults} faults")
+    return faults > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
