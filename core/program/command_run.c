@@ -126,17 +126,22 @@ static int train(tutti_context *context, tutti_recipe *recipe, const struct run_
 
 static int load_and(tutti_context *context, const struct run_arguments *arguments) {
   tutti_recipe *recipe;
-  char directory[4096];
+  char *directory;
   enum tutti_status status =
       tutti_recipe_load(context, arguments->recipe, arguments->set.count, arguments->set.items, &recipe);
   if (status != TUTTI_OK)
     return fail(context, status);
-  if (arguments->out)
-    (void)snprintf(directory, sizeof directory, "%s", arguments->out);
-  else
-    (void)snprintf(directory, sizeof directory, "runs/%s", tutti_recipe_run(recipe)->name);
-  return arguments->dry_run ? check_only(context, recipe, arguments->json)
-                            : train(context, recipe, arguments, directory);
+  if (arguments->dry_run)
+    return check_only(context, recipe, arguments->json);
+  status = arguments->out ? tutti_strdup(context, arguments->out, &directory)
+                          : tutti_format(context, &directory, "runs/%s", tutti_recipe_run(recipe)->name);
+  if (status != TUTTI_OK) {
+    tutti_recipe_destroy(recipe);
+    return fail(context, status);
+  }
+  int code = train(context, recipe, arguments, directory);
+  tutti_free(directory);
+  return code;
 }
 
 static const struct argp_option set_option = {
