@@ -1,5 +1,6 @@
 /* text.c - texts that grow piece by piece, and numbers as text. */
 #include <jansson.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,17 +67,34 @@ void tutti_text_discard(struct tutti_text *text) {
   *text = tutti_text_begin(text->context);
 }
 
+/* Numbers have a point, whatever the locale of the process that embeds us makes of them. */
+static locale_t enter_c_locale(locale_t *before) {
+  locale_t standard = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  *before = uselocale(standard);
+  return standard;
+}
+
+static void leave_c_locale(locale_t standard, locale_t before) {
+  (void)uselocale(before);
+  if (standard)
+    freelocale(standard);
+}
+
 void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]) {
+  locale_t before, standard = enter_c_locale(&before);
   for (int digits = 15; digits <= 17; digits++) {
     (void)snprintf(text, TUTTI_NUMBER_SIZE, "%.*g", digits, number);
     double back = strtod(text, NULL);
     if (memcmp(&back, &number, sizeof back) == 0)
-      return;
+      break;
   }
+  leave_c_locale(standard, before);
 }
 
 bool tutti_number_parse(const char *text, double *number) {
   char *end;
+  locale_t before, standard = enter_c_locale(&before);
   *number = strtod(text, &end);
+  leave_c_locale(standard, before);
   return end != text && *end == '\0';
 }

@@ -58,6 +58,19 @@ static void numbers_read_back_to_the_same_bits(void **state) {
   }
 }
 
+/* In a process where the point is a comma; skipped where no such locale is installed. */
+static void numbers_have_a_point_in_every_locale(void **state) {
+  (void)state;
+  double number;
+  if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+    skip();
+  expect_number(0.5, "0.5");
+  assert_true(tutti_number_parse("0.5", &number));
+  assert_true(number == 0.5);
+  assert_string_equal(localeconv()->decimal_point, ",");
+  (void)setlocale(LC_NUMERIC, "C");
+}
+
 static void only_whole_texts_are_numbers(void **state) {
   (void)state;
   static const char *const wrong[] = {"", " ", "x", "1x", "1 2", "--1", "1e"};
@@ -104,6 +117,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_short),
       cmocka_unit_test(numbers_read_back_to_the_same_bits),
+      cmocka_unit_test(numbers_have_a_point_in_every_locale),
       cmocka_unit_test(only_whole_texts_are_numbers),
       cmocka_unit_test(pieces_become_a_text),
       cmocka_unit_test(a_failure_is_reported_at_the_end),
