@@ -68,6 +68,7 @@ enum tutti_status tutti_backend_configure(tutti_context *context, const tutti_ba
     enum tutti_status status = set_hyperparameter(context, config, tutti_domain_at(domain, i), point[i]);
     if (status != TUTTI_OK) {
       tutti_config_destroy(config);
+      (void)tutti_error_prefix(context, status, "[hyperparameters] %s: ", tutti_domain_at(domain, i)->name);
       return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
     }
   }

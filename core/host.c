@@ -106,6 +106,11 @@ static void empty_section(tutti_host *host, const char *name) {
   memmove(section, section + 1, (--host->count - index) * sizeof *section);
 }
 
+/* What a parameter of type TUTTI_PARAM_PLUGIN says. */
+static const char *plugin_named(const tutti_config *config, const struct tutti_param *param) {
+  return *(const char *const *)(const void *)((const char *)tutti_config_values(config) + param->offset);
+}
+
 /* Put the plugins that this one's parameters name where nothing stands yet. */
 static enum tutti_status put_named(tutti_context *context, tutti_host *host, const struct tutti_descriptor *descriptor,
                                    const tutti_config *config) {
@@ -113,9 +118,7 @@ static enum tutti_status put_named(tutti_context *context, tutti_host *host, con
     const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
     if (param->type != TUTTI_PARAM_PLUGIN || find(host, param->name))
       continue;
-    const char *const *name = (const void *)((const char *)tutti_config_values(config) + param->offset);
-    if (*name)
-      TUTTI_TRY(context, tutti_host_put(context, host, param->name, param->kind, *name));
+    TUTTI_TRY(context, tutti_host_put(context, host, param->name, param->kind, plugin_named(config, param)));
   }
   return TUTTI_OK;
 }
@@ -159,11 +162,9 @@ enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const
     for (size_t i = 0; i < host->count; i++) {
       const struct section *other = &host->sections[i];
       const struct tutti_param *same = tutti_params_find(&other->descriptor->params, key);
-      const char *const *named =
-          same ? (const void *)((const char *)tutti_config_values(other->config) + same->offset) : NULL;
       if (other != section && same && same->type == TUTTI_PARAM_PLUGIN && same->kind != param->kind)
         return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s = %s: [%s] names '%s' there, a plugin of another kind", name,
-                          key, text, other->name, *named);
+                          key, text, other->name, plugin_named(other->config, same));
     }
     TUTTI_TRY(context, tutti_config_set(context, section->config, key, text));
     return tutti_host_put(context, host, key, param->kind, text);
@@ -171,12 +172,32 @@ enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const
   return tutti_config_set(context, section->config, key, text);
 }
 
+/* Plugins may share what stands in a section, if each names it. */
+static enum tutti_status check_shared(tutti_context *context, const tutti_host *host, const struct section *section) {
+  const struct tutti_params *params = &section->descriptor->params;
+  for (size_t i = 0; i < params->count; i++) {
+    const struct tutti_param *param = tutti_params_at(params, i);
+    if (param->type != TUTTI_PARAM_PLUGIN)
+      continue;
+    const struct section *used = find(host, param->name);
+    const char *stands = used ? used->descriptor->name : "none", *named = plugin_named(section->config, param);
+    if (strcmp(stands, named) != 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "[%s] %s = %s, but [%s] is of %s, which the recipe or another plugin asks for; there can be one "
+                        "plugin only in a section: give both the same",
+                        section->name, param->name, named, param->name, stands);
+  }
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_host_check(tutti_context *context, const tutti_host *host) {
   for (size_t i = 0; i < host->count; i++) {
-    const char *missing = tutti_config_missing(host->sections[i].config);
+    const struct section *section = &host->sections[i];
+    const char *missing = tutti_config_missing(section->config);
     if (missing)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s: %s %s needs a value here", host->sections[i].name, missing,
-                        tutti_kind_name(host->sections[i].descriptor->kind), host->sections[i].descriptor->name);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s: %s %s needs a value here", section->name, missing,
+                        tutti_kind_name(section->descriptor->kind), section->descriptor->name);
+    TUTTI_TRY(context, check_shared(context, host, section));
   }
   return TUTTI_OK;
 }

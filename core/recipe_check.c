@@ -376,5 +376,7 @@ enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recip
   TUTTI_TRY(context, set_plugins(context, recipe));
   TUTTI_TRY(context, check_sections(context, recipe));
   TUTTI_TRY(context, tutti_recipe_set_hyperparameters(context, recipe));
-  return check_needed(context, recipe);
+  TUTTI_TRY(context, check_needed(context, recipe));
+  enum tutti_status status = tutti_host_check(context, recipe->host);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, status, "%s: ", recipe_path(recipe));
 }
