@@ -2,6 +2,7 @@
 #include "candidate_impl.h"
 #include "space_impl.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -155,7 +156,7 @@ static enum tutti_status parse_parts(tutti_context *context, const tutti_scope *
   char *end;
   errno = 0;
   uint64_t seed = strtoull(seed_text, &end, 10);
-  if (errno || *end || end == seed_text)
+  if (errno || *end || !isdigit((unsigned char)*seed_text))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "candidate: expected a seed from 0 to 2^64 - 1 in quotes, found '%s'",
                       seed_text);
   TUTTI_TRY_OUT(context, tutti_space_parse(context, scope->space, architecture, &genotype));

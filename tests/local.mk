@@ -77,6 +77,7 @@ unit_tests += %D%/unit/test_random
 unit_tests += %D%/unit/test_selectors
 unit_tests += %D%/unit/test_recipe
 unit_tests += %D%/unit/test_recipe_errors
+unit_tests += %D%/unit/test_scope
 unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_space_fixed
 unit_tests += %D%/unit/test_space_mlp
