@@ -57,6 +57,8 @@ enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *ex
                                       struct tutti_reply *reply) {
   *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_NONE};
   TUTTI_CALL(context, executor, executor->ops.wait(executor->instance.self, context, timeout, reply));
+  if ((unsigned)reply->kind > TUTTI_REPLY_TIMED_OUT)
+    return TUTTI_BREACH(context, &executor->instance, "wait gave a reply of kind %d", (int)reply->kind);
   if (reply->kind != TUTTI_REPLY_NONE && !reply->text)
     return TUTTI_BREACH(context, &executor->instance, "wait gave a reply without a text");
   return TUTTI_OK;

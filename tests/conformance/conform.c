@@ -83,7 +83,7 @@ static void print_result(const char *result, const struct conform *conform, cons
          conform->why);
 }
 
-/* A context with the search path; what a failed check leaves behind dies with the process. */
+/* A context with the search path. What a failed check leaves behind dies with the process. */
 static bool begin_context(struct conform *conform, const struct options *options) {
   if (tutti_context_create(&conform->context) != TUTTI_OK)
     return false;
@@ -103,8 +103,8 @@ static void run_check(struct conform *conform, const struct options *options, co
   if (left == 0) {
     TRY(conform, tutti_plugin_find(conform->context, conform->kind, conform->name, &conform->descriptor));
     check->run(conform);
-    tutti_context_destroy(conform->context);
   }
+  tutti_context_destroy(conform->context);
   print_result(left == LEFT_FAILED ? "FAIL" : left == LEFT_SKIPPED ? "skip" : "ok  ", conform, check->name);
   tally->passed += left == 0;
   tally->failed += left == LEFT_FAILED;

@@ -67,12 +67,17 @@ static struct tutti_reply wait_for_end(struct conform *conform, struct subject *
   return reply;
 }
 
+static const char *kind_name(enum tutti_reply_kind kind) {
+  static const char *const names[] = {"nothing", "the reply", "the progress", "the loss", "a time-out"};
+  return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "something unknown";
+}
+
 static void expect(struct conform *conform, struct subject *subject, uint64_t trial, enum tutti_reply_kind kind,
                    const char *text) {
   struct tutti_reply reply = wait_for_end(conform, subject);
-  REQUIRE(conform, reply.trial == trial && reply.kind == kind, "expected the %s of trial %" PRIu64 ", got the %s of %" PRIu64 " (%s)",
-          kind == TUTTI_REPLY_DONE ? "reply" : "loss", trial, reply.kind == TUTTI_REPLY_DONE ? "reply" : "loss", reply.trial,
-          reply.text);
+  REQUIRE(conform, reply.trial == trial && reply.kind == kind,
+          "expected %s of trial %" PRIu64 ", got %s of trial %" PRIu64 " (%s)", kind_name(kind), trial,
+          kind_name(reply.kind), reply.trial, reply.text);
   REQUIRE(conform, !text || strcmp(reply.text, text) == 0, "trial %" PRIu64 ": expected '%s', got '%s'", trial, text,
           reply.text);
   REQUIRE(conform, reply.text[0], "trial %" PRIu64 " was lost without a reason", trial);
@@ -168,7 +173,7 @@ static void check_hang(struct conform *conform) {
   double begin = now();
   submit(conform, &subject, 0, "hang");
   submit(conform, &subject, 1, "echo");
-  expect(conform, &subject, 0, TUTTI_REPLY_LOST, NULL);
+  expect(conform, &subject, 0, TUTTI_REPLY_TIMED_OUT, NULL);
   REQUIRE(conform, now() - begin >= 0.9 && now() - begin < 15, "a trial with 1 s to run was ended after %g s", now() - begin);
   expect(conform, &subject, 1, TUTTI_REPLY_DONE, "echo");
   close_subject(&subject);
@@ -237,7 +242,7 @@ const struct conform_check conform_executor[] = {
     {"progress is passed on", check_progress},
     {"requests and replies of 3 MiB", check_large},
     {"a worker that dies is a lost trial and a new worker", check_crash},
-    {"a worker that hangs is a lost trial and a new worker", check_hang},
+    {"a worker that hangs is timed out, and a new worker", check_hang},
     {"waits no longer than it may; ends busy workers", check_timeout},
     {"cancelling ends a wait", check_cancel},
     {"a worker that cannot be started", check_no_worker},

@@ -691,6 +691,8 @@ static void test_executor(void **state) {
   act.reply = (struct tutti_reply){.kind = TUTTI_REPLY_LOST};
   must_fail(tutti_executor_wait(toy.context, executor, 0, &reply), TUTTI_ERROR_PLUGIN,
             "executor fake broke its contract: wait gave a reply without a text");
+  act.reply = (struct tutti_reply){.kind = (enum tutti_reply_kind)9};
+  must_fail(tutti_executor_wait(toy.context, executor, 0, &reply), TUTTI_ERROR_PLUGIN, "wait gave a reply of kind 9");
   tutti_executor_destroy(executor);
   setup_of.workers = 0;
   must_fail(tutti_executor_create(toy.context, toy.host, "executor", &setup_of, &executor), TUTTI_ERROR_INTERNAL,
