@@ -1,8 +1,8 @@
 /* kills.c - kill -9 of managers and workers at random instants, then --resume: no trial that was recorded is lost or
    changed, and the finished run has the bits of an uninterrupted one, for 1, 2 and 5 workers.
 
-   Usage: kills [KILLS] [SEED]; the kills are spread over two recipes (a function that sleeps; small networks trained on
-   the toy data) and the three numbers of workers. */
+   Usage: kills [KILLS] [SEED]; the kills are spread over three recipes (a function that sleeps, searched at random and by
+   Bayesian optimisation; small networks trained on the toy data) and the three numbers of workers. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -34,6 +34,11 @@ static const char *const recipes[] = {
     "[space]\nplugin = mlp\nmax_depth = 2\n"
     "[hyperparameters]\nepochs = 12\nlearning_rate = log-uniform 1e-3 1e-1\n"
     "[selector]\nplugin = forward\nsize = 3\n",
+    "[run]\nname = kills\nbudget = 30\nwindow = 4\nretries = 1000\n"
+    "[space]\nplugin = fixed\n"
+    "[backend]\nplugin = function\nfunction = branin\nseconds = 0.004\n"
+    "[hyperparameters]\nx0 = uniform -5 10\nx1 = uniform 0 15\n"
+    "[builder]\nplugin = bo\n",
 };
 static const int worker_counts[] = {1, 2, 5};
 static int failures;
@@ -299,7 +304,7 @@ int main(int argc, char **argv) {
   }
   size_t count = sizeof recipes / sizeof recipes[0];
   for (size_t i = 0; i < count; i++)
-    torment_recipe(i, base, kills / (int)count, seed);
+    torment_recipe(i, base, (kills + (int)i) / (int)count, seed);
   if (failures == 0)
     remove_folder(base);
   (void)printf("%d kills, %d failures%s%s\n", kills, failures, failures ? "; see " : "", failures ? base : "");
