@@ -106,6 +106,8 @@ tests_bench_ask_SOURCES += plugins/surrogate/gp/gp_posterior.c
 tests_bench_ask_CFLAGS = $(AM_CFLAGS) -fno-math-errno
 tests_bench_ask_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
 EXTRA_DIST += %D%/bench/ask_sklearn.py
+benches += %D%/bench/regret
+tests_bench_regret_SOURCES = %D%/bench/regret.c %D%/unit/toy.c %D%/unit/toy.h
 benches += %D%/bench/select
 
 # A selector that is broken as the name of its file says, and a module that is no plugin.
