@@ -5,11 +5,43 @@
 #include "evaluate_impl.h"
 #include "metrics_impl.h"
 
+static const char *const epistemic_names[] = {
+    [TUTTI_EPISTEMIC_UNBIASED] = "unbiased", [TUTTI_EPISTEMIC_POPULATION] = "population", NULL};
+
+static const struct tutti_param table[] = {
+    {.name = "epistemic",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct tutti_evaluation_options, epistemic),
+     .preset = "unbiased",
+     .choices = epistemic_names,
+     .doc = "The variance of K members' means is divided by K - 1 (unbiased) or K (population)."},
+    {.name = "bins",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct tutti_evaluation_options, bins),
+     .preset = "15",
+     .min = 1,
+     .max = 100000,
+     .doc = "Bins of equal width of the expected calibration error."},
+    {.name = "level",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct tutti_evaluation_options, level),
+     .preset = "0.95",
+     .min = 0,
+     .max = 1,
+     .min_open = true,
+     .max_open = true,
+     .doc = "Probability of the central intervals whose coverage and width are told."},
+};
+static const struct tutti_params params = TUTTI_PARAMS(table, struct tutti_evaluation_options);
+
+const struct tutti_params *tutti_evaluation_params(void) { return &params; }
+
 static enum tutti_status checked(tutti_context *context, const struct tutti_evaluation_options *given,
                                  struct tutti_evaluation_options *options) {
   *options = given ? *given : (struct tutti_evaluation_options)TUTTI_EVALUATION_DEFAULTS;
   if (options->bins < 1)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the calibration error needs at least 1 bin, found 0");
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the calibration error needs at least 1 bin, found %lld",
+                      (long long)options->bins);
   if (!(options->level > 0 && options->level < 1))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the level of intervals is to be inside (0, 1), found %g",
                       options->level);
@@ -93,7 +125,7 @@ enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tu
     if (pool->kind == TUTTI_TASK_CLASSIFICATION)
       predict_classes(&combiner, n, out);
     else
-      predict_values(&combiner, n, options.epistemic, out);
+      predict_values(&combiner, n, (enum tutti_epistemic)options.epistemic, out);
   }
 out:
   tutti_combiner_release(&combiner);

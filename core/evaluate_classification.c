@@ -104,7 +104,7 @@ static void report(const struct tutti_combiner *combiner, const struct tutti_eva
   if (!votes) {
     tutti_evaluation_add(evaluation, "brier", "", TUTTI_BETTER_LOWER, sums->brier / n);
     tutti_evaluation_add(evaluation, "ece", "fraction", TUTTI_BETTER_LOWER,
-                         isnan(sums->error) ? (double)NAN : calibration_error(sums->bins, options->bins, rows));
+                         isnan(sums->error) ? (double)NAN : calibration_error(sums->bins, (size_t)options->bins, rows));
     tutti_evaluation_add(evaluation, "entropy", "nats", TUTTI_BETTER_NEITHER, sums->entropy / n);
     tutti_evaluation_add(evaluation, "expected-entropy", "nats", TUTTI_BETTER_NEITHER, sums->expected_entropy / n);
     tutti_evaluation_add(evaluation, "mutual-information", "nats", TUTTI_BETTER_NEITHER,
@@ -128,14 +128,14 @@ enum tutti_status tutti_evaluate_classification(tutti_context *context, struct t
   enum tutti_status status;
   size_t members = combiner->members;
   struct sums sums = {0};
-  TUTTI_TRY_OUT(context, tutti_alloc(context, options->bins, sizeof *sums.bins, &sums.bins));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)options->bins, sizeof *sums.bins, &sums.bins));
   TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums.labels, &sums.labels));
   TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums.wrong, &sums.wrong));
   TUTTI_TRY_OUT(context, tutti_alloc(context, members, members * sizeof *sums.differ, &sums.differ));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     size_t truth = (size_t)combiner->pool->targets.labels[n];
     add_members(combiner, n, truth, &sums);
-    add_ensemble(combiner, n, truth, options->bins, &sums);
+    add_ensemble(combiner, n, truth, (size_t)options->bins, &sums);
   }
   report(combiner, options, &sums, evaluation);
 out:

@@ -144,7 +144,7 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
     for (size_t o = 0; o < outputs; o++) {
       double value = combiner->pool->targets.values[n * outputs + o];
       struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, o);
-      struct tutti_moments moments = tutti_mixture_moments(&mixture, options->epistemic);
+      struct tutti_moments moments = tutti_mixture_moments(&mixture, (enum tutti_epistemic)options->epistemic);
       add_target(&sums[o], n, value);
       add_row(&sums[o], &mixture, &moments, half, value);
     }

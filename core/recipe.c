@@ -27,6 +27,7 @@ void tutti_recipe_destroy(tutti_recipe *recipe) {
   tutti_config_destroy(recipe->run);
   tutti_config_destroy(recipe->data);
   tutti_config_destroy(recipe->head);
+  tutti_config_destroy(recipe->evaluation);
   tutti_free(recipe->folder);
   tutti_free(recipe);
 }
@@ -38,6 +39,10 @@ const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *recipe) {
 const tutti_config *tutti_recipe_data(const tutti_recipe *recipe) { return recipe->data; }
 
 const tutti_config *tutti_recipe_head(const tutti_recipe *recipe) { return recipe->head; }
+
+const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe) {
+  return recipe->evaluation ? tutti_config_values(recipe->evaluation) : NULL;
+}
 
 const char *tutti_recipe_folder(const tutti_recipe *recipe) { return recipe->folder; }
 

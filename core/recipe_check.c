@@ -26,7 +26,7 @@ enum { ROOTS = sizeof roots / sizeof roots[0] };
 /* Networks of a space are of no use to a backend without data. */
 #define SPACE_WITHOUT_DATA "fixed"
 
-static const char *const own_sections[] = {"run", "data", "head", "hyperparameters"};
+static const char *const own_sections[] = {"run", "data", "head", "hyperparameters", "evaluation"};
 enum { OWN_SECTIONS = sizeof own_sections / sizeof own_sections[0] };
 
 static bool is_root(const char *section) {
@@ -222,10 +222,14 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
   TUTTI_TRY(context, set_plugin_path(context, recipe));
   if (has_section(recipe, "data")) {
     TUTTI_TRY(context, fill_own(context, recipe, "data", tutti_data_params(), &recipe->data));
-    return fill_own(context, recipe, "head", tutti_head_params(), &recipe->head);
+    TUTTI_TRY(context, fill_own(context, recipe, "head", tutti_head_params(), &recipe->head));
+    return fill_own(context, recipe, "evaluation", tutti_evaluation_params(), &recipe->evaluation);
   }
   if (has_section(recipe, "head"))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [head] says how data are predicted, and there is no [data]",
+                      recipe_path(recipe));
+  if (has_section(recipe, "evaluation"))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [evaluation] is of predictions for data, and there is no [data]",
                       recipe_path(recipe));
   return TUTTI_OK;
 }

@@ -83,7 +83,8 @@ static enum tutti_status visit_all(tutti_context *context, const tutti_recipe *r
     TUTTI_TRY(context, visit_config(context, recipe, "head", recipe->head, visit, argument));
   }
   TUTTI_TRY(context, visit_hyperparameters(context, recipe, visit, argument));
-  return visit_plugins(context, recipe, visit, argument);
+  TUTTI_TRY(context, visit_plugins(context, recipe, visit, argument));
+  return recipe->data ? visit_config(context, recipe, "evaluation", recipe->evaluation, visit, argument) : TUTTI_OK;
 }
 
 /* --- as text ----------------------------------------------------------------------------------------------------- */

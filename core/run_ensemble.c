@@ -129,7 +129,7 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   json_t *metrics = json_array();
   TUTTI_TRY_OUT(context,
                 tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, NULL, &evaluation));
+  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, tutti_recipe_evaluation(source->experiment->recipe), &evaluation));
   for (size_t i = 0; i < evaluation.count; i++) {
     const struct tutti_metric *metric = &evaluation.metrics[i];
     json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value",

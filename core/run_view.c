@@ -299,7 +299,8 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
   TUTTI_TRY_OUT(context, tutti_alloc(context, size, models * sizeof *values, &values));
   TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, values, members, &pool));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, task->outputs * sizeof *forecast->predicted, &forecast->predicted));
-  TUTTI_TRY_OUT(context, tutti_ensemble_predict(context, &pool, ensemble, NULL, forecast->predicted));
+  TUTTI_TRY_OUT(context, tutti_ensemble_predict(context, &pool, ensemble, tutti_recipe_evaluation(view->experiment->recipe),
+                                                forecast->predicted));
   forecast->kind = task->kind;
   forecast->rows = rows;
   forecast->outputs = task->outputs;

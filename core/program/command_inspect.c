@@ -99,6 +99,7 @@ static const struct core_section {
     {"run", "the run as a whole", tutti_run_params},
     {"data", "the data set and its splits", tutti_data_params},
     {"head", "what networks end in", tutti_head_params},
+    {"evaluation", "how ensembles are measured", tutti_evaluation_params},
 };
 enum { CORE_SECTIONS = sizeof core_sections / sizeof core_sections[0] };
 
@@ -213,7 +214,7 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
   const char *slash = strchr(name, '/');
   if (!slash || (size_t)(slash - name) >= sizeof kind_name)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "expected KIND/NAME, as in backend/cpu, or run, data or head, found '%s'; tutti list shows plugins",
+                      "expected KIND/NAME, as in backend/cpu, or run, data, head or evaluation, found '%s'; tutti list shows plugins",
                       name);
   (void)snprintf(kind_name, sizeof kind_name, "%.*s", (int)(slash - name), name);
   TUTTI_TRY(context, tutti_kind_parse(context, kind_name, &kind));
@@ -323,7 +324,7 @@ int command_inspect(tutti_context *context, int argc, char **argv) {
       {"json", 'j', NULL, 0, "As JSON.", 0}, {"markdown", 'm', NULL, 0, "As the plugin reference has it.", 0}, {0}};
   const struct argp argp = {
       options,       parse_inspect,
-      "[KIND/NAME]", "Show a plugin, or a section (run, data, head), with its parameters; without a name, all plugins.",
+      "[KIND/NAME]", "Show a plugin, or a section (run, data, head, evaluation), with its parameters; without a name, all plugins.",
       NULL,          NULL,
       NULL};
   struct inspect_arguments arguments = {0};

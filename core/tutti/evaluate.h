@@ -9,15 +9,16 @@
 
 TUTTI_BEGIN_DECLS
 
-/* NULL, wherever these are asked for, means TUTTI_EVALUATION_DEFAULTS. */
+/* Section [evaluation]. NULL, wherever these are asked for, means TUTTI_EVALUATION_DEFAULTS. */
 struct tutti_evaluation_options {
-  size_t size;
-  enum tutti_epistemic epistemic;
-  size_t bins;  /* of the expected calibration error, >= 1 */
-  double level; /* of central intervals (coverage, width), inside (0, 1) */
+  int epistemic; /* enum tutti_epistemic */
+  int64_t bins;  /* of the expected calibration error, >= 1 */
+  double level;  /* of central intervals (coverage, width), inside (0, 1) */
 };
 #define TUTTI_EVALUATION_DEFAULTS                                                                                        \
-  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
+  { TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
+/* Its parameter table. */
+TUTTI_API const struct tutti_params *tutti_evaluation_params(void);
 
 enum tutti_better {
   TUTTI_BETTER_LOWER,

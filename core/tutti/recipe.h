@@ -5,6 +5,7 @@
 
 #include <tutti/assembly.h>
 #include <tutti/domain.h>
+#include <tutti/evaluate.h>
 #include <tutti/param.h>
 
 TUTTI_BEGIN_DECLS
@@ -27,7 +28,7 @@ struct tutti_run_config {
   const char *plugin_path;   /* folders, colon-separated */
 };
 
-/* The table of [run]; those of [data] and [head] are in data.h. */
+/* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. */
 TUTTI_API const struct tutti_params *tutti_run_params(void);
 
 /* Read a recipe file, its `extends` chain and `count` overrides "section.key=value". Plugins are loaded and every key is
@@ -39,6 +40,8 @@ TUTTI_API const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *re
 /* [data] and [head]; NULL when the recipe has no data (TUTTI_TASK_VALUE). */
 TUTTI_API const tutti_config *tutti_recipe_data(const tutti_recipe *recipe);
 TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
+/* [evaluation]; NULL likewise. */
+TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe);
 /* Folder of the recipe's file, absolute. Paths in configs are absolute already: relative ones are taken from the folder of the
    file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Recompute with NumPy what a finished run reports: recompute.py RUN. From summary.json, splits/ and trials/ alone: every
+"""Recompute with NumPy what a finished run reports: recompute.py RUN. From the files of its directory alone: every
 metric of every split after its definition in docs/metrics.md, and the picks of selector forward by NLL. Written without a
 look at the library; exits 1 with the metrics that are off by more than 1e-6 relative."""
+import configparser
 import json
 import math
+import statistics
 import sys
 
 import numpy as np
@@ -36,15 +38,16 @@ def entropy(p):
     return -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1)
 
 
-def classification(p, y, w):
+def classification(p, y, w, options):
     """p [members][rows][classes], y [rows], w [members]"""
     rows = np.arange(len(y))
     mean = np.tensordot(w, p, 1)
     nll = -np.log(np.maximum(p[:, rows, y], FLOOR))
     labels, label, confidence = p.argmax(2), mean.argmax(1), mean.max(1)
     wrong = labels != y
-    bins = np.clip(np.ceil(confidence * 15) - 1, 0, 14)
-    ece = sum(abs((label == y)[bins == b].sum() - confidence[bins == b].sum()) for b in range(15)) / len(y)
+    count = int(options["bins"])
+    bins = np.clip(np.ceil(confidence * count) - 1, 0, count - 1)
+    ece = sum(abs((label == y)[bins == b].sum() - confidence[bins == b].sum()) for b in range(count)) / len(y)
     expected = {
         "nll": -np.log(np.maximum(mean[rows, y], FLOOR)).mean(), "error": (label != y).mean(),
         "brier": ((mean - np.eye(p.shape[2])[y]) ** 2).sum(1).mean(), "ece": ece,
@@ -62,19 +65,20 @@ def classification(p, y, w):
     return expected
 
 
-def regression(p, y, w):
+def regression(p, y, w, options):
     """p [members][rows][outputs][2], y [rows][outputs], w [members]"""
     m, v = p[..., 0], np.maximum(p[..., 1], FLOOR)
     mean, aleatoric = np.tensordot(w, m, 1), np.tensordot(w, v, 1)
     spread = np.tensordot(w, (m - mean) ** 2, 1)
-    epistemic = spread / (1 - (w ** 2).sum()) if len(w) > 1 else spread
+    unbiased = options["epistemic"] == "unbiased" and len(w) > 1
+    epistemic = spread / (1 - (w ** 2).sum()) if unbiased else spread
     total = aleatoric + epistemic
     s, error = np.sqrt(total), y - mean
     z = error / s
     nlls = gaussian_nll(m, v, y).sum(2)
     among = sum(w[i] * w[j] * distance(m[i] - m[j], v[i] + v[j]) for i in range(len(w)) for j in range(len(w)))
     crps = np.tensordot(w, distance(y - m, v), 1) - 0.5 * among
-    half = 1.959963984540054
+    half = statistics.NormalDist().inv_cdf((1 + float(options["level"])) / 2)
     levels = np.arange(1, 20) / 20
     squares = (error ** 2).mean(1)
     return {
@@ -107,6 +111,13 @@ def forward(p, y, size):
     return picks
 
 
+def evaluation_section(run):
+    """The keys of [evaluation] in the effective recipe."""
+    recipe = configparser.RawConfigParser(inline_comment_prefixes=(";",))
+    recipe.read(run + "/recipe.ini")
+    return recipe["evaluation"]
+
+
 def main(run):
     with open(run + "/summary.json", encoding="utf-8") as file:
         summary = json.load(file)
@@ -118,10 +129,10 @@ def main(run):
         predictions = np.stack([np.load(f"{run}/trials/{trial:06d}/{split}.npy") for trial in trials]).astype(float)
         return predictions, targets
 
-    faults = 0
+    faults, options = 0, evaluation_section(run)
     for part in summary["evaluation"]:
         p, y = load(part["split"], [trial for trial, _ in members])
-        expected = (classification if p.ndim == 3 else regression)(p, y, np.array([weight for _, weight in members]))
+        expected = (classification if p.ndim == 3 else regression)(p, y, np.array([weight for _, weight in members]), options)
         found = {metric["name"]: metric["value"] for metric in part["metrics"]}
         for name in sorted(set(expected) | set(found)):
             a, b = found.get(name, math.nan), expected.get(name, math.nan)

@@ -409,6 +409,24 @@ static void test_refusals(void **state) {
   pools_free(&models);
 }
 
+/* The presets of [evaluation] are the defaults. */
+static void test_parameters(void **state) {
+  (void)state;
+  const struct tutti_evaluation_options expected = TUTTI_EVALUATION_DEFAULTS, *options;
+  tutti_config *config;
+  assert_int_equal(tutti_params_check(context, tutti_evaluation_params()), TUTTI_OK);
+  assert_int_equal(tutti_config_create(context, tutti_evaluation_params(), &config), TUTTI_OK);
+  options = tutti_config_values(config);
+  assert_int_equal(options->epistemic, expected.epistemic);
+  assert_int_equal(options->bins, expected.bins);
+  assert_true(options->level == expected.level);
+  assert_int_equal(tutti_config_set(context, config, "epistemic", "population"), TUTTI_OK);
+  assert_int_equal(options->epistemic, TUTTI_EPISTEMIC_POPULATION);
+  assert_int_equal(tutti_config_set(context, config, "level", "1"), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_config_set(context, config, "bins", "0"), TUTTI_ERROR_USAGE);
+  tutti_config_destroy(config);
+}
+
 static void test_ensemble_keeps_order_and_trace(void **state) {
   (void)state;
   tutti_ensemble *ensemble;
@@ -442,6 +460,7 @@ int main(void) {
       cmocka_unit_test(test_members_without_variance),
       cmocka_unit_test(test_nan_probabilities),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_ensemble_keeps_order_and_trace),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
