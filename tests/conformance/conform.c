@@ -69,6 +69,7 @@ bool conform_close(double a, double b, double relative, double absolute) {
 /* Shared between this process and those that it makes. */
 struct tally {
   size_t passed, failed;
+  bool finished; /* the plugin's process came to its end, rather than was ended by the plugin */
   char running[128];
 };
 
@@ -120,22 +121,22 @@ static void run_plugin(const struct options *options, const struct tutti_plugin_
   (void)alarm(PLUGIN_TIMEOUT);
   for (const struct conform_check *check = checks_of[entry->kind]; check->name; check++)
     run_check(&conform, options, check, tally);
-  (void)fflush(stdout);
+  tally->finished = true;
 }
 
 /* No plugin is loaded in this process, so it has one thread and may be forked. */
 static void try_plugin(const struct options *options, const struct tutti_plugin_entry *entry, struct tally *tally) {
   int how = 0;
-  (void)fflush(stdout);
+  tally->finished = false;
   pid_t child = fork();
   if (child == 0) {
     run_plugin(options, entry, tally);
-    _exit(0);
+    _exit(fflush(stdout) ? 1 : 0);
   }
   if (child < 0 || waitpid(child, &how, 0) != child) {
     perror("tutti-conform: fork");
     tally->failed++;
-  } else if (WIFSIGNALED(how) || WEXITSTATUS(how) != 0) {
+  } else if (!tally->finished) {
     printf("FAIL %s/%s: %s: %s\n", tutti_kind_name(entry->kind), entry->name, tally->running,
            WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it ended the process");
     tally->failed++;
@@ -245,6 +246,7 @@ static int scan_plugin(const char *file) {
 
 int main(int argc, char **argv) {
   struct options options = {0};
+  (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what was found out stays, if a plugin ends its process */
   if (argc == 3 && strcmp(argv[1], "scan-plugin") == 0)
     return scan_plugin(argv[2]);
   if (argc == 2 && strcmp(argv[1], "worker") == 0)

@@ -32,6 +32,27 @@ expect_code 0
 expect_out "ok   selector/all" "ok   acquisition/ei"
 expect_not_in out "acquisition/lcb"
 
+# Selectors that break the contract, each in a way that one check sees; the sound one passes all.
+expect_broken() {
+  cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/broken.so" "selector-$1.so"
+  conform --path . "selector/$1"
+  expect_code 1
+  expect_out "FAIL selector/$1: $2"
+}
+cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/broken.so" selector-sound.so
+conform --path . selector/sound
+expect_code 0
+expect_broken takes-the-last "of models that are alike the first is chosen: trials"
+expect_broken remembers "the same pool gives the same choice: asked again"
+expect_broken goes-by-number "trial numbers do not sway the choice: model"
+expect_broken chooses-none "chooses members with weights for regression: tutti_selector_select: selector chooses-none broke"
+expect_broken chooses-a-stranger "chooses members with weights for regression: tutti_selector_select: selector chooses-a-"
+expect_broken crashes-at-work "chooses members with weights for regression: Segmentation fault"
+expect_broken exits-at-work "chooses members with weights for regression: it ended the process"
+expect_broken fails "chooses members with weights for regression: tutti_selector_create: selector fails: the dog ate it"
+expect_broken no-op "loads and is available: "
+expect_broken crashes "loads and is available: it crashes while loading"
+
 conform --no-such-option
 expect_code 2
 finish

@@ -37,7 +37,7 @@ __attribute__((constructor)) static void on_load(void) {
     (void)pause();
 }
 
-/* --- a selector that takes the first model --- */
+/* --- a selector that takes the best model --- */
 
 struct config {
   double share;
@@ -63,13 +63,34 @@ static enum tutti_status create(tutti_context *context, const void *config, cons
     return TUTTI_FAIL(context, TUTTI_ERROR_IO, "the dog ate it");
   if (is_fault("fails-silently"))
     return TUTTI_ERROR_IO;
-  return tutti_alloc(context, 1, 1, self);
+  return tutti_alloc(context, 1, sizeof(unsigned), self);
+}
+
+/* The model with the least loss; of equal ones the first, or, falsely, the last. */
+static size_t best_model(const struct tutti_pool *pool) {
+  size_t best = 0;
+  for (size_t i = 1; i < pool->models; i++)
+    if (pool->losses[i] < pool->losses[best] || (pool->losses[i] == pool->losses[best] && is_fault("takes-the-last")))
+      best = i;
+  return best;
 }
 
 static enum tutti_status choose(void *self, tutti_context *context, const struct tutti_pool *pool, size_t count,
                                 tutti_ensemble *ensemble) {
-  (void)self, (void)count;
-  return tutti_ensemble_add(context, ensemble, pool->trials[0], 1);
+  unsigned *calls = self;
+  size_t model = best_model(pool);
+  (void)count;
+  if (is_fault("crashes-at-work"))
+    (void)raise(SIGSEGV);
+  if (is_fault("exits-at-work"))
+    _exit(0);
+  if (is_fault("chooses-none"))
+    return TUTTI_OK;
+  if (is_fault("remembers"))
+    model = (*calls)++ % pool->models;
+  if (is_fault("goes-by-number"))
+    model = 0;
+  return tutti_ensemble_add(context, ensemble, pool->trials[model] + is_fault("chooses-a-stranger"), 1);
 }
 
 static bool unavailable(char *why, size_t why_size) {
@@ -91,6 +112,13 @@ static const struct tutti_selector_ops ops = {.size = sizeof ops, .select = choo
 static const struct tutti_descriptor descriptors[] = {
     {SOUND("sound")},
     {SOUND("prints")},
+    {SOUND("takes-the-last")},
+    {SOUND("crashes-at-work")},
+    {SOUND("exits-at-work")},
+    {SOUND("chooses-none")},
+    {SOUND("remembers")},
+    {SOUND("goes-by-number")},
+    {SOUND("chooses-a-stranger")},
     {SOUND("fails")},
     {SOUND("fails-silently")},
     {SOUND("old-abi"), .abi_major = TUTTI_ABI_MAJOR - 1},
