@@ -93,8 +93,7 @@ static enum tutti_status unknown_parent(tutti_context *context, const tutti_doma
   }
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "%s: its condition names '%s', which is no dimension that comes before it%s%s%s", dimension->name,
-                    dimension->parent, closest ? "; did you mean '" : "", closest ? closest : "",
-                    closest ? "'?" : "");
+                    dimension->parent, closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
 }
 
 static enum tutti_status check_condition(tutti_context *context, const tutti_domain *domain,
@@ -132,8 +131,12 @@ static enum tutti_status check(tutti_context *context, const tutti_domain *domai
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: there is a dimension of this name already", dimension->name);
   switch (dimension->type) {
   case TUTTI_DIMENSION_REAL:
-  case TUTTI_DIMENSION_INTEGER: TUTTI_TRY(context, check_range(context, dimension)); break;
-  case TUTTI_DIMENSION_CATEGORICAL: TUTTI_TRY(context, check_choices(context, dimension)); break;
+  case TUTTI_DIMENSION_INTEGER:
+    TUTTI_TRY(context, check_range(context, dimension));
+    break;
+  case TUTTI_DIMENSION_CATEGORICAL:
+    TUTTI_TRY(context, check_choices(context, dimension));
+    break;
   default:
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: type %d is unknown", dimension->name, (int)dimension->type);
   }
@@ -188,8 +191,7 @@ enum tutti_status tutti_domain_add(tutti_context *context, tutti_domain *domain,
   struct dimension made = {.column = domain->width};
   struct tutti_dimension given = {0};
   if (dimension->size < sizeof dimension->size)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "a dimension's `size` is not set to sizeof(struct tutti_dimension)");
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a dimension's `size` is not set to sizeof(struct tutti_dimension)");
   memcpy(&given, dimension, dimension->size < sizeof given ? dimension->size : sizeof given);
   TUTTI_TRY_OUT(context, check(context, domain, &given, &made.parent));
   TUTTI_TRY_OUT(context, copy_dimension(context, &given, &made.given));

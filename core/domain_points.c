@@ -207,9 +207,8 @@ enum tutti_status tutti_domain_check(tutti_context *context, const tutti_domain 
       if (!tutti_dimension_holds(dimension, point[i]))
         return outside(context, dimension, point[i]);
     } else if (!isnan(point[i])) {
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: has a value (%g) although its condition on '%s' does not hold", dimension->name,
-                        point[i], dimension->parent);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: has a value (%g) although its condition on '%s' does not hold",
+                        dimension->name, point[i], dimension->parent);
     }
   }
   return TUTTI_OK;

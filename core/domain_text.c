@@ -78,8 +78,8 @@ static enum tutti_status read_limits(tutti_context *context, const struct words 
                                      struct tutti_dimension *dimension) {
   double *limits[2] = {&dimension->low, &dimension->high};
   if (count != 3)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected '%s A B' with two numbers, found %zu",
-                      dimension->name, words->items[0], count - 1);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected '%s A B' with two numbers, found %zu", dimension->name,
+                      words->items[0], count - 1);
   for (size_t i = 0; i < 2; i++)
     if (!tutti_number_parse(words->items[1 + i], limits[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a number, found '%s'", dimension->name,
@@ -293,8 +293,7 @@ enum tutti_status tutti_domain_text(tutti_context *context, const tutti_domain *
 
 /* --- domains as JSON -------------------------------------------------------------------------------------------- */
 
-static void describe_condition(struct tutti_text *text, const tutti_domain *domain,
-                               const struct dimension *dimension) {
+static void describe_condition(struct tutti_text *text, const tutti_domain *domain, const struct dimension *dimension) {
   const struct tutti_dimension *parent = &domain->dimensions[dimension->parent].given;
   tutti_text_add(text, ", \"if\": {\"name\": ");
   tutti_text_add_json(text, parent->name);

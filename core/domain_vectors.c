@@ -12,8 +12,8 @@ struct tutti_column tutti_domain_column(const tutti_domain *domain, size_t colum
   const struct dimension *dimension = &domain->dimensions[index];
   struct tutti_column found = {.dimension = (uint32_t)index, .type = dimension->given.type};
   if (dimension->given.type == TUTTI_DIMENSION_CATEGORICAL)
-    found.choice = dimension->columns == 1 ? (uint32_t)dimension->given.choice_count - 1
-                                           : (uint32_t)(column - dimension->column);
+    found.choice =
+        dimension->columns == 1 ? (uint32_t)dimension->given.choice_count - 1 : (uint32_t)(column - dimension->column);
   if (dimension->given.type == TUTTI_DIMENSION_INTEGER && !dimension->given.log &&
       tutti_dimension_varies(&dimension->given))
     found.step = 1 / (dimension->given.high - dimension->given.low);

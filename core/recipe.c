@@ -32,9 +32,7 @@ void tutti_recipe_destroy(tutti_recipe *recipe) {
   tutti_free(recipe);
 }
 
-const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *recipe) {
-  return tutti_config_values(recipe->run);
-}
+const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *recipe) { return tutti_config_values(recipe->run); }
 
 const tutti_config *tutti_recipe_data(const tutti_recipe *recipe) { return recipe->data; }
 

@@ -1,7 +1,8 @@
 /* recipe_check.c - a recipe's entries against the tables of the core and of the plugins that they name.
 
-   A file has to be right as a whole with all that it extends. One thing is forgiven: keys that a file below gave to a plugin
-   which a file above, or the command line, has swapped for another that lacks them, or does not take their value. */
+   A file has to be right as a whole with all that it extends. One thing is forgiven: keys that a file below gave to a
+   plugin which a file above, or the command line, has swapped for another that lacks them, or does not take their
+   value. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,8 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
-enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry,
-                                           const char *owner, const struct tutti_params *params, unsigned flags) {
+enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
+                                           const struct tutti_params *params, unsigned flags) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_text text = tutti_text_begin(context);
   const char **names = NULL;
@@ -96,8 +97,8 @@ static enum tutti_status unknown_section(tutti_context *context, const tutti_rec
   }
   return tutti_recipe_blame_line(
       context, entry,
-      TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "unknown section [%s], or no plugin in use names it%s%s%s",
-                 entry->section, closest ? "; did you mean [" : "", closest ? closest : "", closest ? "]?" : ""));
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "unknown section [%s], or no plugin in use names it%s%s%s", entry->section,
+                 closest ? "; did you mean [" : "", closest ? closest : "", closest ? "]?" : ""));
 }
 
 /* The first file, for what is wrong with the recipe as a whole. */
@@ -171,8 +172,8 @@ static enum tutti_status set_name(tutti_context *context, tutti_recipe *recipe, 
   }
   if (!strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
     return TUTTI_OK;
-  return tutti_recipe_blame(
-      context, entry, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a folder, found '%s'", name));
+  return tutti_recipe_blame(context, entry,
+                            TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a folder, found '%s'", name));
 }
 
 /* Make the folders of plugin_path absolute, and put them on the context's search path. */
@@ -215,8 +216,8 @@ static bool has_section(const tutti_recipe *recipe, const char *section) {
 static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe *recipe, const char *path) {
   const struct recipe_entry *extends = tutti_recipe_find(recipe, "run", "extends");
   if (extends)
-    return tutti_recipe_blame(
-        context, extends, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "it stands at the top, before the first section"));
+    return tutti_recipe_blame(context, extends,
+                              TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "it stands at the top, before the first section"));
   TUTTI_TRY(context, fill_own(context, recipe, "run", tutti_run_params(), &recipe->run));
   TUTTI_TRY(context, set_name(context, recipe, path));
   TUTTI_TRY(context, set_plugin_path(context, recipe));
@@ -292,8 +293,7 @@ static enum tutti_status leave_out(tutti_context *context, const struct tutti_de
 }
 
 static enum tutti_status set_plugin_value(tutti_context *context, tutti_recipe *recipe,
-                                          const struct tutti_descriptor *descriptor,
-                                          const struct recipe_entry *entry) {
+                                          const struct tutti_descriptor *descriptor, const struct recipe_entry *entry) {
   const struct tutti_param *param = tutti_params_find(&descriptor->params, entry->key);
   char owner[128], *value;
   bool swapped = entry->layer < tutti_recipe_decided(recipe, entry->section);
@@ -327,8 +327,8 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
   return TUTTI_OK;
 }
 
-/* A parameter that names a plugin puts a section behind the others, or another plugin into one. One that was gone through
-   before then has to be gone through again. */
+/* A parameter that names a plugin puts a section behind the others, or another plugin into one. One that was gone
+   through before then has to be gone through again. */
 static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recipe) {
   for (size_t i = 0; i < ROOTS; i++)
     TUTTI_TRY(context, put_root(context, recipe, i));

@@ -40,7 +40,8 @@ void tutti_recipe_release_entries(tutti_recipe *recipe);
 /* The entry of a section and key, or NULL. */
 const struct recipe_entry *tutti_recipe_find(const tutti_recipe *recipe, const char *section, const char *key);
 /* Put "FILE:LINE: [section] key: " in front of an error's message. Returns `status`. */
-enum tutti_status tutti_recipe_blame(tutti_context *context, const struct recipe_entry *entry, enum tutti_status status);
+enum tutti_status tutti_recipe_blame(tutti_context *context, const struct recipe_entry *entry,
+                                     enum tutti_status status);
 /* "FILE:LINE: " alone, or "--set section.key: ". */
 enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct recipe_entry *entry,
                                           enum tutti_status status);
@@ -49,8 +50,8 @@ enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct r
 
 /* Fill run, data, head, hyperparameters and host from the entries. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe);
-/* Fail for a key that a table does not have. `owner` has the table, as in "backend cpu"; parameters that lack one of `flags`
-   are not told of. */
+/* Fail for a key that a table does not have. `owner` has the table, as in "backend cpu"; parameters that lack one of
+   `flags` are not told of. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
                                            const struct tutti_params *params, unsigned flags);
 /* The layer that decided which plugin stands in a section; 0 when it is the default. */

@@ -11,7 +11,8 @@
 
 enum { LONGEST_LINE = 16384, LONGEST_FILE = 1 << 20, LONGEST_CHAIN = 16 };
 
-/* A file under way. inih sees a heading as a key of this name, so that empty sections and repeated headings are noticed. */
+/* A file under way. inih sees a heading as a key of this name, so that empty sections and repeated headings are
+ * noticed. */
 #define HEADING "\x01"
 
 struct parser {
@@ -172,8 +173,8 @@ static enum tutti_status take_entry(struct parser *parser, const char *section, 
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: section [%s] begins a second time; it began on line %d",
                       parser->file->path, parser->line, section, before->line);
   if (before)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: [%s] %s: has a value already, on line %d",
-                      parser->file->path, parser->line, section, key, before->line);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: [%s] %s: has a value already, on line %d", parser->file->path,
+                      parser->line, section, key, before->line);
   if (!*section && strcmp(key, "extends") != 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s:%d: '%s' stands before the first [section]; only 'extends = FILE' may", parser->file->path,
@@ -200,8 +201,8 @@ static enum tutti_status read_text(tutti_context *context, const char *path, cha
   if (ferror(file))
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s", path, strerror(errno));
   else if (length > LONGEST_FILE)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: larger than %d KiB: this is no recipe", path,
-                        LONGEST_FILE / 1024);
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: larger than %d KiB: this is no recipe", path, LONGEST_FILE / 1024);
   else if (memchr(*text, '\0', length))
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: has bytes of value 0: this is no text", path);
 out:
@@ -259,8 +260,7 @@ static enum tutti_status add_file(tutti_context *context, tutti_recipe *recipe, 
   *out = NULL;
   if (recipe->file_count == recipe->file_room) {
     size_t room = 2 * recipe->file_room + 4;
-    TUTTI_TRY(context,
-              tutti_realloc(context, recipe->file_count, room, sizeof(struct recipe_file *), &recipe->files));
+    TUTTI_TRY(context, tutti_realloc(context, recipe->file_count, room, sizeof(struct recipe_file *), &recipe->files));
     recipe->file_room = room;
   }
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *file, &file));
@@ -372,11 +372,8 @@ static enum tutti_status read_override(tutti_context *context, tutti_recipe *rec
     goto out;
   }
   *dot = '\0';
-  struct recipe_entry entry = {.file = file,
-                               .layer = layer,
-                               .section = section,
-                               .key = skip_blanks(dot + 1),
-                               .value = skip_blanks(equals + 1)};
+  struct recipe_entry entry = {
+      .file = file, .layer = layer, .section = section, .key = skip_blanks(dot + 1), .value = skip_blanks(equals + 1)};
   trim_end(entry.key);
   trim_end(entry.value);
   status = check_value(context, entry.value);

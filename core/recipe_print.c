@@ -5,7 +5,8 @@
 #include "recipe_impl.h"
 #include "text_impl.h"
 
-/* One key with its value; texts are borrowed until the visit returns. A section without keys has one visit with key "". */
+/* One key with its value; texts are borrowed until the visit returns. A section without keys has one visit with key "".
+ */
 struct item {
   const char *section, *key, *value, *doc;
   const char *note; /* behind the doc: a unit, a plugin's version; or NULL */
@@ -25,8 +26,7 @@ static enum tutti_status visit_config(tutti_context *context, const tutti_recipe
     if (is_searched(recipe, section, param->name))
       continue;
     TUTTI_TRY(context, tutti_config_get(context, config, param->name, &value));
-    struct item item = {
-        .section = section, .key = param->name, .value = value, .doc = param->doc, .note = param->unit};
+    struct item item = {.section = section, .key = param->name, .value = value, .doc = param->doc, .note = param->unit};
     enum tutti_status status = visit(argument, context, &item);
     tutti_free(value);
     TUTTI_TRY(context, status);
@@ -52,7 +52,8 @@ static enum tutti_status visit_hyperparameters(tutti_context *context, const tut
   return TUTTI_OK;
 }
 
-/* Does a section belong to the plugins' roots, whose plugin is named by a key `plugin`? Others are named by a parameter. */
+/* Does a section belong to the plugins' roots, whose plugin is named by a key `plugin`? Others are named by a
+ * parameter. */
 static bool names_its_plugin(const char *section, enum tutti_kind kind) {
   return strcmp(section, tutti_kind_name(kind)) == 0 &&
          (kind == TUTTI_KIND_SPACE || kind == TUTTI_KIND_BACKEND || kind == TUTTI_KIND_BUILDER ||

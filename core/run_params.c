@@ -35,8 +35,9 @@ static const struct tutti_param table[] = {
      .preset = "8",
      .min = 1,
      .max = 65536,
-     .doc = "Trials that may be outstanding at once. It shapes the search (a builder does not know the results of as many "
-            "trials), so it is a constant and not the number of workers; more workers than that have nothing to do."},
+     .doc =
+         "Trials that may be outstanding at once. It shapes the search (a builder does not know the results of as many "
+         "trials), so it is a constant and not the number of workers; more workers than that have nothing to do."},
     {.name = "workers",
      .type = TUTTI_PARAM_INTEGER,
      .offset = FIELD(workers),
@@ -49,7 +50,8 @@ static const struct tutti_param table[] = {
      .offset = FIELD(order),
      .preset = "trial",
      .choices = orders,
-     .doc = "In which order results are told to the builder: by trial number (repeatable bit for bit), or as they come (the "
+     .doc = "In which order results are told to the builder: by trial number (repeatable bit for bit), or as they come "
+            "(the "
             "papers' asynchronous mode)."},
     {.name = "loss",
      .type = TUTTI_PARAM_CHOICE,
@@ -72,7 +74,8 @@ static const struct tutti_param table[] = {
      .preset = "1",
      .min = 0,
      .max = 1000,
-     .doc = "How often a trial is tried again whose worker crashed or was killed, before it counts as failed: a lost worker is "
+     .doc = "How often a trial is tried again whose worker crashed or was killed, before it counts as failed: a lost "
+            "worker is "
             "often not the candidate's fault. A trial that took too long is not tried again."},
     {.name = "memory_limit",
      .type = TUTTI_PARAM_REAL,

@@ -1,4 +1,5 @@
-/* sobol.c - the Sobol sequence in Gray-code order (Antonov and Saleev, 1979), from the direction numbers of Joe and Kuo. */
+/* sobol.c - the Sobol sequence in Gray-code order (Antonov and Saleev, 1979), from the direction numbers of Joe and
+ * Kuo. */
 #include <tutti/domain.h>
 
 #include "sobol_directions.h"

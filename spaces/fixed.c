@@ -1,7 +1,8 @@
 /* space fixed: one architecture, a fully connected network written in the recipe or any network in a file.
 
-   A point space whose domain has no dimensions: sampling always gives the same genotype, and only hyperparameters and seeds
-   differ (deep ensembles; HyperEns). A network of a file is taken as it is; its input and head have to fit the task. */
+   A point space whose domain has no dimensions: sampling always gives the same genotype, and only hyperparameters and
+   seeds differ (deep ensembles; HyperEns). A network of a file is taken as it is; its input and head have to fit the
+   task. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +71,8 @@ static void space_fixed_destroy(void *self) {
 static enum tutti_status check_list_fixed(tutti_context *context, const char *name, size_t count, size_t layers) {
   if (count == 1 || count == layers)
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] %s: expected one value, or %zu as in widths, found %zu",
-                    name, layers, count);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] %s: expected one value, or %zu as in widths, found %zu", name,
+                    layers, count);
 }
 
 static enum tutti_status read_file_fixed(tutti_context *context, const char *path, char **text) {
@@ -107,8 +108,7 @@ static enum tutti_status load_network_fixed(tutti_context *context, struct space
   if (status == TUTTI_OK)
     status = tutti_network_check(context, space->network);
   tutti_free(text);
-  return status == TUTTI_OK ? TUTTI_OK
-                            : tutti_error_prefix(context, TUTTI_ERROR_USAGE, "[space] network: %s: ", path);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, TUTTI_ERROR_USAGE, "[space] network: %s: ", path);
 }
 
 static enum tutti_status space_fixed_create(tutti_context *context, const void *config_, const void *setup,

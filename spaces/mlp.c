@@ -1,8 +1,8 @@
 /* space mlp: fully connected networks, a chain of layers, each with its own width and activation.
 
-   A point space. Dimensions: depth; then width<i>, activation<i> and dropout<i> of each hidden layer i, which are active only
-   while the network is that deep. What a recipe fixes to one value is no dimension. Dropout stands behind a layer's
-   activation; a rate of 0 adds no layer. */
+   A point space. Dimensions: depth; then width<i>, activation<i> and dropout<i> of each hidden layer i, which are
+   active only while the network is that deep. What a recipe fixes to one value is no dimension. Dropout stands behind a
+   layer's activation; a rate of 0 adds no layer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/plugin.h>
@@ -109,17 +109,17 @@ static enum tutti_status check_config_mlp(tutti_context *context, const struct s
 
 /* Add a dimension of hidden layer `layer`, which is there only while the network is so deep. */
 static enum tutti_status add_layer_dimension_mlp(tutti_context *context, struct space_mlp *space, int layer,
-                                                 struct tutti_dimension *dimension, size_t *index) {
+                                                 struct tutti_dimension dimension, size_t *index) {
   double deep[DEEPEST];
-  dimension->size = sizeof *dimension;
+  dimension.size = sizeof dimension;
   if (space->depth != SIZE_MAX && layer >= space->config->min_depth) {
-    dimension->parent = "depth";
-    dimension->parent_values = deep;
+    dimension.parent = "depth";
+    dimension.parent_values = deep;
     for (int64_t depth = layer + 1; depth <= space->config->max_depth; depth++)
-      deep[dimension->parent_value_count++] = (double)depth;
+      deep[dimension.parent_value_count++] = (double)depth;
   }
   *index = tutti_domain_count(space->domain);
-  return tutti_domain_add(context, space->domain, dimension);
+  return tutti_domain_add(context, space->domain, &dimension);
 }
 
 /* Add a dimension of `count` choices, which are written in texts[count]; a single one needs no dimension. */
@@ -130,7 +130,7 @@ static enum tutti_status add_choices_mlp(tutti_context *context, struct space_ml
   struct tutti_dimension dimension = {
       .name = name, .type = TUTTI_DIMENSION_CATEGORICAL, .choice_count = count, .choices = texts};
   *index = SIZE_MAX;
-  return count < 2 ? TUTTI_OK : add_layer_dimension_mlp(context, space, layer, &dimension, index);
+  return count < 2 ? TUTTI_OK : add_layer_dimension_mlp(context, space, layer, dimension, index);
 }
 
 static enum tutti_status add_width_mlp(tutti_context *context, struct space_mlp *space, int layer, char (*texts)[32],
@@ -142,8 +142,7 @@ static enum tutti_status add_width_mlp(tutti_context *context, struct space_mlp 
       (void)snprintf(texts[i], sizeof texts[i], "%lld", (long long)config->widths.values[i]);
       choices[i] = texts[i];
     }
-    return add_choices_mlp(context, space, layer, "width", config->widths.count, choices,
-                           &space->layers[layer].width);
+    return add_choices_mlp(context, space, layer, "width", config->widths.count, choices, &space->layers[layer].width);
   }
   (void)snprintf(name, sizeof name, "width%d", layer + 1);
   struct tutti_dimension dimension = {.name = name,
@@ -151,7 +150,7 @@ static enum tutti_status add_width_mlp(tutti_context *context, struct space_mlp 
                                       .low = (double)config->widths.values[0],
                                       .high = (double)config->widths.values[1],
                                       .log = config->width_range == WIDTHS_LOG};
-  return add_layer_dimension_mlp(context, space, layer, &dimension, &space->layers[layer].width);
+  return add_layer_dimension_mlp(context, space, layer, dimension, &space->layers[layer].width);
 }
 
 static enum tutti_status add_layer_mlp(tutti_context *context, struct space_mlp *space, int layer, char (*texts)[32],
@@ -196,8 +195,7 @@ out:
   return status;
 }
 
-static enum tutti_status space_mlp_create(tutti_context *context, const void *config, const void *setup,
-                                          void **self) {
+static enum tutti_status space_mlp_create(tutti_context *context, const void *config, const void *setup, void **self) {
   enum tutti_status status = TUTTI_OK;
   struct space_mlp *space = NULL;
   (void)setup;

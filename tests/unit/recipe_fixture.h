@@ -1,5 +1,5 @@
-/* recipe_fixture.h - for tests of recipes: plugins that have parameters and do nothing, files that are written for a test,
-   and what must come of loading them. */
+/* recipe_fixture.h - for tests of recipes: plugins that have parameters and do nothing, files that are written for a
+   test, and what must come of loading them. */
 #ifndef RECIPE_FIXTURE_H
 #define RECIPE_FIXTURE_H
 
@@ -37,8 +37,7 @@ static const struct tutti_builder_ops builder_ops = {.size = sizeof builder_ops,
 static const struct tutti_selector_ops selector_ops = {.size = sizeof selector_ops, .select = NEVER};
 static const struct tutti_executor_ops executor_ops = {
     .size = sizeof executor_ops, .capacity = NEVER, .submit = NEVER, .wait = NEVER};
-static const struct tutti_surrogate_ops surrogate_ops = {
-    .size = sizeof surrogate_ops, .fit = NEVER, .predict = NEVER};
+static const struct tutti_surrogate_ops surrogate_ops = {.size = sizeof surrogate_ops, .fit = NEVER, .predict = NEVER};
 static const struct tutti_acquisition_ops acquisition_ops = {.size = sizeof acquisition_ops, .moments = NEVER};
 
 struct config {
@@ -50,10 +49,10 @@ struct config {
 };
 static const char *const optimisers[] = {"sgd", "adam", "rmsprop", NULL};
 
-#define PARAM(field, param_type, text, ...)                                                                          \
-  {                                                                                                                  \
-    .name = #field, .type = param_type, .offset = offsetof(struct config, field), .preset = text, .doc = "Test.",    \
-    __VA_ARGS__                                                                                                      \
+#define PARAM(field, param_type, text, ...)                                                                            \
+  {                                                                                                                    \
+    .name = #field, .type = param_type, .offset = offsetof(struct config, field), .preset = text, .doc = "Test.",      \
+    __VA_ARGS__                                                                                                        \
   }
 
 static const struct tutti_param backend_params[] = {
@@ -75,14 +74,13 @@ static const struct tutti_param agebo_params[] = {
 };
 static const struct tutti_param lcb_params[] = {PARAM(kappa, TUTTI_PARAM_REAL, "1", .min = 0, .max = 100)};
 static const struct tutti_param gp_params[] = {PARAM(rate, TUTTI_PARAM_REAL, "1"), PARAM(path, TUTTI_PARAM_PATH, "")};
-static const struct tutti_param greedy_params[] = {
-    PARAM(path, TUTTI_PARAM_PATH, NULL, .flags = TUTTI_PARAM_REQUIRED)};
+static const struct tutti_param greedy_params[] = {PARAM(path, TUTTI_PARAM_PATH, NULL, .flags = TUTTI_PARAM_REQUIRED)};
 
-#define PLUGIN(plugin_kind, plugin_name, table, the_ops)                                                             \
-  {                                                                                                                  \
-    TUTTI_DESCRIPTOR_HEAD(plugin_kind, plugin_name), .version = "1", .summary = "Test", .source = "",                \
-                                                     .licence = "0BSD", .params = table, .create = create_nothing,   \
-                                                     .destroy = tutti_free, .ops = the_ops                           \
+#define PLUGIN(plugin_kind, plugin_name, table, the_ops)                                                               \
+  {                                                                                                                    \
+    TUTTI_DESCRIPTOR_HEAD(plugin_kind, plugin_name), .version = "1", .summary = "Test", .source = "",                  \
+                                                     .licence = "0BSD", .params = table, .create = create_nothing,     \
+                                                     .destroy = tutti_free, .ops = the_ops                             \
   }
 
 static const struct tutti_descriptor plugins[] = {

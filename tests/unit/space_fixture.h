@@ -1,5 +1,5 @@
-/* space_fixture.h - for tests that include a space's source: instances with given parameters, decoded networks. Include it
-   behind the space. */
+/* space_fixture.h - for tests that include a space's source: instances with given parameters, decoded networks. Include
+   it behind the space. */
 #ifndef SPACE_FIXTURE_H
 #define SPACE_FIXTURE_H
 
@@ -33,8 +33,7 @@ static inline int begin(void **state) {
   struct tutti_host_facts facts = {.size = sizeof facts};
   task = table_task();
   space = NULL;
-  return tutti_context_create(&context) != TUTTI_OK ||
-         tutti_plugin_register(context, tutti_plugin()) != TUTTI_OK ||
+  return tutti_context_create(&context) != TUTTI_OK || tutti_plugin_register(context, tutti_plugin()) != TUTTI_OK ||
          tutti_host_create(context, &facts, &host) != TUTTI_OK ||
          tutti_host_put(context, host, "space", TUTTI_KIND_SPACE, tutti_plugin()->name) != TUTTI_OK;
 }

@@ -98,8 +98,7 @@ static void bad_dimensions_are_refused(void **state) {
 static void bad_structs_are_refused(void **state) {
   static const char *const choices[] = {"a", NULL};
   tutti_domain *domain = domain_of(0, NULL);
-  struct tutti_dimension unsized = {.name = "x", .high = 1},
-                         unknown = {.size = sizeof unknown, .name = "x", .type = 9},
+  struct tutti_dimension unsized = {.name = "x", .high = 1}, unknown = {.size = sizeof unknown, .name = "x", .type = 9},
                          empty = {.size = sizeof empty,
                                   .name = "x",
                                   .type = TUTTI_DIMENSION_CATEGORICAL,
@@ -134,8 +133,7 @@ static void bad_points_are_refused(void **state) {
       {"{\"a\": 2, \"b\": \"yes\", \"c\": 1.1}", "c: expected a number from 0 to 1, found 1.1"},
       {"{\"a\": 2, \"b\": \"yes\", \"c\": 1e999}", "real number overflow"},
   };
-  static const char *const texts[][2] = {
-      {"a", "integer 1 8"}, {"b", "choice no yes"}, {"c", "uniform 0 1 if b = yes"}};
+  static const char *const texts[][2] = {{"a", "integer 1 8"}, {"b", "choice no yes"}, {"c", "uniform 0 1 if b = yes"}};
   tutti_domain *domain = domain_of(3, texts);
   double point[3];
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -279,8 +277,7 @@ static void neighbours_are_valid_and_near(void **state) {
   assert_true(fabs(visited.greatest[0] / 0.01 - pow(10, 0.3)) < 1e-12);
   assert_true(fabs(visited.least[3] - 0.401) < 1e-12 && fabs(visited.greatest[3] - 0.599) < 1e-12);
   assert_true(visited.greatest[1] == 84 && visited.least[1] == 49); /* 64 * 256^(+-1/20) */
-  assert_true(visited.least[7] == -1 && visited.greatest[7] == 1 && visited.least[8] == 5 &&
-              visited.greatest[8] == 6);
+  assert_true(visited.least[7] == -1 && visited.greatest[7] == 1 && visited.least[8] == 5 && visited.greatest[8] == 6);
   visited.count = 0;
   visited.limit = 3;
   assert_int_equal(tutti_domain_neighbours(context, domain, centre, 0.1, visit, &visited), TUTTI_OK);
@@ -322,8 +319,7 @@ static void repair_clips_rounds_and_sets_nan(void **state) {
 /* --- distributions ---------------------------------------------------------------------------------------------- */
 
 /* Draws of a domain of one dimension fall into `cells` as likely as expected[cells] says. */
-static void assert_distribution(const char *text, size_t cells, const double *expected,
-                                size_t (*cell)(double value)) {
+static void assert_distribution(const char *text, size_t cells, const double *expected, size_t (*cell)(double value)) {
   enum { DRAWS = 20000, CELLS = 32 };
   const char *const texts[][2] = {{"x", text}};
   tutti_domain *domain = domain_of(1, texts);
@@ -342,7 +338,8 @@ static void assert_distribution(const char *text, size_t cells, const double *ex
     }
     for (size_t i = 0; i < cells; i++)
       chi += pow((double)counts[i] - DRAWS * expected[i], 2) / (DRAWS * expected[i]);
-    /* Even units miss their share by rounding alone; draws by p = 0.001 at most (normal approximation of chi-square). */
+    /* Even units miss their share by rounding alone; draws by p = 0.001 at most (normal approximation of chi-square).
+     */
     double freedom = (double)cells - 1;
     double limit = by_unit ? 0.01 : freedom * pow(1 - 2 / (9 * freedom) + 3.09 * sqrt(2 / (9 * freedom)), 3);
     if (chi > limit)
@@ -509,10 +506,8 @@ static void points_read_well(void **state) {
 }
 
 static void domains_describe_themselves(void **state) {
-  static const char *const texts[][2] = {{"r", "log-uniform 0.5 2"},
-                                         {"n", "integer 1 3"},
-                                         {"o", "choice a b if n = 1 3"},
-                                         {"p", "uniform 0 1 if o = b"}};
+  static const char *const texts[][2] = {
+      {"r", "log-uniform 0.5 2"}, {"n", "integer 1 3"}, {"o", "choice a b if n = 1 3"}, {"p", "uniform 0 1 if o = b"}};
   tutti_domain *domain = domain_of(4, texts), *copy;
   char *json, *copied;
   assert_int_equal(tutti_domain_describe(context, domain, &json), TUTTI_OK);

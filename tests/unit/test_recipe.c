@@ -1,4 +1,5 @@
-/* test_recipe.c - recipes: what they mean, what they extend, what they print. test_recipe_errors.c has what is refused. */
+/* test_recipe.c - recipes: what they mean, what they extend, what they print. test_recipe_errors.c has what is refused.
+ */
 #include "recipe_fixture.h"
 
 /* --- meaning ----------------------------------------------------------------------------------------------------- */
@@ -58,9 +59,8 @@ static void losses_are_in_the_order_of_their_enum(void **state) {
 }
 
 static void hyperparameters_are_fixed_or_searched(void **state) {
-  tutti_recipe *recipe =
-      load("[hyperparameters]\nepochs = 50\nrate = log-uniform 1e-4 0.1\nbatch = log-integer 1 256\n"
-           "optimiser = choice sgd adam\nflag = choice yes no if optimiser = sgd\n");
+  tutti_recipe *recipe = load("[hyperparameters]\nepochs = 50\nrate = log-uniform 1e-4 0.1\nbatch = log-integer 1 256\n"
+                              "optimiser = choice sgd adam\nflag = choice yes no if optimiser = sgd\n");
   const tutti_domain *domain = tutti_recipe_hyperparameters(recipe);
   assert_string_equal(value_in(recipe, "backend", "epochs"), "50");
   assert_int_equal(tutti_domain_count(domain), 4);

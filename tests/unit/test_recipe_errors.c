@@ -1,4 +1,5 @@
-/* test_recipe_errors.c - recipes that are refused, with file, line, section and key; and torn ones, which harm nothing. */
+/* test_recipe_errors.c - recipes that are refused, with file, line, section and key; and torn ones, which harm nothing.
+ */
 #include "recipe_fixture.h"
 
 static void slips_are_named_with_their_line(void **state) {
@@ -157,8 +158,12 @@ static size_t damage(struct tutti_random *random, char *text, size_t length) {
     while (end < length && text[end] != '\n')
       end++;
     switch (tutti_random_below(random, 5)) {
-    case 0: text[at] = (char)tutti_random_below(random, 256); break;
-    case 1: text[at] = likely[tutti_random_below(random, sizeof likely - 1)]; break;
+    case 0:
+      text[at] = (char)tutti_random_below(random, 256);
+      break;
+    case 1:
+      text[at] = likely[tutti_random_below(random, sizeof likely - 1)];
+      break;
     case 2: /* drop up to the end of the line */
       memmove(text + at, text + end, length - end);
       length -= end - at;
@@ -168,7 +173,9 @@ static size_t damage(struct tutti_random *random, char *text, size_t length) {
       memmove(text + end, text + at, end - at);
       length += end - at;
       break;
-    default: length = at + 1; break;
+    default:
+      length = at + 1;
+      break;
     }
   }
   return length;

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-/* --- a space of graphs: sets of eight bits; and what can be wrong with one ----------------------------------------- */
+/* --- a space of graphs: sets of eight bits; and what can be wrong with one -----------------------------------------
+ */
 
 /* What the space does wrong; tests set it. */
 enum fault { FINE, NO_NETWORK, WRONG_HEAD, NO_HEAD, BAD_DISTANCE, PRINT_FAILS, SILENT };
@@ -135,11 +136,11 @@ static const struct tutti_space_ops graph_ops = {.size = sizeof graph_ops,
 static const struct tutti_space_ops point_ops = {
     .size = sizeof point_ops, .decode = decode, .domain = domain_of, .check_point = check_point};
 
-#define SPACE(space_name, the_ops)                                                                                   \
-  {                                                                                                                  \
-    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, space_name), .version = "1", .summary = "Test", .source = "",            \
-                                                         .licence = "0BSD", .params = TUTTI_NO_PARAMS,               \
-                                                         .create = create, .destroy = destroy, .ops = the_ops        \
+#define SPACE(space_name, the_ops)                                                                                     \
+  {                                                                                                                    \
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, space_name), .version = "1", .summary = "Test", .source = "",              \
+                                                         .licence = "0BSD", .params = TUTTI_NO_PARAMS,                 \
+                                                         .create = create, .destroy = destroy, .ops = the_ops          \
   }
 static const struct tutti_descriptor spaces[] = {SPACE("graphs", &graph_ops), SPACE("points", &point_ops)};
 
