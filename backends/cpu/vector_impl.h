@@ -41,6 +41,16 @@ CPU_INLINE ivec i_add(ivec a, ivec b) { return _mm512_add_epi32(a, b); }
 CPU_INLINE ivec i_and(ivec a, ivec b) { return _mm512_and_si512(a, b); }
 CPU_INLINE ivec i_shift_left(ivec a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
 CPU_INLINE ivec i_shift_right(ivec a, int n) { return _mm512_srai_epi32(a, (unsigned)n); }
+CPU_INLINE ivec i_load(const void *p) { return _mm512_loadu_si512(p); }
+CPU_INLINE ivec i_xor(ivec a, ivec b) { return _mm512_xor_si512(a, b); }
+CPU_INLINE vmask i_less(ivec a, ivec b) { return _mm512_cmplt_epi32_mask(a, b); }
+/* The unsigned products of 64 bits, in halves. */
+CPU_INLINE void i_multiply(ivec a, uint32_t by, ivec *low, ivec *high) {
+  const ivec b = _mm512_set1_epi32((int32_t)by);
+  ivec even = _mm512_mul_epu32(a, b), odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), b);
+  *low = _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
+  *high = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+}
 CPU_INLINE vec v_sqrt(vec x) { return _mm512_sqrt_ps(x); }
 CPU_INLINE float v_sum(vec x) { return _mm512_reduce_add_ps(x); }
 CPU_INLINE float v_largest(vec x) { return _mm512_reduce_max_ps(x); }
@@ -88,6 +98,19 @@ CPU_INLINE ivec i_add(ivec a, ivec b) { return _mm256_add_epi32(a, b); }
 CPU_INLINE ivec i_and(ivec a, ivec b) { return _mm256_and_si256(a, b); }
 CPU_INLINE ivec i_shift_left(ivec a, int n) { return _mm256_slli_epi32(a, n); }
 CPU_INLINE ivec i_shift_right(ivec a, int n) { return _mm256_srai_epi32(a, n); }
+CPU_INLINE ivec i_load(const void *p) {
+  ivec x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+CPU_INLINE ivec i_xor(ivec a, ivec b) { return _mm256_xor_si256(a, b); }
+CPU_INLINE vmask i_less(ivec a, ivec b) { return _mm256_castsi256_ps(_mm256_cmpgt_epi32(b, a)); }
+CPU_INLINE void i_multiply(ivec a, uint32_t by, ivec *low, ivec *high) {
+  const ivec b = _mm256_set1_epi32((int32_t)by);
+  ivec even = _mm256_mul_epu32(a, b), odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), b);
+  *low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+  *high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
 CPU_INLINE vec v_sqrt(vec x) { return _mm256_sqrt_ps(x); }
 CPU_INLINE float v_sum(vec x) {
   __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
@@ -142,6 +165,20 @@ CPU_INLINE ivec i_add(ivec a, ivec b) { return a + b; }
 CPU_INLINE ivec i_and(ivec a, ivec b) { return a & b; }
 CPU_INLINE ivec i_shift_left(ivec a, int n) { return a << n; }
 CPU_INLINE ivec i_shift_right(ivec a, int n) { return a >> n; }
+CPU_INLINE ivec i_load(const void *p) {
+  ivec x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+CPU_INLINE ivec i_xor(ivec a, ivec b) { return a ^ b; }
+CPU_INLINE vmask i_less(ivec a, ivec b) { return a < b; }
+CPU_INLINE void i_multiply(ivec a, uint32_t by, ivec *low, ivec *high) {
+  for (int i = 0; i < 4; i++) {
+    uint64_t product = (uint64_t)(uint32_t)a[i] * by;
+    (*low)[i] = (int32_t)(uint32_t)product;
+    (*high)[i] = (int32_t)(uint32_t)(product >> 32);
+  }
+}
 CPU_INLINE vec v_sqrt(vec x) {
   return (vec){__builtin_sqrtf(x[0]), __builtin_sqrtf(x[1]), __builtin_sqrtf(x[2]), __builtin_sqrtf(x[3])};
 }

@@ -302,6 +302,12 @@ static void test_masks(void **state) {
     dropped += y[i] == 0;
   }
   assert_true(fabs((double)dropped / N - 0.3) < 5 * sqrt(0.21 / N));
+  /* The draws are those of the core's own Philox, told to stand at (block, layer, step). */
+  for (uint32_t block = 0; block < 16; block++) {
+    struct tutti_random random = {.key = {12345, 0}, .counter = {block + 16, mask.layer, 7, 0}, .used = 4};
+    for (size_t word = 0; word < 4; word++)
+      assert_true(y[64 + 16 * word + block] == (tutti_random_u32(&random) < mask.threshold ? 0 : 2));
+  }
   FOR_EACH_CPU(k) {
     k->mask(&mask, N, other);
     assert_memory_equal(y, other, N * sizeof *y);
