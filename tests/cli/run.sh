@@ -129,6 +129,19 @@ tutti predict runs/small table.csv --out /nowhere/at/all.csv
 expect_code 1
 expect_err /nowhere/at/all.csv
 
+# Arrays, too: the predictions of before are learnt from their own file.
+regression_recipe | sed 's/^format = .*/format = npy/; s/^path = .*/path = p.npy/; s/^target = .*/target = 3/; s/^name = .*/name = arrays/; /^ignore/d' >arrays.ini
+tutti run arrays.ini --quiet
+expect_code 0
+tutti predict runs/arrays p.npy --out q.npy
+expect_code 0
+checks=$((checks + 1))
+[ "$(stat -c %s q.npy)" -eq "$(stat -c %s p.npy)" ] || complain "expected mean and three deviations for every row"
+head -c 1000 p.npy >torn.npy
+tutti predict runs/arrays torn.npy
+expect_code 2
+expect_err torn.npy
+
 # Classes.
 classification_recipe >classes.ini
 tutti run classes.ini --quiet
