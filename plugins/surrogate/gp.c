@@ -274,7 +274,7 @@ static enum tutti_status surrogate_draw_gp(void *instance, tutti_context *contex
   for (size_t i = 0; i < count; i++)
     normals[i] = tutti_random_normal(random);
   for (size_t i = 0, first = posterior->count + pending; i < count; i++) {
-    const double *row = posterior->matrix.factor + (first + i) * posterior->capacity + first;
+    const double *row = posterior->matrix.factor + (first + i) * posterior->stride + first;
     for (size_t j = 0; j <= i; j++)
       values[i] += posterior->scale * row[j] * normals[j];
   }

@@ -61,7 +61,7 @@ static enum tutti_status ask_once(tutti_context *context, const struct problem *
 /* Seconds of a likelihood with its gradient, and of the factorisation and inversion in it. */
 static enum tutti_status likelihood_limit(tutti_context *context, const struct problem *problem, double *whole,
                                           double *lapack) {
-  size_t n = problem->count, stride = gp_padded(n);
+  size_t n = problem->count, stride = gp_stride(n);
   struct gp_problem of = {.kernel = GP_MATERN52,
                           .ard = true,
                           .column = gp_column_choose(),
@@ -97,7 +97,7 @@ static double solve_limit(const struct problem *problem, const struct gp *gp) {
   for (int i = 0; i < 3; i++) {
     double start = seconds();
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
-                gp->posterior.matrix.factor, (int)gp->posterior.capacity, block, (int)n);
+                gp->posterior.matrix.factor, (int)gp->posterior.stride, block, (int)n);
     best = fmin(best, seconds() - start);
   }
   free(block);

@@ -14,6 +14,12 @@ enum gp_mean { GP_MEAN_SAMPLE, GP_MEAN_FITTED };
 enum { GP_LANES = 8 };
 static inline size_t gp_padded(size_t count) { return (count + GP_LANES - 1) / GP_LANES * GP_LANES; }
 
+/* Stride of matrices: columns that are a multiple of 512 bytes apart share few sets of the cache. */
+static inline size_t gp_stride(size_t count) {
+  size_t padded = gp_padded(count);
+  return padded % 64 == 0 ? padded + GP_LANES : padded;
+}
+
 /* Inputs divided by the length scales: scaled[dimension][stride]. */
 struct gp_inputs {
   size_t dimension, stride;
@@ -112,6 +118,7 @@ void gp_solve_upper(const struct gp_matrix *matrix, size_t count, double *x);
 /* Observations, hyperparameters, and the factor over the observations followed by what is pending. */
 struct gp_posterior {
   size_t dimension, capacity;
+  size_t stride;   /* of factor, inputs and block: >= capacity */
   size_t count;    /* observations */
   size_t pending;  /* points after them, which change the deviation alone */
   size_t factored; /* rows of the factor that are up to date */
@@ -125,7 +132,7 @@ struct gp_posterior {
   struct gp_matrix matrix;
   double settled_jitter; /* of the observations' rows */
   double *diagonal, *weight, *slope;
-  double *block; /* [GP_BATCH][capacity] */
+  double *block; /* [GP_BATCH][stride] */
 };
 enum { GP_BATCH = 96 };
 

@@ -10,7 +10,7 @@ size_t gp_theta_count(const struct gp_problem *problem) { return 2 + (problem->a
 enum tutti_status gp_workspace_create(tutti_context *context, const struct gp_problem *problem,
                                       struct gp_workspace *workspace) {
   enum tutti_status status;
-  size_t stride = gp_padded(problem->count), d = problem->dimension;
+  size_t stride = gp_stride(problem->count), d = problem->dimension;
   *workspace = (struct gp_workspace){.stride = stride, .inputs = {.dimension = d, .stride = stride}};
   /* stride * sizeof(double) cannot overflow: the caller has arrays of that size. */
   TUTTI_TRY_OUT(context, tutti_alloc(context, d, stride * sizeof(double), &workspace->inputs.scaled));

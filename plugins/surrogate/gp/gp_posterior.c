@@ -43,9 +43,9 @@ static enum tutti_status reserve(tutti_context *context, struct gp_posterior *po
     return TUTTI_OK;
   while (capacity < wanted && capacity <= SIZE_MAX / 2)
     capacity *= 2;
-  if (capacity > SIZE_MAX / sizeof(double))
+  if (capacity > SIZE_MAX / (2 * sizeof(double)))
     return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "surrogate gp: room for %zu observations overflows", wanted);
-  size_t row = capacity * sizeof(double);
+  size_t row = gp_stride(capacity) * sizeof(double);
   posterior->factored = 0;
   TUTTI_TRY(context, tutti_realloc(context, old, capacity, d * sizeof(double), &posterior->points));
   TUTTI_TRY(context, tutti_realloc(context, old, capacity, sizeof(double), &posterior->values));
@@ -56,7 +56,8 @@ static enum tutti_status reserve(tutti_context *context, struct gp_posterior *po
   TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->weight));
   TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->slope));
   TUTTI_TRY(context, tutti_realloc(context, 0, GP_BATCH, row, &posterior->block));
-  posterior->capacity = posterior->inputs.stride = posterior->matrix.stride = capacity;
+  posterior->capacity = capacity;
+  posterior->stride = posterior->inputs.stride = posterior->matrix.stride = gp_stride(capacity);
   return TUTTI_OK;
 }
 
@@ -99,7 +100,7 @@ static void place(struct gp_posterior *posterior, size_t from) {
   for (size_t i = from; i < posterior->count + posterior->pending; i++) {
     const double *point = posterior->points + i * posterior->dimension;
     for (size_t k = 0; k < posterior->dimension; k++)
-      posterior->inputs.scaled[k * posterior->capacity + i] = point[k] / posterior->hyper.lengths[k];
+      posterior->inputs.scaled[k * posterior->stride + i] = point[k] / posterior->hyper.lengths[k];
     posterior->diagonal[i] =
         i < posterior->count ? posterior->hyper.noise + posterior->noise[i] / unit : posterior->noise[i];
   }
@@ -189,7 +190,7 @@ static double mean_from(const struct gp_posterior *posterior, double sum) {
 
 void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
                           double *deviation) {
-  size_t rows = posterior->count + posterior->pending, stride = posterior->capacity;
+  size_t rows = posterior->count + posterior->pending, stride = posterior->stride;
   for (size_t first = 0; first < count; first += GP_BATCH) {
     size_t columns = count - first < GP_BATCH ? count - first : GP_BATCH;
     for (size_t c = 0; c < columns; c++) {
@@ -220,7 +221,7 @@ void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, 
   double unit = posterior->scale * posterior->hyper.amplitude;
   double inverse = *deviation > 0 ? -unit * posterior->scale / *deviation : 0;
   for (size_t k = 0; k < posterior->dimension; k++) {
-    const double *x = posterior->inputs.scaled + k * posterior->capacity;
+    const double *x = posterior->inputs.scaled + k * posterior->stride;
     double at = posterior->matrix.at[k], by_mean = 0, by_variance = 0;
     for (size_t i = 0; i < rows; i++) {
       double step = slope[i] * (x[i] - at);
