@@ -94,6 +94,16 @@ void show_evaluation(const json_t *evaluation, FILE *out) {
     show_metric_row(evaluation, row, out);
 }
 
+static void show_trials(const json_t *trials, FILE *out) {
+  long long done = (long long)json_integer_value(json_object_get(trials, "done")),
+            budget = (long long)json_integer_value(json_object_get(trials, "budget")),
+            failed = (long long)json_integer_value(json_object_get(trials, "failed"));
+  if (done == 0)
+    (void)fprintf(out, "trials      %lld to train\n", budget);
+  else
+    (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n", done, budget, failed);
+}
+
 void show_summary(const json_t *summary, FILE *out) {
   const json_t *plugins = json_object_get(summary, "plugins"), *trials = json_object_get(summary, "trials");
   (void)fprintf(out, "run         %s (%s), seed %lld\n", text_of(summary, "run"), text_of(summary, "task"),
@@ -101,10 +111,7 @@ void show_summary(const json_t *summary, FILE *out) {
   (void)fprintf(out, "plugins     builder %s, space %s, backend %s, selector %s\n", text_of(plugins, "builder"),
                 text_of(plugins, "space"), text_of(plugins, "backend"), text_of(plugins, "selector"));
   show_data(json_object_get(summary, "data"), out);
-  (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n",
-                (long long)json_integer_value(json_object_get(trials, "done")),
-                (long long)json_integer_value(json_object_get(trials, "budget")),
-                (long long)json_integer_value(json_object_get(trials, "failed")));
+  show_trials(trials, out);
   show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
   show_ensemble(json_object_get(summary, "ensemble"), out);
   show_evaluation(json_object_get(summary, "evaluation"), out);

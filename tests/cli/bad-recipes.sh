@@ -71,13 +71,13 @@ for set in run.budget=six run.budgte=6 budget=6 run.budget selektor.size=2; do
 done
 tutti validate good.ini --set run.budget=7 --set space.plugin=mlp
 expect_code 0
-expect_out "of 7"
+expect_out "7 to train"
 
 # One recipe that extends another states its difference alone; a circle is an error.
 printf 'extends = good.ini\n[run]\nbudget = 9\n' >child.ini
 tutti validate child.ini
 expect_code 0
-expect_out "of 9"
+expect_out "9 to train"
 printf 'extends = b.ini\n' >a.ini
 printf 'extends = a.ini\n' >b.ini
 tutti validate a.ini
