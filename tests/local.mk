@@ -105,7 +105,6 @@ tests_bench_ask_SOURCES += plugins/surrogate/gp/gp_posterior.c
 tests_bench_ask_CFLAGS = $(AM_CFLAGS) -fno-math-errno
 tests_bench_ask_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
 EXTRA_DIST += %D%/bench/ask_sklearn.py
-EXTRA_DIST += %D%/bench/throughput.py
 benches += %D%/bench/regret
 tests_bench_regret_SOURCES = %D%/bench/regret.c %D%/unit/toy.c %D%/unit/toy.h
 benches += %D%/bench/select
