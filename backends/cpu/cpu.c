@@ -296,6 +296,11 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
   if (head->op != job->task->head)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the network ends in %s, but the task asks for %s",
                       tutti_op_name(head->op), tutti_op_name(job->task->head));
+  size_t have = (size_t)tutti_network_layer(job->network, head->inputs[0])->shape.channels;
+  size_t want = head->op == TUTTI_OP_HEAD_NOMU ? 1 : tutti_task_head_width(job->task); /* NOMU: mean and raw apart */
+  if (have != want)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the network's head takes %zu numbers, but for its %zu outputs the task asks "
+                      "for %zu", have, job->task->outputs, want);
   return TUTTI_OK;
 }
 
@@ -308,12 +313,23 @@ static enum tutti_status check_split(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
+/* Rows that have what they are to be trained on. */
+static enum tutti_status check_targets(tutti_context *context, const struct tutti_job *job, const tutti_split *split) {
+  TUTTI_TRY(context, check_split(context, job, split));
+  bool classes = job->task->kind == TUTTI_TASK_CLASSIFICATION;
+  bool has = classes ? tutti_split_labels(split) != NULL : tutti_split_targets(split) != NULL;
+  if (tutti_split_rows(split) > 0 && (!has || tutti_split_outputs(split) != job->task->outputs))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s has no %s for the task's %zu outputs", tutti_split_name(split),
+                      classes ? "labels" : "targets", job->task->outputs);
+  return TUTTI_OK;
+}
+
 static enum tutti_status check_data(void *self, tutti_context *context, const struct tutti_job *job) {
   TUTTI_TRY(context, check_cpu(self, context, job));
   if (!job->train || tutti_split_rows(job->train) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no rows to train on");
-  TUTTI_TRY(context, check_split(context, job, job->train));
-  return job->validation ? check_split(context, job, job->validation) : TUTTI_OK;
+  TUTTI_TRY(context, check_targets(context, job, job->train));
+  return job->validation ? check_targets(context, job, job->validation) : TUTTI_OK;
 }
 
 static enum tutti_status train_cpu(void *self, tutti_context *context, const struct tutti_job *job,

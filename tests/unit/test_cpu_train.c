@@ -534,6 +534,25 @@ static void test_refusals(void **state) {
   job = s->job;
   job.task = &task;
   expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_USAGE, "head-gaussian");
+  /* rows without targets, or with those of another task; a head of another width */
+  tutti_split *bare;
+  float rows[FEATURES] = {0};
+  int32_t labels[1] = {0};
+  for (int labelled = 0; labelled < 2; labelled++) {
+    OK(tutti_split_create(s->context, "bare", 1, s->task.input, 1, rows, NULL, labelled ? labels : NULL, &bare));
+    job = s->job;
+    job.train = bare;
+    expect(s, cpu_ops.train(s->backend, s->context, &job, &other), TUTTI_ERROR_USAGE, "bare has no targets");
+    job.train = s->train;
+    job.validation = bare;
+    expect(s, cpu_ops.train(s->backend, s->context, &job, &other), TUTTI_ERROR_USAGE, "bare has no targets");
+    tutti_split_destroy(bare);
+  }
+  task = s->task;
+  task.outputs = 2;
+  job = s->job;
+  job.task = &task;
+  expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_USAGE, "takes 1 numbers");
   tutti_network *images;
   struct tutti_attributes attributes = tutti_attributes_default();
   uint32_t input = 0, layer;
