@@ -18,7 +18,8 @@ static void assert_inputs(size_t rows, size_t features, const double *expected) 
 
 static void assert_targets(size_t rows, const double *expected) {
   for (size_t i = 0; i < rows; i++)
-    assert_true(tutti_split_raw_targets(split_of("train"))[i] == expected[i]);
+    assert_true(tutti_split_raw_targets(split_of("train"))[i] == expected[i] &&
+                tutti_split_targets(split_of("train"))[i] == (float)expected[i]);
 }
 
 static void ways_to_write_one_table(void **state) {
@@ -27,7 +28,8 @@ static void ways_to_write_one_table(void **state) {
       "a,b,y\n1,2,3\n4,5.5,6\n",
       "a,b,y\r\n1,2,3\r\n4,5.5,6\r\n", /* CRLF */
       "a,b,y\r1,2,3\r4,5.5,6",         /* CR alone, no end of line at the end */
-      ("\xef\xbb\xbf" "a,b,y\n1,2,3\n4,5.5,6"),                           /* byte order mark */
+      ("\xef\xbb\xbf"
+       "a,b,y\n1,2,3\n4,5.5,6"),                         /* byte order mark */
       "\"a\",\"b\",\"y\"\n\"1\",2,\"3\"\n4,\"5.5\",6\n", /* quotes */
       "a;b;y\n1;2;3\n4;5.5;6\n",                         /* semicolons */
       "a\tb\ty\n1\t2\t3\n4\t5.5\t6\n",                   /* tabs */
@@ -76,7 +78,7 @@ static void targets_by_name_and_number(void **state) {
   assert_inputs(2, 1, (double[]){3, 7});
   assert_targets(4, (double[]){2, 4, 6, 9});
   refuses("did you mean 'first one'", PLAIN "target=first_one");
-  refuses("no column '4'", PLAIN "target=4");
+  refuses("no column '4'; give a name or a number from 0 to 3", PLAIN "target=4");
   refuses("no column '-5'", PLAIN "target=-5");
   refuses("named twice", PLAIN "target=b b");
   refuses("named twice", PLAIN "target=b\nignore=b");
@@ -134,6 +136,8 @@ static void classes(void **state) {
   assert_null(tutti_split_target_scale(split_of("train")));
   refuses("expected a number as target, found 'cat'", PLAIN "task=regression");
   refuses("a gaussian or linear head takes numbers", PLAIN "head.kind=gaussian");
+  put("a.csv", "a,label\n1,z\n2,y\n3,y\n"); /* the first row alone has its class */
+  loads(PLAIN);
   put("a.csv", "a,label\n1,2\n2,10\n3,2\n4,0\n");
   loads(PLAIN);
   assert_int_equal(tutti_dataset_task(dataset)->kind, TUTTI_TASK_REGRESSION);
@@ -153,6 +157,9 @@ static void heads(void **state) {
   put("a.csv", "a,y\n1,2\n2,10\n");
   loads(PLAIN);
   const struct tutti_task *task = tutti_dataset_task(dataset);
+  assert_int_equal(task->input.height, 1);
+  assert_int_equal(task->input.width, 1);
+  assert_int_equal(task->input.channels, 1);
   assert_int_equal(task->head, TUTTI_OP_HEAD_GAUSSIAN);
   assert_true(task->head_attributes.scale == 1 && task->head_attributes.floor == 1e-3);
   assert_false(task->head_attributes.variance);

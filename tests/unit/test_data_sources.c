@@ -85,6 +85,8 @@ static void every_generator_loads(void **state) {
                    tutti_test_function_name(f));
     loads(parameters);
     const tutti_split *train = split_of("train"), *test = split_of("test");
+    assert_string_equal(tutti_dataset_target(dataset, 0), "y");
+    assert_string_equal(tutti_dataset_feature(dataset, dimensions - 1), dimensions == 1 ? "x0" : "x1");
     assert_int_equal(tutti_split_rows(train), dimensions == 1 ? 6 : 12);
     assert_int_equal(tutti_split_rows(test), dimensions == 1 ? 200 : 196);
     for (size_t i = 0; i < tutti_split_rows(train); i++) {
@@ -103,6 +105,8 @@ static void every_generator_loads(void **state) {
   refuses("data.box", "format=nomu-abs\nbox=1");
   loads("format=nomu-cubic\nbox=-2 0\nrows=50\ntest_points=3\nstandardise=no");
   assert_memory_equal(tutti_split_raw_targets(split_of("test")), ((double[]){-8, -1, 0}), 24);
+  loads("format=nomu-cubic\nbox=-3 1\ntest_points=1\nstandardise=no");
+  assert_true(tutti_split_inputs(split_of("test"))[0] == -1);
 }
 
 /* Residuals of rows on one side of 0. */
@@ -242,6 +246,17 @@ static void torn_descriptions_are_refused(void **state) {
     free(bytes);
   }
   assert_true(torn > 300);
+  static const char *const wrong[][2] = {{"\"position\": 2", "\"position\": 3"},
+                                         {"[\"blue\", \"red\"]", "[\"red\", \"blue\"]"},
+                                         {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"},
+                                         {"\"version\": 1", "\"version\": 2"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    char *bytes = calloc(1, length + 16), *at = strstr(json, wrong[i][0]);
+    assert_non_null(at);
+    (void)sprintf(bytes, "%.*s%s%s", (int)(at - json), json, wrong[i][1], at + strlen(wrong[i][0]));
+    assert_int_equal(tutti_dataset_apply(context, bytes, path, &split), TUTTI_ERROR_CORRUPT);
+    free(bytes);
+  }
   assert_int_equal(tutti_dataset_apply(context, "[]", path, &split), TUTTI_ERROR_CORRUPT);
   assert_int_equal(tutti_dataset_apply(context, "", path, &split), TUTTI_ERROR_CORRUPT);
   tutti_free(json);

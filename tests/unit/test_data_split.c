@@ -202,6 +202,28 @@ static void other_rows_do_not_touch_the_statistics(void **state) {
   assert_true(fabs(tutti_split_inputs(split_of("train"))[2] - sqrt(1.5)) < 1e-6); /* deviation sqrt(2 / 3) */
 }
 
+/* Whatever cell changes, the fingerprint does. */
+static void fingerprints_cover_every_cell(void **state) {
+  (void)state;
+  char text[] = "a,b,y\n1,2,3\n4,5,6\n7,8,1\n2,2,2\n5,4,5\n9,9,9\n";
+  put("a.csv", text);
+  loads("path=a.csv\nsplit=1 1 1");
+  uint64_t fingerprint = tutti_dataset_fingerprint(dataset);
+  for (size_t i = 6; i < sizeof text - 1; i += 2) {
+    char before = text[i];
+    text[i] = before == '3' ? '4' : '3';
+    put("a.csv", text);
+    loads("path=a.csv\nsplit=1 1 1");
+    assert_true(tutti_dataset_fingerprint(dataset) != fingerprint);
+    text[i] = before;
+  }
+  put("a.csv", text);
+  loads("path=a.csv\nsplit=1 1 1");
+  assert_true(tutti_dataset_fingerprint(dataset) == fingerprint);
+  loads("path=a.csv\nsplit=1 1 1\nsplit_seed=3");
+  assert_true(tutti_dataset_fingerprint(dataset) != fingerprint);
+}
+
 static void constant_columns_are_harmless(void **state) {
   (void)state;
   put("train.txt", "0\n1\n2\n");
@@ -272,6 +294,7 @@ int main(void) {
       data_test(splits_without_rows),
       data_test(training_rows_are_standardised),
       data_test(other_rows_do_not_touch_the_statistics),
+      data_test(fingerprints_cover_every_cell),
       data_test(constant_columns_are_harmless),
       data_test(predictions_return_to_their_units),
       data_test(splits_of_ones_own),
