@@ -67,7 +67,7 @@ double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predi
   size_t rows = predictions->rows, outputs = predictions->outputs;
   size_t width = tutti_predictions_width(predictions->kind, outputs);
   bool classes = predictions->kind == TUTTI_TASK_CLASSIFICATION;
-  if (!tutti_loss_applies(loss, predictions->kind) || loss == TUTTI_LOSS_VALUE || rows == 0 ||
+  if (!tutti_loss_applies(loss, predictions->kind) || loss == TUTTI_LOSS_VALUE ||
       targets->kind != predictions->kind || targets->rows != rows || targets->outputs != outputs ||
       !(classes ? (const void *)targets->labels : (const void *)targets->values))
     return NAN;
@@ -77,6 +77,6 @@ double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predi
     sum += classes ? class_loss(loss, outputs, row, targets->labels[n])
                    : value_loss(loss, outputs, row, targets->values + n * outputs);
   }
-  double mean = sum / (double)rows;
+  double mean = sum / (double)rows; /* NaN without rows */
   return loss == TUTTI_LOSS_RMSE ? sqrt(mean) : mean;
 }

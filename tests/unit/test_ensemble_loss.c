@@ -216,6 +216,26 @@ static void test_extreme_probabilities(void **state) {
   pools_free(&models);
 }
 
+/* What is far from a probability is no model; equal classes go to the lowest. */
+static void test_odd_probabilities(void **state) {
+  (void)state;
+  struct pools_models models = {0};
+  models.values = calloc(4, sizeof(float));
+  models.labels = calloc(1, sizeof(int32_t));
+  models.values[0] = models.values[1] = 0.5f;
+  models.values[2] = models.values[3] = 5;
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 2, 1, 2);
+  tutti_ensemble_loss *loss = begin(&models.pool, &settings[0]), *error = begin(&models.pool, &settings[1]);
+  assert_close(tutti_ensemble_loss_with(loss, 0), log(2), 1e-15, 0);
+  assert_true(isnan(tutti_ensemble_loss_with(loss, 1)));
+  assert_true(tutti_ensemble_loss_with(error, 0) == 0);
+  models.labels[0] = 1;
+  assert_true(tutti_ensemble_loss_with(error, 0) == 1);
+  tutti_ensemble_loss_destroy(loss);
+  tutti_ensemble_loss_destroy(error);
+  pools_free(&models);
+}
+
 /* Means of a million with a spread of a thousandth, as of targets in odd units: no cancellation. */
 static void test_moments_far_from_zero(void **state) {
   (void)state;
@@ -315,6 +335,7 @@ int main(void) {
       cmocka_unit_test(test_ties),
       cmocka_unit_test(test_broken_models),
       cmocka_unit_test(test_extreme_probabilities),
+      cmocka_unit_test(test_odd_probabilities),
       cmocka_unit_test(test_moments_far_from_zero),
       cmocka_unit_test(test_same_bits_on_every_processor),
       cmocka_unit_test(test_find_in_pool),

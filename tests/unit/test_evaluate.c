@@ -121,6 +121,110 @@ static void test_bin_edges(void **state) {
   pools_free(&models);
 }
 
+/* A confidence of 0.28 is on the edge 7 / 25, although 25 times it rounds to more than 7: it shares a bin with 0.27. */
+static void test_bin_edge_that_rounds(void **state) {
+  (void)state;
+  const float values[] = {1, 0, 0, 0, 0, 0.25f, 0.25f, 0.25f, 0.25f, 0, /* the other member */
+                          0, 0.25f, 0.25f, 0.25f, 0.25f, 0.27777777f, 0.18f, 0.18f, 0.18f, 0.18f};
+  struct pools_models models = {0};
+  models.values = calloc(20, sizeof(float));
+  models.labels = calloc(2, sizeof(int32_t));
+  memcpy(models.values, values, sizeof values);
+  models.labels[0] = 1;
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 2, 2, 5);
+  tutti_ensemble *ensemble;
+  struct tutti_evaluation got;
+  struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  options.bins = 25;
+  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_add(context, ensemble, models.trials[0], 0.28), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_add(context, ensemble, models.trials[1], 0.72), TUTTI_OK);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, &options, &got), TUTTI_OK);
+  assert_close(value_of(&got, "error"), 0.5, 1e-15, 0);
+  assert_close(value_of(&got, "ece"), (1 - 0.28 - 0.27) / 2, 1e-6, 0);
+  tutti_ensemble_destroy(ensemble);
+  pools_free(&models);
+}
+
+/* Members that are the same know nothing that the others do not: mutual information 0, not a rounded less than 0; and
+   members that are always right never differ. */
+static void test_members_that_agree(void **state) {
+  (void)state;
+  enum { ROWS = 200 };
+  struct tutti_random random;
+  struct pools_models models;
+  struct tutti_evaluation got;
+  struct tutti_uncertainty predicted[3 * ROWS];
+  tutti_random_init(&random, 8, "test", 0);
+  pools_random_classes(&models, &random, 3, ROWS, 3, 1);
+  for (size_t k = 1; k < 3; k++)
+    memcpy(models.values + k * ROWS * 3, models.values, ROWS * 3 * sizeof(float));
+  for (size_t n = 0; n < ROWS; n++)
+    for (size_t c = 0; c < 3; c++)
+      if (models.values[3 * n + c] > models.values[3 * n + (size_t)models.labels[n]])
+        models.labels[n] = (int32_t)c;
+  tutti_ensemble *ensemble = equal_members(&models);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_true(value_of(&got, "error") == 0);
+  assert_true(value_of(&got, "disagreement") == 0);
+  assert_true(value_of(&got, "normalised-disagreement") == 0);
+  assert_int_equal(tutti_ensemble_predict(context, &models.pool, ensemble, NULL, predicted), TUTTI_OK);
+  for (size_t i = 0; i < 3 * ROWS; i++) {
+    assert_true(predicted[i].epistemic >= 0 && predicted[i].epistemic < 1e-15);
+    assert_close(predicted[i].total, predicted[i].aleatoric, 1e-14, 0);
+  }
+  tutti_ensemble_destroy(ensemble);
+  pools_free(&models);
+}
+
+/* Per row: probabilities, and the three entropies whose means evaluation tells. */
+static void test_uncertainty_of_classes(void **state) {
+  (void)state;
+  enum { ROWS = 50 };
+  struct tutti_random random;
+  struct pools_models models;
+  struct tutti_evaluation got;
+  struct tutti_uncertainty predicted[3 * ROWS];
+  double total = 0, aleatoric = 0, epistemic = 0;
+  tutti_random_init(&random, 8, "test", 1);
+  pools_random_classes(&models, &random, 4, ROWS, 3, 2);
+  tutti_ensemble *ensemble = equal_members(&models);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_predict(context, &models.pool, ensemble, NULL, predicted), TUTTI_OK);
+  for (size_t n = 0; n < ROWS; n++) {
+    const struct tutti_uncertainty *row = predicted + 3 * n;
+    assert_close(row[0].mean + row[1].mean + row[2].mean, 1, 1e-6, 0);
+    total += row[0].total / ROWS;
+    aleatoric += row[1].aleatoric / ROWS;
+    epistemic += row[2].epistemic / ROWS;
+  }
+  assert_close(total, value_of(&got, "entropy"), 1e-13, 0);
+  assert_close(aleatoric, value_of(&got, "expected-entropy"), 1e-13, 0);
+  assert_close(epistemic, value_of(&got, "mutual-information"), 1e-13, 0);
+  tutti_ensemble_destroy(ensemble);
+  pools_free(&models);
+}
+
+/* Of a single member with several outputs, its own figures are the ensemble's. */
+static void test_single_regressor(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct pools_models models;
+  struct tutti_evaluation got;
+  tutti_random_init(&random, 8, "test", 2);
+  pools_random_values(&models, &random, 1, 30, 3);
+  tutti_ensemble *ensemble = equal_members(&models);
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(&got, "average-rmse"), value_of(&got, "rmse"), 1e-13, 0);
+  assert_close(value_of(&got, "oracle-rmse"), value_of(&got, "rmse"), 1e-13, 0);
+  assert_close(value_of(&got, "nll"), models.losses[0], 1e-13, 0);
+  assert_close(value_of(&got, "nll-moments"), models.losses[0], 1e-13, 0);
+  assert_close(value_of(&got, "oracle-nll"), models.losses[0], 1e-13, 0);
+  assert_close(value_of(&got, "crps"), value_of(&got, "crps-moments"), 1e-13, 0);
+  tutti_ensemble_destroy(ensemble);
+  pools_free(&models);
+}
+
 /* Three members, labels 0 0 1 / 0 1 1 on two rows, truth 0 0: by hand. */
 static void test_disagreement_by_hand(void **state) {
   (void)state;
@@ -395,6 +499,8 @@ static void test_refusals(void **state) {
   pool = models.pool;
   pool.models = 2;
   assert_refused(&pool, ensemble, NULL, "trial 30");
+  models.labels[3] = -1;
+  assert_refused(&models.pool, ensemble, NULL, "found -1");
   models.labels[3] = 4;
   assert_refused(&models.pool, ensemble, NULL, "row 3");
   pool = models.pool;
@@ -403,6 +509,7 @@ static void test_refusals(void **state) {
   assert_int_equal(tutti_evaluate(context, &pool, ensemble, NULL, &got), TUTTI_ERROR_UNSUPPORTED);
   assert_int_equal(tutti_ensemble_add(context, ensemble, 1, 0), TUTTI_ERROR_USAGE);
   assert_int_equal(tutti_ensemble_add(context, ensemble, 1, NAN), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_ensemble_add(context, ensemble, 1, INFINITY), TUTTI_ERROR_USAGE);
   tutti_ensemble_destroy(ensemble);
   tutti_ensemble_destroy(empty);
   tutti_ensemble_destroy(NULL);
@@ -451,6 +558,10 @@ int main(void) {
       cmocka_unit_test(test_classification_golden),
       cmocka_unit_test(test_calibration_of_single_models),
       cmocka_unit_test(test_bin_edges),
+      cmocka_unit_test(test_bin_edge_that_rounds),
+      cmocka_unit_test(test_members_that_agree),
+      cmocka_unit_test(test_uncertainty_of_classes),
+      cmocka_unit_test(test_single_regressor),
       cmocka_unit_test(test_disagreement_by_hand),
       cmocka_unit_test(test_regression_golden),
       cmocka_unit_test(test_width_and_coverage_golden),

@@ -134,6 +134,9 @@ static void test_undefined_is_nan(void **state) {
   struct tutti_targets longer = labels;
   longer.rows = 2;
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &classes, &longer)));
+  struct tutti_targets wider = labels;
+  wider.outputs = 3;
+  assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &classes, &wider)));
   classes.rows = labels.rows = 0;
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &classes, &labels)));
 }
@@ -226,6 +229,7 @@ static void test_far_value(void **state) {
   const double weights[] = {0.3, 0.7}, means[] = {0, 1}, variances[] = {1, 1}, unknown[] = {1, NAN};
   struct tutti_mixture mixture = {2, weights, means, variances};
   assert_close(tutti_mixture_nll(&mixture, 100), tutti_gaussian_nll(1, 1, 100) - log(0.7), 1e-12, 0);
+  assert_true(tutti_mixture_nll(&mixture, INFINITY) == INFINITY);
   mixture.variances = unknown;
   assert_true(isnan(tutti_mixture_nll(&mixture, 0)));
   assert_true(isnan(tutti_mixture_crps(&mixture, 0)));
