@@ -4,7 +4,7 @@
 Usage: train_mlp_torch.py TRAIN_MLP [--seconds 1] [--rounds 3] [--peer SCRIPT]
 TRAIN_MLP is the program that `make bench` builds. --peer runs another script for PyTorch's side, which prints lines of
 "width layers batch steps/s ..." for the same five networks, by the wall clock; else both sides count the processor's seconds,
-which a busy machine does not stretch. Two processes against one is always the wall clock's. Prints medians over the rounds, the ratio with its range, and
+which a busy machine does not stretch. Prints medians over the rounds, the ratio with its range, and
 the share of the core's peak of multiply-adds that the program reached.
 """
 import argparse
@@ -74,13 +74,13 @@ def peer_rates(script, seconds):
     return {network: values[0] for network, values in parse(out).items()}
 
 
-def two_against_one(program, seconds, network):
+def two_against_one(program, seconds, network, wall):
     """Steps a second of two processes at once over those of one, measured before and after."""
-    command = command_of(program, seconds, network, True)
-    before, _ = ours(program, seconds, network, True)
+    command = command_of(program, seconds, network, wall)
+    before, _ = ours(program, seconds, network, wall)
     pair = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     both = sum(parse(p.communicate()[0])[network][0] for p in pair)
-    after, _ = ours(program, seconds, network, True)
+    after, _ = ours(program, seconds, network, wall)
     return both / max(before, after)
 
 
@@ -94,10 +94,11 @@ def main():
     mine = {n: [] for n in NETWORKS}
     theirs = {n: [] for n in NETWORKS}
     shares = {n: [] for n in NETWORKS}
+    wall = arguments.peer is not None
     for _ in range(arguments.rounds):
         peer = peer_rates(arguments.peer, arguments.seconds) if arguments.peer else None
         for network in NETWORKS:
-            rate, share = ours(arguments.program, arguments.seconds, network, arguments.peer is not None)
+            rate, share = ours(arguments.program, arguments.seconds, network, wall)
             mine[network].append(rate)
             shares[network].append(share)
             theirs[network].append(peer[network] if peer else torch_rates(arguments.seconds, network))
@@ -111,8 +112,8 @@ def main():
         spread = f"({min(ratios):.1f} - {max(ratios):.1f})"
         print(f"{name:12} {statistics.median(mine[network]):15.0f} {statistics.median(theirs[network]):15.0f} "
               f"{ratio:7.1f} {spread:14} {WANTED[network]:9}   {statistics.median(shares[network]):13.2f}")
-    pairs = {n: [two_against_one(arguments.program, arguments.seconds, n) for _ in range(arguments.rounds)] for n in NETWORKS}
-    for network, values in pairs.items():
+    for network in NETWORKS:
+        values = [two_against_one(arguments.program, arguments.seconds, network, wall) for _ in range(arguments.rounds)]
         print(f"two processes over one, {network[0]}x{network[1]} b{network[2]}: best {max(values):.2f}, "
               f"median {statistics.median(values):.2f}")
     return 0 if good else 1
