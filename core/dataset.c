@@ -1,5 +1,7 @@
 /* dataset.c - a data set: read, split, encoded. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <tutti/data.h>
 
 #include "data_impl.h"
@@ -27,12 +29,21 @@ struct loading {
 
 /* --- the source --- */
 
-static enum tutti_status find_file(const struct loading *loading, const char *path, char **found) {
+/* The file that the parameter `name` names, relative to the recipe's folder; NULL where it names none. */
+static enum tutti_status find_file(const struct loading *loading, const char *name, const char *path, char **found) {
   bool relative = path[0] != '/' && loading->folder && loading->folder[0];
   *found = NULL;
-  return path[0] ? tutti_format(loading->context, found, "%s%s%s", relative ? loading->folder : "", relative ? "/" : "",
-                                path)
-                 : TUTTI_OK;
+  if (path[0] == '\0')
+    return TUTTI_OK;
+  TUTTI_TRY(loading->context, tutti_format(loading->context, found, "%s%s%s", relative ? loading->folder : "",
+                                           relative ? "/" : "", path));
+  if (access(*found, R_OK) == 0)
+    return TUTTI_OK;
+  enum tutti_status status = TUTTI_FAIL(loading->context, TUTTI_ERROR_USAGE, "data.%s: expected a file; %s: %s", name,
+                                        *found, strerror(errno));
+  tutti_free(*found);
+  *found = NULL;
+  return status;
 }
 
 static enum tutti_format format_of(const struct tutti_data_config *config) {
@@ -42,24 +53,30 @@ static enum tutti_format format_of(const struct tutti_data_config *config) {
   return length >= 4 && strcmp(config->path + length - 4, ".npy") == 0 ? TUTTI_FORMAT_NPY : TUTTI_FORMAT_CSV;
 }
 
+static enum tutti_status check_source(tutti_context *context, const struct tutti_data_config *config,
+                                      enum tutti_format format) {
+  bool generated = format >= TUTTI_FORMAT_GENERATOR;
+  if (generated && config->path[0])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: the generator %s reads no file; leave it out",
+                      tutti_format_names[format]);
+  if (!generated && !config->path[0])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: expected a csv or npy file, found nothing");
+  if (config->target_path[0] && format != TUTTI_FORMAT_NPY)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.target_path: only npy has a second file; name the target columns in data.target");
+  return TUTTI_OK;
+}
+
 static enum tutti_status read_source(struct loading *loading) {
   const struct tutti_data_config *config = loading->config;
   tutti_context *context = loading->context;
   enum tutti_status status = TUTTI_OK;
   enum tutti_format format = format_of(config);
   char *path = NULL, *target_path = NULL;
-  bool generated = format >= TUTTI_FORMAT_GENERATOR;
-  TUTTI_TRY_OUT(context, find_file(loading, config->path, &path));
-  TUTTI_TRY_OUT(context, find_file(loading, config->target_path, &target_path));
-  if (generated == (path != NULL))
-    status = generated
-                 ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: the generator %s reads no file; leave it out",
-                              tutti_format_names[format])
-                 : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: expected a csv or npy file, found nothing");
-  else if (target_path && format != TUTTI_FORMAT_NPY)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "data.target_path: only npy has a second file; name the target columns in data.target");
-  else if (generated)
+  TUTTI_TRY_OUT(context, check_source(context, config, format));
+  TUTTI_TRY_OUT(context, find_file(loading, "path", config->path, &path));
+  TUTTI_TRY_OUT(context, find_file(loading, "target_path", config->target_path, &target_path));
+  if (format >= TUTTI_FORMAT_GENERATOR)
     status = tutti_generate(context, config, loading->seed, &loading->table);
   else if (format == TUTTI_FORMAT_NPY)
     status = tutti_npy_table(context, path, target_path, &loading->table);
@@ -100,9 +117,9 @@ static enum tutti_status partition(struct loading *loading, const struct tutti_e
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.stratify: only classes can be stratified, and the task is regression");
   memcpy(shares, config->split.values, config->split.count * sizeof *shares);
-  TUTTI_TRY_OUT(context, find_file(loading, config->train_rows, &files[TUTTI_TRAIN]));
-  TUTTI_TRY_OUT(context, find_file(loading, config->validation_rows, &files[TUTTI_VALIDATION]));
-  TUTTI_TRY_OUT(context, find_file(loading, config->test_rows, &files[TUTTI_TEST]));
+  TUTTI_TRY_OUT(context, find_file(loading, "train_rows", config->train_rows, &files[TUTTI_TRAIN]));
+  TUTTI_TRY_OUT(context, find_file(loading, "validation_rows", config->validation_rows, &files[TUTTI_VALIDATION]));
+  TUTTI_TRY_OUT(context, find_file(loading, "test_rows", config->test_rows, &files[TUTTI_TEST]));
   struct tutti_partition request = {.rows = loading->table->rows,
                                     .test_rows = loading->table->test_rows,
                                     .split = loading->split,

@@ -54,7 +54,8 @@ static enum tutti_status read_rows(tutti_context *context, const struct tutti_pa
   char *text = NULL;
   size_t bytes, line = 0, count = 0;
   if (tutti_file_read(context, path, &text, &bytes) != TUTTI_OK)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s_rows: cannot read %s", split_names[split], path);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s_rows: cannot read %s: expected a file of row numbers",
+                      split_names[split], path);
   if (strlen(text) != bytes) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected row numbers, found a zero byte", path);
     goto out;

@@ -44,7 +44,7 @@ static void arrays(void **state) {
   refuses("0 elements", "path=y.npy");
   put("y.npy", "a,y\n1,2\n");
   refuses("other bytes", "path=y.npy");
-  refuses("none.npy: cannot open", "path=none.npy");
+  refuses("data.target_path: expected a file", "path=x.npy\ntarget_path=none.npy");
   const float bad[4] = {1, NAN, 3, INFINITY};
   put_array("y.npy", TUTTI_F32, 1, (size_t[]){4}, bad);
   refuses("row 1, column 'x2': the target is missing or NaN", ARRAY "target_path=y.npy");

@@ -121,7 +121,8 @@ static void files_of_rows(void **state) {
   refuses("found none", FILES "test_rows=bad.txt");
   put_bytes("bad.txt", "1\0002", 3);
   refuses("a zero byte", FILES "test_rows=bad.txt");
-  refuses("data.test_rows: cannot read", FILES "test_rows=none.txt");
+  refuses("data.test_rows: cannot read", FILES "test_rows=.");
+  refuses("data.test_rows: expected a file", FILES "test_rows=none.txt");
 }
 
 static void splits_without_rows(void **state) {
