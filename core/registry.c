@@ -167,9 +167,9 @@ static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind,
   enum tutti_status status = visit_folders(context, name_in, &naming);
   if (status == TUTTI_OK) {
     const char *closest = tutti_closest_name(name, naming.count, (const char *const *)naming.names);
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'%s%s%s; tutti list %s shows those that there are",
-                        tutti_kind_name(kind), name, closest ? "; did you mean '" : "", closest ? closest : "",
-                        closest ? "'" : "", tutti_kind_name(kind));
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'; %s%s%s'tutti list %s' shows those that there are",
+                        tutti_kind_name(kind), name, closest ? "did you mean '" : "", closest ? closest : "",
+                        closest ? "'? " : "", tutti_kind_name(kind));
   }
   for (size_t i = 0; i < naming.count; i++)
     tutti_free(naming.names[i]);

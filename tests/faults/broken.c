@@ -20,9 +20,15 @@ static bool is_fault(const char *fault) {
   return length >= tail && strcmp(info.dli_fname + length - tail, end) == 0;
 }
 
+/* Crash also under a sanitizer, which would catch the signal. */
+static void crash(void) {
+  (void)signal(SIGSEGV, SIG_DFL);
+  (void)raise(SIGSEGV);
+}
+
 __attribute__((constructor)) static void on_load(void) {
   if (is_fault("crashes"))
-    (void)raise(SIGSEGV);
+    crash();
   if (is_fault("aborts"))
     abort();
   if (is_fault("exits"))
@@ -81,7 +87,7 @@ static enum tutti_status choose(void *self, tutti_context *context, const struct
   size_t model = best_model(pool);
   (void)count;
   if (is_fault("crashes-at-work"))
-    (void)raise(SIGSEGV);
+    crash();
   if (is_fault("exits-at-work"))
     _exit(0);
   if (is_fault("chooses-none"))

@@ -128,7 +128,7 @@ static void test_not_found(void **state) {
   put(fixture, "broken", "sound");
   assert_int_equal(find(fixture, "suond", &descriptor), TUTTI_ERROR_USAGE);
   assert_string_equal(tutti_error_message(fixture->context),
-                      "there is no selector 'suond'; did you mean 'sound'; tutti list selector shows those that there are");
+                      "there is no selector 'suond'; did you mean 'sound'? 'tutti list selector' shows those that there are");
   assert_int_equal(find(fixture, "../sound", &descriptor), TUTTI_ERROR_USAGE);
   assert_int_equal(find(fixture, "", &descriptor), TUTTI_ERROR_USAGE);
 }
