@@ -1,5 +1,5 @@
 # What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
-EXTRA_DIST += build-aux/valgrind.supp
+EXTRA_DIST += build-aux/cppcheck.supp
 lint_folders = $(top_srcdir)/core $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
 lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(BLAS_CFLAGS)
 # LINT_FILES=... for some of them.
@@ -14,7 +14,7 @@ lint-shell:
 
 lint-cppcheck: build_id.h
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
-	  --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=invalidFunctionArg -D_GNU_SOURCE $(DEFAULT_INCLUDES) -I$(top_srcdir)/core \
+	  --suppressions-list=$(top_srcdir)/build-aux/cppcheck.supp -D_GNU_SOURCE $(DEFAULT_INCLUDES) -I$(top_srcdir)/core \
 	  -j "$$(nproc)" $(LINT_FILES)
 
 lint-tidy: build_id.h
@@ -31,5 +31,5 @@ format-check:
 valgrind: all-am
 	TUTTI_TEST_WATCHED=valgrind $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)' \
 	  LOG_COMPILER='$(LIBTOOL) $(AM_LIBTOOLFLAGS) --mode=execute valgrind --quiet --error-exitcode=99 --leak-check=full \
-	    --errors-for-leak-kinds=definite --suppressions=$(abs_top_srcdir)/build-aux/valgrind.supp'
+	    --errors-for-leak-kinds=definite'
 CLEANFILES += lint-tidy.log

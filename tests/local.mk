@@ -25,8 +25,6 @@ EXTRA_DIST += %D%/golden/sobol.json
 
 check_PROGRAMS += %D%/cli/json-value
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
-cli_tests += %D%/cli/headers.sh
-cli_tests += %D%/cli/install.sh
 cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_closest_name
@@ -86,6 +84,7 @@ unit_tests += %D%/unit/test_text
 
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
+cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/help.sh
 cli_tests += %D%/cli/ini.sh
 cli_tests += %D%/cli/interrupt.sh

@@ -33,7 +33,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_put(tutti_context *contex
                                                            enum tutti_kind kind, const char *plugin);
 /* Set a parameter of the plugin in a section. Setting one of type TUTTI_PARAM_PLUGIN puts that plugin. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const char *section,
-                                                           const char *name, const char *text);
+                                                           const char *key, const char *text);
 /* Every required parameter of every section is set. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_check(tutti_context *context, const tutti_host *host);
 /* Sections in the order in which they were put: for dumping a recipe. */
