@@ -1,9 +1,9 @@
 /* cpu_features.c - the processor's vector instructions, and the OpenBLAS kernels that suit them.
 
-   OpenBLAS chooses its kernels by a table of processor models. One that it does not know gets slow ones: version 0.3.21 takes
-   an Emerald Rapids Xeon for a "Prescott" (SSE3, 37 GFLOP/s a core where its SkylakeX kernels reach 195) and Zen 4 for
-   Haswell. Asking by instruction set, not by model, is right on known machines too: its Haswell and Zen kernels are the
-   same code, and SkylakeX and Cooperlake kernels measure the same in single precision. */
+   OpenBLAS chooses its kernels by a table of processor models. One that it does not know gets slow ones: version 0.3.21
+   takes an Emerald Rapids Xeon for a "Prescott" (SSE3, 37 GFLOP/s a core where its SkylakeX kernels reach 195) and Zen
+   4 for Haswell. Asking by instruction set, not by model, is right on known machines too: its Haswell and Zen kernels
+   are the same code, and SkylakeX and Cooperlake kernels measure the same in single precision. */
 #include <tutti/cpu.h>
 
 enum tutti_cpu tutti_cpu_detect(void) {
@@ -22,18 +22,24 @@ enum tutti_cpu tutti_cpu_detect(void) {
 
 const char *tutti_cpu_name(enum tutti_cpu cpu) {
   switch (cpu) {
-  case TUTTI_CPU_BASELINE: return "baseline";
-  case TUTTI_CPU_AVX2: return "avx2";
-  case TUTTI_CPU_AVX512: return "avx512";
+  case TUTTI_CPU_BASELINE:
+    return "baseline";
+  case TUTTI_CPU_AVX2:
+    return "avx2";
+  case TUTTI_CPU_AVX512:
+    return "avx512";
   }
   return "unknown";
 }
 
 const char *tutti_cpu_blas_coretype(void) {
   switch (tutti_cpu_detect()) {
-  case TUTTI_CPU_AVX512: return "SkylakeX";
-  case TUTTI_CPU_AVX2: return "Haswell";
-  case TUTTI_CPU_BASELINE: break;
+  case TUTTI_CPU_AVX512:
+    return "SkylakeX";
+  case TUTTI_CPU_AVX2:
+    return "Haswell";
+  case TUTTI_CPU_BASELINE:
+    break;
   }
   return NULL;
 }

@@ -1,9 +1,9 @@
 /* cpu.c - backend `cpu`: trains dense networks with skip connections on one core.
 
    Pools are made of many small networks, so that one network a core is the right unit of parallelism, and a step of a
-   small network is mostly overhead elsewhere. Here a step is a walk over a fixed plan: products of matrices by kernels of
-   our own that read the operands where they lie, bias, activation and its derivative around them, the optimiser in one
-   pass over all weights, nothing allocated. See docs/backend-cpu.md.
+   small network is mostly overhead elsewhere. Here a step is a walk over a fixed plan: products of matrices by kernels
+   of our own that read the operands where they lie, bias, activation and its derivative around them, the optimiser in
+   one pass over all weights, nothing allocated. See docs/backend-cpu.md.
 
    The same job gives the same bits on the same processor, whatever ran before. Processors of other instruction sets add
    in another order, and may give other last bits. */
@@ -40,7 +40,8 @@ static const struct tutti_param cpu_params[] = {
      .max = 1e9,
      .unit = "rows",
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "Rows of a mini-batch, at most all; 0 takes all at once. Small batches suit small tables; 32 is the usual choice."},
+     .doc = "Rows of a mini-batch, at most all; 0 takes all at once. Small batches suit small tables; 32 is the usual "
+            "choice."},
     {.name = "optimiser",
      .type = TUTTI_PARAM_CHOICE,
      .offset = FIELD(optimiser),
@@ -105,7 +106,8 @@ static const struct tutti_param cpu_params[] = {
      .preset = "keras",
      .choices = cpu_epsilon_names,
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "Adam's epsilon is added to the root of the squared gradient before (keras) or after (paper) its bias is corrected."},
+     .doc = "Adam's epsilon is added to the root of the squared gradient before (keras) or after (paper) its bias is "
+            "corrected."},
     {.name = "rho",
      .type = TUTTI_PARAM_REAL,
      .offset = FIELD(rho),
@@ -130,7 +132,8 @@ static const struct tutti_param cpu_params[] = {
      .min = 0,
      .max = TUTTI_NO_LIMIT,
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "Added to the loss: l2 times the sum of squared weights (half of what others call weight decay). A layer's own "
+     .doc = "Added to the loss: l2 times the sum of squared weights (half of what others call weight decay). A layer's "
+            "own "
             "l2 goes before it. Off, because early stopping regularises already."},
     {.name = "l2_biases",
      .type = TUTTI_PARAM_BOOL,
@@ -159,8 +162,9 @@ static const struct tutti_param cpu_params[] = {
      .preset = "constant",
      .choices = cpu_schedule_names,
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "How the learning rate changes from epoch to epoch: not at all, along a half cosine to schedule_minimum, by "
-            "schedule_factor every schedule_epochs, or by it when the loss stands still for so long."},
+     .doc =
+         "How the learning rate changes from epoch to epoch: not at all, along a half cosine to schedule_minimum, by "
+         "schedule_factor every schedule_epochs, or by it when the loss stands still for so long."},
     {.name = "schedule_factor",
      .type = TUTTI_PARAM_REAL,
      .offset = FIELD(schedule_factor),
@@ -203,7 +207,8 @@ static const struct tutti_param cpu_params[] = {
      .max = 1e6,
      .unit = "epochs",
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "Stop after so many epochs without a better loss on the validation rows (without these, on the training rows); 0 "
+     .doc = "Stop after so many epochs without a better loss on the validation rows (without these, on the training "
+            "rows); 0 "
             "never does, so that all trials of a run cost alike."},
     {.name = "keep",
      .type = TUTTI_PARAM_CHOICE,
@@ -211,15 +216,17 @@ static const struct tutti_param cpu_params[] = {
      .preset = "best",
      .choices = cpu_keep_names,
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "Keep the weights of the epoch of the best validation loss (without validation rows, training loss), or the last."},
+     .doc = "Keep the weights of the epoch of the best validation loss (without validation rows, training loss), or "
+            "the last."},
     {.name = "initialiser",
      .type = TUTTI_PARAM_CHOICE,
      .offset = FIELD(initialiser),
      .preset = "glorot-uniform",
      .choices = cpu_initialiser_names,
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "How weights are drawn; glorot-uniform with biases 0 as in Keras. selu is made for lecun-normal, relu for he; "
-            "uniform draws weights and biases from +-initialiser_range."},
+     .doc =
+         "How weights are drawn; glorot-uniform with biases 0 as in Keras. selu is made for lecun-normal, relu for he; "
+         "uniform draws weights and biases from +-initialiser_range."},
     {.name = "initialiser_range",
      .type = TUTTI_PARAM_REAL,
      .offset = FIELD(initialiser_range),
@@ -271,8 +278,10 @@ static bool supports_cpu(void *self, enum tutti_op op) {
   case TUTTI_OP_HEAD_SOFTMAX:
   case TUTTI_OP_HEAD_GAUSSIAN:
   case TUTTI_OP_HEAD_LINEAR:
-  case TUTTI_OP_HEAD_NOMU: return true;
-  default: return false;
+  case TUTTI_OP_HEAD_NOMU:
+    return true;
+  default:
+    return false;
   }
 }
 
@@ -288,7 +297,8 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
                         tutti_op_name(layer->op));
     bool image = layer->shape.height != 1 || layer->shape.width != 1;
     if (image && layer->op != TUTTI_OP_INPUT && layer->op != TUTTI_OP_FLATTEN)
-      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cpu works on features, not on %d x %d x %d; "
+      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                        "layer %s: backend cpu works on features, not on %d x %d x %d; "
                         "flatten the input first",
                         layer->label, layer->shape.height, layer->shape.width, layer->shape.channels);
   }
@@ -299,17 +309,19 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
   size_t have = (size_t)tutti_network_layer(job->network, head->inputs[0])->shape.channels;
   size_t want = head->op == TUTTI_OP_HEAD_NOMU ? 1 : tutti_task_head_width(job->task); /* NOMU: mean and raw apart */
   if (have != want)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the network's head takes %zu numbers, but for its %zu outputs the task asks "
-                      "for %zu", have, job->task->outputs, want);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "the network's head takes %zu numbers, but for its %zu outputs the task asks "
+                      "for %zu",
+                      have, job->task->outputs, want);
   return TUTTI_OK;
 }
 
 static enum tutti_status check_split(tutti_context *context, const struct tutti_job *job, const tutti_split *split) {
   struct tutti_shape want = tutti_network_layer(job->network, 0)->shape, have = tutti_split_input(split);
   if (want.height != have.height || want.width != have.width || want.channels != have.channels)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s has inputs %d x %d x %d, but the network takes %d x %d x %d",
-                      tutti_split_name(split), have.height, have.width, have.channels, want.height, want.width,
-                      want.channels);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "split %s has inputs %d x %d x %d, but the network takes %d x %d x %d", tutti_split_name(split),
+                      have.height, have.width, have.channels, want.height, want.width, want.channels);
   return TUTTI_OK;
 }
 
@@ -319,8 +331,8 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
   bool classes = job->task->kind == TUTTI_TASK_CLASSIFICATION;
   bool has = classes ? tutti_split_labels(split) != NULL : tutti_split_targets(split) != NULL;
   if (tutti_split_rows(split) > 0 && (!has || tutti_split_outputs(split) != job->task->outputs))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s has no %s for the task's %zu outputs", tutti_split_name(split),
-                      classes ? "labels" : "targets", job->task->outputs);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "split %s has no %s for the task's %zu outputs",
+                      tutti_split_name(split), classes ? "labels" : "targets", job->task->outputs);
   return TUTTI_OK;
 }
 

@@ -106,7 +106,7 @@ struct cpu_plan {
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points behind the rows of a step */
   float *arena, *weights, *gradients;
-  float *transposed;      /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of some layer's weights */
+  float *transposed; /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of some layer's weights */
   struct cpu_head_arrays head;
 };
 
@@ -123,9 +123,9 @@ const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
 
 /* What a step draws, and where in training it is. */
 struct cpu_draws {
-  bool drop;     /* false: training without dropout, as gradients of the whole data are taken */
-  uint64_t key;  /* of dropout's stream */
-  uint64_t step; /* from 0 */
+  bool drop;       /* false: training without dropout, as gradients of the whole data are taken */
+  uint64_t key;    /* of dropout's stream */
+  uint64_t step;   /* from 0 */
   double progress; /* epoch / epochs, for scheduled drop-path */
 };
 
@@ -182,8 +182,8 @@ enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct
 /* Loss over all rows of a split, in order. */
 double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split);
 
-/* Denormal numbers count as 0 from here to the matching leave: momenta of dead units would otherwise decay into them and slow
-   every step down a hundredfold. */
+/* Denormal numbers count as 0 from here to the matching leave: momenta of dead units would otherwise decay into them
+   and slow every step down a hundredfold. */
 unsigned backend_cpu_enter(void);
 void backend_cpu_leave(unsigned kept);
 

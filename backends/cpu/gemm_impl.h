@@ -1,10 +1,10 @@
-/* gemm_impl.h - matrix products for small networks, without packing.
+/* gemm_impl.h - matrix products for small networks: operands are read where they lie.
 
-   C[m][n] (+)= sum_k A(m, k) B[k][n], where A is read one number at a time (so that any strides will do) and B in vectors
-   along its rows. Forward that is Y = X W; for the weights' gradient dW = X' dY, A walks X by columns; for the inputs'
-   gradient dX = dY W', B is a transposed copy of W. All rows begin on 64 bytes and are padded to 16 floats, so that no
-   tile has a ragged edge along n. Operands of the networks meant here lie in the first two levels of cache: packing
-   them, as a BLAS does, would cost more than it saves. */
+   C[m][n] (+)= sum_k A(m, k) B[k][n], where A is read one number at a time (so that any strides will do) and B in
+   vectors along its rows. Forward that is Y = X W; for the weights' gradient dW = X' dY, A walks X by columns; for the
+   inputs' gradient dX = dY W', B is a transposed copy of W. All rows begin on 64 bytes and are padded to 16 floats, so
+   that no tile has a ragged edge along n. Operands of the networks meant here lie in the first two levels of cache:
+   packing them, as a BLAS does, would cost more than it saves; gemm_packed says when it pays after all. */
 #ifndef BACKEND_CPU_GEMM_IMPL_H
 #define BACKEND_CPU_GEMM_IMPL_H
 
@@ -67,8 +67,10 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm 
   }
 }
 
-#define GEMM_CASE(rows, vecs)                                                                                            \
-  case rows: gemm_tile(rows, vecs, g, row, column); break;
+#define GEMM_CASE(rows, vecs)                                                                                          \
+  case rows:                                                                                                           \
+    gemm_tile(rows, vecs, g, row, column);                                                                             \
+    break;
 
 static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
   switch (rows) {
@@ -130,8 +132,8 @@ CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
   }
 }
 
-/* Panels of a wide B lie scattered over as many pages as they have rows, more than the first-level TLB knows: where many
-   rows of A will pass by, a copy side by side pays. */
+/* Panels of a wide B lie scattered over as many pages as they have rows, more than the first-level TLB knows: where
+   many rows of A will pass by, a copy side by side pays. */
 static void gemm_packed(const struct cpu_gemm *g) {
   float pack[CPU_GEMM_DEPTH * 2 * CPU_LANES] __attribute__((aligned(64)));
   struct cpu_gemm panel = *g;

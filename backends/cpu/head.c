@@ -1,7 +1,7 @@
 /* head.c - what the network's outputs mean: losses with their gradients, and predictions.
 
-   Gaussian and linear losses are means over rows and outputs, cross-entropy is the mean over rows, as Keras reports them;
-   NOMU's is a sum (Heiss et al., Eq. 4). */
+   Gaussian and linear losses are means over rows and outputs, cross-entropy is the mean over rows, as Keras reports
+   them; NOMU's is a sum (Heiss et al., Eq. 4). */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -171,9 +171,12 @@ double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients) {
     return loss_nomu(plan, rows, gradients);
   gradients = gradients && head_input(plan, 0)->gradient;
   switch (head->op) {
-  case TUTTI_OP_HEAD_GAUSSIAN: return loss_gaussian(plan, rows, gradients);
-  case TUTTI_OP_HEAD_SOFTMAX: return loss_softmax(plan, rows, gradients);
-  default: return loss_linear(plan, rows, gradients);
+  case TUTTI_OP_HEAD_GAUSSIAN:
+    return loss_gaussian(plan, rows, gradients);
+  case TUTTI_OP_HEAD_SOFTMAX:
+    return loss_softmax(plan, rows, gradients);
+  default:
+    return loss_linear(plan, rows, gradients);
   }
 }
 

@@ -17,28 +17,19 @@ enum { CPU_GEMM_DEPTH = 256 };
 
 /* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it. */
 struct cpu_gemm {
-  size_t m, n, k;         /* n: a multiple of 16 */
-  const float *a;         /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
+  size_t m, n, k; /* n: a multiple of 16 */
+  const float *a; /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
   size_t a_row, a_column;
-  const float *b;         /* [k][ldb] */
+  const float *b; /* [k][ldb] */
   size_t ldb;
-  float *c;               /* [m][ldc] */
+  float *c; /* [m][ldc] */
   size_t ldc;
-  const float *bias;      /* [n], the sum's first term; or NULL */
-  const float *mask;      /* [m][ldc]: C is zeroed where this is not positive; or NULL */
-  bool accumulate, relu;  /* add to C; C = max(0, C) */
+  const float *bias;     /* [n], the sum's first term; or NULL */
+  const float *mask;     /* [m][ldc]: C is zeroed where this is not positive; or NULL */
+  bool accumulate, relu; /* add to C; C = max(0, C) */
 };
 
-enum cpu_optimiser {
-  CPU_SGD,
-  CPU_RMSPROP,
-  CPU_ADAGRAD,
-  CPU_ADAM,
-  CPU_ADADELTA,
-  CPU_ADAMAX,
-  CPU_NADAM,
-  CPU_OPTIMISERS
-};
+enum cpu_optimiser { CPU_SGD, CPU_RMSPROP, CPU_ADAGRAD, CPU_ADAM, CPU_ADADELTA, CPU_ADAMAX, CPU_NADAM, CPU_OPTIMISERS };
 
 /* Coefficients of one optimiser step; optimiser.c says which rule uses which. The gradient is scale * g + decay * w. */
 struct cpu_update {
@@ -55,7 +46,8 @@ struct cpu_gaussian {
   float weight; /* gradients are multiplied by it: 1 / values of the batch */
 };
 
-/* Which numbers of a layer's output a step of training drops: a function of these alone, the same on every processor. */
+/* Which numbers of a layer's output a step of training drops: a function of these alone, the same on every processor.
+ */
 struct cpu_mask {
   uint64_t key, step;
   uint32_t layer;
@@ -77,10 +69,10 @@ struct cpu_kernels {
   /* gradient *= f'(x), from y or from the slope. */
   void (*derive[TUTTI_ACTIVATION_COUNT])(size_t count, const float *y, const float *slope, float *gradient);
 
-  void (*add)(size_t count, const float *x, float *y);      /* y += x */
-  void (*scale)(size_t count, float factor, float *y);      /* y *= factor */
+  void (*add)(size_t count, const float *x, float *y);                                        /* y += x */
+  void (*scale)(size_t count, float factor, float *y);                                        /* y *= factor */
   void (*multiply)(size_t count, const float *x, const float *by, float *y, bool accumulate); /* y (+)= x by */
-  void (*mask)(const struct cpu_mask *mask, size_t count, float *y); /* y = 0 or mask->keep */
+  void (*mask)(const struct cpu_mask *mask, size_t count, float *y);                          /* y = 0 or mask->keep */
   double (*sum_squares)(size_t count, const float *x);
   void (*axpy)(size_t count, float a, const float *x, float *y); /* y += a x */
 
@@ -93,8 +85,8 @@ struct cpu_kernels {
                      const float *target, float *mean_gradient, float *raw_gradient);
   /* What the raw second half means: out[count] = variances. */
   void (*variance)(const struct cpu_gaussian *head, size_t count, const float *raw, float *out);
-  /* x[rows][ld] of `classes` logits in place to probabilities, 0 in the padding; log_sum[rows] = the logarithm of the sum
-     of exponentials (NULL: not wanted). */
+  /* x[rows][ld] of `classes` logits in place to probabilities, 0 in the padding; log_sum[rows] = the logarithm of the
+     sum of exponentials (NULL: not wanted). */
   void (*softmax)(size_t rows, size_t classes, float *x, size_t ld, float *log_sum);
   /* y = exp(x), for NOMU. */
   void (*exponential)(size_t count, const float *x, float *y);

@@ -1,5 +1,5 @@
-/* mask_impl.h - dropout's masks: Philox 4x32-10 (Salmon et al., SC 2011) with a counter of (block, layer, step), a block a
-   lane. Only integers decide, so that every processor drops the same units. */
+/* mask_impl.h - dropout's masks: Philox 4x32-10 (Salmon et al., SC 2011) with a counter of (block, layer, step), a
+   block a lane. Only integers decide, so that every processor drops the same units. */
 #ifndef BACKEND_CPU_MASK_IMPL_H
 #define BACKEND_CPU_MASK_IMPL_H
 

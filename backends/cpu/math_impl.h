@@ -55,7 +55,8 @@ CPU_INLINE vec v_log1p_unit(vec u) {
   return v_set(2) * v_fma(s * z, p, s);
 }
 
-/* log(x) for normal x > 0, within 2e-7 absolute or relative: x = 2^n m, m in [sqrt(1/2), sqrt(2)), 2 artanh((m - 1)/(m + 1)). */
+/* log(x) for normal x > 0, within 2e-7 absolute or relative: x = 2^n m, m in [sqrt(1/2), sqrt(2)), 2 artanh((m - 1)/(m
+ * + 1)). */
 CPU_INLINE vec v_log(vec x) {
   ivec shifted = i_add(v_bits(x), i_set(0x3f800000 - 0x3f3504f3));
   vec n = v_from_int(i_add(i_shift_right(shifted, 23), i_set(-127)));

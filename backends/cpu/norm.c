@@ -9,7 +9,8 @@ static float norm_parameter(const struct cpu_plan *plan, size_t offset, size_t c
 }
 
 /* Mean and 1 / deviation of a batch into node->scratch, and into the running statistics. */
-static void norm_measure(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source, size_t rows) {
+static void norm_measure(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
+                         size_t rows) {
   const struct tutti_attributes *attributes = &node->layer->attributes;
   float momentum = (float)attributes->momentum;
   for (size_t c = 0; c < node->width; c++) {
@@ -35,7 +36,8 @@ void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size
   if (training)
     norm_measure(plan, node, source, rows);
   for (size_t c = 0; c < node->width; c++) {
-    float gamma = norm_parameter(plan, node->weight, c, 1), beta = norm_parameter(plan, node->bias, c, 0), mean, inverse;
+    float gamma = norm_parameter(plan, node->weight, c, 1), beta = norm_parameter(plan, node->bias, c, 0), mean,
+          inverse;
     if (training) {
       mean = node->scratch[c];
       inverse = node->scratch[node->ld + c];

@@ -1,5 +1,5 @@
-/* optimiser.c - the rules by which weights follow their gradients, with Keras's defaults and conventions (g: gradient with
-   the L2 terms, after clipping; t: steps, from 1; r: learning rate):
+/* optimiser.c - the rules by which weights follow their gradients, with Keras's defaults and conventions (g: gradient
+   with the L2 terms, after clipping; t: steps, from 1; r: learning rate):
 
    sgd       m = momentum m + g;  w -= r m, or with Nesterov r (g + momentum m)
              (the rate stands outside m, as in PyTorch: it matters only when a schedule changes it)
@@ -8,10 +8,10 @@
    adam      m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
              keras: w -= r sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon)
              paper: w -= r m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon)   (Kingma and Ba, ICLR 2015, Algorithm 1)
-   adadelta  v = rho v + (1 - rho) g^2;  d = g sqrt((m + epsilon) / (v + epsilon));  m = rho m + (1 - rho) d^2;  w -= r d
-   adamax    m as adam;  v = max(b2 v, |g|);  w -= r / (1 - b1^t) m / (v + epsilon)
-   nadam     m, v as adam; c_t = b1 (1 - 0.5 * 0.96^(0.004 t)), C_t the product of c_1 .. c_t;
-             w -= r ((1 - c_t) g / (1 - C_t) + c_{t+1} m / (1 - C_{t+1})) / (sqrt(v / (1 - b2^t)) + epsilon) */
+   adadelta  v = rho v + (1 - rho) g^2;  d = g sqrt((m + epsilon) / (v + epsilon));  m = rho m + (1 - rho) d^2;  w -= r
+   d adamax    m as adam;  v = max(b2 v, |g|);  w -= r / (1 - b1^t) m / (v + epsilon) nadam     m, v as adam; c_t = b1
+   (1 - 0.5 * 0.96^(0.004 t)), C_t the product of c_1 .. c_t; w -= r ((1 - c_t) g / (1 - C_t) + c_{t+1} m / (1 -
+   C_{t+1})) / (sqrt(v / (1 - b2^t)) + epsilon) */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -21,7 +21,9 @@ static double optimiser_rho(const struct cpu_config *config) {
   return config->rho > 0 ? config->rho : config->optimiser == CPU_ADADELTA ? 0.95 : 0.9;
 }
 
-static double nadam_momentum(double beta1, uint64_t step) { return beta1 * (1 - 0.5 * pow(0.96, 0.004 * (double)step)); }
+static double nadam_momentum(double beta1, uint64_t step) {
+  return beta1 * (1 - 0.5 * pow(0.96, 0.004 * (double)step));
+}
 
 void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config) {
   for (size_t s = 0; s < plan->segment_count; s++) {
@@ -72,14 +74,18 @@ static struct cpu_update optimiser_update(struct cpu_stepper *stepper, double ra
   struct cpu_update u = {.nesterov = c->nesterov, .momentum = (float)c->momentum, .beta1 = (float)c->beta1};
   switch ((enum cpu_optimiser)c->optimiser) {
   case CPU_RMSPROP:
-  case CPU_ADADELTA: beta2 = optimiser_rho(c); break;
+  case CPU_ADADELTA:
+    beta2 = optimiser_rho(c);
+    break;
   case CPU_ADAM:
     /* The paper's rule is Keras's with epsilon sqrt(1 - b2^t). */
     rate *= sqrt(second) / first;
     if (c->epsilon_placement == CPU_EPSILON_PAPER)
       epsilon *= sqrt(second);
     break;
-  case CPU_ADAMAX: rate /= first; break;
+  case CPU_ADAMAX:
+    rate /= first;
+    break;
   case CPU_NADAM: {
     double now = nadam_momentum(c->beta1, stepper->steps), next = nadam_momentum(c->beta1, stepper->steps + 1);
     stepper->nadam_product *= now;
@@ -88,7 +94,8 @@ static struct cpu_update optimiser_update(struct cpu_stepper *stepper, double ra
     u.root_scale = (float)(1 / second);
     break;
   }
-  default: break;
+  default:
+    break;
   }
   u.beta2 = (float)beta2;
   u.epsilon = (float)epsilon;
@@ -111,9 +118,9 @@ static void optimiser_pass(struct cpu_stepper *stepper, struct cpu_update *u) {
     u->decay = plan->segments[s].decay;
     for (; s < plan->segment_count && plan->segments[s].trained && plan->segments[s].decay == u->decay; s++)
       end += segment_size(&plan->segments[s]);
-    plan->kernels->update[stepper->config->optimiser](
-        u, end - begin, plan->weights + begin, plan->gradients + begin, stepper->first ? stepper->first + begin : NULL,
-        stepper->second ? stepper->second + begin : NULL);
+    plan->kernels->update[stepper->config->optimiser](u, end - begin, plan->weights + begin, plan->gradients + begin,
+                                                      stepper->first ? stepper->first + begin : NULL,
+                                                      stepper->second ? stepper->second + begin : NULL);
   }
 }
 

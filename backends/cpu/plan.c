@@ -1,7 +1,7 @@
 /* plan.c - turns a network into nodes with places in one block of memory, once; a step then allocates nothing.
 
-   Layers that move no numbers (identity, flatten, detach) vanish; an activation that alone reads its input works in place
-   on it. A gradient's place is given to another node as soon as it has been passed on. */
+   Layers that move no numbers (identity, flatten, detach) vanish; an activation that alone reads its input works in
+   place on it. A gradient's place is given to another node as soon as it has been passed on. */
 #include "cpu_impl.h"
 
 #include <string.h>
@@ -46,10 +46,14 @@ static bool plan_passes(const struct tutti_layer *layer) {
   switch (layer->op) {
   case TUTTI_OP_IDENTITY:
   case TUTTI_OP_FLATTEN:
-  case TUTTI_OP_DETACH: return true;
-  case TUTTI_OP_ACTIVATION: return layer->attributes.activation == TUTTI_ACTIVATION_LINEAR;
-  case TUTTI_OP_DROPOUT: return layer->attributes.rate <= 0;
-  default: return false;
+  case TUTTI_OP_DETACH:
+    return true;
+  case TUTTI_OP_ACTIVATION:
+    return layer->attributes.activation == TUTTI_ACTIVATION_LINEAR;
+  case TUTTI_OP_DROPOUT:
+    return layer->attributes.rate <= 0;
+  default:
+    return false;
   }
 }
 
@@ -264,9 +268,7 @@ static size_t plan_transposed(const struct cpu_plan *plan) {
   return most;
 }
 
-static float *plan_at(struct cpu_plan *plan, size_t offset) {
-  return offset == CPU_NONE ? NULL : plan->arena + offset;
-}
+static float *plan_at(struct cpu_plan *plan, size_t offset) { return offset == CPU_NONE ? NULL : plan->arena + offset; }
 
 static enum tutti_status plan_place(tutti_context *context, struct plan_builder *b, bool training) {
   struct cpu_plan *plan = b->plan;
@@ -295,9 +297,9 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
   plan->weights = plan_at(plan, weights);
   plan->gradients = plan_at(plan, gradients);
   plan->transposed = plan->arena + transposed;
-  plan->head = (struct cpu_head_arrays){plan->arena + head[0], plan->arena + head[1], plan->arena + head[2],
-                                        plan->arena + head[3], plan->arena + head[4],
-                                        (int32_t *)(void *)(plan->arena + labels)};
+  plan->head =
+      (struct cpu_head_arrays){plan->arena + head[0], plan->arena + head[1], plan->arena + head[2],
+                               plan->arena + head[3], plan->arena + head[4], (int32_t *)(void *)(plan->arena + labels)};
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
     node->value = plan_at(plan, b->places[i].value);
@@ -358,6 +360,4 @@ void backend_cpu_plan_destroy(struct cpu_plan *plan) {
   tutti_free(plan);
 }
 
-const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan) {
-  return &plan->nodes[plan->node_count - 1];
-}
+const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan) { return &plan->nodes[plan->node_count - 1]; }

@@ -88,11 +88,20 @@ static void forward_dropout(const struct cpu_plan *plan, const struct cpu_node *
 static void forward_node(struct cpu_plan *plan, struct cpu_node *node, size_t rows, const struct cpu_draws *draws) {
   const struct cpu_kernels *k = plan->kernels;
   switch (node->op) {
-  case TUTTI_OP_INPUT: return;
-  case TUTTI_OP_DENSE: forward_dense(plan, node, rows); break;
-  case TUTTI_OP_ADD: forward_sum(plan, node, rows, 1); break;
-  case TUTTI_OP_MEAN: forward_sum(plan, node, rows, 1 / (float)node->edge_count); break;
-  case TUTTI_OP_CONCAT: forward_concat(plan, node, rows); break;
+  case TUTTI_OP_INPUT:
+    return;
+  case TUTTI_OP_DENSE:
+    forward_dense(plan, node, rows);
+    break;
+  case TUTTI_OP_ADD:
+    forward_sum(plan, node, rows, 1);
+    break;
+  case TUTTI_OP_MEAN:
+    forward_sum(plan, node, rows, 1 / (float)node->edge_count);
+    break;
+  case TUTTI_OP_CONCAT:
+    forward_concat(plan, node, rows);
+    break;
   case TUTTI_OP_ACTIVATION:
     if (node->activation == TUTTI_ACTIVATION_CRELU) {
       forward_crelu(&plan->nodes[node->edges[0].source], node, rows);
@@ -100,11 +109,18 @@ static void forward_node(struct cpu_plan *plan, struct cpu_node *node, size_t ro
     }
     forward_sum(plan, node, rows, 1);
     break;
-  case TUTTI_OP_ZERO: memset(node->value, 0, rows * node->ld * sizeof(float)); break;
+  case TUTTI_OP_ZERO:
+    memset(node->value, 0, rows * node->ld * sizeof(float));
+    break;
   case TUTTI_OP_DROPOUT:
-  case TUTTI_OP_DROP_PATH: forward_dropout(plan, node, rows, draws); break;
-  case TUTTI_OP_BATCH_NORM: backend_cpu_norm_forward(plan, node, rows, draws != NULL); break;
-  default: return; /* heads have no values of their own */
+  case TUTTI_OP_DROP_PATH:
+    forward_dropout(plan, node, rows, draws);
+    break;
+  case TUTTI_OP_BATCH_NORM:
+    backend_cpu_norm_forward(plan, node, rows, draws != NULL);
+    break;
+  default:
+    return; /* heads have no values of their own */
   }
   if (node->op != TUTTI_OP_DENSE || node->activation != TUTTI_ACTIVATION_RELU)
     k->activate[node->activation](rows * node->ld, node->value, node->slope);
@@ -215,10 +231,18 @@ static void backward_node(struct cpu_plan *plan, struct cpu_node *node, size_t r
   if (node->activation != TUTTI_ACTIVATION_CRELU && !node->masked)
     plan->kernels->derive[node->activation](rows * node->ld, node->value, node->slope, node->gradient);
   switch (node->op) {
-  case TUTTI_OP_DENSE: backward_dense(plan, node, rows); break;
-  case TUTTI_OP_ADD: backward_sum(plan, node, rows, 1); break;
-  case TUTTI_OP_MEAN: backward_sum(plan, node, rows, 1 / (float)node->edge_count); break;
-  case TUTTI_OP_CONCAT: backward_concat(plan, node, rows); break;
+  case TUTTI_OP_DENSE:
+    backward_dense(plan, node, rows);
+    break;
+  case TUTTI_OP_ADD:
+    backward_sum(plan, node, rows, 1);
+    break;
+  case TUTTI_OP_MEAN:
+    backward_sum(plan, node, rows, 1 / (float)node->edge_count);
+    break;
+  case TUTTI_OP_CONCAT:
+    backward_concat(plan, node, rows);
+    break;
   case TUTTI_OP_ACTIVATION:
     if (node->activation != TUTTI_ACTIVATION_CRELU)
       backward_sum(plan, node, rows, 1);
@@ -230,8 +254,11 @@ static void backward_node(struct cpu_plan *plan, struct cpu_node *node, size_t r
     plan->kernels->multiply(rows * node->ld, node->gradient, node->mask, plan->nodes[edge->source].gradient,
                             !edge->first);
     break;
-  case TUTTI_OP_BATCH_NORM: backend_cpu_norm_backward(plan, node, rows); break;
-  default: break;
+  case TUTTI_OP_BATCH_NORM:
+    backend_cpu_norm_backward(plan, node, rows);
+    break;
+  default:
+    break;
   }
 }
 

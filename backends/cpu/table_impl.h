@@ -5,41 +5,31 @@
 #include "mask_impl.h"
 #include "update_impl.h"
 
-#define CPU_KERNEL_TABLE                                                                                                 \
-  {                                                                                                                      \
-    .gemm = gemm, .transpose = transpose, .column_sums = column_sums, .gather = gather, .add = add, .scale = scale,      \
-    .multiply = multiply, .sum_squares = sum_squares, .axpy = axpy, .gaussian = gaussian, .variance = variance,          \
-    .softmax = softmax, .exponential = exponential,\
-    .mask = mask,                                                                \
-    .activate = {[TUTTI_ACTIVATION_LINEAR] = activate_linear,                                                            \
-                 [TUTTI_ACTIVATION_ELU] = activate_elu,                                                                  \
-                 [TUTTI_ACTIVATION_GELU] = activate_gelu,                                                                \
-                 [TUTTI_ACTIVATION_HARD_SIGMOID] = activate_hard_sigmoid,                                                \
-                 [TUTTI_ACTIVATION_RELU] = activate_relu,                                                                \
-                 [TUTTI_ACTIVATION_SELU] = activate_selu,                                                                \
-                 [TUTTI_ACTIVATION_SIGMOID] = activate_sigmoid,                                                          \
-                 [TUTTI_ACTIVATION_SOFTPLUS] = activate_softplus,                                                        \
-                 [TUTTI_ACTIVATION_SOFTSIGN] = activate_softsign,                                                        \
-                 [TUTTI_ACTIVATION_SWISH] = activate_swish,                                                              \
-                 [TUTTI_ACTIVATION_TANH] = activate_tanh,                                                                \
-                 [TUTTI_ACTIVATION_LEAKY_RELU] = activate_leaky_relu},                                                   \
-    .derive = {[TUTTI_ACTIVATION_LINEAR] = derive_linear,                                                                \
-               [TUTTI_ACTIVATION_ELU] = derive_elu,                                                                      \
-               [TUTTI_ACTIVATION_GELU] = derive_from_slope,                                                              \
-               [TUTTI_ACTIVATION_HARD_SIGMOID] = derive_hard_sigmoid,                                                    \
-               [TUTTI_ACTIVATION_RELU] = derive_relu,                                                                    \
-               [TUTTI_ACTIVATION_SELU] = derive_selu,                                                                    \
-               [TUTTI_ACTIVATION_SIGMOID] = derive_sigmoid,                                                              \
-               [TUTTI_ACTIVATION_SOFTPLUS] = derive_softplus,                                                            \
-               [TUTTI_ACTIVATION_SOFTSIGN] = derive_softsign,                                                            \
-               [TUTTI_ACTIVATION_SWISH] = derive_from_slope,                                                             \
-               [TUTTI_ACTIVATION_TANH] = derive_tanh,                                                                    \
-               [TUTTI_ACTIVATION_LEAKY_RELU] = derive_leaky_relu},                                                       \
-    .update = {[CPU_SGD] = update_sgd,                                                                                   \
-               [CPU_RMSPROP] = update_rmsprop,                                                                           \
-               [CPU_ADAGRAD] = update_adagrad,                                                                           \
-               [CPU_ADAM] = update_adam,                                                                                 \
-               [CPU_ADADELTA] = update_adadelta,                                                                         \
-               [CPU_ADAMAX] = update_adamax,                                                                             \
-               [CPU_NADAM] = update_nadam}                                                                               \
+#define CPU_KERNEL_TABLE                                                                                               \
+  {                                                                                                                    \
+    .gemm = gemm, .transpose = transpose, .column_sums = column_sums, .gather = gather, .add = add, .scale = scale,    \
+    .multiply = multiply, .sum_squares = sum_squares, .axpy = axpy, .gaussian = gaussian, .variance = variance,        \
+    .softmax = softmax, .exponential = exponential, .mask = mask,                                                      \
+    .activate =                                                                                                        \
+        {[TUTTI_ACTIVATION_LINEAR] = activate_linear,     [TUTTI_ACTIVATION_ELU] = activate_elu,                       \
+         [TUTTI_ACTIVATION_GELU] = activate_gelu,         [TUTTI_ACTIVATION_HARD_SIGMOID] = activate_hard_sigmoid,     \
+         [TUTTI_ACTIVATION_RELU] = activate_relu,         [TUTTI_ACTIVATION_SELU] = activate_selu,                     \
+         [TUTTI_ACTIVATION_SIGMOID] = activate_sigmoid,   [TUTTI_ACTIVATION_SOFTPLUS] = activate_softplus,             \
+         [TUTTI_ACTIVATION_SOFTSIGN] = activate_softsign, [TUTTI_ACTIVATION_SWISH] = activate_swish,                   \
+         [TUTTI_ACTIVATION_TANH] = activate_tanh,         [TUTTI_ACTIVATION_LEAKY_RELU] = activate_leaky_relu},        \
+    .derive = {[TUTTI_ACTIVATION_LINEAR] = derive_linear,     [TUTTI_ACTIVATION_ELU] = derive_elu,                     \
+               [TUTTI_ACTIVATION_GELU] = derive_from_slope,   [TUTTI_ACTIVATION_HARD_SIGMOID] = derive_hard_sigmoid,   \
+               [TUTTI_ACTIVATION_RELU] = derive_relu,         [TUTTI_ACTIVATION_SELU] = derive_selu,                   \
+               [TUTTI_ACTIVATION_SIGMOID] = derive_sigmoid,   [TUTTI_ACTIVATION_SOFTPLUS] = derive_softplus,           \
+               [TUTTI_ACTIVATION_SOFTSIGN] = derive_softsign, [TUTTI_ACTIVATION_SWISH] = derive_from_slope,            \
+               [TUTTI_ACTIVATION_TANH] = derive_tanh,         [TUTTI_ACTIVATION_LEAKY_RELU] = derive_leaky_relu},      \
+    .update = {                                                                                                        \
+      [CPU_SGD] = update_sgd,                                                                                          \
+      [CPU_RMSPROP] = update_rmsprop,                                                                                  \
+      [CPU_ADAGRAD] = update_adagrad,                                                                                  \
+      [CPU_ADAM] = update_adam,                                                                                        \
+      [CPU_ADADELTA] = update_adadelta,                                                                                \
+      [CPU_ADAMAX] = update_adamax,                                                                                    \
+      [CPU_NADAM] = update_nadam                                                                                       \
+    }                                                                                                                  \
   }

@@ -41,7 +41,7 @@ struct training {
   struct tutti_random box; /* their stream */
   struct cpu_draws draws;
   size_t batch;
-  double rate;                               /* as the plateau schedule left it */
+  double rate; /* as the plateau schedule left it */
   double best_loss, plateau_loss;
   uint32_t best_epoch, plateau_wait, waited; /* epochs */
   bool diverged;
@@ -92,8 +92,8 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
   memset(t, 0, sizeof *t);
   t->job = job;
   t->config = config;
-  t->batch = config->batch_size == 0 || !optimise || (size_t)config->batch_size > rows ? rows
-                                                                                     : (size_t)config->batch_size;
+  t->batch =
+      config->batch_size == 0 || !optimise || (size_t)config->batch_size > rows ? rows : (size_t)config->batch_size;
   size_t most = t->batch + artificial;
   if (job->validation && most < CPU_EVALUATION_ROWS)
     most = CPU_EVALUATION_ROWS;
@@ -161,9 +161,12 @@ static double epoch_rate(const struct training *t, uint32_t epoch) {
   const struct cpu_config *c = t->config;
   double done = (double)(epoch - 1), low = c->schedule_minimum;
   switch ((enum cpu_schedule)c->schedule) {
-  case CPU_SCHEDULE_COSINE: return low + (t->rate - low) * 0.5 * (1 + cos(M_PI * done / (double)c->epochs));
-  case CPU_SCHEDULE_STEP: return fmax(low, t->rate * pow(c->schedule_factor, floor(done / (double)c->schedule_epochs)));
-  default: return t->rate;
+  case CPU_SCHEDULE_COSINE:
+    return low + (t->rate - low) * 0.5 * (1 + cos(M_PI * done / (double)c->epochs));
+  case CPU_SCHEDULE_STEP:
+    return fmax(low, t->rate * pow(c->schedule_factor, floor(done / (double)c->schedule_epochs)));
+  default:
+    return t->rate;
   }
 }
 
@@ -204,10 +207,11 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
   double squares = t->plan->kernels->sum_squares(t->plan->floats, t->plan->weights);
   if (!isfinite(watched) || !isfinite(squares)) {
     t->diverged = true;
-    (void)snprintf(outcome->failure, sizeof outcome->failure,
-                   "diverged: %s after epoch %u, step %llu, at learning rate %g; lower the learning rate or clip gradients",
-                   isfinite(watched) ? "weights overflow" : "the validation loss is not finite", epoch->epoch,
-                   (unsigned long long)epoch->steps, epoch->learning_rate);
+    (void)snprintf(
+        outcome->failure, sizeof outcome->failure,
+        "diverged: %s after epoch %u, step %llu, at learning rate %g; lower the learning rate or clip gradients",
+        isfinite(watched) ? "weights overflow" : "the validation loss is not finite", epoch->epoch,
+        (unsigned long long)epoch->steps, epoch->learning_rate);
     return false;
   }
   if (c->schedule == CPU_SCHEDULE_PLATEAU) {
@@ -311,8 +315,8 @@ enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct
   unsigned kept = backend_cpu_enter();
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
   uint32_t indices[CPU_EVALUATION_ROWS];
-  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, kernels, job->network, job->task, CPU_EVALUATION_ROWS, false,
-                                                 &plan));
+  TUTTI_TRY_OUT(context,
+                backend_cpu_plan_create(context, kernels, job->network, job->task, CPU_EVALUATION_ROWS, false, &plan));
   TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, plan, weights));
   for (size_t begin = 0; begin < rows; begin += CPU_EVALUATION_ROWS) {
     size_t here = rows - begin < CPU_EVALUATION_ROWS ? rows - begin : CPU_EVALUATION_ROWS;

@@ -61,9 +61,9 @@ CPU_INLINE vec v_load_first(const float *p, size_t count) {
 CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
   _mm512_mask_storeu_ps(p, (__mmask16)((1u << count) - 1), x);
 }
-/* m / (sqrt(v) + epsilon), v >= 0, within 3e-7 relative: the root by an approximation of 14 bits and a Newton step, which
-   the units for multiplication do while the divider is busy with the quotient before; half the time of two divisions.
-   v = 0 is lifted to the smallest normal number. */
+/* m / (sqrt(v) + epsilon), v >= 0, within 3e-7 relative: the root by an approximation of 14 bits and a Newton step,
+   which the units for multiplication do while the divider is busy with the quotient before; half the time of two
+   divisions. v = 0 is lifted to the smallest normal number. */
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) {
   v = _mm512_max_ps(v, _mm512_set1_ps(1.17549435e-38f));
   vec y = _mm512_rsqrt14_ps(v), s = v * y;

@@ -1,6 +1,7 @@
 /* weights.c - draws initial weights; weights to and from named tensors.
 
-   In memory rows are padded and all arrays lie in one vector; a tensor holds just the numbers: "<label>/weight" [in][out],
+   In memory rows are padded and all arrays lie in one vector; a tensor holds just the numbers: "<label>/weight"
+   [in][out],
    "<label>/bias" [out]; batch norm's "gamma", "beta", "mean" and "variance" [features]. */
 #include "cpu_impl.h"
 
@@ -14,12 +15,20 @@ static void draw_matrix(struct tutti_random *random, const struct cpu_config *co
   double in = (double)segment->fan_in, out = (double)segment->fan_out, variance = 0;
   switch ((enum cpu_initialiser)config->initialiser) {
   case CPU_GLOROT_UNIFORM:
-  case CPU_GLOROT_NORMAL: variance = 2 / (in + out); break;
+  case CPU_GLOROT_NORMAL:
+    variance = 2 / (in + out);
+    break;
   case CPU_HE_UNIFORM:
-  case CPU_HE_NORMAL: variance = 2 / in; break;
+  case CPU_HE_NORMAL:
+    variance = 2 / in;
+    break;
   case CPU_LECUN_UNIFORM:
-  case CPU_LECUN_NORMAL: variance = 1 / in; break;
-  case CPU_UNIFORM: variance = config->initialiser_range * config->initialiser_range / 3; break;
+  case CPU_LECUN_NORMAL:
+    variance = 1 / in;
+    break;
+  case CPU_UNIFORM:
+    variance = config->initialiser_range * config->initialiser_range / 3;
+    break;
   }
   bool normal = config->initialiser == CPU_GLOROT_NORMAL || config->initialiser == CPU_HE_NORMAL ||
                 config->initialiser == CPU_LECUN_NORMAL;
@@ -53,7 +62,8 @@ enum { NAME_SIZE = 512 };
 static enum tutti_status weights_name(tutti_context *context, const struct cpu_segment *segment, char *name) {
   int length = snprintf(name, NAME_SIZE, "%s/%s", segment->layer->label, segment->part);
   if (length < 0 || length >= NAME_SIZE)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "label of a layer is too long: at most %d characters fit", NAME_SIZE - 16);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "label of a layer is too long: at most %d characters fit",
+                      NAME_SIZE - 16);
   return TUTTI_OK;
 }
 
@@ -65,11 +75,13 @@ enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct 
     TUTTI_TRY(context, weights_name(context, segment, name));
     const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name);
     if (!tensor)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "weights have no tensor \"%s\": they are not of this network", name);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "weights have no tensor \"%s\": they are not of this network",
+                        name);
     if (tensor->element != TUTTI_F32 || tensor->bytes != segment->rows * segment->columns * sizeof(float))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "tensor \"%s\" has %zu bytes, expected %zu x %zu float32: these weights are not of this network",
-                        name, tensor->bytes, segment->rows, segment->columns);
+      return TUTTI_FAIL(
+          context, TUTTI_ERROR_USAGE,
+          "tensor \"%s\" has %zu bytes, expected %zu x %zu float32: these weights are not of this network", name,
+          tensor->bytes, segment->rows, segment->columns);
     for (size_t r = 0; r < segment->rows; r++)
       memcpy(plan->weights + segment->offset + r * segment->ld, (const float *)tensor->data + r * segment->columns,
              segment->columns * sizeof(float));

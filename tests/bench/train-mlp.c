@@ -2,9 +2,9 @@
 
    The work is that of train_mlp_torch.py: Gaussian negative log-likelihood with a variance by softplus, Adam 1e-3,
    [36000][9] synthetic rows, shuffled mini-batches, float32. One line a configuration:
-   width layers batch steps/s samples/s GFLOP/s share-of-peak. FLOPs are counted as 6 a weight and row (forward, and twice
-   that backward); the peak is that of a loop of fused multiply-adds in registers, measured around each configuration. Seconds are the processor's, which a busy machine
-   does not stretch; with --wall, the wall clock's. */
+   width layers batch steps/s samples/s GFLOP/s share-of-peak. FLOPs are counted as 6 a weight and row (forward, and
+   twice that backward); the peak is that of a loop of fused multiply-adds in registers, measured around each
+   configuration. Seconds are the processor's, which a busy machine does not stretch; with --wall, the wall clock's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,24 +23,24 @@ static double seconds_on(clockid_t clock) {
 enum { PEAK_LOOPS = 400000, PEAK_SUMS = 12 };
 
 /* Twelve sums are under way at once: enough to cover the latency of two units. */
-#define PEAK(name, bytes, attribute)                                                                                     \
-  typedef float name##_vector __attribute__((vector_size(bytes)));                                                       \
-  attribute static float name(void) {                                                                                    \
-    name##_vector s[PEAK_SUMS], a = {0}, b = {0}, all = {0};                                                             \
-    for (size_t j = 0; j < bytes / sizeof(float); j++) {                                                                 \
-      a[j] = 0.999f;                                                                                                     \
-      b[j] = 1e-3f;                                                                                                      \
-    }                                                                                                                    \
-    for (int i = 0; i < PEAK_SUMS; i++)                                                                                  \
-      s[i] = a * (float)i;                                                                                               \
-    for (int n = 0; n < PEAK_LOOPS; n++) {                                                                               \
-      s[0] = s[0] * a + b, s[1] = s[1] * a + b, s[2] = s[2] * a + b, s[3] = s[3] * a + b;                                \
-      s[4] = s[4] * a + b, s[5] = s[5] * a + b, s[6] = s[6] * a + b, s[7] = s[7] * a + b;                                \
-      s[8] = s[8] * a + b, s[9] = s[9] * a + b, s[10] = s[10] * a + b, s[11] = s[11] * a + b;                            \
-    }                                                                                                                    \
-    for (int i = 0; i < PEAK_SUMS; i++)                                                                                  \
-      all += s[i];                                                                                                       \
-    return all[0];                                                                                                       \
+#define PEAK(name, bytes, attribute)                                                                                   \
+  typedef float name##_vector __attribute__((vector_size(bytes)));                                                     \
+  attribute static float name(void) {                                                                                  \
+    name##_vector s[PEAK_SUMS], a = {0}, b = {0}, all = {0};                                                           \
+    for (size_t j = 0; j < bytes / sizeof(float); j++) {                                                               \
+      a[j] = 0.999f;                                                                                                   \
+      b[j] = 1e-3f;                                                                                                    \
+    }                                                                                                                  \
+    for (int i = 0; i < PEAK_SUMS; i++)                                                                                \
+      s[i] = a * (float)i;                                                                                             \
+    for (int n = 0; n < PEAK_LOOPS; n++) {                                                                             \
+      s[0] = s[0] * a + b, s[1] = s[1] * a + b, s[2] = s[2] * a + b, s[3] = s[3] * a + b;                              \
+      s[4] = s[4] * a + b, s[5] = s[5] * a + b, s[6] = s[6] * a + b, s[7] = s[7] * a + b;                              \
+      s[8] = s[8] * a + b, s[9] = s[9] * a + b, s[10] = s[10] * a + b, s[11] = s[11] * a + b;                          \
+    }                                                                                                                  \
+    for (int i = 0; i < PEAK_SUMS; i++)                                                                                \
+      all += s[i];                                                                                                     \
+    return all[0];                                                                                                     \
   }
 
 PEAK(peak_baseline, 16, )
@@ -59,13 +59,14 @@ static double measure_peak(clockid_t clock) {
   if (tutti_cpu_detect() == TUTTI_CPU_AVX512)
     loop = peak_avx512, lanes = 16;
 #endif
-  volatile float sink = 0;
+  volatile float sink = 0; /* so that the loop is not dropped */
   for (int i = 0; i < 20; i++) {
     double begin = seconds_on(clock);
     sink += loop();
     double rate = 2e-9 * PEAK_LOOPS * PEAK_SUMS * lanes / (seconds_on(clock) - begin);
     best = rate > best ? rate : best;
   }
+  (void)sink;
   return best;
 }
 
@@ -75,7 +76,7 @@ enum { ROWS = 36000, FEATURES = 9 };
 
 struct watch {
   clockid_t clock;
-  double limit, begin, end;    /* seconds; from the end of the first epoch to that of the last */
+  double limit, begin, end; /* seconds; from the end of the first epoch to that of the last */
   uint64_t begin_steps, steps;
 };
 
@@ -113,8 +114,13 @@ out:
 
 static enum tutti_status run(tutti_context *context, const struct tutti_task *task, const tutti_split *rows,
                              const int work[3], clockid_t clock, double seconds) {
-  const struct cpu_config config = {.epochs = 1000000, .batch_size = work[2], .optimiser = CPU_ADAM, .learning_rate = 1e-3,
-                                    .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+  const struct cpu_config config = {.epochs = 1000000,
+                                    .batch_size = work[2],
+                                    .optimiser = CPU_ADAM,
+                                    .learning_rate = 1e-3,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-7};
   struct watch watch = {.clock = clock, .limit = seconds};
   struct tutti_outcome outcome = {.size = sizeof outcome};
   tutti_network *network = NULL;
@@ -122,10 +128,18 @@ static enum tutti_status run(tutti_context *context, const struct tutti_task *ta
   enum tutti_status status;
   TUTTI_TRY_OUT(context, tutti_network_create(context, task->input, &network));
   for (int l = 0; l < work[1]; l++)
-    TUTTI_TRY_OUT(context, tutti_network_add_dense(context, network, NULL, layer, work[0], TUTTI_ACTIVATION_RELU, &layer));
+    TUTTI_TRY_OUT(context,
+                  tutti_network_add_dense(context, network, NULL, layer, work[0], TUTTI_ACTIVATION_RELU, &layer));
   TUTTI_TRY_OUT(context, tutti_network_add_head(context, network, layer, task));
-  struct tutti_job job = {.size = sizeof job, .run_seed = 1, .seed = 1, .task = task, .network = network, .config = &config,
-                          .train = rows, .progress = watch_epoch, .progress_argument = &watch};
+  struct tutti_job job = {.size = sizeof job,
+                          .run_seed = 1,
+                          .seed = 1,
+                          .task = task,
+                          .network = network,
+                          .config = &config,
+                          .train = rows,
+                          .progress = watch_epoch,
+                          .progress_argument = &watch};
   double peak = measure_peak(clock);
   TUTTI_TRY_OUT(context, backend_cpu_train(context, backend_cpu_kernels(tutti_cpu_detect()), &job, &outcome));
   double after = measure_peak(clock);
@@ -157,16 +171,22 @@ int main(int count, char **arguments) {
   tutti_split *rows = NULL;
   if (tutti_context_create(&context) != TUTTI_OK)
     return 1;
-  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, FEATURES}, .outputs = 1,
-                            .train_rows = ROWS, .head = TUTTI_OP_HEAD_GAUSSIAN, .head_attributes = tutti_attributes_default()};
+  struct tutti_task task = {.size = sizeof task,
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .input = {1, 1, FEATURES},
+                            .outputs = 1,
+                            .train_rows = ROWS,
+                            .head = TUTTI_OP_HEAD_GAUSSIAN,
+                            .head_attributes = tutti_attributes_default()};
   task.head_attributes.variance = true;
   task.head_attributes.scale = 1;
   task.head_attributes.floor = 1e-6;
   enum tutti_status status = make_rows(context, &task, &rows);
   if (at + 2 < count)
     for (; status == TUTTI_OK && at + 2 < count; at += 3)
-      status = run(context, &task, rows,
-                   (const int[3]){atoi(arguments[at]), atoi(arguments[at + 1]), atoi(arguments[at + 2])}, clock, seconds);
+      status =
+          run(context, &task, rows,
+              (const int[3]){atoi(arguments[at]), atoi(arguments[at + 1]), atoi(arguments[at + 2])}, clock, seconds);
   else
     for (size_t i = 0; status == TUTTI_OK && i < sizeof standard / sizeof *standard; i++)
       status = run(context, &task, rows, standard[i], clock, seconds);

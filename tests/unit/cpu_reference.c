@@ -47,18 +47,30 @@ struct reference_array *reference_find(struct reference *reference, const char *
 
 double reference_activation(enum tutti_activation activation, double x) {
   switch (activation) {
-  case TUTTI_ACTIVATION_ELU: return x > 0 ? x : expm1(x);
-  case TUTTI_ACTIVATION_GELU: return x * 0.5 * erfc(-x / sqrt(2));
-  case TUTTI_ACTIVATION_HARD_SIGMOID: return fmax(0, fmin(1, 0.2 * x + 0.5));
-  case TUTTI_ACTIVATION_RELU: return x > 0 ? x : 0;
-  case TUTTI_ACTIVATION_SELU: return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
-  case TUTTI_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
-  case TUTTI_ACTIVATION_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-  case TUTTI_ACTIVATION_SOFTSIGN: return x / (1 + fabs(x));
-  case TUTTI_ACTIVATION_SWISH: return x / (1 + exp(-x));
-  case TUTTI_ACTIVATION_TANH: return tanh(x);
-  case TUTTI_ACTIVATION_LEAKY_RELU: return x > 0 ? x : 0.01 * x;
-  default: return x;
+  case TUTTI_ACTIVATION_ELU:
+    return x > 0 ? x : expm1(x);
+  case TUTTI_ACTIVATION_GELU:
+    return x * 0.5 * erfc(-x / sqrt(2));
+  case TUTTI_ACTIVATION_HARD_SIGMOID:
+    return fmax(0, fmin(1, 0.2 * x + 0.5));
+  case TUTTI_ACTIVATION_RELU:
+    return x > 0 ? x : 0;
+  case TUTTI_ACTIVATION_SELU:
+    return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
+  case TUTTI_ACTIVATION_SIGMOID:
+    return 1 / (1 + exp(-x));
+  case TUTTI_ACTIVATION_SOFTPLUS:
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+  case TUTTI_ACTIVATION_SOFTSIGN:
+    return x / (1 + fabs(x));
+  case TUTTI_ACTIVATION_SWISH:
+    return x / (1 + exp(-x));
+  case TUTTI_ACTIVATION_TANH:
+    return tanh(x);
+  case TUTTI_ACTIVATION_LEAKY_RELU:
+    return x > 0 ? x : 0.01 * x;
+  default:
+    return x;
   }
 }
 
@@ -66,7 +78,8 @@ static size_t width_of(const struct tutti_layer *layer) {
   return (size_t)(layer->shape.height * layer->shape.width * layer->shape.channels);
 }
 
-static void norm(struct reference *reference, const struct tutti_layer *layer, size_t rows, const double *x, double *y) {
+static void norm(struct reference *reference, const struct tutti_layer *layer, size_t rows, const double *x,
+                 double *y) {
   size_t width = width_of(layer);
   struct reference_array *gamma = reference_find(reference, layer->label, "gamma");
   struct reference_array *beta = reference_find(reference, layer->label, "beta");
@@ -124,9 +137,12 @@ static void evaluate_layer(struct reference *reference, size_t index) {
           to[c] += reference->values[layer->inputs[e]][r * width + c];
         to[c] /= layer->op == TUTTI_OP_MEAN ? (double)layer->input_count : 1;
         break;
-      case TUTTI_OP_ZERO: break;
-      case TUTTI_OP_CONCAT: break; /* below */
-      default: to[c] = from[c];    /* input, identity, flatten, dropout, detach, heads */
+      case TUTTI_OP_ZERO:
+        break;
+      case TUTTI_OP_CONCAT:
+        break; /* below */
+      default:
+        to[c] = from[c]; /* input, identity, flatten, dropout, detach, heads */
       }
     }
     for (size_t e = 0; layer->op == TUTTI_OP_CONCAT && e < layer->input_count; e++) {
@@ -224,7 +240,9 @@ void reference_predict(struct reference *reference, double *out) {
     for (size_t o = 0; o < outputs; o++) {
       size_t i = r * outputs + o;
       switch (head->op) {
-      case TUTTI_OP_HEAD_SOFTMAX: out[i] = exp(x[i]) / sum; break;
+      case TUTTI_OP_HEAD_SOFTMAX:
+        out[i] = exp(x[i]) / sum;
+        break;
       case TUTTI_OP_HEAD_GAUSSIAN:
         out[2 * i] = x[r * 2 * outputs + o];
         out[2 * i + 1] = spread_to_variance(&head->attributes, x[r * 2 * outputs + outputs + o]);

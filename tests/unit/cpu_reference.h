@@ -1,5 +1,5 @@
-/* cpu_reference.h - networks evaluated one number at a time in double precision, to hold fast kernels against. Gradients
-   are central differences of the loss. */
+/* cpu_reference.h - networks evaluated one number at a time in double precision, to hold fast kernels against.
+   Gradients are central differences of the loss. */
 #ifndef CPU_REFERENCE_H
 #define CPU_REFERENCE_H
 
@@ -17,12 +17,12 @@ struct reference_array {
 struct reference {
   const tutti_network *network;
   const struct tutti_task *task;
-  size_t rows, artificial;   /* artificial rows stand behind the others */
-  const double *inputs;      /* [rows + artificial][features] */
-  const double *targets;     /* [rows][outputs], regression */
-  const int32_t *labels;     /* [rows], classification */
-  double l2;                 /* where the layer has none of its own */
-  bool l2_biases, training;  /* training: batch norm by the batch, detached values as they were first */
+  size_t rows, artificial;  /* artificial rows stand behind the others */
+  const double *inputs;     /* [rows + artificial][features] */
+  const double *targets;    /* [rows][outputs], regression */
+  const int32_t *labels;    /* [rows], classification */
+  double l2;                /* where the layer has none of its own */
+  bool l2_biases, training; /* training: batch norm by the batch, detached values as they were first */
   struct reference_array arrays[REFERENCE_ARRAYS];
   size_t array_count;
   double *values[REFERENCE_LAYERS]; /* [rows + artificial][width] */

@@ -16,8 +16,8 @@
 #include <tutti/context.h>
 #include <tutti/random.h>
 
-#define FOR_EACH_CPU(k)                                                                                                  \
-  for (int cpu_ = TUTTI_CPU_BASELINE; cpu_ <= (int)tutti_cpu_detect(); cpu_++)                                           \
+#define FOR_EACH_CPU(k)                                                                                                \
+  for (int cpu_ = TUTTI_CPU_BASELINE; cpu_ <= (int)tutti_cpu_detect(); cpu_++)                                         \
     for (const struct cpu_kernels *k = backend_cpu_kernels((enum tutti_cpu)cpu_); k; k = NULL)
 
 static size_t padded(size_t n) { return (n + 15) / 16 * 16; }
@@ -36,8 +36,16 @@ static void check_gemm(const struct cpu_kernels *k, size_t m, size_t n, size_t d
   size_t lda = padded(by_columns ? m : depth), ldn = padded(n) + 16;
   float *a = draw((by_columns ? depth : m) * lda, 1), *b = draw(depth * ldn, 2), *c = draw(m * ldn, 3);
   float *before = draw(m * ldn, 3), *bias = draw(ldn, 4), *mask = draw(m * ldn, 5);
-  struct cpu_gemm g = {.m = m, .n = padded(n), .k = depth, .a = a, .a_row = by_columns ? 1 : lda,
-                       .a_column = by_columns ? lda : 1, .b = b, .ldb = ldn, .c = c, .ldc = ldn};
+  struct cpu_gemm g = {.m = m,
+                       .n = padded(n),
+                       .k = depth,
+                       .a = a,
+                       .a_row = by_columns ? 1 : lda,
+                       .a_column = by_columns ? lda : 1,
+                       .b = b,
+                       .ldb = ldn,
+                       .c = c,
+                       .ldc = ldn};
   g.bias = mode & 1 ? bias : NULL;
   g.relu = mode & 2;
   g.mask = mode & 4 ? mask : NULL;
@@ -83,7 +91,8 @@ static void test_gemm_rows_are_independent(void **state) {
   (void)state;
   FOR_EACH_CPU(k) {
     float *a = draw(40 * 32, 1), *b = draw(32 * 48, 2), *all = draw(40 * 48, 3), *one = draw(40 * 48, 4);
-    struct cpu_gemm g = {.m = 40, .n = 48, .k = 29, .a = a, .a_row = 32, .a_column = 1, .b = b, .ldb = 48, .c = all, .ldc = 48};
+    struct cpu_gemm g = {
+        .m = 40, .n = 48, .k = 29, .a = a, .a_row = 32, .a_column = 1, .b = b, .ldb = 48, .c = all, .ldc = 48};
     k->gemm(&g);
     for (size_t r = 0; r < 40; r++) {
       struct cpu_gemm single = g;
@@ -141,7 +150,8 @@ static void test_elementwise(void **state) {
     k->multiply(N, x, by, y, true);
     double squares = 0;
     for (size_t i = 0; i < N; i++) {
-      assert_close((double)y[i], 2 * ((double)before[i] + 1.5 * (double)x[i]) + (double)x[i] * (double)by[i], 1e-6, 2e-6);
+      assert_close((double)y[i], 2 * ((double)before[i] + 1.5 * (double)x[i]) + (double)x[i] * (double)by[i], 1e-6,
+                   2e-6);
       squares += (double)x[i] * (double)x[i];
     }
     k->multiply(N, x, by, y, false);
@@ -156,19 +166,32 @@ static void test_elementwise(void **state) {
 
 static double activation_of(enum tutti_activation activation, double x) {
   switch (activation) {
-  case TUTTI_ACTIVATION_LINEAR: return x;
-  case TUTTI_ACTIVATION_ELU: return x > 0 ? x : expm1(x);
-  case TUTTI_ACTIVATION_GELU: return x * 0.5 * erfc(-x / sqrt(2));
-  case TUTTI_ACTIVATION_HARD_SIGMOID: return fmax(0, fmin(1, 0.2 * x + 0.5));
-  case TUTTI_ACTIVATION_RELU: return x > 0 ? x : 0;
-  case TUTTI_ACTIVATION_SELU: return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
-  case TUTTI_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
-  case TUTTI_ACTIVATION_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-  case TUTTI_ACTIVATION_SOFTSIGN: return x / (1 + fabs(x));
-  case TUTTI_ACTIVATION_SWISH: return x / (1 + exp(-x));
-  case TUTTI_ACTIVATION_TANH: return tanh(x);
-  case TUTTI_ACTIVATION_LEAKY_RELU: return x > 0 ? x : 0.01 * x;
-  default: return NAN;
+  case TUTTI_ACTIVATION_LINEAR:
+    return x;
+  case TUTTI_ACTIVATION_ELU:
+    return x > 0 ? x : expm1(x);
+  case TUTTI_ACTIVATION_GELU:
+    return x * 0.5 * erfc(-x / sqrt(2));
+  case TUTTI_ACTIVATION_HARD_SIGMOID:
+    return fmax(0, fmin(1, 0.2 * x + 0.5));
+  case TUTTI_ACTIVATION_RELU:
+    return x > 0 ? x : 0;
+  case TUTTI_ACTIVATION_SELU:
+    return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
+  case TUTTI_ACTIVATION_SIGMOID:
+    return 1 / (1 + exp(-x));
+  case TUTTI_ACTIVATION_SOFTPLUS:
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+  case TUTTI_ACTIVATION_SOFTSIGN:
+    return x / (1 + fabs(x));
+  case TUTTI_ACTIVATION_SWISH:
+    return x / (1 + exp(-x));
+  case TUTTI_ACTIVATION_TANH:
+    return tanh(x);
+  case TUTTI_ACTIVATION_LEAKY_RELU:
+    return x > 0 ? x : 0.01 * x;
+  default:
+    return NAN;
   }
 }
 
@@ -196,7 +219,8 @@ static void test_activations(void **state) {
         double x = (double)point(i), h = 1e-5 * fmax(1e-3, fabs(x));
         assert_close((double)y[i], activation_of((enum tutti_activation)a, x), 1e-6, absolute);
         bool kink = (fabs(x) < 2 * h && a != TUTTI_ACTIVATION_TANH) || fabs(fabs(x) - 2.5) < 2 * h;
-        double difference = (activation_of((enum tutti_activation)a, x + h) - activation_of((enum tutti_activation)a, x - h)) / (2 * h);
+        double difference =
+            (activation_of((enum tutti_activation)a, x + h) - activation_of((enum tutti_activation)a, x - h)) / (2 * h);
         if (!kink)
           assert_close((double)gradient[i], 2 * difference, 1e-5, 2e-6);
       }
@@ -240,7 +264,8 @@ static void test_exponential(void **state) {
 static void test_gaussian(void **state) {
   (void)state;
   enum { N = 1003 };
-  float *mean = draw(N, 1), *raw = draw(N, 2), *target = draw(N, 3), *to_mean = draw(N, 4), *to_raw = draw(N, 5), *out = draw(N, 6);
+  float *mean = draw(N, 1), *raw = draw(N, 2), *target = draw(N, 3), *to_mean = draw(N, 4), *to_raw = draw(N, 5),
+        *out = draw(N, 6);
   for (size_t i = 0; i < N; i++)
     raw[i] *= 12;
   FOR_EACH_CPU(k) {
@@ -330,16 +355,11 @@ static void test_masks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gemm),
-      cmocka_unit_test(test_gemm_rows_are_independent),
-      cmocka_unit_test(test_moves),
-      cmocka_unit_test(test_elementwise),
-      cmocka_unit_test(test_activations),
-      cmocka_unit_test(test_activations_keep_nan),
-      cmocka_unit_test(test_exponential),
-      cmocka_unit_test(test_gaussian),
-      cmocka_unit_test(test_softmax),
-      cmocka_unit_test(test_masks),
+      cmocka_unit_test(test_gemm),        cmocka_unit_test(test_gemm_rows_are_independent),
+      cmocka_unit_test(test_moves),       cmocka_unit_test(test_elementwise),
+      cmocka_unit_test(test_activations), cmocka_unit_test(test_activations_keep_nan),
+      cmocka_unit_test(test_exponential), cmocka_unit_test(test_gaussian),
+      cmocka_unit_test(test_softmax),     cmocka_unit_test(test_masks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,10 @@ enum { FEATURES = 5, ROWS = 37 };
 
 static tutti_context *context;
 
-#define OK(call)                                                                                                         \
-  do {                                                                                                                   \
-    if ((call) != TUTTI_OK)                                                                                              \
-      fail_msg("%s", tutti_error_message(context));                                                                      \
+#define OK(call)                                                                                                       \
+  do {                                                                                                                 \
+    if ((call) != TUTTI_OK)                                                                                            \
+      fail_msg("%s", tutti_error_message(context));                                                                    \
   } while (0)
 
 static int set_up(void **state) {
@@ -69,8 +69,8 @@ static struct data *make_data(const struct tutti_task *task) {
   for (size_t i = 0; i < ROWS; i++)
     data->labels[i] = (int32_t)tutti_random_below(&random, task->outputs);
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
-  OK(tutti_split_create(context, "train", ROWS, task->input, task->outputs, data->inputs, classes ? NULL : data->targets,
-                        classes ? data->labels : NULL, &data->split));
+  OK(tutti_split_create(context, "train", ROWS, task->input, task->outputs, data->inputs,
+                        classes ? NULL : data->targets, classes ? data->labels : NULL, &data->split));
   return data;
 }
 
@@ -80,9 +80,19 @@ static void destroy_data(struct data *data) {
 }
 
 static struct cpu_config make_config(void) {
-  return (struct cpu_config){.epochs = 3, .batch_size = 8, .optimiser = CPU_ADAM, .learning_rate = 1e-2, .beta1 = 0.9,
-                             .beta2 = 0.999, .epsilon = 1e-7, .initialiser = CPU_GLOROT_UNIFORM, .schedule_epochs = 1,
-                             .schedule_factor = 0.5, .initialiser_range = 0.5, .accumulator = 0.1, .l2 = 0.01};
+  return (struct cpu_config){.epochs = 3,
+                             .batch_size = 8,
+                             .optimiser = CPU_ADAM,
+                             .learning_rate = 1e-2,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-7,
+                             .initialiser = CPU_GLOROT_UNIFORM,
+                             .schedule_epochs = 1,
+                             .schedule_factor = 0.5,
+                             .initialiser_range = 0.5,
+                             .accumulator = 0.1,
+                             .l2 = 0.01};
 }
 
 /* Random weights of the network, biases and running statistics too. */
@@ -111,7 +121,8 @@ static void check_network(const tutti_network *network, const struct tutti_task 
   struct data *data = make_data(task);
   tutti_tensors *weights = make_weights(network, task);
   struct cpu_config config = make_config();
-  struct tutti_job job = {.size = sizeof job, .seed = 9, .task = task, .network = network, .config = &config, .train = data->split};
+  struct tutti_job job = {
+      .size = sizeof job, .seed = 9, .task = task, .network = network, .config = &config, .train = data->split};
   struct reference reference;
   reference_create(&reference, network, task, weights);
   reference.rows = ROWS;
@@ -135,8 +146,8 @@ static void check_network(const tutti_network *network, const struct tutti_task 
       assert_non_null(array);
       assert_int_equal(array->count, tensor->bytes / sizeof(float));
       for (size_t i = 0; i < array->count; i += 1 + array->count / 60 + 4 * (size_t)cpu)
-        golden_close((double)((float *)tensor->data)[i], reference_derivative(&reference, array, i), 2e-4, 5e-6, tensor->name,
-                     __FILE__, __LINE__);
+        golden_close((double)((float *)tensor->data)[i], reference_derivative(&reference, array, i), 2e-4, 5e-6,
+                     tensor->name, __FILE__, __LINE__);
     }
     tutti_tensors_destroy(gradient);
     size_t width = tutti_predictions_width(task->kind, task->outputs);
@@ -179,7 +190,7 @@ static uint32_t op(tutti_network *network, enum tutti_op what, size_t count, con
   OK(tutti_network_add(context, network, what, NULL, count, inputs, &attributes, &layer));
   return layer;
 }
-#define OP(network, what, ...)                                                                                           \
+#define OP(network, what, ...)                                                                                         \
   op(network, what, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[]){__VA_ARGS__})
 
 static void end(tutti_network *network, uint32_t input, const struct tutti_task *task) {
@@ -237,7 +248,8 @@ static void test_shared_relu(void **state) {
   struct tutti_task task = make_task(TUTTI_OP_HEAD_LINEAR, 1);
   tutti_network *network = begin(&task);
   uint32_t shared = dense(network, 0, 20, TUTTI_ACTIVATION_RELU);
-  uint32_t left = dense(network, shared, 20, TUTTI_ACTIVATION_RELU), right = dense(network, shared, 20, TUTTI_ACTIVATION_TANH);
+  uint32_t left = dense(network, shared, 20, TUTTI_ACTIVATION_RELU),
+           right = dense(network, shared, 20, TUTTI_ACTIVATION_TANH);
   uint32_t sum = OP(network, TUTTI_OP_ADD, left, right, right, shared);
   end(network, OP(network, TUTTI_OP_CONCAT, sum, left), &task);
 }
@@ -247,8 +259,8 @@ static void test_other_ops(void **state) {
   struct tutti_task task = make_task(TUTTI_OP_HEAD_GAUSSIAN, 1);
   tutti_network *network = begin(&task);
   uint32_t one = dense(network, 0, 9, TUTTI_ACTIVATION_LINEAR), flat = OP(network, TUTTI_OP_FLATTEN, 0);
-  uint32_t crelu = OP(network, TUTTI_OP_ACTIVATION, one);                  /* 18 */
-  uint32_t joined = OP(network, TUTTI_OP_CONCAT, crelu, flat, one);        /* 32 */
+  uint32_t crelu = OP(network, TUTTI_OP_ACTIVATION, one);           /* 18 */
+  uint32_t joined = OP(network, TUTTI_OP_CONCAT, crelu, flat, one); /* 32 */
   uint32_t two = dense(network, OP(network, TUTTI_OP_DROPOUT, joined), 9, TUTTI_ACTIVATION_SIGMOID);
   uint32_t path = OP(network, TUTTI_OP_DROP_PATH, two), same = OP(network, TUTTI_OP_IDENTITY, one);
   uint32_t mean = OP(network, TUTTI_OP_MEAN, path, same, one), nothing = OP(network, TUTTI_OP_ZERO, one);
@@ -314,9 +326,11 @@ static void test_wide(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_activations), cmocka_unit_test(test_heads),      cmocka_unit_test(test_skips),
-      cmocka_unit_test(test_shared_relu), cmocka_unit_test(test_other_ops),  cmocka_unit_test(test_batch_norm),
-      cmocka_unit_test(test_detach),      cmocka_unit_test(test_no_bias_and_own_l2), cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_activations), cmocka_unit_test(test_heads),
+      cmocka_unit_test(test_skips),       cmocka_unit_test(test_shared_relu),
+      cmocka_unit_test(test_other_ops),   cmocka_unit_test(test_batch_norm),
+      cmocka_unit_test(test_detach),      cmocka_unit_test(test_no_bias_and_own_l2),
+      cmocka_unit_test(test_wide),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

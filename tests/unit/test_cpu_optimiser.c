@@ -1,5 +1,5 @@
-/* test_cpu_optimiser.c - trajectories of every optimiser of backend cpu, on every instruction set that this machine has,
-   against the rules in double precision; L2, clipping; golden numbers of Gaussian and NOMU networks. */
+/* test_cpu_optimiser.c - trajectories of every optimiser of backend cpu, on every instruction set that this machine
+   has, against the rules in double precision; L2, clipping; golden numbers of Gaussian and NOMU networks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,10 +14,10 @@
 
 static tutti_context *context;
 
-#define OK(call)                                                                                                         \
-  do {                                                                                                                   \
-    if ((call) != TUTTI_OK)                                                                                              \
-      fail_msg("%s", tutti_error_message(context));                                                                      \
+#define OK(call)                                                                                                       \
+  do {                                                                                                                 \
+    if ((call) != TUTTI_OK)                                                                                            \
+      fail_msg("%s", tutti_error_message(context));                                                                    \
   } while (0)
 
 static int set_up(void **state) {
@@ -32,8 +32,15 @@ static int tear_down(void **state) {
 }
 
 static struct cpu_config make_config(int optimiser) {
-  return (struct cpu_config){.epochs = 3, .batch_size = 8, .optimiser = optimiser, .learning_rate = 1e-2, .beta1 = 0.9,
-                             .beta2 = 0.999, .epsilon = 1e-7, .initialiser_range = 0.5, .accumulator = 0.1};
+  return (struct cpu_config){.epochs = 3,
+                             .batch_size = 8,
+                             .optimiser = optimiser,
+                             .learning_rate = 1e-2,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-7,
+                             .initialiser_range = 0.5,
+                             .accumulator = 0.1};
 }
 
 /* --- the rules, one weight at a time --- */
@@ -65,7 +72,8 @@ static void scalar_step(const struct cpu_config *c, struct scalar *s, double g, 
     s->w -= rate * step;
     return;
   }
-  default: break;
+  default:
+    break;
   }
   s->m = c->beta1 * s->m + (1 - c->beta1) * g;
   if (c->optimiser == CPU_ADAMAX) {
@@ -101,8 +109,13 @@ struct bench {
 
 static void bench_create(struct bench *b, const struct cpu_config *config, enum tutti_cpu cpu) {
   uint32_t layer;
-  b->task = (struct tutti_task){.size = sizeof b->task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, INPUTS}, .outputs = 1,
-                                .train_rows = 1, .head = TUTTI_OP_HEAD_LINEAR, .head_attributes = tutti_attributes_default()};
+  b->task = (struct tutti_task){.size = sizeof b->task,
+                                .kind = TUTTI_TASK_REGRESSION,
+                                .input = {1, 1, INPUTS},
+                                .outputs = 1,
+                                .train_rows = 1,
+                                .head = TUTTI_OP_HEAD_LINEAR,
+                                .head_attributes = tutti_attributes_default()};
   OK(tutti_network_create(context, b->task.input, &b->network));
   OK(tutti_network_add_dense(context, b->network, NULL, 0, UNITS, TUTTI_ACTIVATION_RELU, &layer));
   OK(tutti_network_add_head(context, b->network, layer, &b->task));
@@ -246,10 +259,16 @@ static void check_tensors(const tutti_tensors *have, const json_t *want, size_t 
 static void test_golden_gaussian(void **state) {
   (void)state;
   static const char *const names[] = {"W1", "b1", "W2", "b2", "W3", "b3"};
-  static const char *const tensors[] = {"one/weight", "one/bias", "two/weight", "two/bias", "output/weight", "output/bias"};
+  static const char *const tensors[] = {"one/weight", "one/bias",      "two/weight",
+                                        "two/bias",   "output/weight", "output/bias"};
   json_t *golden = golden_load("gaussian_nll");
-  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, 3}, .outputs = 1,
-                            .train_rows = 8, .head = TUTTI_OP_HEAD_GAUSSIAN, .head_attributes = tutti_attributes_default()};
+  struct tutti_task task = {.size = sizeof task,
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .input = {1, 1, 3},
+                            .outputs = 1,
+                            .train_rows = 8,
+                            .head = TUTTI_OP_HEAD_GAUSSIAN,
+                            .head_attributes = tutti_attributes_default()};
   task.head_attributes.variance = true;
   task.head_attributes.scale = 1;
   task.head_attributes.floor = 1e-6;
@@ -298,8 +317,8 @@ static tutti_network *nomu_network(struct tutti_task *task, const json_t *config
     double l2;
     uint32_t *layer;
     bool hidden;
-  } dense[] = {{"f1", 5, lambda_f, &f, true},  {"f2", 4, lambda_f, &f, true},  {"r1", 3, lambda_r, &r, true},
-               {"r2", 3, lambda_r, &r, true},  {"f3", 1, lambda_f, &mean, false}, {"r3", 1, lambda_r, &raw, false}};
+  } dense[] = {{"f1", 5, lambda_f, &f, true}, {"f2", 4, lambda_f, &f, true},     {"r1", 3, lambda_r, &r, true},
+               {"r2", 3, lambda_r, &r, true}, {"f3", 1, lambda_f, &mean, false}, {"r3", 1, lambda_r, &raw, false}};
   f = r = 0;
   for (size_t i = 0; i < 6; i++) {
     uint32_t from = *dense[i].layer;
@@ -334,7 +353,8 @@ static const char *const nomu_tensors[] = {"f1/weight", "f1/bias", "f2/weight", 
 
 /* Loss with L2, and gradients into the plan, of the golden data with their artificial points. */
 static double nomu_gradient(struct cpu_plan *plan, const json_t *golden) {
-  float *x = golden_floats(golden_get(golden, "x_train"), NULL), *y = golden_floats(golden_get(golden, "y_train"), NULL);
+  float *x = golden_floats(golden_get(golden, "x_train"), NULL),
+        *y = golden_floats(golden_get(golden, "y_train"), NULL);
   float *artificial = golden_floats(golden_get(golden, "x_artificial"), NULL);
   for (size_t r = 0; r < 16; r++)
     memcpy(plan->nodes[0].value + r * plan->nodes[0].ld, r < 6 ? x + 2 * r : artificial + 2 * (r - 6), 2 * sizeof *x);
@@ -346,7 +366,8 @@ static double nomu_gradient(struct cpu_plan *plan, const json_t *golden) {
   backend_cpu_backward(plan, 16);
   for (size_t s = 0; s < plan->segment_count; s++)
     loss += 0.5 * (double)plan->segments[s].decay *
-            plan->kernels->sum_squares(plan->segments[s].rows * plan->segments[s].ld, plan->weights + plan->segments[s].offset);
+            plan->kernels->sum_squares(plan->segments[s].rows * plan->segments[s].ld,
+                                       plan->weights + plan->segments[s].offset);
   free(x), free(y), free(artificial);
   return loss;
 }
@@ -354,8 +375,12 @@ static double nomu_gradient(struct cpu_plan *plan, const json_t *golden) {
 static void test_golden_nomu(void **state) {
   (void)state;
   json_t *golden = golden_load("nomu_loss");
-  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, 2}, .outputs = 1,
-                            .train_rows = 6, .head = TUTTI_OP_HEAD_NOMU};
+  struct tutti_task task = {.size = sizeof task,
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .input = {1, 1, 2},
+                            .outputs = 1,
+                            .train_rows = 6,
+                            .head = TUTTI_OP_HEAD_NOMU};
   for (size_t n = 0; n < 3; n++)
     for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
       json_t *one = golden_at(golden_get(golden, "cases"), n);
@@ -387,8 +412,12 @@ static void test_golden_adam(void **state) {
   (void)state;
   json_t *golden = golden_load("nomu_loss");
   json_t *first = golden_get(golden_at(golden_get(golden, "cases"), 0), "config");
-  struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .input = {1, 1, 2}, .outputs = 1,
-                            .train_rows = 6, .head = TUTTI_OP_HEAD_NOMU};
+  struct tutti_task task = {.size = sizeof task,
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .input = {1, 1, 2},
+                            .outputs = 1,
+                            .train_rows = 6,
+                            .head = TUTTI_OP_HEAD_NOMU};
   for (size_t n = 0; n < 2; n++)
     for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
       json_t *one = golden_at(golden_get(golden, "adam"), n);

@@ -1,5 +1,5 @@
-/* test_cpu_train.c - whole trainings by backend cpu: what is learnt, repeated, kept and stopped; what is refused; and that a
-   step allocates nothing. */
+/* test_cpu_train.c - whole trainings by backend cpu: what is learnt, repeated, kept and stopped; what is refused; and
+   that a step allocates nothing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,10 +56,10 @@ struct setting {
   size_t seen, stop_after, allocated;
 };
 
-#define OK(call)                                                                                                         \
-  do {                                                                                                                   \
-    if ((call) != TUTTI_OK)                                                                                              \
-      fail_msg("%s", tutti_error_message(s->context));                                                                   \
+#define OK(call)                                                                                                       \
+  do {                                                                                                                 \
+    if ((call) != TUTTI_OK)                                                                                            \
+      fail_msg("%s", tutti_error_message(s->context));                                                                 \
   } while (0)
 
 static bool watch(void *argument, const struct tutti_epoch *epoch) {
@@ -93,8 +93,12 @@ static struct setting *begin(enum tutti_op head) {
   struct setting *s = calloc(1, sizeof *s);
   assert_int_equal(tutti_context_create(&s->context), TUTTI_OK);
   bool classes = head == TUTTI_OP_HEAD_SOFTMAX;
-  s->task = (struct tutti_task){.size = sizeof s->task, .kind = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
-                                .input = {1, 1, FEATURES}, .outputs = classes ? 3 : 1, .train_rows = ROWS, .head = head,
+  s->task = (struct tutti_task){.size = sizeof s->task,
+                                .kind = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
+                                .input = {1, 1, FEATURES},
+                                .outputs = classes ? 3 : 1,
+                                .train_rows = ROWS,
+                                .head = head,
                                 .head_attributes = tutti_attributes_default()};
   s->train = make_split(s, "train", ROWS);
   s->validation = make_split(s, "validation", HELD);
@@ -110,9 +114,17 @@ static struct setting *begin(enum tutti_op head) {
   OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
   s->values->epochs = 30;
   s->values->learning_rate = 0.01;
-  s->job = (struct tutti_job){.size = sizeof s->job, .trial = 1, .run_seed = 2, .seed = 3, .task = &s->task,
-                              .network = s->network, .config = s->values, .train = s->train, .validation = s->validation,
-                              .progress = watch, .progress_argument = s};
+  s->job = (struct tutti_job){.size = sizeof s->job,
+                              .trial = 1,
+                              .run_seed = 2,
+                              .seed = 3,
+                              .task = &s->task,
+                              .network = s->network,
+                              .config = s->values,
+                              .train = s->train,
+                              .validation = s->validation,
+                              .progress = watch,
+                              .progress_argument = s};
   return s;
 }
 
@@ -386,7 +398,8 @@ static void test_initialisers(void **state) {
     OK(tutti_network_add_dense(s->context, network, NULL, layer, 300, TUTTI_ACTIVATION_RELU, &layer));
     OK(tutti_network_add_head(s->context, network, layer, &s->task));
     s->values->initialiser = i;
-    OK(backend_cpu_plan_create(s->context, backend_cpu_kernels(TUTTI_CPU_BASELINE), network, &s->task, 1, false, &plan));
+    OK(backend_cpu_plan_create(s->context, backend_cpu_kernels(TUTTI_CPU_BASELINE), network, &s->task, 1, false,
+                               &plan));
     backend_cpu_weights_draw(plan, s->values, 5);
     const struct cpu_segment *middle = &plan->segments[2], *bias = &plan->segments[3];
     assert_int_equal(middle->rows, 200);
@@ -514,14 +527,16 @@ static void test_refusals(void **state) {
   job.validation = narrow;
   expect(s, cpu_ops.train(s->backend, s->context, &job, &s->outcome), TUTTI_ERROR_USAGE, "1 x 1 x 2");
   train(s);
-  expect(s, cpu_ops.predict(s->backend, s->context, &s->job, s->outcome.weights, narrow, out), TUTTI_ERROR_USAGE, "narrow");
+  expect(s, cpu_ops.predict(s->backend, s->context, &s->job, s->outcome.weights, narrow, out), TUTTI_ERROR_USAGE,
+         "narrow");
   tutti_split_destroy(narrow);
   /* weights of another network: one tensor missing, one of another size */
   tutti_tensors *wrong;
   size_t size = 5;
   float *values;
   OK(tutti_tensors_create(s->context, &wrong));
-  expect(s, cpu_ops.predict(s->backend, s->context, &s->job, wrong, s->validation, out), TUTTI_ERROR_USAGE, "no tensor");
+  expect(s, cpu_ops.predict(s->backend, s->context, &s->job, wrong, s->validation, out), TUTTI_ERROR_USAGE,
+         "no tensor");
   OK(tutti_tensors_add(s->context, wrong, tutti_tensors_at(s->outcome.weights, 0)->name, TUTTI_F32, 1, &size, &values));
   job = s->job;
   job.initial = wrong;
