@@ -1,4 +1,5 @@
 /* catalogue.c - the run's record in SQLite. */
+#include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -35,6 +36,7 @@ static const char schema[] =
 
 struct tutti_catalogue {
   sqlite3 *database;
+  bool write;
   sqlite3_stmt *statements[STATEMENTS];
 };
 
@@ -57,7 +59,9 @@ const char *tutti_catalogue_journal_mode(const char *folder) {
 static enum tutti_status fail(tutti_context *context, tutti_catalogue *catalogue, const char *doing) {
   int code = sqlite3_extended_errcode(catalogue->database);
   enum tutti_status status = TUTTI_ERROR_IO;
-  if ((code & 0xff) == SQLITE_FULL)
+  int system = sqlite3_system_errno(catalogue->database);
+  bool full = system == ENOSPC || system == EDQUOT || system == EFBIG;
+  if ((code & 0xff) == SQLITE_FULL || ((code & 0xff) == SQLITE_IOERR && full))
     status = TUTTI_ERROR_FULL;
   else if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
     status = TUTTI_ERROR_CORRUPT;
@@ -85,6 +89,7 @@ enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path,
     goto out;
   }
   (void)sqlite3_busy_timeout(catalogue->database, 5000);
+  catalogue->write = write;
   if (write) {
     TUTTI_TRY_OUT(context, tutti_strdup(context, path, &folder));
     char *slash = strrchr(folder, '/');
@@ -118,6 +123,9 @@ void tutti_catalogue_close(tutti_catalogue *catalogue) {
     return;
   for (int i = 0; i < STATEMENTS; i++)
     (void)sqlite3_finalize(catalogue->statements[i]);
+  /* At rest the catalogue is one file, which may be copied and read anywhere. Where a reader is at work it stays as it is. */
+  if (catalogue->write)
+    (void)sqlite3_exec(catalogue->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
   (void)sqlite3_close(catalogue->database);
   tutti_free(catalogue);
 }

@@ -42,6 +42,8 @@ const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recip
   return recipe->evaluation ? tutti_config_values(recipe->evaluation) : NULL;
 }
 
+const char *tutti_recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }
+
 const char *tutti_recipe_folder(const tutti_recipe *recipe) { return recipe->folder; }
 
 const tutti_domain *tutti_recipe_hyperparameters(const tutti_recipe *recipe) { return recipe->hyperparameters; }

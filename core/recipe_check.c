@@ -101,12 +101,9 @@ static enum tutti_status unknown_section(tutti_context *context, const tutti_rec
                  closest ? "; did you mean [" : "", closest ? closest : "", closest ? "]?" : ""));
 }
 
-/* The first file, for what is wrong with the recipe as a whole. */
-static const char *recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }
-
 static enum tutti_status needs_value(tutti_context *context, const tutti_recipe *recipe, const char *section,
                                      const struct tutti_param *param) {
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [%s] %s: needs a value: %s", recipe_path(recipe), section,
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [%s] %s: needs a value: %s", tutti_recipe_path(recipe), section,
                     param->name, param->doc);
 }
 
@@ -228,10 +225,10 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
   }
   if (has_section(recipe, "head"))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [head] says how data are predicted, and there is no [data]",
-                      recipe_path(recipe));
+                      tutti_recipe_path(recipe));
   if (has_section(recipe, "evaluation"))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: [evaluation] is of predictions for data, and there is no [data]",
-                      recipe_path(recipe));
+                      tutti_recipe_path(recipe));
   return TUTTI_OK;
 }
 
@@ -263,7 +260,7 @@ static enum tutti_status put_root(tutti_context *context, tutti_recipe *recipe, 
   if (status == TUTTI_OK)
     return TUTTI_OK;
   return entry ? tutti_recipe_blame(context, entry, status)
-               : tutti_error_prefix(context, status, "%s: [%s] plugin: ", recipe_path(recipe), section);
+               : tutti_error_prefix(context, status, "%s: [%s] plugin: ", tutti_recipe_path(recipe), section);
 }
 
 /* A plugin that is named by another's parameter is not chosen in its own section. */
@@ -341,7 +338,7 @@ static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recip
     if (i >= tutti_host_sections(recipe->host) ||
         strcmp(tutti_host_section(recipe->host, i, &descriptor, &config), section) != 0)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: [%s] takes a plugin out of a section that an earlier one fills", recipe_path(recipe),
+                        "%s: [%s] takes a plugin out of a section that an earlier one fills", tutti_recipe_path(recipe),
                         section);
   }
   return TUTTI_OK;
@@ -375,12 +372,12 @@ static enum tutti_status check_sections(tutti_context *context, const tutti_reci
 enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe) {
   struct tutti_host_facts facts = {.size = sizeof facts};
   /* The recipe itself is the file that was read first; those that it extends follow. */
-  TUTTI_TRY(context, fill_own_sections(context, recipe, recipe_path(recipe)));
+  TUTTI_TRY(context, fill_own_sections(context, recipe, tutti_recipe_path(recipe)));
   TUTTI_TRY(context, tutti_host_create(context, &facts, &recipe->host));
   TUTTI_TRY(context, set_plugins(context, recipe));
   TUTTI_TRY(context, check_sections(context, recipe));
   TUTTI_TRY(context, tutti_recipe_set_hyperparameters(context, recipe));
   TUTTI_TRY(context, check_needed(context, recipe));
   enum tutti_status status = tutti_host_check(context, recipe->host);
-  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, status, "%s: ", recipe_path(recipe));
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
 }

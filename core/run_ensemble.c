@@ -16,11 +16,6 @@ enum tutti_status tutti_run_choose(tutti_context *context, const tutti_host *hos
   tutti_selector *selector = NULL;
   struct tutti_selector_setup setup = {.size = sizeof setup, .host = host, .seed = seed};
   struct tutti_pool pool = {.size = sizeof pool};
-  const tutti_split *validation = tutti_dataset_find(source->experiment->dataset, "validation");
-  if (!validation || tutti_split_rows(validation) == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "an ensemble is selected on the validation rows, and the data have none; give [data] split a second "
-                      "share, as in 0.8 0.1 0.1");
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, "validation", count, trials, &pool));
   TUTTI_TRY_OUT(context, tutti_selector_create(context, host, "selector", &setup, &selector));
   TUTTI_TRY_OUT(context, tutti_selector_select(context, selector, &pool, 0, ensemble));

@@ -69,6 +69,14 @@ static enum tutti_status own_ensemble(tutti_context *context, const tutti_view *
   return status;
 }
 
+static enum tutti_status check_data(tutti_context *context, const tutti_view *view) {
+  if (view->experiment->dataset)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: its backend %s works without data, so there are no ensembles and "
+                    "predictions; tutti status shows its best trial",
+                    view->directory, tutti_backend_descriptor(view->experiment->backend)->name);
+}
+
 /* `given`, or a copy of the run's own; an error when there is neither. */
 static enum tutti_status which_ensemble(tutti_context *context, const tutti_view *view, const char *given, char **text) {
   if (given)
@@ -166,6 +174,7 @@ enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, 
   enum tutti_status status = TUTTI_OK;
   tutti_ensemble *ensemble = NULL;
   char *text = NULL;
+  TUTTI_TRY(context, check_data(context, view));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, ensemble, json));
@@ -318,9 +327,7 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   tutti_split *split = NULL;
   char *text = NULL;
   *forecast = (struct tutti_forecast){.size = sizeof *forecast};
-  if (!view->experiment->dataset)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: backend %s has no data, so there is nothing to predict",
-                      view->directory, tutti_backend_descriptor(view->experiment->backend)->name);
+  TUTTI_TRY(context, check_data(context, view));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
   TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));

@@ -2,6 +2,7 @@
 #include "trial_impl.h"
 
 #include "file_impl.h"
+#include "text_impl.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -142,21 +143,31 @@ static enum tutti_status write_text(tutti_context *context, json_t *files, const
   return note_file(context, files, folder, name);
 }
 
+static void add_cell(struct tutti_text *text, const char *separator, double number) {
+  tutti_text_add(text, "%s", separator);
+  if (isnan(number))
+    tutti_text_add(text, "nan");
+  else
+    tutti_text_add_number(text, number);
+}
+
 /* The learning curve as CSV; no seconds, so that a run and its repetition write the same bytes. */
 static enum tutti_status write_curve(tutti_context *context, const struct tutti_training *training, json_t *files,
                                      const char *folder) {
-  enum { LINE = 128 };
-  static const char head[] = "epoch,steps,learning_rate,train_loss,validation_loss\n";
-  char *text;
-  TUTTI_TRY(context, tutti_alloc(context, sizeof head + training->epochs * LINE, 1, &text));
-  size_t used = (size_t)sprintf(text, "%s", head);
+  struct tutti_text text = tutti_text_begin(context);
+  char *curve;
+  tutti_text_add(&text, "epoch,steps,learning_rate,train_loss,validation_loss\n");
   for (size_t i = 0; i < training->epochs; i++) {
     const struct tutti_epoch *epoch = &training->curve[i];
-    used += (size_t)snprintf(text + used, LINE, "%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g\n", epoch->epoch, epoch->steps,
-                             epoch->learning_rate, epoch->train_loss, epoch->validation_loss);
+    tutti_text_add(&text, "%" PRIu32 ",%" PRIu64, epoch->epoch, epoch->steps);
+    add_cell(&text, ",", epoch->learning_rate);
+    add_cell(&text, ",", epoch->train_loss);
+    add_cell(&text, ",", epoch->validation_loss);
+    tutti_text_add(&text, "\n");
   }
-  enum tutti_status status = write_text(context, files, folder, "curve.csv", text);
-  tutti_free(text);
+  TUTTI_TRY(context, tutti_text_take(&text, &curve));
+  enum tutti_status status = write_text(context, files, folder, "curve.csv", curve);
+  tutti_free(curve);
   return status;
 }
 

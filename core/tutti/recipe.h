@@ -42,6 +42,8 @@ TUTTI_API const tutti_config *tutti_recipe_data(const tutti_recipe *recipe);
 TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
 /* [evaluation]; NULL likewise. */
 TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe);
+/* The recipe's file, as it was named. */
+TUTTI_API const char *tutti_recipe_path(const tutti_recipe *recipe);
 /* Folder of the recipe's file, absolute. Paths in configs are absolute already: relative ones are taken from the folder of the
    file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);

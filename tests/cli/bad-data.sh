@@ -41,6 +41,12 @@ sed 's/^split = .*/train_rows = train.rows\nvalidation_rows = validation.rows\nt
 tutti validate files.ini
 expect_usage_error rare
 
+# Nothing to compare trials on; a loss that the task does not have.
+tutti run small.ini --set "data.split=0.8 0 0.2"
+expect_usage_error small.ini data.split "validation rows"
+tutti run small.ini --set run.loss=error
+expect_usage_error small.ini run.loss "'nll' here"
+
 # Diverging training is a failed trial, and a run of nothing else has no ensemble.
 cp good.csv table.csv
 sed 's/^learning_rate = .*/learning_rate = 1e30/; s/^\[backend\]/[backend]\noptimiser = sgd/' small.ini >diverging.ini
@@ -50,4 +56,15 @@ expect_err "none of 6 trials finished"
 tutti status runs/small
 expect_code 0
 expect_out failed
+
+# A run without data has trials, and nothing to select, evaluate or predict.
+function_recipe values 0 4 >values.ini
+tutti run values.ini --out values --quiet
+expect_code 0
+for command in select evaluate "predict values"; do
+  # shellcheck disable=SC2086
+  tutti $command values
+  expect_code 2
+  expect_err function
+done
 finish

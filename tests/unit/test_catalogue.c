@@ -62,6 +62,7 @@ static void ask(tutti_catalogue *catalogue, uint64_t number, uint64_t parent) {
 static void what_is_committed_is_read_back(void **state) {
   tutti_catalogue *catalogue;
   struct seen seen = {0};
+  char beside[80];
   (void)state;
   assert_int_equal(tutti_catalogue_open(context, path, true, &catalogue), TUTTI_OK);
   assert_int_equal(tutti_catalogue_begin(context, catalogue), TUTTI_OK);
@@ -75,6 +76,10 @@ static void what_is_committed_is_read_back(void **state) {
   assert_int_equal(tutti_catalogue_commit(context, catalogue), TUTTI_OK);
   tutti_catalogue_close(catalogue);
   assert_int_equal(tutti_catalogue_open(context, path, false, &catalogue), TUTTI_OK);
+  /* At rest it is one file, also while it is read. */
+  assert_int_equal(access(path, F_OK), 0);
+  (void)snprintf(beside, sizeof beside, "%s-wal", path);
+  assert_int_not_equal(access(beside, F_OK), 0);
   assert_int_equal(tutti_catalogue_visit(context, catalogue, see, &seen), TUTTI_OK);
   assert_int_equal(seen.count, 2);
   assert_string_equal(seen.candidate, "{\"a\": \"it's\"}");
