@@ -6,9 +6,9 @@
 
 struct tutti_config {
   const struct tutti_params *params;
-  void *values;  /* the struct, at least one byte */
-  void **owned;  /* [count]: the text or list that a field points to, or NULL */
-  bool *is_set;  /* [count] */
+  void *values; /* the struct, at least one byte */
+  void **owned; /* [count]: the text or list that a field points to, or NULL */
+  bool *is_set; /* [count] */
 };
 
 static void config_put(tutti_config *config, size_t index, const struct tutti_value *value) {
@@ -18,7 +18,8 @@ static void config_put(tutti_config *config, size_t index, const struct tutti_va
   config->is_set[index] = true;
 }
 
-static enum tutti_status config_allocate(tutti_context *context, const struct tutti_params *params, tutti_config **out) {
+static enum tutti_status config_allocate(tutti_context *context, const struct tutti_params *params,
+                                         tutti_config **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_config *config = NULL;
   *out = NULL;

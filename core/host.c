@@ -151,25 +151,30 @@ out:
   return status;
 }
 
-enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const char *name, const char *key,
-                                 const char *text) {
-  struct section *section = find(host, name);
-  if (!section)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s]: no plugin stands in this section", name);
-  const struct tutti_param *param = tutti_params_find(&section->descriptor->params, key);
-  if (param && param->type == TUTTI_PARAM_PLUGIN) {
-    /* Two plugins may share what stands in a section, but not ask for different ones there. */
-    for (size_t i = 0; i < host->count; i++) {
-      const struct section *other = &host->sections[i];
-      const struct tutti_param *same = tutti_params_find(&other->descriptor->params, key);
-      if (other != section && same && same->type == TUTTI_PARAM_PLUGIN && same->kind != param->kind)
-        return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s = %s: [%s] names '%s' there, a plugin of another kind", name,
-                          key, text, other->name, plugin_named(other->config, same));
-    }
-    TUTTI_TRY(context, tutti_config_set(context, section->config, key, text));
-    return tutti_host_put(context, host, key, param->kind, text);
+/* Two plugins may share what stands in a section, but not if they ask for different kinds. */
+static enum tutti_status check_kind(tutti_context *context, const tutti_host *host, const struct section *asking,
+                                    const struct tutti_param *param, const char *text) {
+  for (size_t i = 0; i < host->count; i++) {
+    const struct section *other = &host->sections[i];
+    const struct tutti_param *same = tutti_params_find(&other->descriptor->params, param->name);
+    if (other != asking && same && same->type == TUTTI_PARAM_PLUGIN && same->kind != param->kind)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s = %s: [%s] names '%s' there, a plugin of another kind",
+                        asking->name, param->name, text, other->name, plugin_named(other->config, same));
   }
-  return tutti_config_set(context, section->config, key, text);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const char *section, const char *name,
+                                 const char *text) {
+  const struct section *asking = find(host, section);
+  if (!asking)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s]: no plugin stands in this section", section);
+  const struct tutti_param *param = tutti_params_find(&asking->descriptor->params, name);
+  if (!param || param->type != TUTTI_PARAM_PLUGIN)
+    return tutti_config_set(context, asking->config, name, text);
+  TUTTI_TRY(context, check_kind(context, host, asking, param, text));
+  TUTTI_TRY(context, tutti_config_set(context, asking->config, name, text));
+  return tutti_host_put(context, host, param->name, param->kind, text);
 }
 
 /* Plugins may share what stands in a section, if each names it. */
@@ -182,10 +187,11 @@ static enum tutti_status check_shared(tutti_context *context, const tutti_host *
     const struct section *used = find(host, param->name);
     const char *stands = used ? used->descriptor->name : "none", *named = plugin_named(section->config, param);
     if (strcmp(stands, named) != 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "[%s] %s = %s, but [%s] is of %s, which the recipe or another plugin asks for; there can be one "
-                        "plugin only in a section: give both the same",
-                        section->name, param->name, named, param->name, stands);
+      return TUTTI_FAIL(
+          context, TUTTI_ERROR_USAGE,
+          "[%s] %s = %s, but [%s] is of %s, which the recipe or another plugin asks for; there can be one "
+          "plugin only in a section: give both the same",
+          section->name, param->name, named, param->name, stands);
   }
   return TUTTI_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "param_impl.h"
 
-static const char *const kind_names[TUTTI_KIND_COUNT + 1] = {"space",      "backend",   "builder",  "surrogate",
+static const char *const kind_names[TUTTI_KIND_COUNT + 1] = {"space",       "backend",   "builder",  "surrogate",
                                                              "acquisition", "maximiser", "selector", "executor"};
 
 const char *tutti_kind_name(enum tutti_kind kind) {
@@ -79,7 +79,8 @@ static const char *entry_fault(const struct tutti_param *param, size_t config_si
 }
 
 static bool overlaps(const struct tutti_param *a, const struct tutti_param *b) {
-  return a->offset < b->offset + tutti_param_field_size(b->type) && b->offset < a->offset + tutti_param_field_size(a->type);
+  return a->offset < b->offset + tutti_param_field_size(b->type) &&
+         b->offset < a->offset + tutti_param_field_size(a->type);
 }
 
 static enum tutti_status check_entry(tutti_context *context, const struct tutti_params *params, size_t index) {

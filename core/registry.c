@@ -1,9 +1,9 @@
 /* registry.c - finds, loads and checks plugins. What is loaded hangs on the context. */
 #include "context_impl.h"
 #include "instance_impl.h"
+#include "param_impl.h"
 #include "registry_impl.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -167,9 +167,10 @@ static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind,
   enum tutti_status status = visit_folders(context, name_in, &naming);
   if (status == TUTTI_OK) {
     const char *closest = tutti_closest_name(name, naming.count, (const char *const *)naming.names);
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'; %s%s%s'tutti list %s' shows those that there are",
-                        tutti_kind_name(kind), name, closest ? "did you mean '" : "", closest ? closest : "",
-                        closest ? "'? " : "", tutti_kind_name(kind));
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'; %s%s%s'tutti list %s' shows those that there are",
+                   tutti_kind_name(kind), name, closest ? "did you mean '" : "", closest ? closest : "",
+                   closest ? "'? " : "", tutti_kind_name(kind));
   }
   for (size_t i = 0; i < naming.count; i++)
     tutti_free(naming.names[i]);
@@ -178,15 +179,6 @@ static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind,
 }
 
 /* --- checking --- */
-
-static bool good_name(const char *name) {
-  if (!name || !*name || !islower((unsigned char)*name))
-    return false;
-  for (; *name; name++)
-    if (!islower((unsigned char)*name) && !isdigit((unsigned char)*name) && *name != '-')
-      return false;
-  return true;
-}
 
 /* Everything but available(), in an order in which nothing unchecked is touched. `file` is for messages. */
 static enum tutti_status check_descriptor(tutti_context *context, const char *file,
@@ -202,9 +194,11 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
                       descriptor->size, sizeof *descriptor);
   if ((unsigned)descriptor->kind >= TUTTI_KIND_COUNT)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: kind %d is none of ours", file, (int)descriptor->kind);
-  if (!good_name(descriptor->name))
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: expected a name of lower-case letters, digits and hyphens, found "
-                      "'%s'", file, descriptor->name ? descriptor->name : "");
+  if (!tutti_plugin_name_valid(descriptor->name))
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "%s: expected a name of lower-case letters, digits and hyphens, found "
+                      "'%s'",
+                      file, descriptor->name ? descriptor->name : "");
   if (!descriptor->version || !descriptor->summary || !descriptor->source || !descriptor->licence)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: version, summary, source and licence must all be there", file);
   if (!descriptor->create || !descriptor->destroy || !descriptor->ops)
@@ -214,8 +208,7 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: a %s must have the operation %s", file,
                       tutti_kind_name(descriptor->kind), missing);
   enum tutti_status status = tutti_params_check(context, &descriptor->params);
-  return status == TUTTI_OK ? TUTTI_OK
-                            : tutti_error_prefix(context, TUTTI_ERROR_PLUGIN, "%s: parameter table: ", file);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, TUTTI_ERROR_PLUGIN, "%s: parameter table: ", file);
 }
 
 static enum tutti_status check_available(tutti_context *context, const struct tutti_descriptor *descriptor) {
@@ -276,7 +269,7 @@ enum tutti_status tutti_plugin_find(tutti_context *context, enum tutti_kind kind
     *descriptor = loaded->descriptor;
     return TUTTI_OK;
   }
-  if (!good_name(name))
+  if (!tutti_plugin_name_valid(name))
     return not_found(context, kind, name);
   TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s-%s.so", tutti_kind_name(kind), name));
   finding.name = file;

@@ -36,11 +36,10 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
   const struct tutti_descriptor *descriptor = NULL;
   output = set_output_apart(output);
   enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
-  json_t *root = status == TUTTI_OK
-                     ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version", descriptor->version,
-                                 "summary", descriptor->summary)
-                     : json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason", tutti_error_message(context), "version", "",
-                                 "summary", "");
+  json_t *root = status == TUTTI_OK ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version",
+                                                descriptor->version, "summary", descriptor->summary)
+                                    : json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason",
+                                                tutti_error_message(context), "version", "", "summary", "");
   char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
   json_decref(root);
   if (!text)
@@ -93,7 +92,8 @@ static json_t *ask_child(const char *scanner, const char *file) {
   int ends[2], how = 0;
   pid_t child;
   char text[OUTPUT_SIZE] = "", reason[512] = "";
-  char *const command[] = {(char *)(uintptr_t)scanner, (char *)(uintptr_t) "scan-plugin", (char *)(uintptr_t)file, NULL};
+  char *const command[] = {(char *)(uintptr_t)scanner, (char *)(uintptr_t) "scan-plugin", (char *)(uintptr_t)file,
+                           NULL};
   posix_spawn_file_actions_t actions;
   if (pipe2(ends, O_CLOEXEC) != 0)
     return NULL;

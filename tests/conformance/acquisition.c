@@ -36,8 +36,7 @@ static void open_subject(struct conform *conform, struct subject *subject) {
                                        .scope = subject->world.scope};
   TRY(conform, tutti_surrogate_create(context, subject->world.host, "conform-surrogate", &ramp, &subject->surrogate));
   struct tutti_acquisition_setup setup = {.size = sizeof setup, .host = subject->world.host, .seed = WORLD_SEED};
-  TRY(conform,
-      tutti_acquisition_create(context, subject->world.host, "acquisition", &setup, &subject->acquisition));
+  TRY(conform, tutti_acquisition_create(context, subject->world.host, "acquisition", &setup, &subject->acquisition));
   subject->standing = (struct tutti_standing){.size = sizeof subject->standing,
                                               .best = 0.3,
                                               .step = OBSERVED,
@@ -106,18 +105,18 @@ static void check_finite(struct conform *conform) {
   open_subject(conform, &subject);
   prepare(conform, &subject);
   fill_grid(mean, deviation);
-  TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean, deviation,
-                                         worth, by_mean, by_deviation));
-  TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean, deviation,
-                                         alone, NULL, NULL));
+  TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean,
+                                         deviation, worth, by_mean, by_deviation));
+  TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean,
+                                         deviation, alone, NULL, NULL));
   for (size_t i = 0; i < GRID; i++) {
     REQUIRE(conform, isfinite(worth[i]) && isfinite(by_mean[i]) && isfinite(by_deviation[i]),
             "mean %g, deviation %g: worth %g, derivatives %g and %g", mean[i], deviation[i], worth[i], by_mean[i],
             by_deviation[i]);
     REQUIRE(conform, worth[i] == alone[i], "mean %g, deviation %g: worth %g with derivatives, %g without", mean[i],
             deviation[i], worth[i], alone[i]);
-    REQUIRE(conform, by_mean[i] <= 1e-12, "mean %g, deviation %g: a larger mean is worth more (%g)", mean[i], deviation[i],
-            by_mean[i]);
+    REQUIRE(conform, by_mean[i] <= 1e-12, "mean %g, deviation %g: a larger mean is worth more (%g)", mean[i],
+            deviation[i], by_mean[i]);
   }
   close_subject(&subject);
 }
@@ -136,19 +135,19 @@ static void check_no_best(struct conform *conform) {
 
 static double worth_at(struct conform *conform, struct subject *subject, double mean, double deviation) {
   double worth;
-  TRY(conform, tutti_acquisition_moments(conform->context, subject->acquisition, &subject->standing, 1, &mean, &deviation,
-                                         &worth, NULL, NULL));
+  TRY(conform, tutti_acquisition_moments(conform->context, subject->acquisition, &subject->standing, 1, &mean,
+                                         &deviation, &worth, NULL, NULL));
   return worth;
 }
 
-static bool slopes_agree(struct conform *conform, struct subject *subject, double mean, double deviation, bool by_deviation,
-                         double slope) {
+static bool slopes_agree(struct conform *conform, struct subject *subject, double mean, double deviation,
+                         bool by_deviation, double slope) {
   for (double h = 1e-3; h > 1e-8; h /= 10) {
     double step = h * deviation;
-    double difference = by_deviation ? worth_at(conform, subject, mean, deviation + step) -
-                                           worth_at(conform, subject, mean, deviation - step)
-                                     : worth_at(conform, subject, mean + step, deviation) -
-                                           worth_at(conform, subject, mean - step, deviation);
+    double difference =
+        by_deviation
+            ? worth_at(conform, subject, mean, deviation + step) - worth_at(conform, subject, mean, deviation - step)
+            : worth_at(conform, subject, mean + step, deviation) - worth_at(conform, subject, mean - step, deviation);
     if (conform_close(difference / (2 * step), slope, 1e-4, 1e-7))
       return true;
   }
@@ -164,14 +163,14 @@ static void check_derivatives(struct conform *conform) {
   for (double deviation = 0.01; deviation < 20; deviation *= 3)
     for (double distance = -3; distance <= 3; distance += 0.75) {
       double mean = subject.standing.best + distance * deviation, worth, by_mean, by_deviation;
-      TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, 1, &mean, &deviation,
-                                             &worth, &by_mean, &by_deviation));
+      TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, 1, &mean,
+                                             &deviation, &worth, &by_mean, &by_deviation));
       REQUIRE(conform, slopes_agree(conform, &subject, mean, deviation, false, by_mean),
               "mean %g, deviation %g: the derivative by the mean is given as %g, finite differences disagree", mean,
               deviation, by_mean);
       REQUIRE(conform, slopes_agree(conform, &subject, mean, deviation, true, by_deviation),
-              "mean %g, deviation %g: the derivative by the deviation is given as %g, finite differences disagree", mean,
-              deviation, by_deviation);
+              "mean %g, deviation %g: the derivative by the deviation is given as %g, finite differences disagree",
+              mean, deviation, by_deviation);
     }
   close_subject(&subject);
 }
@@ -185,8 +184,8 @@ static void check_judge(struct conform *conform) {
   struct tutti_points proposal = subject.points;
   proposal.count = 1;
   for (unsigned round = 0; round < ROUNDS_MOST && !accept; round++)
-    TRY(conform, tutti_acquisition_judge(conform->context, subject.acquisition, &subject.standing, &proposal, round,
-                                         &accept));
+    TRY(conform,
+        tutti_acquisition_judge(conform->context, subject.acquisition, &subject.standing, &proposal, round, &accept));
   REQUIRE(conform, accept, "it refused a proposal %d times", ROUNDS_MOST);
   close_subject(&subject);
 }

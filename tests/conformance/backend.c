@@ -1,5 +1,5 @@
-/* backend.c - the contract of kind backend: of those that train networks, of those that take none, and of those that need
-   no data either. */
+/* backend.c - the contract of kind backend: of those that train networks, of those that take none, and of those that
+   need no data either. */
 #include "networks.h"
 
 #include <math.h>
@@ -131,8 +131,9 @@ static struct tutti_outcome finish(struct conform *conform, const struct subject
 
 static void require_same(struct conform *conform, const struct tutti_outcome *a, const struct tutti_outcome *b,
                          const char *what) {
-  REQUIRE(conform, a->state == b->state && memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->epochs == b->epochs &&
-                       a->best_epoch == b->best_epoch && a->steps == b->steps,
+  REQUIRE(conform,
+          a->state == b->state && memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->epochs == b->epochs &&
+              a->best_epoch == b->best_epoch && a->steps == b->steps,
           "%s: state, value, epochs or steps differ", what);
   REQUIRE(conform, !a->weights == !b->weights, "%s: weights there and not there", what);
   for (size_t i = 0; a->weights && i < tutti_tensors_count(a->weights); i++) {
@@ -151,16 +152,17 @@ static void require_layout(struct conform *conform, const struct subject *subjec
     double sum = 0;
     for (size_t k = 0; k < width; k++) {
       double value = (double)values[i * width + k];
-      bool variance = task->kind == TUTTI_TASK_REGRESSION && k % 2 == 1, probability = task->kind != TUTTI_TASK_REGRESSION;
-      REQUIRE(conform, isfinite(value) || (variance && isnan(value)), "%s: row %zu, number %zu is %g", subject->example.name,
-              i, k, value);
+      bool variance = task->kind == TUTTI_TASK_REGRESSION && k % 2 == 1,
+           probability = task->kind != TUTTI_TASK_REGRESSION;
+      REQUIRE(conform, isfinite(value) || (variance && isnan(value)), "%s: row %zu, number %zu is %g",
+              subject->example.name, i, k, value);
       REQUIRE(conform, !(variance && value < 0), "%s: row %zu has variance %g", subject->example.name, i, value);
-      REQUIRE(conform, !probability || (value >= 0 && value <= 1), "%s: row %zu has probability %g", subject->example.name,
-              i, value);
+      REQUIRE(conform, !probability || (value >= 0 && value <= 1), "%s: row %zu has probability %g",
+              subject->example.name, i, value);
       sum += value;
     }
-    REQUIRE(conform, task->kind == TUTTI_TASK_REGRESSION || fabs(sum - 1) < 1e-4, "%s: probabilities of row %zu sum to %g",
-            subject->example.name, i, sum);
+    REQUIRE(conform, task->kind == TUTTI_TASK_REGRESSION || fabs(sum - 1) < 1e-4,
+            "%s: probabilities of row %zu sum to %g", subject->example.name, i, sum);
   }
   bool known = !isnan(values[1]);
   REQUIRE(conform, subject->example.task.head != TUTTI_OP_HEAD_GAUSSIAN || !subject->job.network || known,
@@ -226,7 +228,8 @@ static void check_train(struct conform *conform) {
     close_subject(&subject);
     trained++;
   }
-  REQUIRE(conform, trained > 0, "it trains none of %zu small networks: %s", count, tutti_error_message(conform->context));
+  REQUIRE(conform, trained > 0, "it trains none of %zu small networks: %s", count,
+          tutti_error_message(conform->context));
 }
 
 /* A function of the job alone: again, by another instance, and after another job. */
@@ -461,16 +464,15 @@ static void check_ops(struct conform *conform) {
 static double loss_at(struct conform *conform, const struct subject *subject, const tutti_tensors *weights) {
   tutti_tensors *gradient = NULL;
   double loss = NAN;
-  TRY(conform,
-      tutti_backend_gradient(conform->context, subject->backend, &subject->job, weights, &loss, &gradient));
+  TRY(conform, tutti_backend_gradient(conform->context, subject->backend, &subject->job, weights, &loss, &gradient));
   tutti_tensors_destroy(gradient);
   REQUIRE(conform, isfinite(loss), "%s: the loss is %g", subject->example.name, loss);
   return loss;
 }
 
 /* The better of differences at several steps: rounding spoils the small ones, curvature and kinks the large. */
-static bool slopes_agree(struct conform *conform, const struct subject *subject, const tutti_tensors *weights, float *number,
-                         double slope, double *closest) {
+static bool slopes_agree(struct conform *conform, const struct subject *subject, const tutti_tensors *weights,
+                         float *number, double slope, double *closest) {
   static const float steps[] = {3e-2f, 1e-2f, 3e-3f, 1e-3f};
   float at = *number;
   bool agree = false;
@@ -515,8 +517,8 @@ static void check_tensor(struct conform *conform, const struct subject *subject,
       continue;
     }
     REQUIRE(conform, slopes_agree(conform, subject, weights, (float *)tensor->data + i, (double)slopes[i], &difference),
-            "%s: the derivative by %s[%zu] is given as %g, by differences it is %g", subject->example.name, gradient->name, i,
-            (double)slopes[i], difference);
+            "%s: the derivative by %s[%zu] is given as %g, by differences it is %g", subject->example.name,
+            gradient->name, i, (double)slopes[i], difference);
   }
 }
 
@@ -530,7 +532,8 @@ static void check_example_gradient(struct conform *conform, const struct subject
   for (size_t i = 0; i < tutti_tensors_count(gradient); i++) {
     const struct tutti_tensor *slopes = tutti_tensors_at(gradient, i);
     struct tutti_tensor *tensor = (struct tutti_tensor *)(uintptr_t)tutti_tensors_find(outcome.weights, slopes->name);
-    REQUIRE(conform, tensor && tensor->element == TUTTI_F32 && slopes->element == TUTTI_F32 && tensor->bytes == slopes->bytes,
+    REQUIRE(conform,
+            tensor && tensor->element == TUTTI_F32 && slopes->element == TUTTI_F32 && tensor->bytes == slopes->bytes,
             "%s: gradient %s is not like the weights", subject->example.name, slopes->name);
     scatter(tensor, i);
   }
@@ -570,7 +573,8 @@ static void check_initial(struct conform *conform) {
   subject.job.initial = given.weights;
   struct tutti_outcome first = finish(conform, &subject), again = finish(conform, &subject);
   require_same(conform, &first, &again, "started twice from the same weights");
-  const struct tutti_tensor *from = tutti_tensors_at(given.weights, 0), *to = tutti_tensors_find(first.weights, from->name);
+  const struct tutti_tensor *from = tutti_tensors_at(given.weights, 0),
+                            *to = tutti_tensors_find(first.weights, from->name);
   REQUIRE(conform, to && to->bytes == from->bytes, "weights %s are gone", from->name);
   tutti_tensors_destroy(given.weights), tutti_tensors_destroy(first.weights), tutti_tensors_destroy(again.weights);
   close_subject(&subject);

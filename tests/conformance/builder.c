@@ -62,8 +62,10 @@ static void tell(struct conform *conform, struct subject *subject, uint64_t tria
   struct tutti_result result = {.size = sizeof result,
                                 .trial = trial,
                                 .candidate = candidate,
-                                .state = fails ? TUTTI_STATE_FAILED : pruned ? TUTTI_STATE_PRUNED : TUTTI_STATE_FINISHED,
-                                .loss = fails || pruned                         ? NAN
+                                .state = fails    ? TUTTI_STATE_FAILED
+                                         : pruned ? TUTTI_STATE_PRUNED
+                                                  : TUTTI_STATE_FINISHED,
+                                .loss = fails || pruned                    ? NAN
                                         : subject->losses == LOSS_CONSTANT ? 0.5
                                                                            : world_loss(candidate),
                                 .seconds = 1,
@@ -119,8 +121,8 @@ static void require_same(struct conform *conform, const struct subject *a, const
     char *text = NULL, *other = NULL;
     TRY(conform, tutti_scope_print(conform->context, a->world.scope, one->candidate, &text));
     TRY(conform, tutti_scope_print(conform->context, b->world.scope, two->candidate, &other));
-    REQUIRE(conform, strcmp(text, other) == 0 && one->parent == two->parent, "%s: trial %" PRIu64 " was %s, then %s", what, i,
-            text, other);
+    REQUIRE(conform, strcmp(text, other) == 0 && one->parent == two->parent, "%s: trial %" PRIu64 " was %s, then %s",
+            what, i, text, other);
     tutti_free(text);
     tutti_free(other);
   }
@@ -155,8 +157,9 @@ static void check_seeds(struct conform *conform) {
   run(conform, &subject);
   for (uint64_t i = 0; i < subject.record.asked; i++)
     for (uint64_t k = 0; k < i; k++)
-      REQUIRE(conform, tutti_candidate_seed(subject.record.proposals[i].candidate) !=
-                           tutti_candidate_seed(subject.record.proposals[k].candidate),
+      REQUIRE(conform,
+              tutti_candidate_seed(subject.record.proposals[i].candidate) !=
+                  tutti_candidate_seed(subject.record.proposals[k].candidate),
               "trials %" PRIu64 " and %" PRIu64 " have the same seed", k, i);
   close_subject(&subject);
 }

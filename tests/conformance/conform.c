@@ -15,10 +15,14 @@
 enum { PLUGIN_TIMEOUT = 300 };
 
 static const struct conform_check *const checks_of[TUTTI_KIND_COUNT] = {
-    [TUTTI_KIND_SPACE] = conform_space,           [TUTTI_KIND_BACKEND] = conform_backend,
-    [TUTTI_KIND_BUILDER] = conform_builder,       [TUTTI_KIND_SURROGATE] = conform_surrogate,
-    [TUTTI_KIND_ACQUISITION] = conform_acquisition, [TUTTI_KIND_MAXIMISER] = conform_maximiser,
-    [TUTTI_KIND_SELECTOR] = conform_selector,     [TUTTI_KIND_EXECUTOR] = conform_executor,
+    [TUTTI_KIND_SPACE] = conform_space,
+    [TUTTI_KIND_BACKEND] = conform_backend,
+    [TUTTI_KIND_BUILDER] = conform_builder,
+    [TUTTI_KIND_SURROGATE] = conform_surrogate,
+    [TUTTI_KIND_ACQUISITION] = conform_acquisition,
+    [TUTTI_KIND_MAXIMISER] = conform_maximiser,
+    [TUTTI_KIND_SELECTOR] = conform_selector,
+    [TUTTI_KIND_EXECUTOR] = conform_executor,
 };
 
 /* --- leaving a check --- */
@@ -80,8 +84,8 @@ struct options {
 };
 
 static void print_result(const char *result, const struct conform *conform, const char *check) {
-  printf("%s %s/%s: %s%s%s\n", result, tutti_kind_name(conform->kind), conform->name, check, conform->why[0] ? ": " : "",
-         conform->why);
+  printf("%s %s/%s: %s%s%s\n", result, tutti_kind_name(conform->kind), conform->name, check,
+         conform->why[0] ? ": " : "", conform->why);
 }
 
 /* A context with the search path. What a failed check leaves behind dies with the process. */
@@ -221,11 +225,12 @@ static int parse_and_run(int argc, char **argv, struct options *options) {
       {"path", 'p', "FOLDER", 0, "Look for plugins in FOLDER, too", 0},
       {"set", 's', "KIND/NAME.KEY=VALUE", 0, "Try the plugin with this parameter instead of its default", 0},
       {0}};
-  static const struct argp argp = {.options = known,
-                                   .parser = parse_option,
-                                   .args_doc = "[KIND | KIND/NAME]...",
-                                   .doc = "Tries the contracts of Tutti's kinds of plugin on plugins: all that are found, or "
-                                          "those that are named."};
+  static const struct argp argp = {
+      .options = known,
+      .parser = parse_option,
+      .args_doc = "[KIND | KIND/NAME]...",
+      .doc = "Tries the contracts of Tutti's kinds of plugin on plugins: all that are found, or "
+             "those that are named."};
   options->paths = calloc((size_t)argc, sizeof *options->paths);
   options->settings = calloc((size_t)argc, sizeof *options->settings);
   options->wanted = calloc((size_t)argc, sizeof *options->wanted);

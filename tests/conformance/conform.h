@@ -29,10 +29,10 @@ extern const struct conform_check conform_space[], conform_backend[], conform_bu
 /* Leave the check: it failed, or it does not apply to this plugin. */
 _Noreturn void conform_fail(struct conform *conform, const char *format, ...) TUTTI_PRINTF(2, 3);
 _Noreturn void conform_skip(struct conform *conform, const char *format, ...) TUTTI_PRINTF(2, 3);
-#define REQUIRE(conform, condition, ...)                                                                                 \
-  do {                                                                                                                   \
-    if (!(condition))                                                                                                    \
-      conform_fail((conform), __VA_ARGS__);                                                                              \
+#define REQUIRE(conform, condition, ...)                                                                               \
+  do {                                                                                                                 \
+    if (!(condition))                                                                                                  \
+      conform_fail((conform), __VA_ARGS__);                                                                            \
   } while (0)
 /* A call that has to work, and one that has to fail with a message. */
 #define TRY(conform, call) conform_try((conform), (call), #call)

@@ -94,8 +94,8 @@ static void check_echo(struct conform *conform) {
     unsigned ends[TRIALS] = {0};
     char request[32];
     open_subject(conform, &subject, workers, 60);
-    REQUIRE(conform, tutti_executor_capacity(subject.executor) >= workers, "with %zu workers it holds %zu trials", workers,
-            tutti_executor_capacity(subject.executor));
+    REQUIRE(conform, tutti_executor_capacity(subject.executor) >= workers, "with %zu workers it holds %zu trials",
+            workers, tutti_executor_capacity(subject.executor));
     for (uint64_t trial = 0; trial < TRIALS; trial++) {
       (void)snprintf(request, sizeof request, "%s %" PRIu64, trial % 3 ? "echo" : "progress", trial);
       submit(conform, &subject, trial, request);
@@ -174,7 +174,8 @@ static void check_hang(struct conform *conform) {
   submit(conform, &subject, 0, "hang");
   submit(conform, &subject, 1, "echo");
   expect(conform, &subject, 0, TUTTI_REPLY_TIMED_OUT, NULL);
-  REQUIRE(conform, now() - begin >= 0.9 && now() - begin < 15, "a trial with 1 s to run was ended after %g s", now() - begin);
+  REQUIRE(conform, now() - begin >= 0.9 && now() - begin < 15, "a trial with 1 s to run was ended after %g s",
+          now() - begin);
   expect(conform, &subject, 1, TUTTI_REPLY_DONE, "echo");
   close_subject(&subject);
 }
@@ -203,7 +204,9 @@ static void check_cancel(struct conform *conform) {
   tutti_cancel(conform->context);
   double begin = now();
   enum tutti_status status = tutti_executor_wait(conform->context, subject.executor, 20, &reply);
-  REQUIRE(conform, (status == TUTTI_OK || status == TUTTI_ERROR_CANCELLED) && reply.kind == TUTTI_REPLY_NONE && now() - begin < 5,
+  REQUIRE(conform,
+          (status == TUTTI_OK || status == TUTTI_ERROR_CANCELLED) && reply.kind == TUTTI_REPLY_NONE &&
+              now() - begin < 5,
           "cancelled, it waited for %g s", now() - begin);
   close_subject(&subject);
 }

@@ -109,8 +109,7 @@ static tutti_candidate *maximise(struct conform *conform, struct subject *subjec
   tutti_candidate *candidate = NULL, *back = NULL;
   double worth;
   char *text = NULL;
-  TRY(conform,
-      tutti_maximiser_maximise(conform->context, subject->maximiser, &subject->objective, &candidate, &worth));
+  TRY(conform, tutti_maximiser_maximise(conform->context, subject->maximiser, &subject->objective, &candidate, &worth));
   TRY(conform, tutti_scope_print(conform->context, subject->world.scope, candidate, &text));
   TRY(conform, tutti_scope_parse(conform->context, subject->world.scope, text, &back));
   REQUIRE(conform, tutti_candidate_equal(candidate, back), "a candidate does not survive being written: %s", text);
@@ -166,13 +165,14 @@ static int descending(const void *a, const void *b) {
 }
 
 static void check_search(struct conform *conform, struct subject *subject) {
-  tutti_candidate **samples = world_candidates(conform, &subject->world, 3, SAMPLES), *found = maximise(conform, subject);
+  tutti_candidate **samples = world_candidates(conform, &subject->world, 3, SAMPLES),
+                  *found = maximise(conform, subject);
   double worths[SAMPLES], worth = worth_of(conform, subject, found);
   for (size_t i = 0; i < SAMPLES; i++)
     worths[i] = worth_of(conform, subject, samples[i]);
   qsort(worths, SAMPLES, sizeof *worths, descending);
-  REQUIRE(conform, worth > worths[SAMPLES / 4], "what it found is worth %g, a quarter of random candidates %g and more", worth,
-          worths[SAMPLES / 4]);
+  REQUIRE(conform, worth > worths[SAMPLES / 4], "what it found is worth %g, a quarter of random candidates %g and more",
+          worth, worths[SAMPLES / 4]);
   tutti_candidate_unref(found);
   world_release(SAMPLES, samples);
 }
@@ -204,8 +204,7 @@ static void check_few(struct conform *conform) {
   double worth;
   REQUIRE(conform, open_in(conform, &subject, WORLD_FEW), "%s", tutti_error_message(conform->context));
   for (size_t i = 0; i < 3; i++)
-    TRY(conform,
-        tutti_scope_from_point(conform->context, subject.world.scope, (double[]){(double)i}, i, &points[i]));
+    TRY(conform, tutti_scope_from_point(conform->context, subject.world.scope, (double[]){(double)i}, i, &points[i]));
   subject.objective.known = (const tutti_candidate *const *)points;
   subject.objective.known_count = 2;
   found = maximise(conform, &subject);

@@ -15,8 +15,8 @@ static struct tutti_attributes defaults(void) { return tutti_attributes_default(
 
 static uint32_t add_of(struct maker *maker, enum tutti_op op, const char *label, size_t count, const uint32_t *inputs,
                        const struct tutti_attributes *attributes) {
-  TRY(maker->conform, tutti_network_add(maker->conform->context, maker->network, op, label, count, inputs, attributes,
-                                        &maker->last));
+  TRY(maker->conform,
+      tutti_network_add(maker->conform->context, maker->network, op, label, count, inputs, attributes, &maker->last));
   return maker->last;
 }
 
@@ -27,8 +27,8 @@ static void then(struct maker *maker, enum tutti_op op, const struct tutti_attri
 
 static uint32_t dense(struct maker *maker, const char *label, uint32_t input, int32_t units,
                       enum tutti_activation activation) {
-  TRY(maker->conform, tutti_network_add_dense(maker->conform->context, maker->network, label, input, units, activation,
-                                              &maker->last));
+  TRY(maker->conform,
+      tutti_network_add_dense(maker->conform->context, maker->network, label, input, units, activation, &maker->last));
   return maker->last;
 }
 
@@ -44,8 +44,8 @@ static void make_no_bias(struct maker *maker) {
   attributes.units = 5;
   attributes.bias = false;
   then(maker, TUTTI_OP_DENSE, &attributes);
-  then(maker, TUTTI_OP_ACTIVATION, &(struct tutti_attributes){.size = sizeof(struct tutti_attributes),
-                                                              .activation = TUTTI_ACTIVATION_TANH});
+  then(maker, TUTTI_OP_ACTIVATION,
+       &(struct tutti_attributes){.size = sizeof(struct tutti_attributes), .activation = TUTTI_ACTIVATION_TANH});
 }
 
 static void make_l2(struct maker *maker) {
@@ -111,8 +111,8 @@ static void make_drop_path(struct maker *maker) {
 
 static void make_dropout(struct maker *maker) {
   dense(maker, NULL, 0, 6, TUTTI_ACTIVATION_TANH);
-  TRY(maker->conform, tutti_network_add_dropout(maker->conform->context, maker->network, NULL, maker->last, 0.3,
-                                                &maker->last));
+  TRY(maker->conform,
+      tutti_network_add_dropout(maker->conform->context, maker->network, NULL, maker->last, 0.3, &maker->last));
 }
 
 static void make_batch_norm(struct maker *maker) {
@@ -131,8 +131,8 @@ static void make_flatten(struct maker *maker) {
   dense(maker, NULL, maker->last, 4, TUTTI_ACTIVATION_TANH);
 }
 
-static void convolve(struct maker *maker, int32_t units, int32_t kernel, int32_t stride, int32_t dilation, int32_t groups,
-                     enum tutti_padding padding) {
+static void convolve(struct maker *maker, int32_t units, int32_t kernel, int32_t stride, int32_t dilation,
+                     int32_t groups, enum tutti_padding padding) {
   struct tutti_attributes attributes = defaults();
   attributes.units = units;
   attributes.kernel_height = attributes.kernel_width = kernel;
@@ -233,7 +233,8 @@ enum { RECIPES = sizeof recipes / sizeof recipes[0] };
 size_t example_count(void) { return RECIPES + TUTTI_ACTIVATION_COUNT; }
 
 static struct tutti_task task_of(int input, enum tutti_op head, bool variance) {
-  struct tutti_task task = world_task(head == TUTTI_OP_HEAD_SOFTMAX ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION);
+  struct tutti_task task =
+      world_task(head == TUTTI_OP_HEAD_SOFTMAX ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION);
   if (input == IMAGE)
     task.input = (struct tutti_shape){6, 6, 2};
   if (task.kind == TUTTI_TASK_REGRESSION && head != TUTTI_OP_HEAD_NOMU)

@@ -37,7 +37,8 @@ static tutti_ensemble *choose(struct conform *conform, struct subject *subject, 
   size_t members = tutti_ensemble_size(ensemble);
   for (size_t i = 0; i < members; i++) {
     struct tutti_member member = tutti_ensemble_member(ensemble, i);
-    REQUIRE(conform, member.weight > 0, "the weight of trial %llu is %g", (unsigned long long)member.trial, member.weight);
+    REQUIRE(conform, member.weight > 0, "the weight of trial %llu is %g", (unsigned long long)member.trial,
+            member.weight);
     sum += member.weight;
     for (size_t k = 0; k < i; k++)
       REQUIRE(conform, tutti_ensemble_member(ensemble, k).trial != member.trial, "trial %llu is a member twice",
@@ -62,8 +63,8 @@ static void require_same(struct conform *conform, const tutti_ensemble *a, const
           tutti_ensemble_size(a), tutti_ensemble_size(b));
   for (size_t i = 0; i < tutti_ensemble_size(a); i++) {
     struct tutti_member one = tutti_ensemble_member(a, i), two = tutti_ensemble_member(b, i);
-    REQUIRE(conform, one.trial == two.trial && one.weight == two.weight, "%s: member %zu was trial %llu, then %llu", what, i,
-            (unsigned long long)one.trial, (unsigned long long)two.trial);
+    REQUIRE(conform, one.trial == two.trial && one.weight == two.weight, "%s: member %zu was trial %llu, then %llu",
+            what, i, (unsigned long long)one.trial, (unsigned long long)two.trial);
   }
 }
 
@@ -120,7 +121,8 @@ static void check_permutation(struct conform *conform) {
   turned.losses = losses;
   tutti_ensemble *first = choose(conform, &subject, &pool, 0), *second = choose(conform, &subject, &turned, 0);
   for (size_t i = 0; i < MODELS; i++)
-    REQUIRE(conform, conform_close(weight_of(first, pool.trials[i]), weight_of(second, pool.trials[MODELS - 1 - i]), 1e-6, 1e-9),
+    REQUIRE(conform,
+            conform_close(weight_of(first, pool.trials[i]), weight_of(second, pool.trials[MODELS - 1 - i]), 1e-6, 1e-9),
             "model %zu has weight %g; with the trials in reversed order %g", i, weight_of(first, pool.trials[i]),
             weight_of(second, pool.trials[MODELS - 1 - i]));
   tutti_ensemble_destroy(first), tutti_ensemble_destroy(second);

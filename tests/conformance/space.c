@@ -112,8 +112,8 @@ static void check_round_trip(struct conform *conform) {
     REQUIRE(conform, root, "it prints what is no JSON: %s", text);
     TRY(conform, tutti_space_parse(conform->context, subject.space, text, &back));
     char *again = print(conform, back);
-    REQUIRE(conform, strcmp(text, again) == 0 && tutti_genotype_equal(genotype, back), "printed as %s, read as %s", text,
-            again);
+    REQUIRE(conform, strcmp(text, again) == 0 && tutti_genotype_equal(genotype, back), "printed as %s, read as %s",
+            text, again);
     json_decref(root);
     tutti_genotype_unref(genotype), tutti_genotype_unref(back);
     tutti_free(text), tutti_free(again);
@@ -122,8 +122,9 @@ static void check_round_trip(struct conform *conform) {
 }
 
 static void check_garbage(struct conform *conform) {
-  static const char *const wrong[] = {"", "{", "[[", "nonsense", "\"no such genotype\"", "{\"no_such_key\": 1}", "17", "null",
-                                      "[1e999]", "[-1, \"\\u0000\"]", "{\"units\": \"many\"}"};
+  static const char *const wrong[] = {
+      "",   "{",    "[[",      "nonsense",          "\"no such genotype\"", "{\"no_such_key\": 1}",
+      "17", "null", "[1e999]", "[-1, \"\\u0000\"]", "{\"units\": \"many\"}"};
   struct subject subject;
   open_subject(conform, &subject);
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -238,8 +239,8 @@ static void check_distances(struct conform *conform) {
     genotypes[i] = sample(conform, &subject, i);
   for (size_t i = 0; i < COUNT; i++) {
     double row[COUNT * MOST];
-    TRY(conform, tutti_space_distances(conform->context, genotypes[i], COUNT,
-                                       (const tutti_genotype *const *)genotypes, row));
+    TRY(conform,
+        tutti_space_distances(conform->context, genotypes[i], COUNT, (const tutti_genotype *const *)genotypes, row));
     for (size_t k = 0; k < COUNT; k++)
       memcpy(out[i][k], row + k * measures, measures * sizeof *row);
   }
@@ -247,8 +248,8 @@ static void check_distances(struct conform *conform) {
     for (size_t k = 0; k < COUNT; k++)
       for (size_t m = 0; m < measures; m++) {
         REQUIRE(conform, i != k || out[i][k][m] <= 1e-9, "measure %zu: a distance to itself is %g", m, out[i][k][m]);
-        REQUIRE(conform, conform_close(out[i][k][m], out[k][i][m], 1e-9, 1e-9), "measure %zu is not symmetric: %g, %g", m,
-                out[i][k][m], out[k][i][m]);
+        REQUIRE(conform, conform_close(out[i][k][m], out[k][i][m], 1e-9, 1e-9), "measure %zu is not symmetric: %g, %g",
+                m, out[i][k][m], out[k][i][m]);
       }
   for (size_t i = 0; i < COUNT; i++)
     tutti_genotype_unref(genotypes[i]);

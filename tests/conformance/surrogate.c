@@ -26,7 +26,8 @@ static void fill_values(struct conform *conform, struct subject *subject) {
     if (!subject->seen_vectors) {
       double distances[2];
       const tutti_genotype *to = tutti_candidate_genotype(subject->seen[i]);
-      TRY(conform, tutti_space_distances(conform->context, tutti_candidate_genotype(subject->seen[0]), 1, &to, distances));
+      TRY(conform,
+          tutti_space_distances(conform->context, tutti_candidate_genotype(subject->seen[0]), 1, &to, distances));
       value += sin(distances[0] + 0.3 * distances[1]);
     }
     subject->values[i] = value;
@@ -157,8 +158,7 @@ static void check_learns(struct conform *conform) {
   double mean[SEEN], deviation[SEEN];
   open_subject(conform, &subject);
   fit(conform, &subject, SEEN, subject.values);
-  TRY(conform,
-      tutti_surrogate_predict(conform->context, subject.surrogate, &subject.seen_points, mean, deviation));
+  TRY(conform, tutti_surrogate_predict(conform->context, subject.surrogate, &subject.seen_points, mean, deviation));
   REQUIRE(conform, distance(SEEN, mean, subject.values) < spread(SEEN, subject.values),
           "at the observed points it errs by %g, and their spread is %g", distance(SEEN, mean, subject.values),
           spread(SEEN, subject.values));
@@ -174,8 +174,9 @@ static void check_one_by_one(struct conform *conform) {
     struct tutti_points one = part(&subject.probe_points, i, 1);
     double mean, deviation;
     TRY(conform, tutti_surrogate_predict(conform->context, subject.surrogate, &one, &mean, &deviation));
-    REQUIRE(conform, conform_close(mean, together.mean[i], 1e-6, 1e-9) &&
-                         conform_close(deviation, together.deviation[i], 1e-4, 1e-6),
+    REQUIRE(conform,
+            conform_close(mean, together.mean[i], 1e-6, 1e-9) &&
+                conform_close(deviation, together.deviation[i], 1e-4, 1e-6),
             "point %zu alone: %g +- %g; among others: %g +- %g", i, mean, deviation, together.mean[i],
             together.deviation[i]);
   }
@@ -247,8 +248,8 @@ static void check_add(struct conform *conform) {
   fit(conform, &b, SEEN, b.values);
   struct moments added = predict(conform, &a), fitted = predict(conform, &b);
   double error = distance(PROBES, added.mean, fitted.mean), scale = spread(SEEN, a.values);
-  REQUIRE(conform, error < 0.5 * scale, "added to a fit they give means that differ by %g from a fit of all (spread %g)",
-          error, scale);
+  REQUIRE(conform, error < 0.5 * scale,
+          "added to a fit they give means that differ by %g from a fit of all (spread %g)", error, scale);
   close_subject(&a);
   close_subject(&b);
 }
@@ -265,7 +266,8 @@ static bool slopes_agree(struct conform *conform, struct subject *subject, doubl
       vector[k] = at + (side ? steps[i] : -steps[i]);
       struct tutti_points point = {
           .size = sizeof point, .count = 1, .dimension = subject->probe_points.dimension, .vectors = vector};
-      TRY(conform, tutti_surrogate_predict(conform->context, subject->surrogate, &point, &ends[side][0], &ends[side][1]));
+      TRY(conform,
+          tutti_surrogate_predict(conform->context, subject->surrogate, &point, &ends[side][0], &ends[side][1]));
     }
     agree = conform_close((ends[1][deviations] - ends[0][deviations]) / (2 * steps[i]), slope, 1e-3, 1e-5);
   }
@@ -286,11 +288,12 @@ static void check_gradient(struct conform *conform) {
   struct moments moments = predict(conform, &subject);
   for (size_t i = 0; i < PROBES; i++) {
     double *vector = subject.probe_vectors + i * width;
-    TRY(conform,
-        tutti_surrogate_gradient(conform->context, subject.surrogate, vector, &mean, &deviation, by_mean, by_deviation));
-    REQUIRE(conform, conform_close(mean, moments.mean[i], 1e-6, 1e-9) &&
-                         conform_close(deviation, moments.deviation[i], 1e-4, 1e-6),
-            "with its gradient it is %g +- %g, without %g +- %g", mean, deviation, moments.mean[i], moments.deviation[i]);
+    TRY(conform, tutti_surrogate_gradient(conform->context, subject.surrogate, vector, &mean, &deviation, by_mean,
+                                          by_deviation));
+    REQUIRE(
+        conform,
+        conform_close(mean, moments.mean[i], 1e-6, 1e-9) && conform_close(deviation, moments.deviation[i], 1e-4, 1e-6),
+        "with its gradient it is %g +- %g, without %g +- %g", mean, deviation, moments.mean[i], moments.deviation[i]);
     for (size_t k = 0; k < width; k++) {
       REQUIRE(conform, slopes_agree(conform, &subject, vector, k, false, by_mean[k]),
               "point %zu: derivative %zu of the mean is given as %g, finite differences disagree", i, k, by_mean[k]);

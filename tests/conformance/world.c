@@ -10,7 +10,9 @@ struct tutti_task world_task(enum tutti_task_kind kind) {
   struct tutti_task task = {.size = sizeof task,
                             .kind = kind,
                             .input = {1, 1, 4},
-                            .outputs = kind == TUTTI_TASK_CLASSIFICATION ? 3 : kind == TUTTI_TASK_REGRESSION ? 1 : 0,
+                            .outputs = kind == TUTTI_TASK_CLASSIFICATION ? 3
+                                       : kind == TUTTI_TASK_REGRESSION   ? 1
+                                                                         : 0,
                             .train_rows = WORLD_ROWS,
                             .head = kind == TUTTI_TASK_CLASSIFICATION ? TUTTI_OP_HEAD_SOFTMAX : TUTTI_OP_HEAD_GAUSSIAN,
                             .head_attributes = tutti_attributes_default()};
@@ -71,7 +73,8 @@ void world_pool(struct conform *conform, enum tutti_task_kind kind, size_t model
   bool classes = kind == TUTTI_TASK_CLASSIFICATION;
   size_t outputs = classes ? 3 : 1, width = classes ? 3 : 2;
   struct tutti_random random;
-  double *targets = conform_alloc(conform, rows, sizeof *targets), *losses = conform_alloc(conform, models, sizeof *losses);
+  double *targets = conform_alloc(conform, rows, sizeof *targets),
+         *losses = conform_alloc(conform, models, sizeof *losses);
   int32_t *labels = conform_alloc(conform, rows, sizeof *labels);
   uint64_t *trials = conform_alloc(conform, models, sizeof *trials);
   float **predictions = conform_alloc(conform, models, sizeof *predictions);

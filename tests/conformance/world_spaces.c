@@ -1,4 +1,5 @@
-/* world_spaces.c - small spaces to try plugins in: points of all sorts, three points only, and graphs with distances. */
+/* world_spaces.c - small spaces to try plugins in: points of all sorts, three points only, and graphs with distances.
+ */
 #include "conform.h"
 
 #include <jansson.h>
@@ -107,7 +108,8 @@ static enum tutti_status mutate_graph(void *self, tutti_context *context, struct
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *graph, &graph));
   *graph = *(const struct graph *)from;
   size_t place = tutti_random_below(random, graph->count);
-  graph->labels[place] = (graph->labels[place] + 1 + (uint32_t)tutti_random_below(random, GRAPH_LABELS - 1)) % GRAPH_LABELS;
+  graph->labels[place] =
+      (graph->labels[place] + 1 + (uint32_t)tutti_random_below(random, GRAPH_LABELS - 1)) % GRAPH_LABELS;
   *out = graph;
   return TUTTI_OK;
 }
@@ -187,13 +189,13 @@ static const struct tutti_space_ops graph_ops = {.size = sizeof graph_ops,
                                                  .measures = measures_graphs,
                                                  .distances = distances_graphs};
 
-#define WORLD_SPACE(text)                                                                                                \
-  TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, text), .version = "1", .summary = "a space to try plugins in", .source = "",   \
+#define WORLD_SPACE(text)                                                                                              \
+  TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, text), .version = "1", .summary = "a space to try plugins in", .source = "", \
                                                  .licence = "Apache-2.0", .params = TUTTI_NO_PARAMS
 
-const struct tutti_descriptor world_space_points = {
-    WORLD_SPACE("conform-points"), .create = create_points, .destroy = destroy_points, .ops = &points_ops};
-const struct tutti_descriptor world_space_few = {
-    WORLD_SPACE("conform-few"), .create = create_few, .destroy = destroy_points, .ops = &points_ops};
-const struct tutti_descriptor world_space_graphs = {
-    WORLD_SPACE("conform-graphs"), .create = create_graphs, .destroy = destroy_graphs, .ops = &graph_ops};
+const struct tutti_descriptor world_space_points = {WORLD_SPACE("conform-points"), .create = create_points,
+                                                    .destroy = destroy_points, .ops = &points_ops};
+const struct tutti_descriptor world_space_few = {WORLD_SPACE("conform-few"), .create = create_few,
+                                                 .destroy = destroy_points, .ops = &points_ops};
+const struct tutti_descriptor world_space_graphs = {WORLD_SPACE("conform-graphs"), .create = create_graphs,
+                                                    .destroy = destroy_graphs, .ops = &graph_ops};

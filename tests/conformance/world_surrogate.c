@@ -1,5 +1,5 @@
-/* world_surrogate.c - a surrogate to try acquisitions with: a ramp in the first coordinate, sure of itself near 0. It fits
-   nothing, so that what comes out is known. */
+/* world_surrogate.c - a surrogate to try acquisitions with: a ramp in the first coordinate, sure of itself near 0. It
+   fits nothing, so that what comes out is known. */
 #include "conform.h"
 
 static enum tutti_status create_ramp(tutti_context *context, const void *config, const void *setup, void **self) {
@@ -13,8 +13,8 @@ static enum tutti_status fit_ramp(void *self, tutti_context *context, const stru
   return TUTTI_OK;
 }
 
-static enum tutti_status predict_ramp(void *self, tutti_context *context, const struct tutti_points *points, double *mean,
-                                      double *deviation) {
+static enum tutti_status predict_ramp(void *self, tutti_context *context, const struct tutti_points *points,
+                                      double *mean, double *deviation) {
   (void)self, (void)context;
   for (size_t i = 0; i < points->count; i++) {
     mean[i] = points->vectors[i * points->dimension];

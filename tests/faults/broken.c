@@ -107,11 +107,10 @@ static bool unavailable(char *why, size_t why_size) {
 static const struct tutti_selector_ops ops = {.size = sizeof ops, .select = choose}, no_ops = {.size = sizeof no_ops},
                                        short_ops = {.size = sizeof(size_t), .select = choose};
 
-#define SOUND(text)                                                                                                      \
-  TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, text), .version = "1", .summary = "broken, or not", .source = "",           \
-                                                    .licence = "Apache-2.0",                                             \
-                                                    .params = TUTTI_PARAMS(params, struct config), .create = create,     \
-                                                    .destroy = tutti_free, .ops = &ops
+#define SOUND(text)                                                                                                    \
+  TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, text),                                                                    \
+      .version = "1", .summary = "broken, or not", .source = "", .licence = "Apache-2.0",                              \
+      .params = TUTTI_PARAMS(params, struct config), .create = create, .destroy = tutti_free, .ops = &ops
 
 #pragma GCC diagnostic ignored "-Woverride-init" /* a sound descriptor, and then its fault */
 #pragma GCC diagnostic ignored "-Wextra"

@@ -127,8 +127,9 @@ static void test_not_found(void **state) {
   const struct tutti_descriptor *descriptor;
   put(fixture, "broken", "sound");
   assert_int_equal(find(fixture, "suond", &descriptor), TUTTI_ERROR_USAGE);
-  assert_string_equal(tutti_error_message(fixture->context),
-                      "there is no selector 'suond'; did you mean 'sound'? 'tutti list selector' shows those that there are");
+  assert_string_equal(
+      tutti_error_message(fixture->context),
+      "there is no selector 'suond'; did you mean 'sound'? 'tutti list selector' shows those that there are");
   assert_int_equal(find(fixture, "../sound", &descriptor), TUTTI_ERROR_USAGE);
   assert_int_equal(find(fixture, "", &descriptor), TUTTI_ERROR_USAGE);
 }
@@ -244,7 +245,8 @@ static void test_scan(void **state) {
   put(fixture, "no_symbol", "no-symbol");
   run("echo not a module >%s/selector-text.so && : >%s/selector-empty.so", fixture->folder, fixture->folder);
   run("head -c 9000 %s/broken.so >%s/selector-torn.so", module_folder(), fixture->folder);
-  run("echo >%s/notes.txt && echo >%s/selector-.so && echo >%s/sel-x.so", fixture->folder, fixture->folder, fixture->folder);
+  run("echo >%s/notes.txt && echo >%s/selector-.so && echo >%s/sel-x.so", fixture->folder, fixture->folder,
+      fixture->folder);
   snprintf(scanner, sizeof scanner, "%s/tutti-conform", getenv("TUTTI_TEST_BUILDDIR"));
   list.count = 0;
   assert_int_equal(tutti_plugin_scan(fixture->context, scanner, see, &list), TUTTI_OK);
@@ -276,8 +278,8 @@ static void test_no_scanner(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_refusals), TEST(test_sound),        TEST(test_no_plugin),    TEST(test_not_found), TEST(test_twins),
-      TEST(test_environment), TEST(test_create_fails), TEST(test_scan), TEST(test_no_scanner),
+      TEST(test_refusals),    TEST(test_sound),        TEST(test_no_plugin), TEST(test_not_found),  TEST(test_twins),
+      TEST(test_environment), TEST(test_create_fails), TEST(test_scan),      TEST(test_no_scanner),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,18 +15,21 @@ struct chooser_config {
 };
 #define FIELD(type_, member) .name = #member, .offset = offsetof(type_, member), .doc = "A field."
 static const struct tutti_param chooser_params[] = {
-    {FIELD(struct chooser_config, surrogate), .type = TUTTI_PARAM_PLUGIN, .preset = "one", .kind = TUTTI_KIND_SURROGATE},
+    {FIELD(struct chooser_config, surrogate), .type = TUTTI_PARAM_PLUGIN, .preset = "one",
+     .kind = TUTTI_KIND_SURROGATE},
     {FIELD(struct chooser_config, prior), .type = TUTTI_PARAM_PLUGIN, .preset = "none", .kind = TUTTI_KIND_SURROGATE},
-    {FIELD(struct chooser_config, size), .type = TUTTI_PARAM_INTEGER, .min = 1, .max = 9, .flags = TUTTI_PARAM_REQUIRED},
+    {FIELD(struct chooser_config, size), .type = TUTTI_PARAM_INTEGER, .min = 1, .max = 9,
+     .flags = TUTTI_PARAM_REQUIRED},
 };
-static const struct tutti_param clash_params[] = {
-    {FIELD(struct chooser_config, surrogate), .type = TUTTI_PARAM_PLUGIN, .preset = "top", .kind = TUTTI_KIND_MAXIMISER}};
+static const struct tutti_param clash_params[] = {{FIELD(struct chooser_config, surrogate), .type = TUTTI_PARAM_PLUGIN,
+                                                   .preset = "top", .kind = TUTTI_KIND_MAXIMISER}};
 struct surrogate_config {
   const char *maximiser;
   double length;
 };
 static const struct tutti_param surrogate_params[] = {
-    {FIELD(struct surrogate_config, maximiser), .type = TUTTI_PARAM_PLUGIN, .preset = "top", .kind = TUTTI_KIND_MAXIMISER},
+    {FIELD(struct surrogate_config, maximiser), .type = TUTTI_PARAM_PLUGIN, .preset = "top",
+     .kind = TUTTI_KIND_MAXIMISER},
     {FIELD(struct surrogate_config, length), .type = TUTTI_PARAM_REAL, .preset = "0.5"},
 };
 
@@ -51,8 +54,8 @@ static enum tutti_status choose(void *self, tutti_context *context, const struct
   return tutti_ensemble_add(context, ensemble, pool->trials[(size_t)config->size - 1], 1);
 }
 
-static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_points *points, const double *values,
-                             const double *noise) {
+static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_points *points,
+                             const double *values, const double *noise) {
   (void)self, (void)context, (void)points, (void)values, (void)noise;
   return TUTTI_OK;
 }
@@ -80,10 +83,10 @@ static const struct tutti_surrogate_ops old_ops = {.size = offsetof(struct tutti
                                                    .gradient = (void *)(uintptr_t)1};
 static const struct tutti_maximiser_ops top_ops = {.size = sizeof top_ops, .maximise = maximise};
 
-#define PLUGIN(kind_, name_, params_, create_, ops_)                                                                     \
-  {                                                                                                                      \
-    TUTTI_DESCRIPTOR_HEAD(kind_, name_), .version = "1", .summary = "a test's", .source = "", .licence = "Apache-2.0",   \
-                                         .params = params_, .create = create_, .destroy = tutti_free, .ops = ops_        \
+#define PLUGIN(kind_, name_, params_, create_, ops_)                                                                   \
+  {                                                                                                                    \
+    TUTTI_DESCRIPTOR_HEAD(kind_, name_), .version = "1", .summary = "a test's", .source = "", .licence = "Apache-2.0", \
+                                         .params = params_, .create = create_, .destroy = tutti_free, .ops = ops_      \
   }
 #define SURROGATE_PARAMS TUTTI_PARAMS(surrogate_params, struct surrogate_config)
 static const struct tutti_descriptor plugins[] = {
@@ -128,7 +131,8 @@ static void must(struct fixture *fixture, enum tutti_status status) {
     fail_msg("%s", tutti_error_message(fixture->context));
 }
 
-static void must_fail(struct fixture *fixture, enum tutti_status status, enum tutti_status expected, const char *message) {
+static void must_fail(struct fixture *fixture, enum tutti_status status, enum tutti_status expected,
+                      const char *message) {
   assert_int_equal(status, expected);
   assert_string_equal(tutti_error_message(fixture->context), message);
 }
@@ -245,9 +249,10 @@ static void test_shared(void **state) {
   must(fixture, set(fixture, "second", "size", "1"));
   must(fixture, tutti_host_check(fixture->context, fixture->host));
   must(fixture, set(fixture, "second", "surrogate", "two"));
-  must_fail(fixture, tutti_host_check(fixture->context, fixture->host), TUTTI_ERROR_USAGE,
-            "[first] surrogate = one, but [surrogate] is of two, which the recipe or another plugin asks for; there can be "
-            "one plugin only in a section: give both the same");
+  must_fail(
+      fixture, tutti_host_check(fixture->context, fixture->host), TUTTI_ERROR_USAGE,
+      "[first] surrogate = one, but [surrogate] is of two, which the recipe or another plugin asks for; there can be "
+      "one plugin only in a section: give both the same");
   must(fixture, set(fixture, "first", "surrogate", "two"));
   must(fixture, tutti_host_check(fixture->context, fixture->host));
   put(fixture, "third", TUTTI_KIND_SELECTOR, "clash");
@@ -336,8 +341,9 @@ static void test_register(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_facts),  TEST(test_named),    TEST(test_swap),        TEST(test_kept),      TEST(test_unknown), TEST(test_check),
-      TEST(test_shared), TEST(test_instance), TEST(test_no_instance), TEST(test_old_table), TEST(test_register),
+      TEST(test_facts),       TEST(test_named),     TEST(test_swap),     TEST(test_kept),
+      TEST(test_unknown),     TEST(test_check),     TEST(test_shared),   TEST(test_instance),
+      TEST(test_no_instance), TEST(test_old_table), TEST(test_register),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* What the wrappers of the kinds check and default: plugins that break their contracts in every way that can be seen. */
+/* What the wrappers of the kinds check and default: plugins that break their contracts in every way that can be seen.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 /* How the plugins below behave in the running test. */
 static struct {
   bool nothing, exhausted, refuse;
-  int candidate;         /* 0 none, else the depth of the one proposed */
-  double number;         /* mean, worth */
+  int candidate; /* 0 none, else the depth of the one proposed */
+  double number; /* mean, worth */
   enum tutti_state state;
   bool weightless;
   size_t fitted, calls;
@@ -63,8 +64,8 @@ static const struct tutti_builder_ops builder_ops = {
 
 /* --- surrogates --- */
 
-static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_points *points, const double *values,
-                             const double *noise) {
+static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_points *points,
+                             const double *values, const double *noise) {
   (void)self, (void)context, (void)values;
   act.fitted = points->count;
   for (size_t i = 0; i < points->count; i++)
@@ -117,9 +118,9 @@ static const struct tutti_surrogate_ops distance_ops = {
 
 /* --- acquisition --- */
 
-static enum tutti_status moments(void *self, tutti_context *context, const struct tutti_standing *standing, size_t count,
-                                 const double *mean, const double *deviation, double *worth, double *by_mean,
-                                 double *by_deviation) {
+static enum tutti_status moments(void *self, tutti_context *context, const struct tutti_standing *standing,
+                                 size_t count, const double *mean, const double *deviation, double *worth,
+                                 double *by_mean, double *by_deviation) {
   (void)self, (void)context, (void)standing;
   for (size_t i = 0; i < count; i++) {
     worth[i] = act.nothing ? NAN : deviation[i] - mean[i];
@@ -230,10 +231,11 @@ static const struct tutti_executor_ops executor_ops = {
 
 /* --- fixture --- */
 
-#define PLUGIN(kind_, name_, ops_)                                                                                       \
-  {                                                                                                                      \
-    TUTTI_DESCRIPTOR_HEAD(kind_, name_), .version = "1", .summary = "a test's", .source = "", .licence = "Apache-2.0",   \
-                                         .params = TUTTI_NO_PARAMS, .create = create, .destroy = tutti_free, .ops = ops_ \
+#define PLUGIN(kind_, name_, ops_)                                                                                     \
+  {                                                                                                                    \
+    TUTTI_DESCRIPTOR_HEAD(kind_, name_), .version = "1", .summary = "a test's", .source = "", .licence = "Apache-2.0", \
+                                         .params = TUTTI_NO_PARAMS, .create = create, .destroy = tutti_free,           \
+                                         .ops = ops_                                                                   \
   }
 static const struct tutti_descriptor plugins[] = {
     PLUGIN(TUTTI_KIND_BUILDER, "fake", &builder_ops),
@@ -341,8 +343,7 @@ static void test_trial_seed(void **state) {
 /* --- surrogate --- */
 
 static enum tutti_status make_surrogate(const char *name, const tutti_scope *scope, tutti_surrogate **surrogate) {
-  struct tutti_surrogate_setup setup_of = {
-      .size = sizeof setup_of, .host = toy.host, .dimension = 1, .scope = scope};
+  struct tutti_surrogate_setup setup_of = {.size = sizeof setup_of, .host = toy.host, .dimension = 1, .scope = scope};
   toy_put(&toy, "surrogate", TUTTI_KIND_SURROGATE, name);
   return tutti_surrogate_create(toy.context, toy.host, "surrogate", &setup_of, surrogate);
 }
@@ -630,7 +631,8 @@ static void test_backend_many(void **state) {
   (void)state;
   tutti_backend *made;
   struct tutti_task task = task_of(TUTTI_TASK_VALUE);
-  struct tutti_job jobs[2] = {{.size = sizeof jobs[0], .task = &task, .trial = 4}, {.size = sizeof jobs[0], .task = &task, .trial = 8}};
+  struct tutti_job jobs[2] = {{.size = sizeof jobs[0], .task = &task, .trial = 4},
+                              {.size = sizeof jobs[0], .task = &task, .trial = 8}};
   struct tutti_outcome outcomes[2] = {{.size = sizeof outcomes[0]}, {.size = sizeof outcomes[0]}};
   const struct tutti_job *const job_list[] = {&jobs[0], &jobs[1]};
   struct tutti_outcome *const outcome_list[] = {&outcomes[0], &outcomes[1]};
@@ -680,7 +682,8 @@ static void test_backend_check(void **state) {
 static void test_executor(void **state) {
   (void)state;
   static const char *const command[] = {"worker", NULL};
-  struct tutti_executor_setup setup_of = {.size = sizeof setup_of, .workers = 1, .capacity = 1, .worker_command = command};
+  struct tutti_executor_setup setup_of = {
+      .size = sizeof setup_of, .workers = 1, .capacity = 1, .worker_command = command};
   struct tutti_reply reply;
   tutti_executor *executor;
   toy_put(&toy, "executor", TUTTI_KIND_EXECUTOR, "fake");
@@ -702,9 +705,9 @@ static void test_executor(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_builder_ask),   TEST(test_builder_adopt), TEST(test_trial_seed),        TEST(test_surrogate_checks),
+      TEST(test_builder_ask),   TEST(test_builder_adopt), TEST(test_trial_seed),         TEST(test_surrogate_checks),
       TEST(test_surrogate_add), TEST(test_needs),         TEST(test_surrogate_defaults), TEST(test_acquisition),
-      TEST(test_maximiser),     TEST(test_selector),      TEST(test_backend_configure), TEST(test_backend_train),
+      TEST(test_maximiser),     TEST(test_selector),      TEST(test_backend_configure),  TEST(test_backend_train),
       TEST(test_backend_many),  TEST(test_backend_check), TEST(test_executor),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

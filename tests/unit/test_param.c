@@ -90,10 +90,10 @@ static void check_text(struct fixture *fixture, const tutti_config *config, cons
 static void test_presets(void **state) {
   struct fixture *fixture = *state;
   const struct values *values = values_of(fixture->config);
-  static const char *const expected[][2] = {
-      {"flag", "true"},    {"units", "64"},     {"rate", "0.001"},         {"timeout", "inf"},
-      {"optimiser", "adam"}, {"name", ""},      {"path", "a b.csv"},       {"surrogate", "gp"},
-      {"prior", "none"},   {"widths", "8 16 32"}, {"shares", ""}, {"activations", "tanh relu"}};
+  static const char *const expected[][2] = {{"flag", "true"},      {"units", "64"},       {"rate", "0.001"},
+                                            {"timeout", "inf"},    {"optimiser", "adam"}, {"name", ""},
+                                            {"path", "a b.csv"},   {"surrogate", "gp"},   {"prior", "none"},
+                                            {"widths", "8 16 32"}, {"shares", ""},        {"activations", "tanh relu"}};
   assert_true(values->flag);
   assert_int_equal(values->units, 64);
   assert_true(values->rate == 0.001);
@@ -135,7 +135,8 @@ static void test_integer(void **state) {
   struct fixture *fixture = *state;
   set(fixture, "units", "1");
   set(fixture, "units", "512");
-  static const char *const wrong[] = {"0", "513", "-3", "1.5", "12x", "x", " 12", "0x10", "1e2", "99999999999999999999"};
+  static const char *const wrong[] = {"0", "513", "-3",   "1.5", "12x",
+                                      "x", " 12", "0x10", "1e2", "99999999999999999999"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     char message[128];
     snprintf(message, sizeof message, "expected an integer in [1, 512]; found '%s'", wrong[i]);
@@ -247,7 +248,8 @@ static void test_unknown_name(void **state) {
   tutti_config *empty;
   refuse(fixture, "optimizer", "adam", "there is no parameter 'optimizer' here; did you mean 'optimiser'?");
   refuse(fixture, "zzz", "1",
-         "there is no parameter 'zzz' here; there are: flag, units, rate, timeout, optimiser, name, path, surrogate, prior, "
+         "there is no parameter 'zzz' here; there are: flag, units, rate, timeout, optimiser, name, path, surrogate, "
+         "prior, "
          "widths, shares, activations, needed");
   assert_int_equal(tutti_config_create(fixture->context, &none, &empty), TUTTI_OK);
   assert_non_null(tutti_config_values(empty));
@@ -354,9 +356,10 @@ static void test_kinds(void **state) {
   assert_string_equal(tutti_kind_name(TUTTI_KIND_COUNT), "unknown kind");
   check_message(fixture, tutti_kind_parse(fixture->context, "maximizer", &kind), TUTTI_ERROR_USAGE,
                 "'maximizer' is no kind of plugin; did you mean 'maximiser'?");
-  check_message(fixture, tutti_kind_parse(fixture->context, "zzz", &kind), TUTTI_ERROR_USAGE,
-                "'zzz' is no kind of plugin; kinds are space, backend, builder, surrogate, acquisition, maximiser, selector "
-                "and executor");
+  check_message(
+      fixture, tutti_kind_parse(fixture->context, "zzz", &kind), TUTTI_ERROR_USAGE,
+      "'zzz' is no kind of plugin; kinds are space, backend, builder, surrogate, acquisition, maximiser, selector "
+      "and executor");
 }
 
 static void test_closest_name(void **state) {
@@ -372,10 +375,10 @@ static void test_closest_name(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_presets), TEST(test_required), TEST(test_bool),   TEST(test_integer),      TEST(test_real),
-      TEST(test_real_round_trip), TEST(test_choice), TEST(test_texts), TEST(test_lists), TEST(test_numbers),
-      TEST(test_unknown_name), TEST(test_copy), TEST(test_tables), TEST(test_stride), TEST(test_kinds),
-      TEST(test_closest_name),
+      TEST(test_presets), TEST(test_required),        TEST(test_bool),         TEST(test_integer),
+      TEST(test_real),    TEST(test_real_round_trip), TEST(test_choice),       TEST(test_texts),
+      TEST(test_lists),   TEST(test_numbers),         TEST(test_unknown_name), TEST(test_copy),
+      TEST(test_tables),  TEST(test_stride),          TEST(test_kinds),        TEST(test_closest_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
