@@ -2,7 +2,7 @@
 # A bar on a terminal, plain lines elsewhere.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
-command -v script >/dev/null || { echo "script(1) is not there"; exit 77; }
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || { echo "script(1), or a terminal for it, is not there"; exit 77; }
 function_recipe quick 0.02 20 >quick.ini
 
 in_terminal "'$TUTTI_PROGRAM' run quick.ini --out one"
