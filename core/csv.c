@@ -205,17 +205,24 @@ static const char *cell_text(const struct reader *reader, size_t cell) {
   return (const char *)reader->texts.data + ((const size_t *)reader->cells.data)[cell];
 }
 
-/* Are the first row's cells names: all there, and none of them a number? */
+/* Are the first row's cells names: none of them a number, and not all empty? (Tools that write row numbers leave the
+   name of that column empty.) */
 static bool first_row_names(const struct reader *reader) {
   double number;
-  for (size_t i = 0; i < reader->columns; i++)
-    if (*cell_text(reader, i) == '\0' || tutti_table_parse(cell_text(reader, i), &number))
+  bool any = false;
+  for (size_t i = 0; i < reader->columns; i++) {
+    if (tutti_table_parse(cell_text(reader, i), &number))
       return false;
-  return true;
+    any = any || *cell_text(reader, i) != '\0';
+  }
+  return any;
 }
 
+/* A column without a name keeps that of its number. */
 static enum tutti_status take_names(const struct reader *reader, struct tutti_table *table) {
   for (size_t i = 0; i < reader->columns; i++) {
+    if (*cell_text(reader, i) == '\0')
+      continue;
     for (size_t j = 0; j < i; j++)
       if (strcmp(cell_text(reader, i), table->names[j]) == 0)
         return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:1: columns %zu and %zu are both named '%s'",

@@ -82,7 +82,8 @@ static const struct tutti_param data_table[] = {
      .offset = FIELD(header),
      .preset = "auto",
      .choices = header_names,
-     .doc = "Whether the first row of a csv names the columns; auto: yes if none of its cells is a number or empty."},
+     .doc = "Whether the first row of a csv names the columns; auto: yes if none of its cells is a number and not all "
+            "are empty."},
     {.name = "delimiter",
      .type = TUTTI_PARAM_CHOICE,
      .offset = FIELD(delimiter),

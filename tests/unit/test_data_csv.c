@@ -44,6 +44,9 @@ static void ways_to_write_one_table(void **state) {
     assert_string_equal(tutti_dataset_feature(dataset, 1), "b");
     assert_string_equal(tutti_dataset_target(dataset, 0), "y");
   }
+  put("a.csv", "a;y\n1;3\n");
+  loads(PLAIN);
+  assert_inputs(1, 1, (double[]){1});
   put("a.csv", "a b y\n1 2 3\n4 5.5 6\n");
   loads(PLAIN "delimiter=space");
   assert_inputs(2, 2, (double[]){1, 2, 4, 5.5});
@@ -58,6 +61,14 @@ static void headers(void **state) {
   loads(PLAIN "header=yes\ntarget=1");
   assert_inputs(1, 2, (double[]){5, 6}); /* a name goes before a number */
   assert_string_equal(tutti_dataset_feature(dataset, 0), "2");
+  put("a.csv", ",b,y\n0,2,3\n1,5,6\n"); /* row numbers without a name */
+  loads(PLAIN "ignore=x0");
+  assert_inputs(2, 1, (double[]){2, 5});
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "b");
+  put("a.csv", ",,y\n0,2,3\n");
+  loads(PLAIN "ignore=x1");
+  put("a.csv", ",,\n0,2,3\n");
+  refuses("row 0, column 'x0': the value is missing", PLAIN);
   put("a.csv", "red,blue,no\nblue,red,yes\nred,red,no\n");
   loads(PLAIN "header=no");
   assert_int_equal(tutti_split_rows(split_of("train")), 3);
@@ -70,7 +81,7 @@ static void targets_by_name_and_number(void **state) {
   put("a.csv", "first one,b,c,d\n1,2,3,4\n5,6,7,9\n");
   loads(PLAIN "target=first one");
   assert_inputs(2, 3, (double[]){2, 3, 4, 6, 7, 9});
-  loads(PLAIN "target=first one, 2");
+  loads(PLAIN "target=first one , 2");
   assert_inputs(2, 2, (double[]){2, 4, 6, 9});
   assert_int_equal(tutti_dataset_task(dataset)->outputs, 2);
   assert_targets(4, (double[]){1, 3, 5, 7});
