@@ -26,12 +26,14 @@ const double *tutti_candidate_hyperparameters(const tutti_candidate *candidate) 
 uint64_t tutti_candidate_seed(const tutti_candidate *candidate) { return candidate->seed; }
 
 bool tutti_candidate_equal(const tutti_candidate *a, const tutti_candidate *b) {
-  return a->domain == b->domain && tutti_genotype_equal(a->genotype, b->genotype) &&
+  bool same_architecture =
+      a->genotype && b->genotype ? tutti_genotype_equal(a->genotype, b->genotype) : a->genotype == b->genotype;
+  return a->domain == b->domain && same_architecture &&
          (!a->domain || tutti_domain_equal(a->domain, a->hyperparameters, b->hyperparameters));
 }
 
 uint64_t tutti_candidate_hash(const tutti_candidate *candidate) {
-  uint64_t hash = tutti_genotype_hash(candidate->genotype);
+  uint64_t hash = candidate->genotype ? tutti_genotype_hash(candidate->genotype) : 0;
   for (size_t i = 0; candidate->domain && i < tutti_domain_count(candidate->domain); i++) {
     double value = candidate->hyperparameters[i];
     uint64_t bits;

@@ -11,12 +11,15 @@
 #include <string.h>
 
 struct tutti_scope {
-  const tutti_space *space;
+  const tutti_space *space;            /* NULL: the architecture is left out */
   const tutti_domain *hyperparameters; /* may be NULL: nothing is searched */
   tutti_domain *joint;                 /* NULL for graph spaces */
 };
 
 static size_t count_of(const tutti_domain *domain) { return domain ? tutti_domain_count(domain) : 0; }
+
+/* Dimensions of the architecture; none for graphs, and where it is left out. */
+static const tutti_domain *architecture_of(const tutti_scope *scope) { return scope->space ? scope->space->domain : NULL; }
 
 /* --- the joint domain --- */
 
@@ -47,9 +50,9 @@ enum tutti_status tutti_scope_create(tutti_context *context, const tutti_space *
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *scope, &scope));
   scope->space = space;
   scope->hyperparameters = hyperparameters;
-  if (space->domain) {
+  if (!space || space->domain) {
     TUTTI_TRY_OUT(context, tutti_domain_create(context, &scope->joint));
-    TUTTI_TRY_OUT(context, add_dimensions(context, scope->joint, space->domain, hyperparameters));
+    TUTTI_TRY_OUT(context, add_dimensions(context, scope->joint, architecture_of(scope), hyperparameters));
     TUTTI_TRY_OUT(context, add_dimensions(context, scope->joint, hyperparameters, NULL));
   }
   *out = scope;
@@ -77,7 +80,7 @@ enum tutti_status tutti_scope_candidate(tutti_context *context, const tutti_scop
                                         const double *hyperparameters, uint64_t seed, tutti_candidate **candidate) {
   size_t count = count_of(scope->hyperparameters);
   *candidate = NULL;
-  if (tutti_genotype_space(genotype) != scope->space)
+  if ((genotype ? tutti_genotype_space(genotype) : NULL) != scope->space)
     return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "the genotype is of another space than the scope's");
   if (scope->hyperparameters)
     TUTTI_TRY(context, tutti_domain_check(context, scope->hyperparameters, hyperparameters));
@@ -97,7 +100,8 @@ enum tutti_status tutti_scope_sample(tutti_context *context, const tutti_scope *
   tutti_genotype *genotype = NULL;
   double *point = NULL;
   *candidate = NULL;
-  TUTTI_TRY_OUT(context, tutti_space_sample(context, scope->space, random, &genotype));
+  if (scope->space)
+    TUTTI_TRY_OUT(context, tutti_space_sample(context, scope->space, random, &genotype));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_of(scope->hyperparameters), sizeof *point, &point));
   if (scope->hyperparameters)
     tutti_domain_sample(scope->hyperparameters, random, point);
@@ -110,17 +114,18 @@ out:
 
 enum tutti_status tutti_scope_from_point(tutti_context *context, const tutti_scope *scope, const double *point,
                                          uint64_t seed, tutti_candidate **candidate) {
-  tutti_genotype *genotype;
+  tutti_genotype *genotype = NULL;
   *candidate = NULL;
-  TUTTI_TRY(context, tutti_space_from_point(context, scope->space, point, &genotype));
-  enum tutti_status status = tutti_scope_candidate(context, scope, genotype, point + count_of(scope->space->domain), seed,
-                                                   candidate);
+  if (scope->space)
+    TUTTI_TRY(context, tutti_space_from_point(context, scope->space, point, &genotype));
+  enum tutti_status status =
+      tutti_scope_candidate(context, scope, genotype, point + count_of(architecture_of(scope)), seed, candidate);
   tutti_genotype_unref(genotype);
   return status;
 }
 
 void tutti_scope_to_point(const tutti_scope *scope, const tutti_candidate *candidate, double *point) {
-  size_t architecture = count_of(scope->space->domain), count = count_of(scope->hyperparameters);
+  size_t architecture = count_of(architecture_of(scope)), count = count_of(scope->hyperparameters);
   if (architecture)
     memcpy(point, tutti_genotype_point(candidate->genotype), architecture * sizeof *point);
   if (count)
@@ -134,14 +139,15 @@ enum tutti_status tutti_scope_print(tutti_context *context, const tutti_scope *s
   enum tutti_status status = TUTTI_OK;
   char *architecture = NULL, *hyperparameters = NULL;
   *json = NULL;
-  TUTTI_TRY_OUT(context, tutti_space_print(context, candidate->genotype, &architecture));
+  if (scope->space)
+    TUTTI_TRY_OUT(context, tutti_space_print(context, candidate->genotype, &architecture));
   if (scope->hyperparameters)
     TUTTI_TRY_OUT(context,
                   tutti_domain_print(context, scope->hyperparameters, candidate->hyperparameters, &hyperparameters));
   /* The seed is text: numbers of JSON readers are often doubles. */
   TUTTI_TRY_OUT(context, tutti_format(context, json,
                                       "{\"architecture\": %s, \"hyperparameters\": %s, \"seed\": \"%" PRIu64 "\"}",
-                                      architecture, hyperparameters ? hyperparameters : "{}", candidate->seed));
+                                      architecture ? architecture : "null", hyperparameters ? hyperparameters : "{}", candidate->seed));
 out:
   tutti_free(architecture);
   tutti_free(hyperparameters);
@@ -159,7 +165,8 @@ static enum tutti_status parse_parts(tutti_context *context, const tutti_scope *
   if (errno || *end || !isdigit((unsigned char)*seed_text))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "candidate: expected a seed from 0 to 2^64 - 1 in quotes, found '%s'",
                       seed_text);
-  TUTTI_TRY_OUT(context, tutti_space_parse(context, scope->space, architecture, &genotype));
+  if (scope->space)
+    TUTTI_TRY_OUT(context, tutti_space_parse(context, scope->space, architecture, &genotype));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_of(scope->hyperparameters), sizeof *point, &point));
   if (scope->hyperparameters)
     TUTTI_TRY_OUT(context, tutti_domain_parse(context, scope->hyperparameters, hyperparameters, point));

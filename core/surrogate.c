@@ -37,7 +37,7 @@ static enum tutti_status check_needs(tutti_context *context, const tutti_surroga
                                      const struct tutti_surrogate_setup *setup) {
   unsigned needs = surrogate->ops.needs;
   const char *name = surrogate->instance.descriptor->name;
-  if (!setup->scope) {
+  if (!setup->scope || !tutti_scope_space(setup->scope)) {
     if (needs & TUTTI_NEEDS_DISTANCES)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "surrogate %s needs distances between architectures, and here are "
                         "vectors only", name);

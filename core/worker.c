@@ -159,11 +159,10 @@ int tutti_worker_main(tutti_context *context, const char *directory, int descrip
   if (status == TUTTI_OK) {
     status = tutti_frame_write(context, descriptor, TUTTI_FRAME_READY, 0, "");
   } else {
-    char *text = NULL;
-    if (tutti_format(context, &text, "%s", tutti_error_message(context)) == TUTTI_OK &&
-        tutti_frame_write(context, descriptor, TUTTI_FRAME_FATAL, 0, text) != TUTTI_OK)
+    char why[1024];
+    (void)snprintf(why, sizeof why, "%s", tutti_error_message(context));
+    if (tutti_frame_write(context, descriptor, TUTTI_FRAME_FATAL, 0, why) != TUTTI_OK)
       tutti_log(context, TUTTI_LOG_ERROR, "%s", tutti_error_message(context));
-    tutti_free(text);
   }
   while (status == TUTTI_OK && !ended) {
     size_t count = 0;

@@ -30,6 +30,7 @@ TUTTI_API bool tutti_genotype_equal(const tutti_genotype *a, const tutti_genotyp
 /* Immutable once made, counted by reference. */
 TUTTI_API tutti_candidate *tutti_candidate_ref(const tutti_candidate *candidate);
 TUTTI_API void tutti_candidate_unref(tutti_candidate *candidate);
+/* NULL where its scope leaves the architecture out. */
 TUTTI_API const tutti_genotype *tutti_candidate_genotype(const tutti_candidate *candidate);
 /* The point in the scope's hyperparameters. */
 TUTTI_API const double *tutti_candidate_hyperparameters(const tutti_candidate *candidate);
@@ -43,16 +44,18 @@ TUTTI_API uint64_t tutti_candidate_hash(const tutti_candidate *candidate);
 
 /* What a builder searches: a space and a domain of hyperparameters, either of which may be a single point. */
 
-/* Borrows both, which must outlive it. */
+/* Borrows both, which must outlive it. Without a space (NULL) the architecture is left out, as where one model searches
+   the hyperparameters for all architectures: candidates then have no genotype. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_create(tutti_context *context, const tutti_space *space,
                                                                const tutti_domain *hyperparameters, tutti_scope **scope);
 TUTTI_API void tutti_scope_destroy(tutti_scope *scope);
+/* NULL where the architecture is left out. */
 TUTTI_API const tutti_space *tutti_scope_space(const tutti_scope *scope);
 TUTTI_API const tutti_domain *tutti_scope_hyperparameters(const tutti_scope *scope);
 /* Space's domain followed by hyperparameters ("space." before names of the former that clash); NULL for graph spaces. */
 TUTTI_API const tutti_domain *tutti_scope_joint(const tutti_scope *scope);
 
-/* Make a candidate. `genotype` is referenced, `hyperparameters` [count of the domain] copied. */
+/* Make a candidate. `genotype` (NULL exactly where the scope has no space) is referenced, `hyperparameters` [count of the domain] copied. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_candidate(tutti_context *context, const tutti_scope *scope,
                                                                   const tutti_genotype *genotype,
                                                                   const double *hyperparameters, uint64_t seed,

@@ -9,7 +9,7 @@ TUTTI_BEGIN_DECLS
 
 enum tutti_frame_kind {
   TUTTI_FRAME_READY,    /* worker: set up and waiting for requests */
-  TUTTI_FRAME_FATAL,    /* worker: cannot work at all; text: "<status name>: <message>" */
+  TUTTI_FRAME_FATAL,    /* worker: cannot work at all; text: why */
   TUTTI_FRAME_REQUEST,  /* manager: train this */
   TUTTI_FRAME_PROGRESS, /* worker: an epoch is done */
   TUTTI_FRAME_DONE      /* worker: the trial's end */

@@ -471,6 +471,47 @@ static void bad_candidates_are_refused(void **state) {
   tutti_scope_destroy(scope);
 }
 
+/* As where one model searches the hyperparameters for all architectures. */
+static void a_scope_may_leave_the_architecture_out(void **state) {
+  tutti_scope *scope = scope_of(NULL, hyperparameters), *with = scope_of(points, hyperparameters);
+  tutti_candidate *drawn, *parsed, *again, *other;
+  struct tutti_random random;
+  double point[8];
+  char *text;
+  (void)state;
+  assert_null(tutti_scope_space(scope));
+  assert_int_equal(tutti_domain_count(tutti_scope_joint(scope)), tutti_domain_count(hyperparameters));
+  tutti_random_init(&random, 1, "test", 0);
+  assert_int_equal(tutti_scope_sample(context, scope, &random, 7, &drawn), TUTTI_OK);
+  assert_null(tutti_candidate_genotype(drawn));
+  assert_int_equal(tutti_scope_print(context, scope, drawn, &text), TUTTI_OK);
+  assert_non_null(strstr(text, "\"architecture\": null"));
+  assert_int_equal(tutti_scope_parse(context, scope, text, &parsed), TUTTI_OK);
+  tutti_scope_to_point(scope, drawn, point);
+  assert_int_equal(tutti_scope_from_point(context, scope, point, 7, &again), TUTTI_OK);
+  assert_true(tutti_candidate_equal(drawn, parsed) && tutti_candidate_equal(drawn, again));
+  assert_true(tutti_candidate_hash(drawn) == tutti_candidate_hash(again));
+  /* The same hyperparameters with an architecture are another candidate. */
+  assert_int_equal(tutti_scope_sample(context, with, &random, 7, &other), TUTTI_OK);
+  tutti_candidate *joined;
+  assert_int_equal(tutti_scope_candidate(context, with, tutti_candidate_genotype(other),
+                                         tutti_candidate_hyperparameters(drawn), 7, &joined),
+                   TUTTI_OK);
+  assert_false(tutti_candidate_equal(drawn, joined));
+  tutti_candidate *refused;
+  must_fail(tutti_scope_candidate(context, with, NULL, tutti_candidate_hyperparameters(drawn), 7, &refused),
+            TUTTI_ERROR_INTERNAL, "another space");
+  assert_null(refused);
+  tutti_free(text);
+  tutti_candidate_unref(drawn);
+  tutti_candidate_unref(parsed);
+  tutti_candidate_unref(again);
+  tutti_candidate_unref(other);
+  tutti_candidate_unref(joined);
+  tutti_scope_destroy(scope);
+  tutti_scope_destroy(with);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(spaces_say_what_they_offer, begin, end),
@@ -483,6 +524,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(candidates_come_back_from_points_and_text, begin, end),
       cmocka_unit_test_setup_teardown(equality_is_of_architecture_and_hyperparameters, begin, end),
       cmocka_unit_test_setup_teardown(a_scope_may_search_nothing, begin, end),
+      cmocka_unit_test_setup_teardown(a_scope_may_leave_the_architecture_out, begin, end),
       cmocka_unit_test_setup_teardown(bad_candidates_are_refused, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
