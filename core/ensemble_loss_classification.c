@@ -51,7 +51,8 @@ static inline __attribute__((always_inline)) void multiply(size_t stride, const 
       product[j] = (doubles)((bits & MANTISSA) | ONE);
     }
   }
-  double bias = 1023.0 * (double)(stride / BLOCK) * LANES;
+  size_t blocks = stride / BLOCK;
+  double bias = 1023.0 * (double)blocks * LANES;
   for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++) {
     products[j] = (struct product){1, -bias};
     for (int lane = 0; lane < LANES; lane++) {
