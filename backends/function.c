@@ -18,16 +18,7 @@ enum { COORDINATES = 20 };
 enum function { FUNCTION_BRANIN, FUNCTION_LEVY, FUNCTION_ROSENBROCK, FUNCTION_HARTMANN6, FUNCTION_SPHERE };
 static const char *const function_names[] = {"branin", "levy", "rosenbrock", "hartmann6", "sphere", NULL};
 
-enum fault {
-  FAULT_NONE,
-  FAULT_ERROR,
-  FAULT_NAN,
-  FAULT_ABORT,
-  FAULT_SEGFAULT,
-  FAULT_EXIT,
-  FAULT_HANG,
-  FAULT_OOM
-};
+enum fault { FAULT_NONE, FAULT_ERROR, FAULT_NAN, FAULT_ABORT, FAULT_SEGFAULT, FAULT_EXIT, FAULT_HANG, FAULT_OOM };
 static const char *const fault_names[] = {"none", "error", "nan", "abort", "segfault", "exit", "hang", "oom", NULL};
 
 struct function_config {
@@ -37,10 +28,10 @@ struct function_config {
   double x[COORDINATES];
 };
 
-#define COORDINATE(number)                                                                                               \
-  {                                                                                                                      \
-    .name = "x" #number, .type = TUTTI_PARAM_REAL, .offset = offsetof(struct function_config, x[number]), .preset = "0", \
-    .flags = TUTTI_PARAM_SEARCHABLE, .doc = "Coordinate " #number " of the function's argument."                         \
+#define COORDINATE(number)                                                                                             \
+  {                                                                                                                    \
+    .name = "x" #number, .type = TUTTI_PARAM_REAL, .offset = offsetof(struct function_config, x[number]),              \
+    .preset = "0", .flags = TUTTI_PARAM_SEARCHABLE, .doc = "Coordinate " #number " of the function's argument."        \
   }
 
 static const struct tutti_param function_params[] = {
@@ -49,8 +40,9 @@ static const struct tutti_param function_params[] = {
      .offset = offsetof(struct function_config, function),
      .preset = "branin",
      .choices = function_names,
-     .doc = "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock or "
-            "sphere (any number; 0)."},
+     .doc =
+         "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock or "
+         "sphere (any number; 0)."},
     {.name = "dimensions",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct function_config, dimensions),
@@ -88,9 +80,26 @@ static const struct tutti_param function_params[] = {
      .min = 0,
      .max = 1,
      .doc = "Share of the candidates that the fault strikes, drawn from the candidate's seed."},
-    COORDINATE(0),  COORDINATE(1),  COORDINATE(2),  COORDINATE(3),  COORDINATE(4),  COORDINATE(5),  COORDINATE(6),
-    COORDINATE(7),  COORDINATE(8),  COORDINATE(9),  COORDINATE(10), COORDINATE(11), COORDINATE(12), COORDINATE(13),
-    COORDINATE(14), COORDINATE(15), COORDINATE(16), COORDINATE(17), COORDINATE(18), COORDINATE(19),
+    COORDINATE(0),
+    COORDINATE(1),
+    COORDINATE(2),
+    COORDINATE(3),
+    COORDINATE(4),
+    COORDINATE(5),
+    COORDINATE(6),
+    COORDINATE(7),
+    COORDINATE(8),
+    COORDINATE(9),
+    COORDINATE(10),
+    COORDINATE(11),
+    COORDINATE(12),
+    COORDINATE(13),
+    COORDINATE(14),
+    COORDINATE(15),
+    COORDINATE(16),
+    COORDINATE(17),
+    COORDINATE(18),
+    COORDINATE(19),
 };
 
 /* --- values ---------------------------------------------------------------------------------------------------- */

@@ -106,8 +106,8 @@ enum tutti_status tutti_acquisition_gradient(tutti_context *context, tutti_acqui
   double mean, deviation, by_mean, by_deviation;
   TUTTI_TRY(context, make_room(context, acquisition, dimension));
   double *mean_gradient = acquisition->room, *deviation_gradient = mean_gradient + dimension;
-  TUTTI_TRY(context, tutti_surrogate_gradient(context, surrogate, vector, &mean, &deviation, mean_gradient,
-                                              deviation_gradient));
+  TUTTI_TRY(context,
+            tutti_surrogate_gradient(context, surrogate, vector, &mean, &deviation, mean_gradient, deviation_gradient));
   TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, standing, 1, &mean, &deviation, worth, &by_mean,
                                                &by_deviation));
   for (size_t i = 0; i < dimension; i++)

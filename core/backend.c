@@ -87,7 +87,8 @@ bool tutti_backend_takes_networks(const tutti_backend *backend) {
   return false;
 }
 
-enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job) {
+enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
+                                      const struct tutti_job *job) {
   for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     if (!tutti_backend_supports(backend, layer->op))
@@ -102,8 +103,8 @@ enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backen
 }
 
 /* What came of a training has to hang together. */
-static enum tutti_status check_outcome(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
-                                       struct tutti_outcome *outcome) {
+static enum tutti_status check_outcome(tutti_context *context, const tutti_backend *backend,
+                                       const struct tutti_job *job, struct tutti_outcome *outcome) {
   if ((unsigned)outcome->state > TUTTI_STATE_PRUNED)
     return TUTTI_BREACH(context, &backend->instance, "train gave state %d", (int)outcome->state);
   if (outcome->state == TUTTI_STATE_FINISHED && job->task->kind != TUTTI_TASK_VALUE && !outcome->weights)
@@ -118,16 +119,19 @@ enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backen
   return check_outcome(context, backend, job, outcome);
 }
 
-enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
-                                        const tutti_tensors *weights, const tutti_split *split, float *out) {
+enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
+                                        const struct tutti_job *job, const tutti_tensors *weights,
+                                        const tutti_split *split, float *out) {
   if (!backend->ops.predict)
-    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not predict", backend->instance.descriptor->name);
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not predict",
+                      backend->instance.descriptor->name);
   TUTTI_CALL(context, backend, backend->ops.predict(backend->instance.self, context, job, weights, split, out));
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
-                                         const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
+enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,
+                                         const struct tutti_job *job, const tutti_tensors *weights, double *loss,
+                                         tutti_tensors **gradient) {
   if (!backend->ops.gradient)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not give gradients",
                       backend->instance.descriptor->name);

@@ -56,7 +56,8 @@ enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *build
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_builder_tell(tutti_context *context, tutti_builder *builder, const struct tutti_result *result) {
+enum tutti_status tutti_builder_tell(tutti_context *context, tutti_builder *builder,
+                                     const struct tutti_result *result) {
   builder->told++;
   TUTTI_CALL(context, builder, builder->ops.tell(builder->instance.self, context, result));
   return TUTTI_OK;
@@ -72,7 +73,8 @@ static enum tutti_status ask_again(tutti_context *context, tutti_builder *builde
   tutti_candidate_unref(asked.candidate);
   if (!same)
     return TUTTI_BREACH(context, &builder->instance,
-                        "asked again for trial %" PRIu64 ", it proposes another candidate than the one recorded; it is not "
+                        "asked again for trial %" PRIu64
+                        ", it proposes another candidate than the one recorded; it is not "
                         "a function of what was asked and told, or another version made the record",
                         trial);
   return TUTTI_OK;

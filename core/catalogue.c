@@ -17,21 +17,22 @@ static const char *const sql[STATEMENTS] = {
     [TOLD] = "UPDATE trials SET told = ?2 WHERE number = ?1",
     [SET] = "INSERT INTO facts (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
     [GET] = "SELECT value FROM facts WHERE key = ?",
-    [VISIT] = "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report "
-              "FROM trials ORDER BY number",
+    [VISIT] =
+        "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report "
+        "FROM trials ORDER BY number",
 };
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS trials ("
-    " number INTEGER PRIMARY KEY,"       /* from 0 */
-    " candidate TEXT NOT NULL,"          /* JSON */
-    " parent INTEGER,"                   /* number of the trial it descends from */
-    " origin TEXT NOT NULL,"             /* why the builder proposed it */
-    " asked_after INTEGER NOT NULL,"     /* results told before it was asked for */
-    " state TEXT,"                       /* finished, failed, pruned; NULL: no result yet */
-    " loss REAL,"                        /* what the builder minimises */
-    " told INTEGER,"                     /* place in the order of telling */
+    " number INTEGER PRIMARY KEY,"   /* from 0 */
+    " candidate TEXT NOT NULL,"      /* JSON */
+    " parent INTEGER,"               /* number of the trial it descends from */
+    " origin TEXT NOT NULL,"         /* why the builder proposed it */
+    " asked_after INTEGER NOT NULL," /* results told before it was asked for */
+    " state TEXT,"                   /* finished, failed, pruned; NULL: no result yet */
+    " loss REAL,"                    /* what the builder minimises */
+    " told INTEGER,"                 /* place in the order of telling */
     " seconds REAL, worker INTEGER, failure TEXT, report TEXT);";
 
 struct tutti_catalogue {
@@ -44,9 +45,11 @@ static const char *const state_names[] = {"finished", "failed", "pruned"};
 
 const char *tutti_catalogue_journal_mode(const char *folder) {
   /* WAL needs memory shared between processes, which these do not give (magic numbers of statfs(2)). */
-  static const unsigned network[] = {0x6969 /* nfs */, 0xFF534D42u /* cifs */, 0xFE534D42u /* smb2 */, 0x517B /* smb */,
-                                     0x01021997 /* 9p */, 0x0BD00BD0 /* lustre */, 0x65735546 /* fuse */,
-                                     0x00C36400 /* ceph */, 0x5346414F /* afs */, 0x47504653 /* gpfs */};
+  static const unsigned network[] = {0x6969 /* nfs */,       0xFF534D42u /* cifs */,
+                                     0xFE534D42u /* smb2 */, 0x517B /* smb */,
+                                     0x01021997 /* 9p */,    0x0BD00BD0 /* lustre */,
+                                     0x65735546 /* fuse */,  0x00C36400 /* ceph */,
+                                     0x5346414F /* afs */,   0x47504653 /* gpfs */};
   struct statfs facts;
   if (statfs(folder, &facts) != 0)
     return "delete";
@@ -75,8 +78,7 @@ static enum tutti_status fail(tutti_context *context, tutti_catalogue *catalogue
                     status == TUTTI_ERROR_FULL ? "; make room and run again with --resume" : "");
 }
 
-enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path, bool write,
-                                       tutti_catalogue **out) {
+enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path, bool write, tutti_catalogue **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_catalogue *catalogue = NULL;
   char *folder = NULL, *mode = NULL;
@@ -104,8 +106,8 @@ enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path,
     }
   }
   for (int i = write ? 0 : GET; i < STATEMENTS; i++)
-    if (sqlite3_prepare_v3(catalogue->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &catalogue->statements[i], NULL) !=
-        SQLITE_OK) {
+    if (sqlite3_prepare_v3(catalogue->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &catalogue->statements[i],
+                           NULL) != SQLITE_OK) {
       status = fail(context, catalogue, "read its tables");
       goto out;
     }
@@ -205,7 +207,8 @@ enum tutti_status tutti_catalogue_set(tutti_context *context, tutti_catalogue *c
   return step(context, catalogue, SET, "record a fact");
 }
 
-enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *catalogue, const char *key, char **text) {
+enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *catalogue, const char *key,
+                                      char **text) {
   sqlite3_stmt *statement = catalogue->statements[GET];
   enum tutti_status status = TUTTI_OK;
   *text = NULL;

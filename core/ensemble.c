@@ -37,7 +37,8 @@ static enum tutti_status grow(tutti_context *context, size_t used, size_t *room,
 
 enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ensemble, uint64_t trial, double weight) {
   if (!(weight > 0) || isinf(weight))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the weight of a member is to be positive and finite, found %g", weight);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the weight of a member is to be positive and finite, found %g",
+                      weight);
   size_t k = 0;
   while (k < ensemble->members && ensemble->member[k].trial != trial)
     k++;
@@ -52,8 +53,7 @@ enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ens
 
 enum tutti_status tutti_ensemble_trace(tutti_context *context, tutti_ensemble *ensemble, uint64_t trial, double loss,
                                        const char *note) {
-  TUTTI_TRY(context,
-            grow(context, ensemble->steps, &ensemble->step_room, sizeof *ensemble->step, &ensemble->step));
+  TUTTI_TRY(context, grow(context, ensemble->steps, &ensemble->step_room, sizeof *ensemble->step, &ensemble->step));
   struct tutti_step *step = &ensemble->step[ensemble->steps++];
   step->trial = trial;
   step->loss = loss;

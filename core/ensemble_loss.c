@@ -7,10 +7,13 @@ static const struct ensemble_loss_kind *kind_of(const struct tutti_ensemble_loss
                                                 enum tutti_task_kind task) {
   switch (options->loss) {
   case TUTTI_LOSS_ERROR:
-  case TUTTI_LOSS_BRIER: return &ensemble_loss_classes;
+  case TUTTI_LOSS_BRIER:
+    return &ensemble_loss_classes;
   case TUTTI_LOSS_MSE:
-  case TUTTI_LOSS_RMSE: return &ensemble_loss_squares;
-  default: break;
+  case TUTTI_LOSS_RMSE:
+    return &ensemble_loss_squares;
+  default:
+    break;
   }
   if (task == TUTTI_TASK_CLASSIFICATION)
     return &ensemble_loss_class_nll;
@@ -24,10 +27,11 @@ static enum tutti_status check(tutti_context *context, const struct tutti_pool *
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the loss \"%s\" of ensembles is not defined for %s",
                       loss < TUTTI_LOSS_COUNT ? tutti_loss_names()[loss] : "?", tasks[pool->kind]);
   if (pool->models == 0 || pool->rows == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "an ensemble is chosen from models by their predictions: expected some of both, found %zu models and "
-                      "%zu rows",
-                      pool->models, pool->rows);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "an ensemble is chosen from models by their predictions: expected some of both, found %zu models and "
+        "%zu rows",
+        pool->models, pool->rows);
   if (!(classes ? (const void *)pool->targets.labels : (const void *)pool->targets.values))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "an ensemble cannot be chosen on rows without targets");
   return TUTTI_OK;

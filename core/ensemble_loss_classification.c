@@ -24,11 +24,12 @@ static const uint64_t MANTISSA = (UINT64_C(1) << 52) - 1, ONE = UINT64_C(1023) <
 struct product {
   double mantissa, exponent;
 };
-typedef void multiply_function(size_t stride, const double *sums, const float *const *columns, struct product *products);
+typedef void multiply_function(size_t stride, const double *sums, const float *const *columns,
+                               struct product *products);
 
 /* products[j] = product over n < stride of sums[n] + columns[j][n], all positive; stride is a multiple of BLOCK. */
-static inline __attribute__((always_inline)) void multiply(size_t stride, const double *sums, const float *const *columns,
-                                                           struct product *products) {
+static inline __attribute__((always_inline)) void multiply(size_t stride, const double *sums,
+                                                           const float *const *columns, struct product *products) {
   const floats *column[ENSEMBLE_LOSS_BATCH];
   doubles product[ENSEMBLE_LOSS_BATCH];
   words exponent[ENSEMBLE_LOSS_BATCH];
@@ -62,13 +63,14 @@ static inline __attribute__((always_inline)) void multiply(size_t stride, const 
   }
 }
 
-static void multiply_baseline(size_t stride, const double *sums, const float *const *columns, struct product *products) {
+static void multiply_baseline(size_t stride, const double *sums, const float *const *columns,
+                              struct product *products) {
   multiply(stride, sums, columns, products);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void multiply_avx2(size_t stride, const double *sums, const float *const *columns,
-                                                          struct product *products) {
+__attribute__((target("avx2"))) static void multiply_avx2(size_t stride, const double *sums,
+                                                          const float *const *columns, struct product *products) {
   multiply(stride, sums, columns, products);
 }
 

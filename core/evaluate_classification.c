@@ -39,7 +39,9 @@ static double calibration_error(const struct bin *bins, size_t count, size_t row
 }
 
 /* 0 or 1; NaN where the predictions are. */
-static double wrong(size_t label, size_t truth, size_t classes) { return label == classes ? (double)NAN : label != truth; }
+static double wrong(size_t label, size_t truth, size_t classes) {
+  return label == classes ? (double)NAN : label != truth;
+}
 
 static void add_members(struct tutti_combiner *combiner, size_t row, size_t truth, struct sums *sums) {
   size_t classes = combiner->pool->outputs, members = combiner->members;

@@ -85,8 +85,8 @@ static void add_joint(struct joint *joint, const struct tutti_combiner *combiner
 }
 
 /* Means over outputs (likelihoods: sums) of each output's metrics. */
-static void report(const struct tutti_combiner *combiner, const struct sums *sums, const struct joint *joint, double half,
-                   struct tutti_evaluation *evaluation) {
+static void report(const struct tutti_combiner *combiner, const struct sums *sums, const struct joint *joint,
+                   double half, struct tutti_evaluation *evaluation) {
   size_t outputs = combiner->pool->outputs;
   double rows = (double)combiner->pool->rows, d = (double)outputs;
   double nll_moments = 0, square = 0, absolute = 0, r2 = 0, crps = 0, crps_moments = 0, inside = 0, width = 0;
@@ -103,7 +103,8 @@ static void report(const struct tutti_combiner *combiner, const struct sums *sum
     width += 2 * half * of->deviation / rows / d;
     calibration += calibration_error(of, rows) / d;
     area += 2 * (of->deviation / rows) * (of->ratio / rows) / d;
-    nll_least += of->log_deviation / rows + tutti_gaussian_nll(0, of->square_ratio / rows, sqrt(of->square_ratio / rows));
+    nll_least +=
+        of->log_deviation / rows + tutti_gaussian_nll(0, of->square_ratio / rows, sqrt(of->square_ratio / rows));
     aleatoric += of->aleatoric / rows / d;
     epistemic += of->epistemic / rows / d;
   }

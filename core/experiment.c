@@ -34,8 +34,9 @@ static enum tutti_status load_data(tutti_context *context, struct tutti_experime
     experiment->task = (struct tutti_task){.size = sizeof experiment->task, .kind = TUTTI_TASK_VALUE};
     return TUTTI_OK;
   }
-  enum tutti_status status = tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe),
-                                                tutti_recipe_folder(recipe), experiment->facts.seed, &experiment->dataset);
+  enum tutti_status status =
+      tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe), tutti_recipe_folder(recipe),
+                         experiment->facts.seed, &experiment->dataset);
   if (status != TUTTI_OK)
     return tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
   experiment->task = *tutti_dataset_task(experiment->dataset);
@@ -48,10 +49,11 @@ static enum tutti_status choose_loss(tutti_context *context, struct tutti_experi
   if (loss_fits(experiment->loss, &experiment->task))
     return TUTTI_OK;
   static const char *const kinds[] = {"regression", "classification", "a backend without data"};
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: run.loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
-                    tutti_recipe_path(experiment->recipe), tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
-                    experiment->task.head == TUTTI_OP_HEAD_LINEAR ? " with a linear head (no variance)" : "",
-                    tutti_loss_names()[natural_loss(&experiment->task)]);
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE, "%s: run.loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
+      tutti_recipe_path(experiment->recipe), tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
+      experiment->task.head == TUTTI_OP_HEAD_LINEAR ? " with a linear head (no variance)" : "",
+      tutti_loss_names()[natural_loss(&experiment->task)]);
 }
 
 enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
@@ -109,9 +111,9 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
   tutti_random_init(&random, experiment->facts.seed, "probe", index);
   TUTTI_TRY_OUT(context, tutti_scope_sample(context, experiment->scope, &random, index, &candidate));
   TUTTI_TRY_OUT(context, tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
-  TUTTI_TRY_OUT(context, tutti_backend_configure(context, experiment->backend,
-                                                 tutti_scope_hyperparameters(experiment->scope),
-                                                 tutti_candidate_hyperparameters(candidate), &config));
+  TUTTI_TRY_OUT(context,
+                tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
+                                        tutti_candidate_hyperparameters(candidate), &config));
   struct tutti_job job = {.size = sizeof job,
                           .task = &experiment->task,
                           .network = network,
@@ -129,14 +131,14 @@ out:
 
 /* Losses are those of the validation rows: without any, every trial would fail. */
 static enum tutti_status check_validation(tutti_context *context, const struct tutti_experiment *experiment) {
-  const tutti_split *validation =
-      experiment->dataset ? tutti_dataset_find(experiment->dataset, "validation") : NULL;
+  const tutti_split *validation = experiment->dataset ? tutti_dataset_find(experiment->dataset, "validation") : NULL;
   if (!experiment->dataset || (validation && tutti_split_rows(validation) > 0))
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: data.split: trials are compared, and ensembles selected, on the validation rows, and there are "
-                    "none; give a second share, as in 0.8 0.1 0.1",
-                    tutti_recipe_path(experiment->recipe));
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE,
+      "%s: data.split: trials are compared, and ensembles selected, on the validation rows, and there are "
+      "none; give a second share, as in 0.8 0.1 0.1",
+      tutti_recipe_path(experiment->recipe));
 }
 
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {

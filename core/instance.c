@@ -22,8 +22,7 @@ enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host
   memcpy(ops, descriptor->ops, has < ops_size ? has : ops_size);
   instance->descriptor = descriptor;
   TUTTI_TRY(context, tutti_config_copy(context, config, &instance->config));
-  enum tutti_status status =
-      descriptor->create(context, tutti_config_values(instance->config), setup, &instance->self);
+  enum tutti_status status = descriptor->create(context, tutti_config_values(instance->config), setup, &instance->self);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   status = tutti_instance_blame(context, instance, status);

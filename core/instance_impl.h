@@ -23,17 +23,18 @@ void tutti_instance_destroy(struct tutti_instance *instance);
 enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutti_instance *instance,
                                        enum tutti_status status);
 /* An error of the plugin itself: "KIND NAME broke its contract: op WHAT ...". */
-#define TUTTI_BREACH(context, instance, ...) tutti_instance_breach((context), (instance), __FILE__, __LINE__, __func__, __VA_ARGS__)
+#define TUTTI_BREACH(context, instance, ...)                                                                           \
+  tutti_instance_breach((context), (instance), __FILE__, __LINE__, __func__, __VA_ARGS__)
 enum tutti_status tutti_instance_breach(tutti_context *context, const struct tutti_instance *instance, const char *file,
                                         int line, const char *function, const char *format, ...) TUTTI_PRINTF(6, 7);
 
 /* Run an op of `object->instance` and blame it for what fails. */
-#define TUTTI_CALL(context, object, call)                                                                                \
-  do {                                                                                                                   \
-    enum tutti_status tutti_call_ = (call);                                                                              \
-    if (tutti_call_ != TUTTI_OK)                                                                                         \
-      return tutti_error_trace((context), tutti_instance_blame((context), &(object)->instance, tutti_call_), __FILE__,    \
-                               __LINE__, __func__);                                                                      \
+#define TUTTI_CALL(context, object, call)                                                                              \
+  do {                                                                                                                 \
+    enum tutti_status tutti_call_ = (call);                                                                            \
+    if (tutti_call_ != TUTTI_OK)                                                                                       \
+      return tutti_error_trace((context), tutti_instance_blame((context), &(object)->instance, tutti_call_), __FILE__, \
+                               __LINE__, __func__);                                                                    \
   } while (0)
 
 /* Name of the first op that kind requires and these (of the plugin's own size) lack, or NULL. In the kind's wrapper. */
@@ -49,7 +50,7 @@ const char *tutti_executor_ops_missing(const void *ops, size_t size);
 const char *tutti_ops_missing(enum tutti_kind kind, const void *ops);
 
 /* Is a function pointer of an ops struct there? `size` is what the plugin has of the struct. */
-#define TUTTI_HAS_OP(type, ops, size, member)                                                                            \
+#define TUTTI_HAS_OP(type, ops, size, member)                                                                          \
   (offsetof(type, member) + sizeof(((const type *)0)->member) <= (size) && ((const type *)(ops))->member != NULL)
 
 /* The config of a section, borrowed; NULL when nothing is put there (host.c). */

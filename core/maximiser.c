@@ -22,11 +22,11 @@ enum tutti_status tutti_maximiser_create(tutti_context *context, const tutti_hos
   enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_MAXIMISER, setup, &maximiser->ops,
                                                    sizeof maximiser->ops, &maximiser->instance);
   if (status == TUTTI_OK && (maximiser->ops.needs & TUTTI_NEEDS_VECTORS) && !tutti_scope_joint(setup->scope))
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "maximiser %s needs vectors, and space %s has none (its genotypes are graphs); choose another "
-                        "maximiser, or another space",
-                        maximiser->instance.descriptor->name,
-                        tutti_space_descriptor(tutti_scope_space(setup->scope))->name);
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "maximiser %s needs vectors, and space %s has none (its genotypes are graphs); choose another "
+                   "maximiser, or another space",
+                   maximiser->instance.descriptor->name, tutti_space_descriptor(tutti_scope_space(setup->scope))->name);
   if (status != TUTTI_OK) {
     tutti_maximiser_destroy(maximiser);
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);

@@ -17,13 +17,18 @@ const char *const *tutti_loss_names(void) {
 
 bool tutti_loss_applies(enum tutti_loss loss, enum tutti_task_kind kind) {
   switch (loss) {
-  case TUTTI_LOSS_NLL: return kind != TUTTI_TASK_VALUE;
+  case TUTTI_LOSS_NLL:
+    return kind != TUTTI_TASK_VALUE;
   case TUTTI_LOSS_ERROR:
-  case TUTTI_LOSS_BRIER: return kind == TUTTI_TASK_CLASSIFICATION;
+  case TUTTI_LOSS_BRIER:
+    return kind == TUTTI_TASK_CLASSIFICATION;
   case TUTTI_LOSS_MSE:
-  case TUTTI_LOSS_RMSE: return kind == TUTTI_TASK_REGRESSION;
-  case TUTTI_LOSS_VALUE: return kind == TUTTI_TASK_VALUE;
-  case TUTTI_LOSS_COUNT: break;
+  case TUTTI_LOSS_RMSE:
+    return kind == TUTTI_TASK_REGRESSION;
+  case TUTTI_LOSS_VALUE:
+    return kind == TUTTI_TASK_VALUE;
+  case TUTTI_LOSS_COUNT:
+    break;
   }
   return false;
 }
@@ -67,8 +72,8 @@ double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predi
   size_t rows = predictions->rows, outputs = predictions->outputs;
   size_t width = tutti_predictions_width(predictions->kind, outputs);
   bool classes = predictions->kind == TUTTI_TASK_CLASSIFICATION;
-  if (!tutti_loss_applies(loss, predictions->kind) || loss == TUTTI_LOSS_VALUE ||
-      targets->kind != predictions->kind || targets->rows != rows || targets->outputs != outputs ||
+  if (!tutti_loss_applies(loss, predictions->kind) || loss == TUTTI_LOSS_VALUE || targets->kind != predictions->kind ||
+      targets->rows != rows || targets->outputs != outputs ||
       !(classes ? (const void *)targets->labels : (const void *)targets->values))
     return NAN;
   double sum = 0;

@@ -81,7 +81,8 @@ double tutti_mixture_nll(const struct tutti_mixture *mixture, double value) {
     largest = 0;
   double sum = 0;
   for (size_t k = 0; k < mixture->members; k++)
-    sum += exp(log(mixture->weights[k]) - tutti_gaussian_nll(mixture->means[k], mixture->variances[k], value) - largest);
+    sum +=
+        exp(log(mixture->weights[k]) - tutti_gaussian_nll(mixture->means[k], mixture->variances[k], value) - largest);
   return -largest - log(sum);
 }
 

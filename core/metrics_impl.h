@@ -14,24 +14,24 @@ static inline double metrics_positive(double value) { return value < 0 ? 0 : val
 
 /* The most probable class (lowest on ties, `classes` for NaN) and the Brier score, of predictions (float) and of their
    mixtures (double). */
-#define METRICS_OF_PROBABILITIES(suffix, type)                                                                           \
-  static inline size_t metrics_label_##suffix(size_t classes, const type *p) {                                           \
-    size_t best = 0;                                                                                                     \
-    for (size_t c = 0; c < classes; c++) {                                                                               \
-      if (p[c] != p[c])                                                                                                  \
-        return classes;                                                                                                  \
-      if (p[c] > p[best])                                                                                                \
-        best = c;                                                                                                        \
-    }                                                                                                                    \
-    return best;                                                                                                         \
-  }                                                                                                                      \
-  static inline double metrics_brier_##suffix(size_t classes, const type *p, size_t label) {                             \
-    double sum = 0;                                                                                                      \
-    for (size_t c = 0; c < classes; c++) {                                                                               \
-      double difference = (double)p[c] - (c == label);                                                                   \
-      sum += difference * difference;                                                                                    \
-    }                                                                                                                    \
-    return sum;                                                                                                          \
+#define METRICS_OF_PROBABILITIES(suffix, type)                                                                         \
+  static inline size_t metrics_label_##suffix(size_t classes, const type *p) {                                         \
+    size_t best = 0;                                                                                                   \
+    for (size_t c = 0; c < classes; c++) {                                                                             \
+      if (p[c] != p[c])                                                                                                \
+        return classes;                                                                                                \
+      if (p[c] > p[best])                                                                                              \
+        best = c;                                                                                                      \
+    }                                                                                                                  \
+    return best;                                                                                                       \
+  }                                                                                                                    \
+  static inline double metrics_brier_##suffix(size_t classes, const type *p, size_t label) {                           \
+    double sum = 0;                                                                                                    \
+    for (size_t c = 0; c < classes; c++) {                                                                             \
+      double difference = (double)p[c] - (c == label);                                                                 \
+      sum += difference * difference;                                                                                  \
+    }                                                                                                                  \
+    return sum;                                                                                                        \
   }
 METRICS_OF_PROBABILITIES(float, float)
 METRICS_OF_PROBABILITIES(double, double)

@@ -44,8 +44,7 @@ static enum tutti_status create_parts(tutti_context *context, tutti_proposer *pr
                                             .dimension = proposer->width,
                                             .domain = proposer->joint,
                                             .scope = proposer->scope};
-  struct tutti_acquisition_setup acquisition = {
-      .size = sizeof(acquisition), .host = setup->host, .seed = setup->seed};
+  struct tutti_acquisition_setup acquisition = {.size = sizeof(acquisition), .host = setup->host, .seed = setup->seed};
   struct tutti_maximiser_setup maximiser = {
       .size = sizeof(maximiser), .host = setup->host, .seed = setup->seed, .scope = proposer->scope};
   TUTTI_TRY(context, tutti_surrogate_create(context, setup->host, setup->surrogate ? setup->surrogate : "surrogate",
@@ -255,7 +254,8 @@ static enum tutti_status learn(tutti_context *context, tutti_proposer *proposer)
   }
   if (proposer->fed < count) {
     struct tutti_points fresh = points_of(proposer, proposer->fed, count - proposer->fed);
-    TUTTI_TRY(context, tutti_surrogate_add(context, proposer->surrogate, &fresh, proposer->values + proposer->fed, NULL));
+    TUTTI_TRY(context,
+              tutti_surrogate_add(context, proposer->surrogate, &fresh, proposer->values + proposer->fed, NULL));
     proposer->fed = count;
   }
   return TUTTI_OK;
@@ -340,8 +340,7 @@ static enum tutti_status search(tutti_context *context, tutti_proposer *proposer
   for (unsigned round = 0; !accept; round++) {
     tutti_candidate_unref(*candidate);
     *candidate = NULL;
-    enum tutti_status status =
-        tutti_maximiser_maximise(context, proposer->maximiser, &objective, candidate, worth);
+    enum tutti_status status = tutti_maximiser_maximise(context, proposer->maximiser, &objective, candidate, worth);
     if (status == TUTTI_ERROR_UNSUPPORTED) {
       tutti_error_clear(context);
       return TUTTI_OK;

@@ -69,9 +69,7 @@ uint64_t tutti_random_u64(struct tutti_random *random) {
   return high << 32 | tutti_random_u32(random);
 }
 
-double tutti_random_uniform(struct tutti_random *random) {
-  return (double)(tutti_random_u64(random) >> 11) * 0x1p-53;
-}
+double tutti_random_uniform(struct tutti_random *random) { return (double)(tutti_random_u64(random) >> 11) * 0x1p-53; }
 
 uint64_t tutti_random_below(struct tutti_random *random, uint64_t bound) {
   /* Lemire's multiplication method: reject the few low products that would make some numbers likelier. */

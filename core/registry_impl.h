@@ -8,10 +8,9 @@
 TUTTI_NODISCARD enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
                                                          const struct tutti_descriptor **descriptor);
 /* Every folder of the search path, in order. */
-TUTTI_NODISCARD enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
-                                                             enum tutti_status (*visit)(void *argument,
-                                                                                        const char *folder),
-                                                             void *argument);
+TUTTI_NODISCARD enum tutti_status
+tutti_plugin_visit_folders(tutti_context *context, enum tutti_status (*visit)(void *argument, const char *folder),
+                           void *argument);
 /* NAME of a file called KIND-NAME.so; false for others. */
 bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, size_t size);
 

@@ -78,8 +78,8 @@ static enum tutti_status submit(struct manager *manager, uint64_t trial) {
   char *candidate = NULL, *request = NULL;
   TUTTI_TRY_OUT(context, tutti_scope_print(context, manager->experiment->scope,
                                            manager->history.records[trial].candidate, &candidate));
-  TUTTI_TRY_OUT(context, tutti_request_print(context, trial, tutti_experiment_fingerprint(manager->experiment), candidate,
-                                             &request));
+  TUTTI_TRY_OUT(context, tutti_request_print(context, trial, tutti_experiment_fingerprint(manager->experiment),
+                                             candidate, &request));
   TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, request));
 out:
   tutti_free(candidate);
@@ -108,7 +108,8 @@ static enum tutti_status ask(struct manager *manager) {
   tutti_context *context = manager->context;
   struct tutti_history *history = &manager->history;
   while (!manager->idle && history->asked < (uint64_t)manager->run->budget &&
-         history->asked - history->told < (uint64_t)manager->run->window && !tutti_builder_exhausted(manager->builder)) {
+         history->asked - history->told < (uint64_t)manager->run->window &&
+         !tutti_builder_exhausted(manager->builder)) {
     struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
     uint64_t trial = history->asked;
     TUTTI_TRY(context, tutti_builder_ask(context, manager->builder, trial, &proposal));
@@ -154,8 +155,8 @@ static uint64_t next_to_tell(const struct manager *manager) {
 static enum tutti_status arrive(struct manager *manager, uint64_t trial) {
   if (manager->arrived == manager->queue_room) {
     uint64_t room = manager->queue_room * 2 + 64;
-    TUTTI_TRY(manager->context, tutti_realloc(manager->context, manager->arrived, room, sizeof *manager->queue,
-                                              &manager->queue));
+    TUTTI_TRY(manager->context,
+              tutti_realloc(manager->context, manager->arrived, room, sizeof *manager->queue, &manager->queue));
     manager->queue_room = room;
   }
   manager->queue[manager->arrived++] = trial;
@@ -168,8 +169,8 @@ static enum tutti_status tell_and_ask(struct manager *manager) {
   while ((trial = next_to_tell(manager)) != TUTTI_NO_TRIAL) {
     TUTTI_TRY(manager->context, tell(manager, trial));
     TUTTI_TRY(manager->context, change(manager));
-    TUTTI_TRY(manager->context, tutti_catalogue_told(manager->context, manager->catalogue, trial,
-                                                     manager->history.records[trial].told));
+    TUTTI_TRY(manager->context,
+              tutti_catalogue_told(manager->context, manager->catalogue, trial, manager->history.records[trial].told));
     TUTTI_TRY(manager->context, ask(manager));
   }
   return TUTTI_OK;
@@ -198,10 +199,12 @@ static enum tutti_status facts_of(tutti_context *context, const struct tutti_rep
 /* A torn trial was trained again: what is recorded stands, and the new files have to agree with it. */
 static void compare_repair(struct manager *manager, uint64_t trial, const struct tutti_reply_facts *facts) {
   const struct tutti_record *record = &manager->history.records[trial];
-  bool same = facts->state == record->state && (facts->loss == record->loss || (isnan(facts->loss) && isnan(record->loss)));
+  bool same =
+      facts->state == record->state && (facts->loss == record->loss || (isnan(facts->loss) && isnan(record->loss)));
   if (!same)
     tutti_log(manager->context, TUTTI_LOG_WARNING,
-              "trial %" PRIu64 " was trained again and its loss is %.17g, not %.17g as recorded: another machine or build?",
+              "trial %" PRIu64
+              " was trained again and its loss is %.17g, not %.17g as recorded: another machine or build?",
               trial, facts->loss, record->loss);
   manager->progress.repaired++;
 }
@@ -250,7 +253,8 @@ static enum tutti_status take_reply(struct manager *manager, const struct tutti_
   if (reply->kind == TUTTI_REPLY_PROGRESS || reply->kind == TUTTI_REPLY_NONE)
     return TUTTI_OK;
   if (reply->trial >= manager->history.asked)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "executor %s gave a reply for trial %" PRIu64 ", which nobody asked for",
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "executor %s gave a reply for trial %" PRIu64 ", which nobody asked for",
                       tutti_executor_descriptor(manager->executor)->name, reply->trial);
   TUTTI_TRY(context, retry(manager, reply, &again));
   if (again)
@@ -320,8 +324,8 @@ static enum tutti_status repair(struct manager *manager) {
     bool whole = true;
     char why[256] = "";
     if (history->records[i].done)
-      TUTTI_TRY(context, tutti_report_verify(context, manager->options->directory, i, history->records[i].report, &whole,
-                                             why));
+      TUTTI_TRY(context,
+                tutti_report_verify(context, manager->options->directory, i, history->records[i].report, &whole, why));
     if (whole)
       continue;
     tutti_log(context, TUTTI_LOG_WARNING, "%s; trial %" PRIu64 " is trained again", why, i);
@@ -422,7 +426,8 @@ static enum tutti_status open_directory(struct manager *manager) {
     TUTTI_TRY_OUT(context, check_same_run(manager));
   (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "fingerprint", fingerprint));
-  TUTTI_TRY_OUT(context, tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
+  TUTTI_TRY_OUT(context,
+                tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
   manager->progress.restored = manager->history.done;
 out:
   tutti_free(path);
@@ -437,8 +442,7 @@ static enum tutti_status make_builder(struct manager *manager) {
 /* A selector made and thrown away: what is wrong with it shows before anything is trained. */
 static enum tutti_status try_selector(tutti_context *context, const struct tutti_experiment *experiment) {
   tutti_selector *selector = NULL;
-  struct tutti_selector_setup setup = {
-      .size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  struct tutti_selector_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
   if (!experiment->dataset)
     return TUTTI_OK;
   enum tutti_status status = tutti_selector_create(context, experiment->host, "selector", &setup, &selector);

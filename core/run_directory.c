@@ -83,11 +83,11 @@ static enum tutti_status write_split(tutti_context *context, const char *directo
   if (source)
     TUTTI_TRY_OUT(context, write_array(context, directory, name, "rows", TUTTI_I32, 1, shape, numbers));
   if (tutti_split_raw_targets(split))
-    TUTTI_TRY_OUT(context, write_array(context, directory, name, "targets", TUTTI_F64, 2, shape,
-                                       tutti_split_raw_targets(split)));
+    TUTTI_TRY_OUT(
+        context, write_array(context, directory, name, "targets", TUTTI_F64, 2, shape, tutti_split_raw_targets(split)));
   if (tutti_split_labels(split))
-    TUTTI_TRY_OUT(context, write_array(context, directory, name, "labels", TUTTI_I32, 1, shape,
-                                       tutti_split_labels(split)));
+    TUTTI_TRY_OUT(context,
+                  write_array(context, directory, name, "labels", TUTTI_I32, 1, shape, tutti_split_labels(split)));
 out:
   tutti_free(numbers);
   return status;

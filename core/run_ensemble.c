@@ -122,17 +122,17 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   struct tutti_pool pool = {.size = sizeof pool};
   struct tutti_evaluation evaluation = {.size = sizeof evaluation};
   json_t *metrics = json_array();
-  TUTTI_TRY_OUT(context,
-                tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, tutti_recipe_evaluation(source->experiment->recipe), &evaluation));
+  TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
+  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, tutti_recipe_evaluation(source->experiment->recipe),
+                                        &evaluation));
   for (size_t i = 0; i < evaluation.count; i++) {
     const struct tutti_metric *metric = &evaluation.metrics[i];
-    json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value",
-                                             number(metric->value), "unit", metric->unit, "better",
-                                             betters[metric->better]));
+    json_array_append_new(metrics,
+                          json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value", number(metric->value),
+                                    "unit", metric->unit, "better", betters[metric->better]));
   }
-  json_array_append_new(out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics",
-                                       metrics));
+  json_array_append_new(
+      out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics", metrics));
 out:
   json_decref(metrics);
   tutti_run_pool_release(source, &pool);

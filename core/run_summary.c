@@ -35,8 +35,8 @@ static json_t *data_of(const struct tutti_experiment *experiment) {
     json_object_set_new(rows, tutti_split_name(split), json_integer((json_int_t)tutti_split_rows(split)));
   }
   struct tutti_shape input = experiment->task.input;
-  return json_pack("{s:o, s:[i, i, i], s:I}", "rows", rows, "input", input.height, input.width, input.channels, "outputs",
-                   (json_int_t)experiment->task.outputs);
+  return json_pack("{s:o, s:[i, i, i], s:I}", "rows", rows, "input", input.height, input.width, input.channels,
+                   "outputs", (json_int_t)experiment->task.outputs);
 }
 
 /* Name of the plugin in a section, or "none". */
@@ -53,12 +53,13 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   TUTTI_TRY(context, best_of(context, experiment, history, &best));
   json_t *root = json_pack(
       "{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "run", run->name, "task",
-      tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed, "plugins",
-      "space", plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
+      tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed,
+      "plugins", "space", plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
       plugin_of(experiment, "builder"), "selector", experiment->dataset ? plugin_of(experiment, "selector") : "none",
-      "data", data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done, "failed",
-      (json_int_t)history->failed, "best", best, "ensemble", ensemble ? json_loads(ensemble, 0, NULL) : json_null(),
-      "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+      "data", data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done,
+      "failed", (json_int_t)history->failed, "best", best, "ensemble",
+      ensemble ? json_loads(ensemble, 0, NULL) : json_null(), "evaluation",
+      evaluation ? json_loads(evaluation, 0, NULL) : json_null());
   char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(root);
   if (!text)
@@ -102,10 +103,9 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   }
   if (experiment->dataset) {
     TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-    TUTTI_TRY_OUT(context,
-                  tutti_run_choose(context, host, experiment->facts.seed, source, count, trials, ensemble));
-    TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"), experiment->loss,
-                                                &chosen));
+    TUTTI_TRY_OUT(context, tutti_run_choose(context, host, experiment->facts.seed, source, count, trials, ensemble));
+    TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
+                                                experiment->loss, &chosen));
     TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, ensemble, &evaluation));
     TUTTI_TRY_OUT(context, write_text(context, source->directory, "ensemble.json", chosen));
   }

@@ -26,7 +26,8 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   char *path = NULL;
   *out = NULL;
   if (!tutti_run_directory_has_run(directory))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with catalogue.sqlite in it)", directory);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with catalogue.sqlite in it)",
+                      directory);
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *view, &view));
   TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &view->directory));
   TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "recipe.ini", &path));
@@ -72,13 +73,15 @@ static enum tutti_status own_ensemble(tutti_context *context, const tutti_view *
 static enum tutti_status check_data(tutti_context *context, const tutti_view *view) {
   if (view->experiment->dataset)
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: its backend %s works without data, so there are no ensembles and "
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: its backend %s works without data, so there are no ensembles and "
                     "predictions; tutti status shows its best trial",
                     view->directory, tutti_backend_descriptor(view->experiment->backend)->name);
 }
 
 /* `given`, or a copy of the run's own; an error when there is neither. */
-static enum tutti_status which_ensemble(tutti_context *context, const tutti_view *view, const char *given, char **text) {
+static enum tutti_status which_ensemble(tutti_context *context, const tutti_view *view, const char *given,
+                                        char **text) {
   if (given)
     return tutti_strdup(context, given, text);
   TUTTI_TRY(context, own_ensemble(context, view, text));
@@ -135,8 +138,8 @@ out:
 
 /* --- select, evaluate, keep --- */
 
-enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, size_t count, const char *const *overrides,
-                                    char **text) {
+enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, size_t count,
+                                    const char *const *overrides, char **text) {
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recipe = NULL;
   tutti_host *host = NULL;
@@ -151,13 +154,14 @@ enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, si
   TUTTI_TRY_OUT(context, tutti_history_finished(context, &view->history, &trials, &finished));
   if (finished == 0) {
     TUTTI_TRY_OUT(context, tutti_history_failures(context, &view->history, &failures));
-    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
+    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
                         view->directory, view->history.done, failures[0] ? failures : "nothing was trained");
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_choose(context, host, view->experiment->facts.seed, &view->pool, finished, trials,
-                                          ensemble));
+  TUTTI_TRY_OUT(context,
+                tutti_run_choose(context, host, view->experiment->facts.seed, &view->pool, finished, trials, ensemble));
   TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
                                               view->experiment->loss, text));
 out:
@@ -240,11 +244,12 @@ static enum tutti_status predict_member(tutti_context *context, tutti_view *view
                       view->directory);
   const tutti_candidate *candidate = view->history.records[trial].candidate;
   TUTTI_TRY_OUT(context, read_weights(context, view, trial, &weights));
-  TUTTI_TRY_OUT(context, tutti_backend_configure(context, experiment->backend,
-                                                 tutti_scope_hyperparameters(experiment->scope),
-                                                 tutti_candidate_hyperparameters(candidate), &config));
+  TUTTI_TRY_OUT(context,
+                tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
+                                        tutti_candidate_hyperparameters(candidate), &config));
   if (tutti_backend_takes_networks(experiment->backend))
-    TUTTI_TRY_OUT(context, tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
+    TUTTI_TRY_OUT(context,
+                  tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
   struct tutti_job job = {.size = sizeof job,
                           .trial = trial,
                           .run_seed = experiment->facts.seed,
@@ -262,7 +267,8 @@ out:
   return status;
 }
 
-static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path, tutti_split **split) {
+static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path,
+                                   tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   char *description_path = NULL, *description = NULL;
   size_t bytes;
@@ -308,8 +314,9 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
   TUTTI_TRY_OUT(context, tutti_alloc(context, size, models * sizeof *values, &values));
   TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, values, members, &pool));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, task->outputs * sizeof *forecast->predicted, &forecast->predicted));
-  TUTTI_TRY_OUT(context, tutti_ensemble_predict(context, &pool, ensemble, tutti_recipe_evaluation(view->experiment->recipe),
-                                                forecast->predicted));
+  TUTTI_TRY_OUT(context,
+                tutti_ensemble_predict(context, &pool, ensemble, tutti_recipe_evaluation(view->experiment->recipe),
+                                       forecast->predicted));
   forecast->kind = task->kind;
   forecast->rows = rows;
   forecast->outputs = task->outputs;

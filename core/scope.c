@@ -19,7 +19,9 @@ struct tutti_scope {
 static size_t count_of(const tutti_domain *domain) { return domain ? tutti_domain_count(domain) : 0; }
 
 /* Dimensions of the architecture; none for graphs, and where it is left out. */
-static const tutti_domain *architecture_of(const tutti_scope *scope) { return scope->space ? scope->space->domain : NULL; }
+static const tutti_domain *architecture_of(const tutti_scope *scope) {
+  return scope->space ? scope->space->domain : NULL;
+}
 
 /* --- the joint domain --- */
 
@@ -76,8 +78,9 @@ const tutti_domain *tutti_scope_joint(const tutti_scope *scope) { return scope->
 
 /* --- candidates --- */
 
-enum tutti_status tutti_scope_candidate(tutti_context *context, const tutti_scope *scope, const tutti_genotype *genotype,
-                                        const double *hyperparameters, uint64_t seed, tutti_candidate **candidate) {
+enum tutti_status tutti_scope_candidate(tutti_context *context, const tutti_scope *scope,
+                                        const tutti_genotype *genotype, const double *hyperparameters, uint64_t seed,
+                                        tutti_candidate **candidate) {
   size_t count = count_of(scope->hyperparameters);
   *candidate = NULL;
   if ((genotype ? tutti_genotype_space(genotype) : NULL) != scope->space)
@@ -147,7 +150,8 @@ enum tutti_status tutti_scope_print(tutti_context *context, const tutti_scope *s
   /* The seed is text: numbers of JSON readers are often doubles. */
   TUTTI_TRY_OUT(context, tutti_format(context, json,
                                       "{\"architecture\": %s, \"hyperparameters\": %s, \"seed\": \"%" PRIu64 "\"}",
-                                      architecture ? architecture : "null", hyperparameters ? hyperparameters : "{}", candidate->seed));
+                                      architecture ? architecture : "null", hyperparameters ? hyperparameters : "{}",
+                                      candidate->seed));
 out:
   tutti_free(architecture);
   tutti_free(hyperparameters);
@@ -188,9 +192,9 @@ enum tutti_status tutti_scope_parse(tutti_context *context, const tutti_scope *s
   *candidate = NULL;
   if (!root || json_unpack_ex(root, &error, JSON_STRICT, "{s:o, s:o, s:s}", "architecture", &architecture,
                               "hyperparameters", &hyperparameters, "seed", &seed) != 0) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "expected a candidate {\"architecture\": ..., \"hyperparameters\": {...}, \"seed\": \"...\"}: %s",
-                        error.text);
+    status = TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "expected a candidate {\"architecture\": ..., \"hyperparameters\": {...}, \"seed\": \"...\"}: %s", error.text);
   } else {
     architecture_text = json_dumps(architecture, FLAGS);
     hyperparameters_text = json_dumps(hyperparameters, FLAGS);

@@ -39,22 +39,26 @@ static enum tutti_status check_needs(tutti_context *context, const tutti_surroga
   const char *name = surrogate->instance.descriptor->name;
   if (!setup->scope || !tutti_scope_space(setup->scope)) {
     if (needs & TUTTI_NEEDS_DISTANCES)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "surrogate %s needs distances between architectures, and here are "
-                        "vectors only", name);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "surrogate %s needs distances between architectures, and here are "
+                        "vectors only",
+                        name);
     return TUTTI_OK;
   }
   const tutti_space *space = tutti_scope_space(setup->scope);
   const char *space_name = tutti_space_descriptor(space)->name;
   if ((needs & TUTTI_NEEDS_VECTORS) && !tutti_scope_joint(setup->scope))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "surrogate %s needs vectors, and space %s has none (its genotypes are graphs); choose a surrogate "
-                      "over distances, or another space",
-                      name, space_name);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "surrogate %s needs vectors, and space %s has none (its genotypes are graphs); choose a surrogate "
+        "over distances, or another space",
+        name, space_name);
   if ((needs & TUTTI_NEEDS_DISTANCES) && !(tutti_space_capabilities(space) & TUTTI_SPACE_DISTANCES))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "surrogate %s needs distances between architectures, and space %s has none; choose a surrogate over "
-                      "vectors, or another space",
-                      name, space_name);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "surrogate %s needs distances between architectures, and space %s has none; choose a surrogate over "
+        "vectors, or another space",
+        name, space_name);
   return TUTTI_OK;
 }
 
@@ -102,7 +106,8 @@ const struct tutti_descriptor *tutti_surrogate_descriptor(const tutti_surrogate 
 
 static enum tutti_status check_points(tutti_context *context, const tutti_surrogate *surrogate,
                                       const struct tutti_points *points) {
-  if ((surrogate->ops.needs & TUTTI_NEEDS_VECTORS) && (!points->vectors || points->dimension != surrogate->seen.dimension))
+  if ((surrogate->ops.needs & TUTTI_NEEDS_VECTORS) &&
+      (!points->vectors || points->dimension != surrogate->seen.dimension))
     return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "surrogate %s: expected vectors of dimension %zu, found %zu",
                       surrogate->instance.descriptor->name, surrogate->seen.dimension,
                       points->vectors ? points->dimension : 0);
@@ -221,14 +226,16 @@ enum tutti_status tutti_surrogate_gradient(tutti_context *context, tutti_surroga
   if (!surrogate->ops.gradient)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "surrogate %s has no gradients",
                       surrogate->instance.descriptor->name);
-  TUTTI_CALL(context, surrogate, surrogate->ops.gradient(surrogate->instance.self, context, vector, mean, deviation,
-                                                         mean_gradient, deviation_gradient));
+  TUTTI_CALL(context, surrogate,
+             surrogate->ops.gradient(surrogate->instance.self, context, vector, mean, deviation, mean_gradient,
+                                     deviation_gradient));
   return TUTTI_OK;
 }
 
 /* The default draw: independent normals. */
 static enum tutti_status draw_independent(tutti_context *context, tutti_surrogate *surrogate,
-                                          const struct tutti_points *points, struct tutti_random *random, double *values) {
+                                          const struct tutti_points *points, struct tutti_random *random,
+                                          double *values) {
   if (points->count > surrogate->moment_room) {
     TUTTI_TRY(context, tutti_realloc(context, 0, points->count, 2 * sizeof(double), &surrogate->moments));
     surrogate->moment_room = points->count;

@@ -7,7 +7,9 @@
 
 #include "text_impl.h"
 
-struct tutti_text tutti_text_begin(tutti_context *context) { return (struct tutti_text){.context = context}; }
+struct tutti_text tutti_text_begin(tutti_context *context) {
+  return (struct tutti_text){.context = context};
+}
 
 /* Room for `more` characters and the end. */
 static bool text_reserve(struct tutti_text *text, size_t more) {

@@ -25,8 +25,8 @@ enum tutti_status tutti_trial_folder(tutti_context *context, const char *directo
 
 enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
                                       const char *candidate, char **request) {
-  return tutti_format(context, request, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s}", trial,
-                      fingerprint, candidate);
+  return tutti_format(context, request, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s}",
+                      trial, fingerprint, candidate);
 }
 
 static enum tutti_status read_request(tutti_context *context, const struct tutti_experiment *experiment,
@@ -39,7 +39,8 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   json_int_t trial;
   if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o}", "trial", &trial, "data", &data, "candidate",
                               &candidate) != 0) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
     goto out;
   }
   training->number = (uint64_t)trial;
@@ -81,8 +82,9 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
   training->context = context;
   training->started = now();
   TUTTI_TRY(context, read_request(context, experiment, request, training));
-  TUTTI_TRY(context, tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
-                                             tutti_candidate_hyperparameters(training->candidate), &training->config));
+  TUTTI_TRY(context,
+            tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
+                                    tutti_candidate_hyperparameters(training->candidate), &training->config));
   bool networks = tutti_backend_takes_networks(experiment->backend);
   if (networks)
     TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &experiment->task,
@@ -125,8 +127,8 @@ static enum tutti_status note_file(tutti_context *context, json_t *files, const 
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
   TUTTI_TRY_OUT(context, tutti_file_checksum(context, path, &bytes, &checksum));
-  json_array_append_new(files, json_pack("{s:s, s:I, s:I}", "name", name, "bytes", (json_int_t)bytes, "crc32",
-                                         (json_int_t)checksum));
+  json_array_append_new(
+      files, json_pack("{s:s, s:I, s:I}", "name", name, "bytes", (json_int_t)bytes, "crc32", (json_int_t)checksum));
 out:
   tutti_free(path);
   return status;
@@ -233,8 +235,8 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   struct tutti_predictions predictions = {task->kind, rows, task->outputs, values};
   if (!usable(&predictions)) {
     training->outcome.state = TUTTI_STATE_FAILED;
-    (void)snprintf(training->outcome.failure, sizeof training->outcome.failure, "predictions on split %s are not finite",
-                   name);
+    (void)snprintf(training->outcome.failure, sizeof training->outcome.failure,
+                   "predictions on split %s are not finite", name);
     goto out;
   }
   struct tutti_targets targets = tutti_split_all_targets(split);
@@ -242,8 +244,8 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   json_object_set_new(metrics, name, losses_of(&predictions, &targets));
   TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s.npy", name));
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, file));
-  TUTTI_TRY_OUT(context, tutti_npy_write(context, path, TUTTI_F32, task->kind == TUTTI_TASK_REGRESSION ? 3 : 2, shape,
-                                         values));
+  TUTTI_TRY_OUT(context,
+                tutti_npy_write(context, path, TUTTI_F32, task->kind == TUTTI_TASK_REGRESSION ? 3 : 2, shape, values));
   TUTTI_TRY_OUT(context, note_file(context, files, folder, file));
 out:
   tutti_free(file);
@@ -311,14 +313,14 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
     (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(context));
   }
   bool finished = outcome->state == TUTTI_STATE_FINISHED;
-  json_t *root = json_pack(
-      "{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
-      stops_the_run(result) ? tutti_status_name(result) : "ok", "state", state_names[outcome->state], "failure",
-      outcome->state == TUTTI_STATE_FAILED ? outcome->failure : "", "seconds", seconds, "loss",
-      finished ? json_real(loss) : json_null(), "report", "epochs", (int)outcome->epochs, "best_epoch",
-      (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
-      (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
-      training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
+  json_t *root =
+      json_pack("{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
+                stops_the_run(result) ? tutti_status_name(result) : "ok", "state", state_names[outcome->state],
+                "failure", outcome->state == TUTTI_STATE_FAILED ? outcome->failure : "", "seconds", seconds, "loss",
+                finished ? json_real(loss) : json_null(), "report", "epochs", (int)outcome->epochs, "best_epoch",
+                (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
+                (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
+                training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
   char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(root);
   if (!text)
@@ -342,8 +344,9 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
   const char *status_name, *state, *failure;
   char *text = NULL;
   *facts = (struct tutti_reply_facts){.loss = NAN};
-  if (!root || json_unpack_ex(root, &error, 0, "{s:s, s:s, s:s, s:F, s:o, s:o}", "status", &status_name, "state", &state,
-                              "failure", &failure, "seconds", &facts->seconds, "loss", &loss, "report", &report) != 0) {
+  if (!root ||
+      json_unpack_ex(root, &error, 0, "{s:s, s:s, s:s, s:F, s:o, s:o}", "status", &status_name, "state", &state,
+                     "failure", &failure, "seconds", &facts->seconds, "loss", &loss, "report", &report) != 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a worker's reply is not what was expected: %s", error.text);
     goto out;
   }
@@ -387,7 +390,8 @@ enum tutti_status tutti_report_verify(tutti_context *context, const char *direct
       tutti_error_clear(context);
     if (!read || found_bytes != (uint64_t)bytes || found_checksum != (uint32_t)checksum) {
       *whole = false;
-      (void)snprintf(why, 256, "%s: %s", path, read ? "size or checksum is not that which was recorded" : "cannot be read");
+      (void)snprintf(why, 256, "%s: %s", path,
+                     read ? "size or checksum is not that which was recorded" : "cannot be read");
     }
     tutti_free(path);
     if (!*whole)

@@ -23,12 +23,14 @@ TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, ui
                                                       const char *candidate, char **request);
 
 /* From a request's text to a job; *training is zeroed by the caller and ended by tutti_training_end, also on failure. */
-TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context, const struct tutti_experiment *experiment,
-                                                       const char *request, struct tutti_training *training);
+TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context,
+                                                       const struct tutti_experiment *experiment, const char *request,
+                                                       struct tutti_training *training);
 /* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is what training returned. */
-TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
-                                                       const char *directory, enum tutti_status result,
-                                                       struct tutti_training *training, char **reply);
+TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
+                                                       const struct tutti_experiment *experiment, const char *directory,
+                                                       enum tutti_status result, struct tutti_training *training,
+                                                       char **reply);
 void tutti_training_end(struct tutti_training *training);
 
 /* What a reply says, for the manager. */

@@ -213,9 +213,10 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
   enum tutti_kind kind;
   const char *slash = strchr(name, '/');
   if (!slash || (size_t)(slash - name) >= sizeof kind_name)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "expected KIND/NAME, as in backend/cpu, or run, data, head or evaluation, found '%s'; tutti list shows plugins",
-                      name);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "expected KIND/NAME, as in backend/cpu, or run, data, head or evaluation, found '%s'; tutti list shows plugins",
+        name);
   (void)snprintf(kind_name, sizeof kind_name, "%.*s", (int)(slash - name), name);
   TUTTI_TRY(context, tutti_kind_parse(context, kind_name, &kind));
   TUTTI_TRY(context, tutti_plugin_find(context, kind, slash + 1, descriptor));
@@ -323,9 +324,12 @@ int command_inspect(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {
       {"json", 'j', NULL, 0, "As JSON.", 0}, {"markdown", 'm', NULL, 0, "As the plugin reference has it.", 0}, {0}};
   const struct argp argp = {
-      options,       parse_inspect,
-      "[KIND/NAME]", "Show a plugin, or a section (run, data, head, evaluation), with its parameters; without a name, all plugins.",
-      NULL,          NULL,
+      options,
+      parse_inspect,
+      "[KIND/NAME]",
+      "Show a plugin, or a section (run, data, head, evaluation), with its parameters; without a name, all plugins.",
+      NULL,
+      NULL,
       NULL};
   struct inspect_arguments arguments = {0};
   int code;

@@ -56,31 +56,24 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_prepare(tutti_cont
                                                                       tutti_acquisition *acquisition,
                                                                       const struct tutti_standing *standing,
                                                                       tutti_surrogate *surrogate);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_evaluate(tutti_context *context,
-                                                                       tutti_acquisition *acquisition,
-                                                                       const struct tutti_standing *standing,
-                                                                       tutti_surrogate *surrogate,
-                                                                       const struct tutti_points *points, double *worth);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisition,
+                           const struct tutti_standing *standing, tutti_surrogate *surrogate,
+                           const struct tutti_points *points, double *worth);
 /* Worth at one vector and its gradient [dimension]; TUTTI_ERROR_UNSUPPORTED without `moments` or the surrogate's
    gradient. */
 TUTTI_API bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_gradient(tutti_context *context,
-                                                                       tutti_acquisition *acquisition,
-                                                                       const struct tutti_standing *standing,
-                                                                       tutti_surrogate *surrogate, size_t dimension,
-                                                                       const double *vector, double *worth,
-                                                                       double *gradient);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_moments(tutti_context *context,
-                                                                      tutti_acquisition *acquisition,
-                                                                      const struct tutti_standing *standing, size_t count,
-                                                                      const double *mean, const double *deviation,
-                                                                      double *worth, double *by_mean,
-                                                                      double *by_deviation);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_judge(tutti_context *context,
-                                                                    tutti_acquisition *acquisition,
-                                                                    const struct tutti_standing *standing,
-                                                                    const struct tutti_points *proposal, unsigned round,
-                                                                    bool *accept);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_acquisition_gradient(tutti_context *context, tutti_acquisition *acquisition,
+                           const struct tutti_standing *standing, tutti_surrogate *surrogate, size_t dimension,
+                           const double *vector, double *worth, double *gradient);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_acquisition_moments(tutti_context *context, tutti_acquisition *acquisition, const struct tutti_standing *standing,
+                          size_t count, const double *mean, const double *deviation, double *worth, double *by_mean,
+                          double *by_deviation);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_acquisition_judge(tutti_context *context, tutti_acquisition *acquisition, const struct tutti_standing *standing,
+                        const struct tutti_points *proposal, unsigned round, bool *accept);
 
 TUTTI_END_DECLS
 #endif

@@ -29,11 +29,11 @@ TUTTI_API void tutti_host_set_facts(tutti_host *host, const struct tutti_host_fa
 /* Put a plugin in a section ("surrogate", or any parameter's name), with the presets of its parameters; for each
    parameter of type TUTTI_PARAM_PLUGIN the named plugin is put in the section of that name in turn, unless something is
    there. "none" empties the section. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_put(tutti_context *context, tutti_host *host, const char *section,
-                                                           enum tutti_kind kind, const char *plugin);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_host_put(tutti_context *context, tutti_host *host, const char *section, enum tutti_kind kind, const char *plugin);
 /* Set a parameter of the plugin in a section. Setting one of type TUTTI_PARAM_PLUGIN puts that plugin. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const char *section,
-                                                           const char *key, const char *text);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host,
+                                                           const char *section, const char *key, const char *text);
 /* Every required parameter of every section is set. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_check(tutti_context *context, const tutti_host *host);
 /* Sections in the order in which they were put: for dumping a recipe. */

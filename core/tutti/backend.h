@@ -31,14 +31,14 @@ struct tutti_epoch {
 struct tutti_job {
   size_t size;
   uint64_t trial;
-  uint64_t run_seed;               /* for draws that all trials share */
-  uint64_t seed;                   /* the candidate's: for draws of its own */
+  uint64_t run_seed; /* for draws that all trials share */
+  uint64_t seed;     /* the candidate's: for draws of its own */
   const struct tutti_task *task;
-  const tutti_network *network;    /* NULL for a backend that takes none */
-  const tutti_candidate *candidate; /* may be NULL */
-  const void *config;              /* the backend's config struct, with the candidate's hyperparameters in it */
+  const tutti_network *network;          /* NULL for a backend that takes none */
+  const tutti_candidate *candidate;      /* may be NULL */
+  const void *config;                    /* the backend's config struct, with the candidate's hyperparameters in it */
   const tutti_split *train, *validation; /* NULL for TUTTI_TASK_VALUE; validation may be NULL elsewhere */
-  const tutti_tensors *initial;    /* weights to start from; NULL: draw them */
+  const tutti_tensors *initial;          /* weights to start from; NULL: draw them */
   /* Called after each epoch; false: stop and keep the best so far (state pruned). May be NULL. */
   bool (*progress)(void *argument, const struct tutti_epoch *epoch);
   void *progress_argument;
@@ -100,7 +100,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_create(tutti_context *
 TUTTI_API void tutti_backend_destroy(tutti_backend *backend);
 TUTTI_API const struct tutti_descriptor *tutti_backend_descriptor(const tutti_backend *backend);
 /* The [backend] config with the hyperparameters at `point` of `domain` set in it; for tutti_job.config. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_context *context, const tutti_backend *backend,
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_context *context,
+                                                                    const tutti_backend *backend,
                                                                     const tutti_domain *domain, const double *point,
                                                                     tutti_config **config);
 TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
@@ -113,19 +114,17 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train(tutti_context *c
                                                                 struct tutti_outcome *outcome);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
                                                                   const struct tutti_job *job,
-                                                                  const tutti_tensors *weights, const tutti_split *split,
-                                                                  float *out);
+                                                                  const tutti_tensors *weights,
+                                                                  const tutti_split *split, float *out);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,
                                                                    const struct tutti_job *job,
                                                                    const tutti_tensors *weights, double *loss,
                                                                    tutti_tensors **gradient);
 TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train_many(tutti_context *context,
-                                                                     const tutti_backend *backend, size_t count,
-                                                                     const struct tutti_job *const *jobs,
-                                                                     struct tutti_outcome *const *outcomes,
-                                                                     void (*done)(void *argument, size_t index),
-                                                                     void *argument);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
+                         const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
+                         void (*done)(void *argument, size_t index), void *argument);
 
 TUTTI_END_DECLS
 #endif

@@ -47,7 +47,8 @@ TUTTI_API uint64_t tutti_candidate_hash(const tutti_candidate *candidate);
 /* Borrows both, which must outlive it. Without a space (NULL) the architecture is left out, as where one model searches
    the hyperparameters for all architectures: candidates then have no genotype. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_create(tutti_context *context, const tutti_space *space,
-                                                               const tutti_domain *hyperparameters, tutti_scope **scope);
+                                                               const tutti_domain *hyperparameters,
+                                                               tutti_scope **scope);
 TUTTI_API void tutti_scope_destroy(tutti_scope *scope);
 /* NULL where the architecture is left out. */
 TUTTI_API const tutti_space *tutti_scope_space(const tutti_scope *scope);

@@ -13,18 +13,18 @@ typedef struct tutti_catalogue tutti_catalogue;
 /* A trial's row. Texts are borrowed while it is visited. */
 struct tutti_trial {
   uint64_t number;
-  const char *candidate;  /* JSON, as tutti_scope_print gives */
-  uint64_t parent;        /* TUTTI_NO_TRIAL: none */
+  const char *candidate; /* JSON, as tutti_scope_print gives */
+  uint64_t parent;       /* TUTTI_NO_TRIAL: none */
   const char *origin;
-  uint64_t asked_after;   /* how many results had been told when it was asked for */
-  bool done;              /* has a result: the fields below */
+  uint64_t asked_after; /* how many results had been told when it was asked for */
+  bool done;            /* has a result: the fields below */
   enum tutti_state state;
-  double loss;            /* NaN unless finished */
-  uint64_t told;          /* place in the order of telling, from 0; TUTTI_NO_TRIAL: not told yet */
+  double loss;   /* NaN unless finished */
+  uint64_t told; /* place in the order of telling, from 0; TUTTI_NO_TRIAL: not told yet */
   double seconds;
   uint32_t worker;
-  const char *failure;    /* "" unless failed */
-  const char *report;     /* JSON: epochs, parameters, metrics, files with sizes and checksums */
+  const char *failure; /* "" unless failed */
+  const char *report;  /* JSON: epochs, parameters, metrics, files with sizes and checksums */
 };
 
 /* "wal" where shared memory and locks work, "delete" on network file systems. */
@@ -51,10 +51,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_set(tutti_context *c
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *catalogue,
                                                                 const char *key, char **text);
 /* Visit all trials by number; ends with visit's status when that is not TUTTI_OK. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_visit(tutti_context *context, tutti_catalogue *catalogue,
-                                                                  enum tutti_status (*visit)(void *argument,
-                                                                                             const struct tutti_trial *t),
-                                                                  void *argument);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_catalogue_visit(tutti_context *context, tutti_catalogue *catalogue,
+                      enum tutti_status (*visit)(void *argument, const struct tutti_trial *t), void *argument);
 
 TUTTI_END_DECLS
 #endif

@@ -51,7 +51,7 @@ TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kin
 
 /* An array in a mapped file. */
 struct tutti_npy {
-  enum tutti_element element; /* tensors.h */
+  enum tutti_element element;   /* tensors.h */
   size_t rank, shape[8], count; /* count: product of the shape */
   const void *data;
   void *mapping; /* private */
@@ -63,8 +63,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map(tutti_context *context
 TUTTI_API void tutti_npy_unmap(struct tutti_npy *array);
 /* Write a C-order array by temporary name, fsync, rename. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_write(tutti_context *context, const char *path,
-                                                            enum tutti_element element, size_t rank, const size_t *shape,
-                                                            const void *data);
+                                                            enum tutti_element element, size_t rank,
+                                                            const size_t *shape, const void *data);
 
 TUTTI_END_DECLS
 #endif

@@ -33,17 +33,15 @@ struct tutti_descriptor {
 };
 
 /* Begin a descriptor: TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "all"), ... */
-#define TUTTI_DESCRIPTOR_HEAD(plugin_kind, plugin_name)                                                                  \
-  .size = sizeof(struct tutti_descriptor), .abi_major = TUTTI_ABI_MAJOR, .abi_minor = TUTTI_ABI_MINOR,                   \
+#define TUTTI_DESCRIPTOR_HEAD(plugin_kind, plugin_name)                                                                \
+  .size = sizeof(struct tutti_descriptor), .abi_major = TUTTI_ABI_MAJOR, .abi_minor = TUTTI_ABI_MINOR,                 \
   .kind = (plugin_kind), .name = (plugin_name)
 
 /* The one symbol that a plugin exports. It MUST do nothing but return a constant. */
 typedef const struct tutti_descriptor *(*tutti_plugin_function)(void);
-#define TUTTI_PLUGIN(descriptor)                                                                                         \
-  TUTTI_API const struct tutti_descriptor *tutti_plugin(void);                                                           \
-  TUTTI_API const struct tutti_descriptor *tutti_plugin(void) {                                                          \
-    return &(descriptor);                                                                                                \
-  }
+#define TUTTI_PLUGIN(descriptor)                                                                                       \
+  TUTTI_API const struct tutti_descriptor *tutti_plugin(void);                                                         \
+  TUTTI_API const struct tutti_descriptor *tutti_plugin(void) { return &(descriptor); }
 
 TUTTI_END_DECLS
 #endif

@@ -15,7 +15,7 @@ struct tutti_evaluation_options {
   int64_t bins;  /* of the expected calibration error, >= 1 */
   double level;  /* of central intervals (coverage, width), inside (0, 1) */
 };
-#define TUTTI_EVALUATION_DEFAULTS                                                                                        \
+#define TUTTI_EVALUATION_DEFAULTS                                                                                      \
   { TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
 /* Its parameter table. */
 TUTTI_API const struct tutti_params *tutti_evaluation_params(void);
@@ -60,10 +60,9 @@ struct tutti_uncertainty {
   double aleatoric, epistemic, total;
 };
 /* Predict the pool's rows (targets are not looked at) into predicted[rows][outputs]. Errors as of tutti_evaluate. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool,
-                                                                   const tutti_ensemble *ensemble,
-                                                                   const struct tutti_evaluation_options *options,
-                                                                   struct tutti_uncertainty *predicted);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                       const struct tutti_evaluation_options *options, struct tutti_uncertainty *predicted);
 
 TUTTI_END_DECLS
 #endif

@@ -32,9 +32,9 @@ struct tutti_reply {
   size_t size;
   enum tutti_reply_kind kind;
   uint64_t trial;
-  char *text;       /* the caller frees it with tutti_free */
-  uint32_t worker;  /* number of the worker, from 0 */
-  double seconds;   /* since the trial was handed to the worker */
+  char *text;      /* the caller frees it with tutti_free */
+  uint32_t worker; /* number of the worker, from 0 */
+  double seconds;  /* since the trial was handed to the worker */
 };
 
 struct tutti_executor_ops {

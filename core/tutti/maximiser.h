@@ -20,7 +20,8 @@ struct tutti_objective {
   size_t size;
   void *argument;
   /* Worth [count] of points. The maximiser fills candidates always, vectors where the scope has a joint domain. */
-  enum tutti_status (*evaluate)(void *argument, tutti_context *context, const struct tutti_points *points, double *worth);
+  enum tutti_status (*evaluate)(void *argument, tutti_context *context, const struct tutti_points *points,
+                                double *worth);
   /* Worth and gradient at one vector of the joint domain's encoding; NULL when there is none. */
   enum tutti_status (*gradient)(void *argument, tutti_context *context, const double *vector, double *worth,
                                 double *gradient);
@@ -33,7 +34,7 @@ struct tutti_objective {
 };
 
 struct tutti_maximiser_ops {
-  size_t size; /* sizeof(struct tutti_maximiser_ops) */
+  size_t size;    /* sizeof(struct tutti_maximiser_ops) */
   unsigned needs; /* TUTTI_NEEDS_VECTORS: a joint domain; else 0 */
 
   /* REQUIRED. The best candidate found that is not among the known (caller unrefs it) and its worth. MUST come to an end.

@@ -58,7 +58,8 @@ struct tutti_mixture {
 struct tutti_moments {
   double mean, aleatoric, epistemic, variance;
 };
-TUTTI_API struct tutti_moments tutti_mixture_moments(const struct tutti_mixture *mixture, enum tutti_epistemic epistemic);
+TUTTI_API struct tutti_moments tutti_mixture_moments(const struct tutti_mixture *mixture,
+                                                     enum tutti_epistemic epistemic);
 TUTTI_API double tutti_mixture_nll(const struct tutti_mixture *mixture, double value);
 /* Closed form (Grimit et al. 2006); O(members^2). */
 TUTTI_API double tutti_mixture_crps(const struct tutti_mixture *mixture, double value);

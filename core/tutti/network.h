@@ -24,22 +24,22 @@ enum tutti_op {
   TUTTI_OP_MEAN,              /* all inputs of one shape */
   TUTTI_OP_FACTORISED_REDUCE, /* two strided 1x1 convolutions, the second shifted by a pixel, concatenated; units */
   TUTTI_OP_IDENTITY,
-  TUTTI_OP_ZERO,              /* stride */
-  TUTTI_OP_DROPOUT,           /* rate; spatial: whole channels */
-  TUTTI_OP_DROP_PATH,         /* rate; scheduled: rate * epoch / epochs */
-  TUTTI_OP_DETACH,            /* identity forward, no gradient backward */
+  TUTTI_OP_ZERO,      /* stride */
+  TUTTI_OP_DROPOUT,   /* rate; spatial: whole channels */
+  TUTTI_OP_DROP_PATH, /* rate; scheduled: rate * epoch / epochs */
+  TUTTI_OP_DETACH,    /* identity forward, no gradient backward */
   TUTTI_OP_FLATTEN,
-  TUTTI_OP_HEAD_SOFTMAX,      /* input: logits [classes]; loss: cross-entropy */
-  TUTTI_OP_HEAD_GAUSSIAN,     /* input: [2 * outputs], means first; loss: Gaussian negative log-likelihood */
-  TUTTI_OP_HEAD_LINEAR,       /* input: [outputs]; loss: squared error, no variance */
-  TUTTI_OP_HEAD_NOMU,         /* inputs: mean [1], raw uncertainty [1]; loss of Heiss et al. with artificial points */
+  TUTTI_OP_HEAD_SOFTMAX,  /* input: logits [classes]; loss: cross-entropy */
+  TUTTI_OP_HEAD_GAUSSIAN, /* input: [2 * outputs], means first; loss: Gaussian negative log-likelihood */
+  TUTTI_OP_HEAD_LINEAR,   /* input: [outputs]; loss: squared error, no variance */
+  TUTTI_OP_HEAD_NOMU,     /* inputs: mean [1], raw uncertainty [1]; loss of Heiss et al. with artificial points */
   TUTTI_OP_COUNT
 };
 
 enum tutti_activation {
   TUTTI_ACTIVATION_LINEAR,
   TUTTI_ACTIVATION_ELU,
-  TUTTI_ACTIVATION_GELU, /* x Phi(x), exact */
+  TUTTI_ACTIVATION_GELU,         /* x Phi(x), exact */
   TUTTI_ACTIVATION_HARD_SIGMOID, /* clip(0.2 x + 0.5, 0, 1), as in Keras 2 */
   TUTTI_ACTIVATION_RELU,
   TUTTI_ACTIVATION_SELU,
@@ -108,7 +108,8 @@ TUTTI_API void tutti_network_destroy(tutti_network *network);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add(tutti_context *context, tutti_network *network,
                                                               enum tutti_op op, const char *label, size_t input_count,
                                                               const uint32_t *inputs,
-                                                              const struct tutti_attributes *attributes, uint32_t *layer);
+                                                              const struct tutti_attributes *attributes,
+                                                              uint32_t *layer);
 /* Add dense(units) with bias and, unless linear, the activation behind it; *layer is the last one added. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_dense(tutti_context *context, tutti_network *network,
                                                                     const char *label, uint32_t input, int32_t units,

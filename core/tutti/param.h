@@ -82,17 +82,17 @@ struct tutti_params {
   size_t config_size; /* bytes of the config struct */
 };
 /* The table of a static array and its config struct. */
-#define TUTTI_PARAMS(array, config_type)                                                                                 \
+#define TUTTI_PARAMS(array, config_type)                                                                               \
   { (array), sizeof(array) / sizeof((array)[0]), sizeof((array)[0]), sizeof(config_type) }
-#define TUTTI_NO_PARAMS                                                                                                  \
+#define TUTTI_NO_PARAMS                                                                                                \
   { NULL, 0, sizeof(struct tutti_param), 0 }
 
 /* A config struct filled from its table; owns its texts and lists. */
 typedef struct tutti_config tutti_config;
 
 /* All presets. Required parameters stay unset until tutti_config_set gives them (see tutti_config_missing). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_config_create(tutti_context *context, const struct tutti_params *params,
-                                                                tutti_config **config);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_config_create(tutti_context *context, const struct tutti_params *params, tutti_config **config);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_config_copy(tutti_context *context, const tutti_config *from,
                                                               tutti_config **config);
 TUTTI_API void tutti_config_destroy(tutti_config *config);
@@ -113,7 +113,8 @@ TUTTI_API const struct tutti_params *tutti_config_params(const tutti_config *con
 TUTTI_API const struct tutti_param *tutti_params_at(const struct tutti_params *params, size_t index);
 TUTTI_API const struct tutti_param *tutti_params_find(const struct tutti_params *params, const char *name);
 /* Check a table itself (presets parse and are in range, names unique, offsets inside the struct). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_params_check(tutti_context *context, const struct tutti_params *params);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_params_check(tutti_context *context,
+                                                               const struct tutti_params *params);
 
 /* The name among names[count] (NULL entries skipped) that is closest to `name` by edit distance, or NULL when none is
    close enough to be meant. */

@@ -46,9 +46,8 @@ struct tutti_proposer_setup {
 };
 
 /* Makes the sub-plugins, which refuse here a space that lacks what they need. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_create(tutti_context *context,
-                                                                  const struct tutti_proposer_setup *setup,
-                                                                  tutti_proposer **proposer);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_proposer_create(tutti_context *context, const struct tutti_proposer_setup *setup, tutti_proposer **proposer);
 TUTTI_API void tutti_proposer_destroy(tutti_proposer *proposer);
 
 /* A candidate was asked for, or adopted: it is pending, and never proposed again. */

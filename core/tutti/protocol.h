@@ -25,9 +25,8 @@ struct tutti_frame {
 
 /* Write a whole frame to a blocking descriptor. On a socket (which is what workers are given, as descriptor 0, for both
    directions) a peer that is gone is an error and never a SIGPIPE. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_frame_write(tutti_context *context, int descriptor,
-                                                              enum tutti_frame_kind kind, uint64_t trial,
-                                                              const char *text);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_frame_write(tutti_context *context, int descriptor, enum tutti_frame_kind kind, uint64_t trial, const char *text);
 
 /* Collects bytes until a frame is whole. */
 typedef struct tutti_frames tutti_frames;

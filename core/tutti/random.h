@@ -30,7 +30,8 @@ TUTTI_API uint64_t tutti_random_below(struct tutti_random *random, uint64_t boun
 TUTTI_API double tutti_random_normal(struct tutti_random *random);
 /* `count` floats, uniform in [low, high) or normal with mean and standard deviation. */
 TUTTI_API void tutti_random_fill_uniform(struct tutti_random *random, size_t count, float low, float high, float *out);
-TUTTI_API void tutti_random_fill_normal(struct tutti_random *random, size_t count, float mean, float deviation, float *out);
+TUTTI_API void tutti_random_fill_normal(struct tutti_random *random, size_t count, float mean, float deviation,
+                                        float *out);
 /* Shuffle indices[count] in place (Fisher-Yates). */
 TUTTI_API void tutti_random_shuffle(struct tutti_random *random, size_t count, uint32_t *indices);
 /* Draw `taken` distinct numbers of [0, count) into out[taken]; taken <= count. */

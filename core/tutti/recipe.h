@@ -14,18 +14,18 @@ typedef struct tutti_recipe tutti_recipe;
 
 /* Section [run], as in its table. */
 struct tutti_run_config {
-  const char *name;          /* of the run directory */
+  const char *name; /* of the run directory */
   int64_t seed;
-  int64_t budget;            /* networks to train */
-  int64_t window;            /* trials outstanding at once; part of what is searched, so never a number of cores */
-  int64_t workers;           /* processes; 0: one a core. Never changes results */
-  int order;                 /* 0 trial, 1 completion */
-  int loss;                  /* 0 auto, then 1 + enum tutti_loss: what builders minimise and selectors too */
-  double trial_timeout;      /* seconds; infinity */
-  int64_t retries;           /* how often a trial is tried again whose worker crashed or was killed */
-  double memory_limit;       /* MiB of a worker; 0 none */
-  bool keep_weights;         /* write weights.safetensors of every trial */
-  const char *plugin_path;   /* folders, colon-separated */
+  int64_t budget;          /* networks to train */
+  int64_t window;          /* trials outstanding at once; part of what is searched, so never a number of cores */
+  int64_t workers;         /* processes; 0: one a core. Never changes results */
+  int order;               /* 0 trial, 1 completion */
+  int loss;                /* 0 auto, then 1 + enum tutti_loss: what builders minimise and selectors too */
+  double trial_timeout;    /* seconds; infinity */
+  int64_t retries;         /* how often a trial is tried again whose worker crashed or was killed */
+  double memory_limit;     /* MiB of a worker; 0 none */
+  bool keep_weights;       /* write weights.safetensors of every trial */
+  const char *plugin_path; /* folders, colon-separated */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. */

@@ -24,15 +24,14 @@ struct tutti_plugin_entry {
   enum tutti_kind kind;
   const char *name, *file;
   bool works;
-  const char *reason; /* why it does not, "" if it does */
+  const char *reason;            /* why it does not, "" if it does */
   const char *version, *summary; /* "" if it does not load */
 };
 /* Try every plugin file of the search path in a child process each (program `scanner`, called as `scanner scan-plugin
    FILE`, which is the tutti program), so that a broken one harms nothing. visit() sees them by kind, then name. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_scan(tutti_context *context, const char *scanner,
-                                                              void (*visit)(void *argument,
-                                                                            const struct tutti_plugin_entry *entry),
-                                                              void *argument);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_plugin_scan(tutti_context *context, const char *scanner,
+                  void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument);
 /* The child's side of a scan: load FILE, print one line of JSON on the descriptor `output`. Returns the exit code. */
 TUTTI_API int tutti_plugin_scan_child(tutti_context *context, const char *file, int output);
 /* Add a descriptor that is linked in (tests, embedders), with the same checks. */

@@ -23,8 +23,8 @@ struct tutti_run_progress {
   uint64_t repaired;                    /* trials trained again because their files were torn */
   double best_loss;                     /* NaN while there is none */
   uint64_t best_trial;
-  const char *loss;                     /* name of the loss */
-  double seconds;                       /* since this manager began */
+  const char *loss; /* name of the loss */
+  double seconds;   /* since this manager began */
 };
 
 struct tutti_run_options {
@@ -43,7 +43,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run(tutti_context *context, tu
                                                       const struct tutti_run_options *options, char **summary);
 /* Everything that can be checked without training: plugins, capabilities, data, probes of the space. Writes nothing. Takes
    the recipe. *summary says what would be done. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, char **summary);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe,
+                                                            char **summary);
 /* What `tutti worker` does: answer requests on a descriptor until it ends. Returns an exit code. */
 TUTTI_API int tutti_worker_main(tutti_context *context, const char *directory, int descriptor);
 

@@ -60,7 +60,8 @@ enum {
 /* --- the host's side: checks and defaults around the ops --- */
 
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_create(tutti_context *context, const tutti_host *host,
-                                                               const char *section, const struct tutti_space_setup *setup,
+                                                               const char *section,
+                                                               const struct tutti_space_setup *setup,
                                                                tutti_space **space);
 TUTTI_API void tutti_space_destroy(tutti_space *space);
 TUTTI_API const struct tutti_descriptor *tutti_space_descriptor(const tutti_space *space);
@@ -71,8 +72,8 @@ TUTTI_API const tutti_domain *tutti_space_domain(const tutti_space *space);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_sample(tutti_context *context, const tutti_space *space,
                                                                struct tutti_random *random, tutti_genotype **genotype);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_mutate(tutti_context *context, const tutti_space *space,
-                                                               struct tutti_random *random, const tutti_genotype *genotype,
-                                                               tutti_genotype **mutant);
+                                                               struct tutti_random *random,
+                                                               const tutti_genotype *genotype, tutti_genotype **mutant);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_from_point(tutti_context *context, const tutti_space *space,
                                                                    const double *point, tutti_genotype **genotype);
 /* JSON of the genotype (free with tutti_free), and back; parse takes the name of a known genotype, too. */

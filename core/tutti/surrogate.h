@@ -21,7 +21,7 @@ enum { TUTTI_NEEDS_VECTORS = 1, TUTTI_NEEDS_DISTANCES = 2 };
 
 struct tutti_surrogate_setup {
   size_t size;
-  const tutti_host *host;     /* for sub-plugins, such as the backend of a surrogate made of networks */
+  const tutti_host *host; /* for sub-plugins, such as the backend of a surrogate made of networks */
   uint64_t seed;
   size_t dimension;           /* of the vectors */
   const tutti_domain *domain; /* whose encoding the vectors are; NULL: plain reals */
@@ -29,8 +29,8 @@ struct tutti_surrogate_setup {
 };
 
 struct tutti_surrogate_ops {
-  size_t size;      /* sizeof(struct tutti_surrogate_ops) */
-  unsigned needs;   /* TUTTI_NEEDS_*: what must be in the points */
+  size_t size;    /* sizeof(struct tutti_surrogate_ops) */
+  unsigned needs; /* TUTTI_NEEDS_*: what must be in the points */
 
   /* REQUIRED. Forget everything and fit `values` [count] at the points; noise [count] is the known variance of each
      observation's noise, or NULL. Constant and duplicate observations MUST work; count >= 1. */
@@ -75,9 +75,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_add(tutti_context *c
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_predict(tutti_context *context, tutti_surrogate *surrogate,
                                                                     const struct tutti_points *points, double *mean,
                                                                     double *deviation);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_hallucinate(tutti_context *context,
-                                                                        tutti_surrogate *surrogate,
-                                                                        const struct tutti_points *points);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_surrogate_hallucinate(tutti_context *context, tutti_surrogate *surrogate, const struct tutti_points *points);
 TUTTI_API void tutti_surrogate_release(tutti_surrogate *surrogate);
 TUTTI_API bool tutti_surrogate_has_gradient(const tutti_surrogate *surrogate);
 TUTTI_API bool tutti_surrogate_has_hallucination(const tutti_surrogate *surrogate);

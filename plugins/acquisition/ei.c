@@ -25,7 +25,8 @@ static const struct tutti_param ei_params[] = {
      .type = TUTTI_PARAM_BOOL,
      .offset = offsetof(struct ei_config, log),
      .preset = "yes",
-     .doc = "Maximise the logarithm of the expected improvement, which has the same largest point and does not underflow."},
+     .doc = "Maximise the logarithm of the expected improvement, which has the same largest point and does not "
+            "underflow."},
 };
 
 struct ei {
@@ -66,9 +67,7 @@ static struct tail tail_ei(double u) {
       .log_h = log(t / (z + t)) - 0.5 * z * z - log_root, .distribution = 1 / t, .density = (z + t) / t};
 }
 
-static double finite_ei(double value) {
-  return value < -DBL_MAX ? -DBL_MAX : value > DBL_MAX ? DBL_MAX : value;
-}
+static double finite_ei(double value) { return value < -DBL_MAX ? -DBL_MAX : value > DBL_MAX ? DBL_MAX : value; }
 
 /* Worth and derivatives at one point. A deviation of 0 leaves max(best - mean, 0). */
 static void worth_ei(bool in_logs, double improvement, double deviation, double *worth, double *by_mean,
@@ -115,8 +114,9 @@ static const struct tutti_descriptor ei_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_ACQUISITION, "ei"),
     .version = "1.0",
     .summary = "expected improvement over the best value",
-    .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, equation 3; Ament et al., Unexpected "
-              "improvements to expected improvement for Bayesian optimization, NeurIPS 2023",
+    .source =
+        "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, equation 3; Ament et al., Unexpected "
+        "improvements to expected improvement for Bayesian optimization, NeurIPS 2023",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(ei_params, struct ei_config),
     .create = acquisition_create_ei,

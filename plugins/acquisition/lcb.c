@@ -33,9 +33,9 @@ static enum tutti_status acquisition_create_lcb(tutti_context *context, const vo
 static void acquisition_destroy_lcb(void *instance) { tutti_free(instance); }
 
 static enum tutti_status acquisition_moments_lcb(void *instance, tutti_context *context,
-                                                 const struct tutti_standing *standing, size_t count, const double *mean,
-                                                 const double *deviation, double *worth, double *by_mean,
-                                                 double *by_deviation) {
+                                                 const struct tutti_standing *standing, size_t count,
+                                                 const double *mean, const double *deviation, double *worth,
+                                                 double *by_mean, double *by_deviation) {
   double kappa = ((const struct lcb *)instance)->config->kappa;
   (void)context, (void)standing;
   for (size_t i = 0; i < count; i++) {
@@ -57,8 +57,9 @@ static const struct tutti_descriptor lcb_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_ACQUISITION, "lcb"),
     .version = "1.0",
     .summary = "lower confidence bound",
-    .source = "Srinivas et al., Gaussian process optimization in the bandit setting, ICML 2010; Egele et al., AutoDEUQ, ICPR "
-              "2022",
+    .source =
+        "Srinivas et al., Gaussian process optimization in the bandit setting, ICML 2010; Egele et al., AutoDEUQ, ICPR "
+        "2022",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(lcb_params, struct lcb_config),
     .create = acquisition_create_lcb,

@@ -39,14 +39,16 @@ static const struct tutti_param bo_params[] = {
      .offset = offsetof(struct bo_config, design),
      .preset = "sobol",
      .choices = bo_designs,
-     .doc = "Where they come from: Sobol points of the joint domain (random ones for spaces without), or random draws."},
+     .doc =
+         "Where they come from: Sobol points of the joint domain (random ones for spaces without), or random draws."},
     {.name = "pending",
      .type = TUTTI_PARAM_CHOICE,
      .offset = offsetof(struct bo_config, pending),
      .preset = "auto",
      .choices = bo_pendings,
-     .doc = "What stands in for results that are outstanding: lower deviations, lies, or nothing; auto: hallucinate where "
-            "the surrogate can, else lie."},
+     .doc =
+         "What stands in for results that are outstanding: lower deviations, lies, or nothing; auto: hallucinate where "
+         "the surrogate can, else lie."},
     {.name = "lie",
      .type = TUTTI_PARAM_CHOICE,
      .offset = offsetof(struct bo_config, lie),
@@ -228,8 +230,9 @@ static enum tutti_status builder_describe_bo(void *instance, tutti_context *cont
                              (json_int_t)tutti_proposer_pending_count(self->proposer), "best",
                              isfinite(best) ? json_real(best) : json_null());
   char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status = text ? tutti_strdup(context, text, json)
-                                  : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder bo: no memory for its description");
+  enum tutti_status status = text
+                                 ? tutti_strdup(context, text, json)
+                                 : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder bo: no memory for its description");
   free(text);
   json_decref(object);
   return status;
@@ -248,7 +251,8 @@ static const struct tutti_descriptor bo_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "bo"),
     .version = "1.0",
     .summary = "Bayesian optimisation of hyperparameters, architecture or both",
-    .source = "Snoek, Larochelle, Adams, Practical Bayesian optimization of machine learning algorithms, NeurIPS 2012; Lacoste "
+    .source = "Snoek, Larochelle, Adams, Practical Bayesian optimization of machine learning algorithms, NeurIPS 2012; "
+              "Lacoste "
               "et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 4",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(bo_params, struct bo_config),

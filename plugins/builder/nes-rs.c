@@ -95,7 +95,8 @@ static enum tutti_status builder_ask_nes_rs(void *instance, tutti_context *conte
 }
 
 /* Nothing is learnt from results. */
-static enum tutti_status builder_tell_nes_rs(void *instance, tutti_context *context, const struct tutti_result *result) {
+static enum tutti_status builder_tell_nes_rs(void *instance, tutti_context *context,
+                                             const struct tutti_result *result) {
   (void)instance, (void)context, (void)result;
   return TUTTI_OK;
 }
@@ -121,7 +122,8 @@ static const struct tutti_descriptor nes_rs_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "nes-rs"),
     .version = "1.0",
     .summary = "random search over architectures and hyperparameters",
-    .source = "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, Algorithm 2",
+    .source =
+        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, Algorithm 2",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(nes_rs_params, struct nes_rs_config),
     .create = builder_create_nes_rs,

@@ -38,7 +38,8 @@ static const struct tutti_param executor_local_params[] = {
      .preset = "1",
      .min = 1,
      .max = 1024,
-     .doc = "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use of cores."},
+     .doc =
+         "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use of cores."},
 };
 
 /* A request that waits, or that a worker holds. */
@@ -251,8 +252,8 @@ static enum tutti_status executor_local_lose(struct executor_local *local, tutti
   if (reason)
     (void)snprintf(why, sizeof why, "%s", reason);
   else if (WIFSIGNALED(how))
-    (void)snprintf(why, sizeof why, "the worker was killed by signal %d (%s)%s", WTERMSIG(how), strsignal(WTERMSIG(how)),
-                   WTERMSIG(how) == SIGKILL ? ", as when memory runs out" : "");
+    (void)snprintf(why, sizeof why, "the worker was killed by signal %d (%s)%s", WTERMSIG(how),
+                   strsignal(WTERMSIG(how)), WTERMSIG(how) == SIGKILL ? ", as when memory runs out" : "");
   else
     (void)snprintf(why, sizeof why, "the worker ended with exit code %d", WEXITSTATUS(how));
   double now = executor_local_now();
@@ -265,8 +266,8 @@ static enum tutti_status executor_local_lose(struct executor_local *local, tutti
   }
   executor_local_free_tasks(gone.tasks);
   if (status == TUTTI_OK && !ready)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "a worker did not get ready: %s; its output is in the run's worker.log",
-                        why);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_IO,
+                        "a worker did not get ready: %s; its output is in the run's worker.log", why);
   return status;
 }
 
@@ -337,9 +338,9 @@ static enum tutti_status executor_local_frame(struct executor_local *local, tutt
   case TUTTI_FRAME_DONE:
     if (!task)
       break;
-    status = executor_local_push(local, context,
-                                 frame->kind == TUTTI_FRAME_DONE ? TUTTI_REPLY_DONE : TUTTI_REPLY_PROGRESS, worker, task,
-                                 frame->text);
+    status =
+        executor_local_push(local, context, frame->kind == TUTTI_FRAME_DONE ? TUTTI_REPLY_DONE : TUTTI_REPLY_PROGRESS,
+                            worker, task, frame->text);
     frame->text = NULL;
     if (frame->kind == TUTTI_FRAME_DONE) {
       *place = task->next;
@@ -406,7 +407,8 @@ static size_t executor_local_capacity(void *self) {
   return local->setup.workers * local->setup.capacity;
 }
 
-static enum tutti_status executor_local_submit(void *self, tutti_context *context, uint64_t trial, const char *request) {
+static enum tutti_status executor_local_submit(void *self, tutti_context *context, uint64_t trial,
+                                               const char *request) {
   struct executor_local *local = self;
   struct executor_local_task *task;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *task, &task));

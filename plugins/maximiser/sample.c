@@ -65,8 +65,7 @@ static enum tutti_status neighbours_sample(tutti_context *context, struct maximi
   double *point = NULL;
   TUTTI_TRY(context, tutti_alloc(context, tutti_domain_count(pool->joint) + 1, sizeof(double), &point));
   tutti_scope_to_point(pool->scope, centre, point);
-  enum tutti_status status =
-      tutti_domain_neighbours(context, pool->joint, point, sample_step, visit_sample, &visit);
+  enum tutti_status status = tutti_domain_neighbours(context, pool->joint, point, sample_step, visit_sample, &visit);
   tutti_free(point);
   return status == TUTTI_OK ? visit.status : status;
 }
@@ -79,9 +78,8 @@ static enum tutti_status mutants_sample(tutti_context *context, struct maximiser
     tutti_candidate *candidate = NULL;
     TUTTI_TRY(context, tutti_space_mutate(context, tutti_scope_space(pool->scope), random,
                                           tutti_candidate_genotype(centre), &mutant));
-    enum tutti_status status =
-        tutti_scope_candidate(context, pool->scope, mutant, tutti_candidate_hyperparameters(centre),
-                              pool->objective->trial_seed, &candidate);
+    enum tutti_status status = tutti_scope_candidate(
+        context, pool->scope, mutant, tutti_candidate_hyperparameters(centre), pool->objective->trial_seed, &candidate);
     tutti_genotype_unref(mutant);
     TUTTI_TRY(context, status);
     TUTTI_TRY(context, maximiser_pool_take(context, pool, candidate));
@@ -135,7 +133,8 @@ static const struct tutti_descriptor sample_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_MAXIMISER, "sample"),
     .version = "1.0",
     .summary = "the best of random candidates and of neighbours of the best known",
-    .source = "Egele et al., AutoDEUQ, ICPR 2022; Hutter, Hoos, Leyton-Brown, Sequential model-based optimization for general "
+    .source = "Egele et al., AutoDEUQ, ICPR 2022; Hutter, Hoos, Leyton-Brown, Sequential model-based optimization for "
+              "general "
               "algorithm configuration, LION 2011",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(sample_params, struct sample_config),

@@ -81,10 +81,10 @@ struct sobol_lbfgs_work {
   tutti_context *context;
   struct maximiser_pool pool;
   struct tutti_random random;
-  double *unit, *point;                 /* [count of joint] */
-  double *vector, *gradient, *unknown;  /* [width] */
-  size_t *free;                         /* [unknowns]: columns that are searched */
-  size_t unknowns, *starts;             /* starts [config->starts] */
+  double *unit, *point;                /* [count of joint] */
+  double *vector, *gradient, *unknown; /* [width] */
+  size_t *free;                        /* [unknowns]: columns that are searched */
+  size_t unknowns, *starts;            /* starts [config->starts] */
   nlopt_opt optimiser;
   enum tutti_status status; /* of the last evaluation */
 };
@@ -139,8 +139,8 @@ static enum tutti_status worth_nearby_sobol_lbfgs(struct sobol_lbfgs_work *work,
   tutti_candidate *candidate = NULL;
   tutti_domain_decode(pool->joint, work->vector, work->point);
   tutti_domain_encode(pool->joint, work->point, work->gradient);
-  enum tutti_status status = tutti_scope_from_point(work->context, pool->scope, work->point,
-                                                    pool->objective->trial_seed, &candidate);
+  enum tutti_status status =
+      tutti_scope_from_point(work->context, pool->scope, work->point, pool->objective->trial_seed, &candidate);
   if (status == TUTTI_ERROR_USAGE) { /* a space may have rules beyond its domain */
     tutti_error_clear(work->context);
     return TUTTI_OK;

@@ -82,7 +82,8 @@ static const struct tutti_descriptor selector_forward_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "forward"),
     .version = "1.0",
     .summary = "greedy forward selection without replacement: each step adds the model that helps the ensemble most",
-    .source = "Zaidi et al., Neural ensemble search for uncertainty estimation and dataset shift, NeurIPS 2021, ForwardSelect",
+    .source = "Zaidi et al., Neural ensemble search for uncertainty estimation and dataset shift, NeurIPS 2021, "
+              "ForwardSelect",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(forward_params, struct forward_config),
     .create = selector_forward_create,

@@ -56,8 +56,8 @@ static inline enum tutti_status greedy_check(tutti_context *context, const struc
 
 /* Begin an empty ensemble under one loss; what the best first model is. */
 static inline enum tutti_status greedy_try(tutti_context *context, const struct tutti_pool *pool,
-                                           const struct tutti_ensemble_loss_options *options, tutti_ensemble_loss **loss,
-                                           struct tutti_addition *first) {
+                                           const struct tutti_ensemble_loss_options *options,
+                                           tutti_ensemble_loss **loss, struct tutti_addition *first) {
   TUTTI_TRY(context, tutti_ensemble_loss_create(context, pool, options, loss));
   *first = tutti_ensemble_loss_best(*loss, NULL);
   return TUTTI_OK;
@@ -87,8 +87,9 @@ static inline enum tutti_status greedy_begin(tutti_context *context, const struc
     return TUTTI_OK;
   tutti_ensemble_loss_destroy(*loss);
   *loss = NULL;
-  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of the %zu models has a %s that is a number: nothing to choose from",
-                    pool->models, tutti_loss_names()[options.loss]);
+  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                    "none of the %zu models has a %s that is a number: nothing to choose from", pool->models,
+                    tutti_loss_names()[options.loss]);
 }
 
 #endif

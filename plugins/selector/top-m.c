@@ -73,8 +73,8 @@ static enum tutti_status rank_top_m(tutti_context *context, const struct tutti_p
                       pool->kind == TUTTI_TASK_REGRESSION ? "regression" : "classification");
   for (size_t k = 0; k < pool->models; k++) {
     predictions.values = pool->predictions[k];
-    ranking[k] = (struct ranked){
-        k, choice == 0 ? pool->losses[k] : tutti_loss_of(losses[choice], &predictions, &pool->targets)};
+    ranking[k] =
+        (struct ranked){k, choice == 0 ? pool->losses[k] : tutti_loss_of(losses[choice], &predictions, &pool->targets)};
   }
   qsort(ranking, pool->models, sizeof *ranking, compare_top_m);
   return TUTTI_OK;
@@ -96,8 +96,8 @@ static enum tutti_status selector_top_m_select(void *self, tutti_context *contex
     TUTTI_TRY_OUT(context, tutti_ensemble_trace(context, ensemble, trial, ranking[m].loss, note));
   }
   if (tutti_ensemble_size(ensemble) == 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "the loss of each of the %zu models is NaN: nothing to choose from",
-                        pool->models);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "the loss of each of the %zu models is NaN: nothing to choose from", pool->models);
 out:
   tutti_free(ranking);
   return status;

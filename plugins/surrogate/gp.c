@@ -66,14 +66,16 @@ static const struct tutti_param gp_params[] = {
      .preset = "1e-8 1",
      .min = 0,
      .max = TUTTI_NO_LIMIT,
-     .doc = "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, fixes it."},
+     .doc = "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, "
+            "fixes it."},
     {.name = "starts",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct gp_config, starts),
      .preset = "3",
      .min = 1,
      .max = 1000,
-     .doc = "Starts of the likelihood's ascent: amplitude 1, length scales 1, noise 1e-3, then random ones around it; the best "
+     .doc = "Starts of the likelihood's ascent: amplitude 1, length scales 1, noise 1e-3, then random ones around it; "
+            "the best "
             "after a few steps goes on."},
     {.name = "evaluations",
      .type = TUTTI_PARAM_INTEGER,
@@ -88,7 +90,8 @@ static const struct tutti_param gp_params[] = {
      .preset = "1",
      .min = 1,
      .max = TUTTI_NO_LIMIT,
-     .doc = "Fit the hyperparameters again after so many observations more; in between the Cholesky factor grows by rows."},
+     .doc = "Fit the hyperparameters again after so many observations more; in between the Cholesky factor grows by "
+            "rows."},
 };
 
 struct gp {
@@ -106,8 +109,8 @@ static enum tutti_status range_gp(tutti_context *context, const char *name, cons
                                   double *range) {
   if (reals->count < 1 || reals->count > 2 || reals->values[0] > reals->values[reals->count - 1])
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "surrogate gp: %s: a range \"low high\" or one number was expected, %zu numbers%s were found", name,
-                      reals->count, reals->count == 2 ? " with the greater first" : "");
+                      "surrogate gp: %s: a range \"low high\" or one number was expected, %zu numbers%s were found",
+                      name, reals->count, reals->count == 2 ? " with the greater first" : "");
   range[0] = reals->values[0];
   range[1] = reals->values[reals->count - 1];
   return TUTTI_OK;
@@ -118,10 +121,11 @@ static enum tutti_status bounds_gp(tutti_context *context, const struct gp_confi
   TUTTI_TRY(context, range_gp(context, "length_scale", &config->length_scale, bounds->length));
   TUTTI_TRY(context, range_gp(context, "noise", &config->noise, bounds->noise));
   if (bounds->noise[0] == 0 && bounds->noise[1] > 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "surrogate gp: noise: a range from above 0 was expected, since it is searched in its logarithm, and "
-                      "0 %g was found; give 1e-12 %g, or 0 alone",
-                      bounds->noise[1], bounds->noise[1]);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "surrogate gp: noise: a range from above 0 was expected, since it is searched in its logarithm, and "
+        "0 %g was found; give 1e-12 %g, or 0 alone",
+        bounds->noise[1], bounds->noise[1]);
   return TUTTI_OK;
 }
 
@@ -143,7 +147,8 @@ static enum tutti_status surrogate_create_gp(tutti_context *context, const void 
   self->search.starts = (size_t)config->starts;
   self->search.evaluations = (size_t)config->evaluations;
   TUTTI_TRY_OUT(context, bounds_gp(context, config, &self->search.bounds));
-  TUTTI_TRY_OUT(context, gp_posterior_init(context, (enum gp_kernel)config->kernel, setup->dimension, &self->posterior));
+  TUTTI_TRY_OUT(context,
+                gp_posterior_init(context, (enum gp_kernel)config->kernel, setup->dimension, &self->posterior));
   *instance = self;
   return TUTTI_OK;
 out:
@@ -236,8 +241,9 @@ static enum tutti_status surrogate_predict_gp(void *instance, tutti_context *con
   return TUTTI_OK;
 }
 
-static enum tutti_status surrogate_gradient_gp(void *instance, tutti_context *context, const double *vector, double *mean,
-                                               double *deviation, double *mean_gradient, double *deviation_gradient) {
+static enum tutti_status surrogate_gradient_gp(void *instance, tutti_context *context, const double *vector,
+                                               double *mean, double *deviation, double *mean_gradient,
+                                               double *deviation_gradient) {
   struct gp *self = instance;
   TUTTI_TRY(context, settle_gp(self, context));
   gp_posterior_gradient(&self->posterior, vector, mean, deviation, mean_gradient, deviation_gradient);
@@ -293,13 +299,12 @@ static enum tutti_status surrogate_describe_gp(void *instance, tutti_context *co
   json_t *lengths = json_array();
   for (size_t k = 0; k < posterior->dimension; k++)
     json_array_append_new(lengths, json_real(posterior->hyper.lengths[k]));
-  json_t *object = json_pack("{s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:I, s:I}", "kernel",
-                             gp_kernels[posterior->matrix.kernel], "mean",
-                             posterior->shift + posterior->scale * posterior->hyper.mean, "amplitude",
-                             posterior->hyper.amplitude * unit, "noise", posterior->hyper.noise * unit, "length_scales",
-                             lengths, "log_likelihood", posterior->hyper.likelihood, "jitter",
-                             posterior->matrix.jitter * posterior->hyper.amplitude * unit, "observations",
-                             (json_int_t)posterior->count, "fitted_to", (json_int_t)self->based);
+  json_t *object = json_pack(
+      "{s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:I, s:I}", "kernel", gp_kernels[posterior->matrix.kernel], "mean",
+      posterior->shift + posterior->scale * posterior->hyper.mean, "amplitude", posterior->hyper.amplitude * unit,
+      "noise", posterior->hyper.noise * unit, "length_scales", lengths, "log_likelihood", posterior->hyper.likelihood,
+      "jitter", posterior->matrix.jitter * posterior->hyper.amplitude * unit, "observations",
+      (json_int_t)posterior->count, "fitted_to", (json_int_t)self->based);
   char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   enum tutti_status status =
       text ? tutti_strdup(context, text, json)
@@ -328,8 +333,9 @@ static const struct tutti_descriptor gp_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SURROGATE, "gp"),
     .version = "1.0",
     .summary = "Gaussian process with a Matern 5/2 or squared exponential kernel",
-    .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 4; Rasmussen & Williams, "
-              "Gaussian Processes for Machine Learning, MIT Press 2006",
+    .source =
+        "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 4; Rasmussen & Williams, "
+        "Gaussian Processes for Machine Learning, MIT Press 2006",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(gp_params, struct gp_config),
     .create = surrogate_create_gp,

@@ -52,8 +52,8 @@ static enum tutti_status builder_hill_climb_mutate(struct builder_hill_climb *bu
   tutti_genotype *mutant = NULL;
   TUTTI_TRY(context, tutti_space_mutate(context, tutti_scope_space(scope), random,
                                         tutti_candidate_genotype(builder->best), &mutant));
-  enum tutti_status status = tutti_scope_candidate(context, scope, mutant,
-                                                   tutti_candidate_hyperparameters(builder->best), seed, candidate);
+  enum tutti_status status =
+      tutti_scope_candidate(context, scope, mutant, tutti_candidate_hyperparameters(builder->best), seed, candidate);
   tutti_genotype_unref(mutant);
   return status;
 }
@@ -73,7 +73,8 @@ static enum tutti_status builder_hill_climb_ask(void *self, tutti_context *conte
   return builder_hill_climb_mutate(builder, context, &random, seed, &proposal->candidate);
 }
 
-static enum tutti_status builder_hill_climb_tell(void *self, tutti_context *context, const struct tutti_result *result) {
+static enum tutti_status builder_hill_climb_tell(void *self, tutti_context *context,
+                                                 const struct tutti_result *result) {
   struct builder_hill_climb *builder = self;
   (void)context;
   if (result->state != TUTTI_STATE_FINISHED || !(result->loss < builder->best_loss))

@@ -42,7 +42,11 @@ static enum tutti_status space_pyramid_create(tutti_context *context, const void
   const struct space_pyramid_config *config = config_;
   static const char *const activations[] = {"relu", "tanh", "swish"};
   const struct tutti_dimension dimensions[] = {
-      {.size = sizeof dimensions[0], .name = "depth", .type = TUTTI_DIMENSION_INTEGER, .low = 1, .high = (double)config->max_depth},
+      {.size = sizeof dimensions[0],
+       .name = "depth",
+       .type = TUTTI_DIMENSION_INTEGER,
+       .low = 1,
+       .high = (double)config->max_depth},
       {.size = sizeof dimensions[0],
        .name = "base",
        .type = TUTTI_DIMENSION_INTEGER,
@@ -85,8 +89,8 @@ static enum tutti_status space_pyramid_decode(void *self, tutti_context *context
   TUTTI_TRY_OUT(context, tutti_network_create(context, task->input, network));
   for (int i = 0; i < depth; i++) {
     int units = width >> i;
-    TUTTI_TRY_OUT(context, tutti_network_add_dense(context, *network, NULL, layer, units > 1 ? units : 1, activation,
-                                                   &layer));
+    TUTTI_TRY_OUT(context,
+                  tutti_network_add_dense(context, *network, NULL, layer, units > 1 ? units : 1, activation, &layer));
   }
   TUTTI_TRY_OUT(context, tutti_network_add_head(context, *network, layer, task));
   return TUTTI_OK;

@@ -124,8 +124,8 @@ static enum tutti_status run(tutti_context *context, char **files, int repeats) 
   for (size_t i = 1; i < problem.candidates; i++)
     best = worth[i] > worth[best] ? i : best;
   TUTTI_TRY(context, likelihood_limit(context, &problem, &whole, &lapack));
-  printf("%.6f %.6f %.6f %zu %.2f %.2f\n", fit, ask, ((struct gp *)gp)->posterior.hyper.likelihood, best, lapack / whole,
-         solve_limit(&problem, gp) / ask);
+  printf("%.6f %.6f %.6f %zu %.2f %.2f\n", fit, ask, ((struct gp *)gp)->posterior.hyper.likelihood, best,
+         lapack / whole, solve_limit(&problem, gp) / ask);
   surrogate_destroy_gp(gp);
   tutti_free(worth);
   tutti_free(moments);

@@ -33,7 +33,8 @@ static double seconds(void) {
 static double minimise(size_t which, const char *plugin, uint64_t seed, uint64_t budget, double *asking) {
   struct toy toy;
   struct tutti_builder_setup setup = {.size = sizeof(setup)};
-  struct function_config config = {.function = problems[which].function, .dimensions = (int64_t)problems[which].dimensions};
+  struct function_config config = {.function = problems[which].function,
+                                   .dimensions = (int64_t)problems[which].dimensions};
   tutti_builder *builder;
   double best = INFINITY;
   toy_create(&toy, seed, 1, 1, problems[which].domain);
@@ -77,8 +78,8 @@ int main(int count, char **arguments) {
       for (size_t seed = 0; seed < seeds; seed++)
         regrets[seed] = minimise(which, builders[b], seed + 1, budget, &asking);
       qsort(regrets, seeds, sizeof(double), ascending);
-      printf("%-10s %-7s median regret %.3g (quartiles %.3g, %.3g), %.2f ms an ask\n", problems[which].name, builders[b],
-             regrets[seeds / 2], regrets[seeds / 4], regrets[3 * seeds / 4],
+      printf("%-10s %-7s median regret %.3g (quartiles %.3g, %.3g), %.2f ms an ask\n", problems[which].name,
+             builders[b], regrets[seeds / 2], regrets[seeds / 4], regrets[3 * seeds / 4],
              1e3 * asking / (double)(seeds * budget));
     }
   free(regrets);

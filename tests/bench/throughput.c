@@ -51,8 +51,11 @@ static enum tutti_status measure(tutti_context *context, const char *folder, str
   char path[512], run[512], budget[64], *summary = NULL;
   const char *const overrides[] = {budget};
   tutti_recipe *recipe;
-  struct tutti_run_options options = {.size = sizeof options, .directory = run, .program = getenv("TUTTI_PROGRAM"),
-                                      .progress = on_progress, .argument = times};
+  struct tutti_run_options options = {.size = sizeof options,
+                                      .directory = run,
+                                      .program = getenv("TUTTI_PROGRAM"),
+                                      .progress = on_progress,
+                                      .argument = times};
   (void)snprintf(path, sizeof path, "%s/throughput.ini", folder);
   (void)snprintf(run, sizeof run, "%s/run", folder);
   (void)snprintf(budget, sizeof budget, "run.budget=%llu", (unsigned long long)times->trials);
@@ -70,7 +73,8 @@ int main(int argc, char **argv) {
   char folder[] = "throughput-XXXXXX";
   tutti_context *context;
   if (!getenv("TUTTI_PROGRAM") || times.trials < 10 || !mkdtemp(folder) || tutti_context_create(&context) != TUTTI_OK) {
-    (void)fputs("throughput: expected TUTTI_PROGRAM and TUTTI_PLUGIN_PATH in the environment, and 10 trials or more\n", stderr);
+    (void)fputs("throughput: expected TUTTI_PROGRAM and TUTTI_PLUGIN_PATH in the environment, and 10 trials or more\n",
+                stderr);
     return 1;
   }
   double sync = sync_ms(folder);

@@ -58,8 +58,16 @@ static pid_t start(const char *recipe, const char *folder, int workers) {
   posix_spawn_file_actions_t actions;
   (void)snprintf(count, sizeof count, "%d", workers);
   (void)snprintf(log, sizeof log, "%s.log", folder);
-  char *const command[] = {getenv("TUTTI_PROGRAM"), "run",    (char *)(uintptr_t)recipe, "--out", (char *)(uintptr_t)folder,
-                           "--workers",             count,    "--resume",                "--quiet", NULL};
+  char *const command[] = {getenv("TUTTI_PROGRAM"),
+                           "run",
+                           (char *)(uintptr_t)recipe,
+                           "--out",
+                           (char *)(uintptr_t)folder,
+                           "--workers",
+                           count,
+                           "--resume",
+                           "--quiet",
+                           NULL};
   (void)posix_spawn_file_actions_init(&actions);
   (void)posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   (void)posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0644);

@@ -27,7 +27,7 @@ int32_t *golden_integers(const json_t *array, size_t *count);
 /* Fail unless |actual - expected| <= absolute + relative * |expected|; equal infinities are close, NaN never is. */
 void golden_close(double actual, double expected, double relative, double absolute, const char *what, const char *file,
                   int line);
-#define assert_close(actual, expected, relative, absolute)                                                               \
+#define assert_close(actual, expected, relative, absolute)                                                             \
   golden_close((actual), (expected), (relative), (absolute), #actual, __FILE__, __LINE__)
 
 #endif

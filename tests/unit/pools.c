@@ -7,7 +7,8 @@
 
 void pools_make(struct pools_models *models, enum tutti_task_kind kind, size_t count, size_t rows, size_t outputs) {
   size_t width = tutti_predictions_width(kind, outputs);
-  models->pool = (struct tutti_pool){sizeof models->pool, kind, count, rows, outputs, models->predictions, {0}, NULL, NULL};
+  models->pool =
+      (struct tutti_pool){sizeof models->pool, kind, count, rows, outputs, models->predictions, {0}, NULL, NULL};
   for (size_t k = 0; k < count; k++) {
     models->predictions[k] = models->values + k * rows * width;
     models->trials[k] = 10 * (k + 1);

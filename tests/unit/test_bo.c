@@ -30,7 +30,8 @@ static tutti_candidate *ask(struct toy *toy, tutti_builder *builder, uint64_t tr
   return proposal.candidate;
 }
 
-static void tell(struct toy *toy, tutti_builder *builder, uint64_t trial, const tutti_candidate *candidate, double loss) {
+static void tell(struct toy *toy, tutti_builder *builder, uint64_t trial, const tutti_candidate *candidate,
+                 double loss) {
   struct tutti_result result = {.size = sizeof(result),
                                 .trial = trial,
                                 .candidate = candidate,

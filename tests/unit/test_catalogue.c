@@ -54,7 +54,10 @@ static enum tutti_status see(void *argument, const struct tutti_trial *trial) {
 }
 
 static void ask(tutti_catalogue *catalogue, uint64_t number, uint64_t parent) {
-  struct tutti_trial trial = {.number = number, .candidate = "{\"a\": \"it's\"}", .parent = parent, .origin = "random",
+  struct tutti_trial trial = {.number = number,
+                              .candidate = "{\"a\": \"it's\"}",
+                              .parent = parent,
+                              .origin = "random",
                               .asked_after = number / 2};
   assert_int_equal(tutti_catalogue_asked(context, catalogue, &trial), TUTTI_OK);
 }
@@ -69,8 +72,13 @@ static void what_is_committed_is_read_back(void **state) {
   ask(catalogue, 0, TUTTI_NO_TRIAL);
   ask(catalogue, 1, 0);
   /* A double comes back bit for bit; NaN stands for "none". */
-  struct tutti_trial done = {.number = 1, .state = TUTTI_STATE_FINISHED, .loss = 0.1 + 0.2, .seconds = 3, .worker = 7,
-                             .failure = "", .report = "{}"};
+  struct tutti_trial done = {.number = 1,
+                             .state = TUTTI_STATE_FINISHED,
+                             .loss = 0.1 + 0.2,
+                             .seconds = 3,
+                             .worker = 7,
+                             .failure = "",
+                             .report = "{}"};
   assert_int_equal(tutti_catalogue_done(context, catalogue, &done), TUTTI_OK);
   assert_int_equal(tutti_catalogue_told(context, catalogue, 1, 0), TUTTI_OK);
   assert_int_equal(tutti_catalogue_commit(context, catalogue), TUTTI_OK);
@@ -113,7 +121,8 @@ static void what_is_not_committed_is_gone(void **state) {
 static void failures_have_no_loss(void **state) {
   tutti_catalogue *catalogue;
   struct seen seen = {0};
-  struct tutti_trial failed = {.number = 0, .state = TUTTI_STATE_FAILED, .loss = NAN, .failure = "diverged", .report = "{}"};
+  struct tutti_trial failed = {
+      .number = 0, .state = TUTTI_STATE_FAILED, .loss = NAN, .failure = "diverged", .report = "{}"};
   (void)state;
   assert_int_equal(tutti_catalogue_open(context, path, true, &catalogue), TUTTI_OK);
   assert_int_equal(tutti_catalogue_done(context, catalogue, &failed), TUTTI_OK);
@@ -159,8 +168,8 @@ static void what_is_no_catalogue_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_committed_is_read_back), cmocka_unit_test(what_is_not_committed_is_gone),
-      cmocka_unit_test(failures_have_no_loss),          cmocka_unit_test(facts_are_kept_by_key),
+      cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
+      cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(facts_are_kept_by_key),
       cmocka_unit_test(what_is_no_catalogue_is_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -16,9 +16,9 @@ static struct result at(bool in_logs, double xi, double best, double mean, doubl
   struct ei ei = {.config = &config};
   struct tutti_standing standing = {.size = sizeof(standing), .best = best};
   struct result r;
-  assert_int_equal(acquisition_moments_ei(&ei, NULL, &standing, 1, &mean, &deviation, &r.worth, &r.by_mean,
-                                          &r.by_deviation),
-                   TUTTI_OK);
+  assert_int_equal(
+      acquisition_moments_ei(&ei, NULL, &standing, 1, &mean, &deviation, &r.worth, &r.by_mean, &r.by_deviation),
+      TUTTI_OK);
   return r;
 }
 

@@ -90,7 +90,8 @@ static void test_running_equals_scratch(void **state) {
     for (size_t m = 0; m < 6; m++) {
       for (size_t k = 0; k < models.pool.models; k++) {
         picked[m] = k;
-        assert_close(tutti_ensemble_loss_with(loss, k), from_scratch(&models.pool, setting, m + 1, picked), 1e-11, 1e-12);
+        assert_close(tutti_ensemble_loss_with(loss, k), from_scratch(&models.pool, setting, m + 1, picked), 1e-11,
+                     1e-12);
       }
       picked[m] = (size_t)tutti_random_below(&random, models.pool.models);
       tutti_ensemble_loss_add(loss, picked[m]);

@@ -88,8 +88,8 @@ static void test_calibration_of_single_models(void **state) {
     assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
     assert_int_equal(tutti_ensemble_add(context, ensemble, models.trials[k], 3), TUTTI_OK);
     assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
-    assert_close(value_of(&got, "ece"), golden_number_of(golden_at(golden_get(golden, "per_model"), k), "ece15"), FLOAT32,
-                 0);
+    assert_close(value_of(&got, "ece"), golden_number_of(golden_at(golden_get(golden, "per_model"), k), "ece15"),
+                 FLOAT32, 0);
     assert_close(value_of(&got, "oracle-nll"), value_of(&got, "nll"), 1e-15, 0);
     assert_null(tutti_evaluation_find(&got, "disagreement"));
     tutti_ensemble_destroy(ensemble);
@@ -124,7 +124,7 @@ static void test_bin_edges(void **state) {
 /* A confidence of 0.28 is on the edge 7 / 25, although 25 times it rounds to more than 7: it shares a bin with 0.27. */
 static void test_bin_edge_that_rounds(void **state) {
   (void)state;
-  const float values[] = {1, 0, 0, 0, 0, 0.25f, 0.25f, 0.25f, 0.25f, 0, /* the other member */
+  const float values[] = {1, 0,     0,     0,     0,     0.25f,       0.25f, 0.25f, 0.25f, 0, /* the other member */
                           0, 0.25f, 0.25f, 0.25f, 0.25f, 0.27777777f, 0.18f, 0.18f, 0.18f, 0.18f};
   struct pools_models models = {0};
   models.values = calloc(20, sizeof(float));
@@ -322,7 +322,8 @@ static void test_width_and_coverage_golden(void **state) {
   assert_close(value_of(&got, "width-coverage-area"),
                golden_number_of(golden, "AUC_fine_grid_limit = 2*mean(sigma)*mean(|y-m|/sigma)"), 1e-5, 0);
   assert_close(value_of(&got, "nll-min"),
-               golden_number_of(golden, "NLLmin_exact = mean(log sigma)+log(c_opt)+1/2") + 0.5 * log(2 * M_PI), 1e-5, 0);
+               golden_number_of(golden, "NLLmin_exact = mean(log sigma)+log(c_opt)+1/2") + 0.5 * log(2 * M_PI), 1e-5,
+               0);
   json_t *points = golden_get(golden, "point_values");
   for (size_t i = 0; i < json_array_size(points); i++) {
     json_t *point = golden_at(points, i);
@@ -438,8 +439,18 @@ static void test_members_without_variance(void **state) {
   tutti_ensemble *ensemble = equal_members(&models);
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
   const char *known[] = {"rmse", "mae", "r2", "epistemic", "oracle-rmse", "average-rmse"};
-  const char *unknown[] = {"nll", "nll-moments", "crps", "crps-moments", "coverage", "width", "calibration-error",
-                           "width-coverage-area", "nll-min", "aleatoric", "oracle-nll", "average-nll"};
+  const char *unknown[] = {"nll",
+                           "nll-moments",
+                           "crps",
+                           "crps-moments",
+                           "coverage",
+                           "width",
+                           "calibration-error",
+                           "width-coverage-area",
+                           "nll-min",
+                           "aleatoric",
+                           "oracle-nll",
+                           "average-nll"};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     assert_true(isfinite(value_of(&got, known[i])));
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
@@ -460,8 +471,8 @@ static void test_nan_probabilities(void **state) {
     models.values[i] = NAN;
   tutti_ensemble *ensemble = equal_members(&models);
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
-  const char *unknown[] = {"nll", "error", "brier", "ece", "entropy", "mutual-information", "average-nll",
-                           "average-error"};
+  const char *unknown[] = {"nll",         "error",        "brier", "ece", "entropy", "mutual-information",
+                           "average-nll", "average-error"};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
     assert_true(isnan(value_of(&got, unknown[i])));
   tutti_ensemble_destroy(ensemble);

@@ -115,9 +115,9 @@ static void test_minima(void **state) {
     ones[i] = 1;
   assert_close(value_at(fixture, FUNCTION_BRANIN, 2, (double[]){M_PI, 2.275}), 0.39788735772973816, 1e-12, 0);
   assert_close(value_at(fixture, FUNCTION_BRANIN, 2, (double[]){-M_PI, 12.275}), 0.39788735772973816, 1e-12, 0);
-  assert_close(value_at(fixture, FUNCTION_HARTMANN6, 6,
-                        (double[]){0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573}),
-               -3.32237, 0, 1e-5);
+  assert_close(
+      value_at(fixture, FUNCTION_HARTMANN6, 6, (double[]){0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573}),
+      -3.32237, 0, 1e-5);
   assert_close(value_at(fixture, FUNCTION_LEVY, 20, ones), 0, 0, 1e-25);
   assert_close(value_at(fixture, FUNCTION_ROSENBROCK, 20, ones), 0, 0, 0);
 }

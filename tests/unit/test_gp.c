@@ -227,8 +227,8 @@ static void test_optimum(void **state) {
   for (size_t which = 0; which < 4; which++) {
     struct golden_problem p = problem_load(root, which / 2);
     bool fitted = which % 2;
-    const json_t *best = golden_get(golden_get(p.json, "optimum"),
-                                    fitted ? "joint_constant_mean" : "mean_fixed_at_sample_mean");
+    const json_t *best =
+        golden_get(golden_get(p.json, "optimum"), fitted ? "joint_constant_mean" : "mean_fixed_at_sample_mean");
     struct gp_problem problem = likelihood_of(&p, fitted ? GP_MEAN_FITTED : GP_MEAN_SAMPLE);
     struct gp_search search = {.bounds = {{1e-3, 1e3}, {1e-2, 1e2}, {1e-8, 1}}, .starts = 3, .evaluations = 500};
     struct tutti_random random;
@@ -472,8 +472,8 @@ static void test_gradient(void **state) {
   assert_int_equal(surrogate_hallucinate_gp(fixture->gp, fixture->context, &pending), TUTTI_OK);
   for (size_t i = 30; i < 40; i++) {
     const double *at = x + DIMENSION * i, h = 1e-5;
-    assert_int_equal(
-        surrogate_gradient_gp(fixture->gp, fixture->context, at, &mean, &deviation, by_mean, by_deviation), TUTTI_OK);
+    assert_int_equal(surrogate_gradient_gp(fixture->gp, fixture->context, at, &mean, &deviation, by_mean, by_deviation),
+                     TUTTI_OK);
     for (size_t k = 0; k < DIMENSION; k++) {
       double sides[2 * DIMENSION] = {at[0], at[1], at[0], at[1]};
       sides[k] += h;

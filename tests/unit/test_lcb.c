@@ -24,8 +24,8 @@ static void test_golden(void **state) {
     double *expected =
         golden_doubles(golden_get(golden_at(golden_get(root, "problems"), which), "lcb_minus_2sigma"), NULL);
     double worth[20], by_mean[20], by_deviation[20];
-    assert_int_equal(
-        lcb_ops.moments(lcb, context, &standing, count, mean, deviation, worth, by_mean, by_deviation), TUTTI_OK);
+    assert_int_equal(lcb_ops.moments(lcb, context, &standing, count, mean, deviation, worth, by_mean, by_deviation),
+                     TUTTI_OK);
     for (size_t i = 0; i < count; i++) {
       assert_close(-worth[i], expected[i], 1e-15, 1e-16);
       assert_close(by_mean[i], -1, 0, 0);

@@ -217,10 +217,8 @@ static void test_errors_and_cancel(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refinement),
-      cmocka_unit_test(test_mixed),
-      cmocka_unit_test(test_known_candidates),
-      cmocka_unit_test(test_near_the_incumbent),
+      cmocka_unit_test(test_refinement),        cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_known_candidates),  cmocka_unit_test(test_near_the_incumbent),
       cmocka_unit_test(test_errors_and_cancel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,9 +29,10 @@ static void test_classification_golden(void **state) {
     struct tutti_targets targets = {TUTTI_TASK_CLASSIFICATION, rows, classes, NULL, labels};
     json_t *expected = golden_at(golden_get(golden, "per_model"), k);
     assert_close(tutti_loss_of(TUTTI_LOSS_NLL, &predictions, &targets), golden_number_of(expected, "nll"), FLOAT32, 0);
-    assert_close(tutti_loss_of(TUTTI_LOSS_ERROR, &predictions, &targets), golden_number_of(expected, "error"), 1e-15, 0);
-    assert_close(tutti_loss_of(TUTTI_LOSS_BRIER, &predictions, &targets), golden_number_of(expected, "brier_sum"), FLOAT32,
+    assert_close(tutti_loss_of(TUTTI_LOSS_ERROR, &predictions, &targets), golden_number_of(expected, "error"), 1e-15,
                  0);
+    assert_close(tutti_loss_of(TUTTI_LOSS_BRIER, &predictions, &targets), golden_number_of(expected, "brier_sum"),
+                 FLOAT32, 0);
     free(values);
   }
   free(labels);
@@ -266,13 +267,20 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_classification_golden), cmocka_unit_test(test_regression_golden),
-      cmocka_unit_test(test_gaussian_nll_golden),   cmocka_unit_test(test_several_outputs),
-      cmocka_unit_test(test_undefined_is_nan),      cmocka_unit_test(test_nan_predictions),
-      cmocka_unit_test(test_clipping),              cmocka_unit_test(test_labels),
-      cmocka_unit_test(test_entropy),               cmocka_unit_test(test_normal),
-      cmocka_unit_test(test_weights),               cmocka_unit_test(test_far_value),
-      cmocka_unit_test(test_crps_by_quadrature),    cmocka_unit_test(test_names),
+      cmocka_unit_test(test_classification_golden),
+      cmocka_unit_test(test_regression_golden),
+      cmocka_unit_test(test_gaussian_nll_golden),
+      cmocka_unit_test(test_several_outputs),
+      cmocka_unit_test(test_undefined_is_nan),
+      cmocka_unit_test(test_nan_predictions),
+      cmocka_unit_test(test_clipping),
+      cmocka_unit_test(test_labels),
+      cmocka_unit_test(test_entropy),
+      cmocka_unit_test(test_normal),
+      cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_far_value),
+      cmocka_unit_test(test_crps_by_quadrature),
+      cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

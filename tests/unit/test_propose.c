@@ -35,8 +35,9 @@ static enum tutti_status surrogate_create_recorder(tutti_context *context, const
 
 static void surrogate_destroy_recorder(void *instance) { (void)instance; }
 
-static enum tutti_status surrogate_fit_recorder(void *instance, tutti_context *context, const struct tutti_points *points,
-                                                const double *values, const double *noise) {
+static enum tutti_status surrogate_fit_recorder(void *instance, tutti_context *context,
+                                                const struct tutti_points *points, const double *values,
+                                                const double *noise) {
   (void)instance, (void)context, (void)noise;
   write_down("fit", points->count);
   memcpy(record.values, values, points->count * sizeof(double));
@@ -44,8 +45,9 @@ static enum tutti_status surrogate_fit_recorder(void *instance, tutti_context *c
   return TUTTI_OK;
 }
 
-static enum tutti_status surrogate_add_recorder(void *instance, tutti_context *context, const struct tutti_points *points,
-                                                const double *values, const double *noise) {
+static enum tutti_status surrogate_add_recorder(void *instance, tutti_context *context,
+                                                const struct tutti_points *points, const double *values,
+                                                const double *noise) {
   (void)instance, (void)context, (void)noise;
   write_down("add", points->count);
   memcpy(record.values + record.count, values, points->count * sizeof(double));
@@ -54,7 +56,8 @@ static enum tutti_status surrogate_add_recorder(void *instance, tutti_context *c
 }
 
 static enum tutti_status surrogate_predict_recorder(void *instance, tutti_context *context,
-                                                    const struct tutti_points *points, double *mean, double *deviation) {
+                                                    const struct tutti_points *points, double *mean,
+                                                    double *deviation) {
   (void)instance, (void)context;
   for (size_t i = 0; i < points->count; i++) {
     mean[i] = points->vectors[i * points->dimension];
@@ -114,11 +117,12 @@ static enum tutti_status acquisition_judge_picky(void *instance, tutti_context *
 static const struct tutti_acquisition_ops picky_ops = {
     .size = sizeof(picky_ops), .moments = acquisition_moments_picky, .judge = acquisition_judge_picky};
 
-#define PART(part_kind, part_name, part_ops)                                                                             \
-  {                                                                                                                      \
-    TUTTI_DESCRIPTOR_HEAD(part_kind, part_name), .version = "1.0", .summary = "a test's part", .source = "",             \
-        .licence = "Apache-2.0", .params = TUTTI_NO_PARAMS, .create = surrogate_create_recorder,                         \
-        .destroy = surrogate_destroy_recorder, .ops = &(part_ops)                                                        \
+#define PART(part_kind, part_name, part_ops)                                                                           \
+  {                                                                                                                    \
+    TUTTI_DESCRIPTOR_HEAD(part_kind, part_name),                                                                       \
+        .version = "1.0", .summary = "a test's part", .source = "", .licence = "Apache-2.0",                           \
+        .params = TUTTI_NO_PARAMS, .create = surrogate_create_recorder, .destroy = surrogate_destroy_recorder,         \
+        .ops = &(part_ops)                                                                                             \
   }
 
 static const struct tutti_descriptor parts[] = {
@@ -234,10 +238,9 @@ static void test_lies(void **state) {
   for (int lie = TUTTI_LIE_MIN; lie <= TUTTI_LIE_MAX; lie++) {
     struct toy toy;
     begin(&toy, lie == TUTTI_LIE_MEAN ? "plain" : "recorder", 500);
-    tutti_proposer *proposer =
-        make(&toy, (struct tutti_proposer_setup){.pending = lie == TUTTI_LIE_MEAN ? TUTTI_PENDING_AUTO
-                                                                                  : TUTTI_PENDING_LIAR,
-                                                 .lie = (enum tutti_lie)lie});
+    tutti_proposer *proposer = make(
+        &toy, (struct tutti_proposer_setup){.pending = lie == TUTTI_LIE_MEAN ? TUTTI_PENDING_AUTO : TUTTI_PENDING_LIAR,
+                                            .lie = (enum tutti_lie)lie});
     for (uint64_t i = 0; i < 6; i++)
       asked(&toy, proposer, i);
     told(&toy, proposer, 0, 8);

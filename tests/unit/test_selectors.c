@@ -151,7 +151,7 @@ static void test_forward_by_brute_force(void **state) {
     bool classes;
     int loss, density;
     const char *metric;
-  } cases[] = {{true, 0, 0, "nll"},          {true, 1, 0, "nll"},  {true, 2, 0, "error"}, {true, 3, 0, "brier"},
+  } cases[] = {{true, 0, 0, "nll"},  {true, 1, 0, "nll"},          {true, 2, 0, "error"}, {true, 3, 0, "brier"},
                {false, 0, 0, "nll"}, {false, 1, 1, "nll-moments"}, {false, 4, 0, "rmse"}};
   for (uint64_t seed = 0; seed < 42; seed++) {
     struct tutti_random random;

@@ -7,10 +7,10 @@ typedef int64_t NAME(lane_bits) __attribute__((vector_size(WIDTH * sizeof(int64_
 
 /* x = eˣ for x in [-700, 0], within an ulp: x = n log 2 + r, |r| <= log(2)/2; Taylor series of eʳ to the 13th power
    (remainder below 4e-18); 2ⁿ is added to the exponent. */
-TARGET INLINE void NAME(exp_of_negative)(NAME(lanes) *x) {
-  static const double reciprocals[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-                                       1.0 / 5040,      1.0 / 720,      1.0 / 120,     1.0 / 24,     1.0 / 6,
-                                       1.0 / 2,         1.0,            1.0};
+TARGET INLINE void NAME(exp_of_negative)(NAME(lanes) * x) {
+  static const double reciprocals[] = {
+      1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+      1.0 / 120,       1.0 / 24,       1.0 / 6,       1.0 / 2,      1.0,         1.0};
   const double round = 0x1.8p52, log2_high = 0x1.62e42feep-1, log2_low = 0x1.a39ef35793c76p-33;
   NAME(lanes) shifted = *x * 0x1.71547652b82fep0 + round, n = shifted - round;
   NAME(lanes) r = (*x - n * log2_high) - n * log2_low, p = r * (1.0 / 6227020800.0) + reciprocals[0];

@@ -26,8 +26,8 @@ static double least_pivot(const struct gp_matrix *matrix, size_t count) {
 static bool factorise(const struct gp_matrix *matrix, size_t count, double *slope, double *pivot) {
   for (size_t row = 0; row < count; row++)
     covariance_column(matrix, row, slope);
-  lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)count, matrix->factor,
-                                        (lapack_int)matrix->stride);
+  lapack_int info =
+      LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)count, matrix->factor, (lapack_int)matrix->stride);
   size_t sound = info > 0 ? (size_t)info - 1 : count;
   *pivot = info > 0 ? matrix->factor[sound * matrix->stride + sound] : INFINITY;
   for (size_t i = 0; i < sound; i++) {
@@ -46,10 +46,11 @@ enum tutti_status gp_factor_all(tutti_context *context, struct gp_matrix *matrix
     if (factorise(matrix, count, slope, &pivot))
       return TUTTI_OK;
   }
-  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                    "surrogate gp: the covariance matrix (%zu x %zu) is not positive definite: smallest pivot %g at "
-                    "amplitude %g with a jitter of %g of it; raise the least noise, or look for values that are not finite",
-                    count, count, pivot, matrix->amplitude, matrix->jitter);
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_NUMERIC,
+      "surrogate gp: the covariance matrix (%zu x %zu) is not positive definite: smallest pivot %g at "
+      "amplitude %g with a jitter of %g of it; raise the least noise, or look for values that are not finite",
+      count, count, pivot, matrix->amplitude, matrix->jitter);
 }
 
 bool gp_factor_row(const struct gp_matrix *matrix, size_t count) {
@@ -64,7 +65,8 @@ bool gp_factor_row(const struct gp_matrix *matrix, size_t count) {
 }
 
 void gp_solve_lower(const struct gp_matrix *matrix, size_t count, double *x) {
-  cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)count, matrix->factor, (int)matrix->stride, x, 1);
+  cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)count, matrix->factor, (int)matrix->stride, x,
+              1);
 }
 
 void gp_solve_upper(const struct gp_matrix *matrix, size_t count, double *x) {

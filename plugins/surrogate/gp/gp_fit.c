@@ -96,8 +96,12 @@ enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *proble
   enum tutti_status status;
   size_t count = gp_theta_count(problem), unknowns = 0;
   struct gp_workspace workspace = {0};
-  struct attempt attempt = {
-      .context = context, .problem = problem, .workspace = &workspace, .count = count, .mean = hyper->mean, .best = -HUGE_VAL};
+  struct attempt attempt = {.context = context,
+                            .problem = problem,
+                            .workspace = &workspace,
+                            .count = count,
+                            .mean = hyper->mean,
+                            .best = -HUGE_VAL};
   double *at = NULL;
   TUTTI_TRY_OUT(context, gp_workspace_create(context, problem, &workspace));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(size_t), &attempt.free));

@@ -61,7 +61,7 @@ struct gp_bounds {
 
 struct gp_search {
   struct gp_bounds bounds;
-  size_t starts, evaluations; /* evaluations: at most, of each start */
+  size_t starts, evaluations;  /* evaluations: at most, of each start */
   struct tutti_random *random; /* draws the starts after the first */
 };
 
@@ -72,11 +72,11 @@ size_t gp_theta_count(const struct gp_problem *problem);
 struct gp_workspace {
   size_t stride;
   struct gp_inputs inputs;
-  double *factor, *slope;      /* [count][stride] */
-  double *products;            /* [dimension + 1][stride] */
-  double *residual, *weight;   /* [stride] */
-  double *ones, *diagonal;     /* [stride] */
-  double *at;                  /* [dimension]: scratch */
+  double *factor, *slope;    /* [count][stride] */
+  double *products;          /* [dimension + 1][stride] */
+  double *residual, *weight; /* [stride] */
+  double *ones, *diagonal;   /* [stride] */
+  double *at;                /* [dimension]: scratch */
 };
 enum tutti_status gp_workspace_create(tutti_context *context, const struct gp_problem *problem,
                                       struct gp_workspace *workspace);
@@ -84,8 +84,9 @@ void gp_workspace_destroy(struct gp_workspace *workspace);
 
 /* Log marginal likelihood at theta and, unless NULL, its gradient; *mean is the constant mean: the given one, or the most
    likely one for GP_MEAN_FITTED (whose derivative vanishes, so that the gradient holds all the same). */
-enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem *problem, struct gp_workspace *workspace,
-                                const double *theta, double *mean, double *likelihood, double *gradient);
+enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem *problem,
+                                struct gp_workspace *workspace, const double *theta, double *mean, double *likelihood,
+                                double *gradient);
 /* The most likely hyperparameters: L-BFGS from several starts. hyper->lengths is the caller's. */
 enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *problem, const struct gp_search *search,
                          struct gp_hyper *hyper);
@@ -118,11 +119,11 @@ void gp_solve_upper(const struct gp_matrix *matrix, size_t count, double *x);
 /* Observations, hyperparameters, and the factor over the observations followed by what is pending. */
 struct gp_posterior {
   size_t dimension, capacity;
-  size_t stride;   /* of factor, inputs and block: >= capacity */
-  size_t count;    /* observations */
-  size_t pending;  /* points after them, which change the deviation alone */
-  size_t factored; /* rows of the factor that are up to date */
-  size_t first;    /* rows that are factorised at once; later ones one by one, so that no bit depends on how the
+  size_t stride;          /* of factor, inputs and block: >= capacity */
+  size_t count;           /* observations */
+  size_t pending;         /* points after them, which change the deviation alone */
+  size_t factored;        /* rows of the factor that are up to date */
+  size_t first;           /* rows that are factorised at once; later ones one by one, so that no bit depends on how the
                       observations came in groups */
   double *points;         /* [capacity][dimension], as given */
   double *values, *noise; /* [capacity], as given */

@@ -111,8 +111,9 @@ static void differentiate(const struct gp_problem *problem, const struct gp_matr
   }
 }
 
-enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem *problem, struct gp_workspace *workspace,
-                                const double *theta, double *mean, double *likelihood, double *gradient) {
+enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem *problem,
+                                struct gp_workspace *workspace, const double *theta, double *mean, double *likelihood,
+                                double *gradient) {
   size_t n = problem->count;
   double noise = exp(theta[gp_theta_count(problem) - 1]), logarithms = 0;
   struct gp_matrix matrix = {.kernel = problem->kernel,

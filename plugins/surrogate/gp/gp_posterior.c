@@ -70,9 +70,10 @@ enum tutti_status gp_posterior_add(tutti_context *context, struct gp_posterior *
   size_t d = posterior->dimension, have = posterior->count;
   for (size_t i = 0; i < count; i++)
     if (!isfinite(values[i]) || (noise && !(noise[i] >= 0 && isfinite(noise[i]))))
-      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                        "surrogate gp: observation %zu has value %g and noise variance %g: finite numbers were expected",
-                        have + i, values[i], noise ? noise[i] : 0);
+      return TUTTI_FAIL(
+          context, TUTTI_ERROR_NUMERIC,
+          "surrogate gp: observation %zu has value %g and noise variance %g: finite numbers were expected", have + i,
+          values[i], noise ? noise[i] : 0);
   for (size_t i = 0; i < count * d; i++)
     if (!isfinite(points[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
