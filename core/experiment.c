@@ -38,7 +38,7 @@ static enum tutti_status load_data(tutti_context *context, struct tutti_experime
       tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe), tutti_recipe_folder(recipe),
                          experiment->facts.seed, &experiment->dataset);
   if (status != TUTTI_OK)
-    return tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
+    return tutti_recipe_place(context, recipe, status);
   experiment->task = *tutti_dataset_task(experiment->dataset);
   return TUTTI_OK;
 }
@@ -49,11 +49,12 @@ static enum tutti_status choose_loss(tutti_context *context, struct tutti_experi
   if (loss_fits(experiment->loss, &experiment->task))
     return TUTTI_OK;
   static const char *const kinds[] = {"regression", "classification", "a backend without data"};
-  return TUTTI_FAIL(
-      context, TUTTI_ERROR_USAGE, "%s: run.loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
-      tutti_recipe_path(experiment->recipe), tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
+  enum tutti_status status = TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE, "run.loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
+      tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
       experiment->task.head == TUTTI_OP_HEAD_LINEAR ? " with a linear head (no variance)" : "",
       tutti_loss_names()[natural_loss(&experiment->task)]);
+  return tutti_recipe_place(context, experiment->recipe, status);
 }
 
 enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
@@ -134,11 +135,11 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
   const tutti_split *validation = experiment->dataset ? tutti_dataset_find(experiment->dataset, "validation") : NULL;
   if (!experiment->dataset || (validation && tutti_split_rows(validation) > 0))
     return TUTTI_OK;
-  return TUTTI_FAIL(
-      context, TUTTI_ERROR_USAGE,
-      "%s: data.split: trials are compared, and ensembles selected, on the validation rows, and there are "
-      "none; give a second share, as in 0.8 0.1 0.1",
-      tutti_recipe_path(experiment->recipe));
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                 "data.split: trials are compared, and ensembles selected, on the validation rows, and there are none; "
+                 "give a second share, as in 0.8 0.1 0.1");
+  return tutti_recipe_place(context, experiment->recipe, status);
 }
 
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {

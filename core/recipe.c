@@ -1,4 +1,5 @@
 /* recipe.c - recipes: loaded, and handed out in parts. */
+#include <string.h>
 #include <tutti/recipe.h>
 
 #include "recipe_impl.h"
@@ -43,6 +44,26 @@ const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recip
 }
 
 const char *tutti_recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }
+
+/* The entry whose "section.key" a message begins with, or NULL. */
+static const struct recipe_entry *entry_of(const tutti_recipe *recipe, const char *message) {
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    size_t section = strlen(entry->section), key = strlen(entry->key);
+    if (key && strncmp(message, entry->section, section) == 0 && message[section] == '.' &&
+        strncmp(message + section + 1, entry->key, key) == 0 && strchr(": ", message[section + 1 + key]))
+      return entry;
+  }
+  return NULL;
+}
+
+enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status) {
+  const struct recipe_entry *entry = entry_of(recipe, tutti_error_message(context));
+  if (!entry)
+    return tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
+  return entry->file->command_line ? tutti_error_prefix(context, status, "--set ")
+                                   : tutti_error_prefix(context, status, "%s:%d: ", entry->file->path, entry->line);
+}
 
 const char *tutti_recipe_folder(const tutti_recipe *recipe) { return recipe->folder; }
 

@@ -44,6 +44,9 @@ TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
 TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe);
 /* The recipe's file, as it was named. */
 TUTTI_API const char *tutti_recipe_path(const tutti_recipe *recipe);
+/* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): "FILE:LINE: " is put in
+   front, or the recipe's file alone where no such key stands in it. Returns `status`. */
+TUTTI_API enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status);
 /* Folder of the recipe's file, absolute. Paths in configs are absolute already: relative ones are taken from the folder of the
    file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);

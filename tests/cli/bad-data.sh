@@ -43,9 +43,15 @@ expect_usage_error rare
 
 # Nothing to compare trials on; a loss that the task does not have.
 tutti run small.ini --set "data.split=0.8 0 0.2"
-expect_usage_error small.ini data.split "validation rows"
+expect_usage_error "--set data.split" "validation rows"
 tutti run small.ini --set run.loss=error
-expect_usage_error small.ini run.loss "'nll' here"
+expect_usage_error "--set run.loss" "'nll' here"
+sed 's/^split = .*/split = 1 0 0/' small.ini >none.ini
+tutti run none.ini
+expect_usage_error "none.ini:10: data.split" "validation rows"
+sed 's/^path = .*/path = nosuch.csv/' small.ini >gone.ini
+tutti run gone.ini
+expect_usage_error "gone.ini:7: data.path" nosuch.csv
 
 # Diverging training is a failed trial, and a run of nothing else has no ensemble.
 cp good.csv table.csv
