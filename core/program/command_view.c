@@ -47,13 +47,14 @@ static error_t parse_view(int key, char *value, struct argp_state *state) {
 }
 
 /* Print a JSON text as it is, or as `show` does. */
-static int print_json(const char *text, bool json, void (*show)(const json_t *root, FILE *out)) {
-  if (json) {
+static int print_json(const char *text, const struct view_arguments *arguments,
+                      void (*show)(const json_t *root, const struct view_arguments *arguments, FILE *out)) {
+  if (arguments->json) {
     (void)fputs(text, stdout);
     return finish_output();
   }
   json_t *root = json_loads(text, 0, NULL);
-  show(root, stdout);
+  show(root, arguments, stdout);
   json_decref(root);
   return finish_output();
 }
@@ -62,13 +63,13 @@ static int print_json(const char *text, bool json, void (*show)(const json_t *ro
 static int with_view(tutti_context *context, const struct view_arguments *arguments,
                      enum tutti_status (*work)(tutti_context *context, tutti_view *view,
                                                const struct view_arguments *arguments, char **text),
-                     void (*show)(const json_t *root, FILE *out)) {
+                     void (*show)(const json_t *root, const struct view_arguments *arguments, FILE *out)) {
   tutti_view *view = NULL;
   char *text = NULL;
   enum tutti_status status = tutti_view_open(context, arguments->directory, &view);
   if (status == TUTTI_OK)
     status = work(context, view, arguments, &text);
-  int code = status == TUTTI_OK ? print_json(text, arguments->json, show) : fail(context, status);
+  int code = status == TUTTI_OK ? print_json(text, arguments, show) : fail(context, status);
   tutti_free(text);
   tutti_view_close(view);
   return code;
@@ -78,24 +79,12 @@ static int with_view(tutti_context *context, const struct view_arguments *argume
 
 static enum tutti_status status_text(tutti_context *context, tutti_view *view, const struct view_arguments *arguments,
                                      char **text) {
-  enum tutti_status status = tutti_view_status(context, view, text);
-  if (status != TUTTI_OK || arguments->json)
-    return status;
-  /* How many rows people want to see travels in the text. */
-  json_t *root = json_loads(*text, 0, NULL);
-  json_object_set_new(root, "shown", json_integer((json_int_t)arguments->trials));
-  char *dumped = json_dumps(root, JSON_REAL_PRECISION(17));
-  json_decref(root);
-  tutti_free(*text);
-  *text = NULL;
-  if (dumped)
-    status = tutti_strdup(context, dumped, text);
-  free(dumped);
-  return status;
+  (void)arguments;
+  return tutti_view_status(context, view, text);
 }
 
-static void show_status_text(const json_t *root, FILE *out) {
-  show_status(root, (size_t)json_integer_value(json_object_get(root, "shown")), out);
+static void show_status_text(const json_t *root, const struct view_arguments *arguments, FILE *out) {
+  show_status(root, arguments->trials, out);
 }
 
 int command_status(tutti_context *context, int argc, char **argv) {
@@ -136,7 +125,8 @@ out:
   return status;
 }
 
-static void show_selection(const json_t *root, FILE *out) {
+static void show_selection(const json_t *root, const struct view_arguments *arguments, FILE *out) {
+  (void)arguments;
   if (json_object_get(root, "trials")) { /* kept: the run's new summary */
     show_summary(root, out);
     return;
@@ -173,6 +163,11 @@ static enum tutti_status evaluate_text(tutti_context *context, tutti_view *view,
   return status;
 }
 
+static void show_metrics(const json_t *root, const struct view_arguments *arguments, FILE *out) {
+  (void)arguments;
+  show_evaluation(root, out);
+}
+
 int command_evaluate(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {
       {"ensemble", 'e', "FILE", 0, "Of this ensemble (as select --json prints it), not the run's own.", 0},
@@ -183,6 +178,6 @@ int command_evaluate(tutti_context *context, int argc, char **argv) {
   struct view_arguments arguments = {0};
   int code;
   return parse_arguments(&argp, argc, argv, &arguments, &code)
-             ? with_view(context, &arguments, evaluate_text, show_evaluation)
+             ? with_view(context, &arguments, evaluate_text, show_metrics)
              : code;
 }

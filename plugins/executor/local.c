@@ -1,6 +1,7 @@
 /* executor local: worker processes on this machine. Each is spawned, never forked (BLAS threads, CUDA contexts), in a
    process group of its own (an interrupt at the terminal reaches the manager alone), with one BLAS thread. A worker that
-   crashes, is killed, or holds a trial for longer than the run's trial_timeout costs that trial and is replaced. */
+   crashes, is killed, or holds a trial for longer than the run's trial_timeout is replaced, and its trial reported as lost
+   or timed out; whether it is tried again is the manager's to say. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
