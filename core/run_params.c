@@ -3,6 +3,7 @@
 #include <tutti/recipe.h>
 
 static const char *const orders[] = {"trial", "completion", NULL};
+static const char *const objectives[] = {"kept", "last-epoch", NULL};
 /* "auto", then the losses in their order. */
 static const char *const losses[] = {"auto", "nll", "error", "brier", "mse", "rmse", "value", NULL};
 _Static_assert(sizeof losses / sizeof losses[0] == TUTTI_LOSS_COUNT + 2, "a loss is missing");
@@ -59,6 +60,13 @@ static const struct tutti_param table[] = {
      .preset = "auto",
      .choices = losses,
      .doc = "What builders minimise, on the validation rows; auto: nll, or mse for heads without a variance."},
+    {.name = "objective",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = FIELD(objective),
+     .preset = "kept",
+     .choices = objectives,
+     .doc = "Whose loss builders minimise: that of the weights that are kept, which predict later, or the last epoch's "
+            "training loss on the validation rows, as AutoDEUQ's code does. Selectors judge what is kept, always."},
     {.name = "trial_timeout",
      .type = TUTTI_PARAM_REAL,
      .offset = FIELD(trial_timeout),

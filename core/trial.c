@@ -283,6 +283,14 @@ out:
 
 /* --- reply --- */
 
+/* What the builder is told: the loss of what is kept, or where the recipe says so, the loss at the end of the curve. */
+static double objective_of(const struct tutti_experiment *experiment, const struct tutti_training *training,
+                           double loss) {
+  if (tutti_recipe_run(experiment->recipe)->objective == TUTTI_OBJECTIVE_KEPT || training->epochs == 0)
+    return loss;
+  return training->curve[training->epochs - 1].validation_loss;
+}
+
 /* Reasons that are not the candidate's fault: the run stops, and goes on when they are mended. */
 static bool stops_the_run(enum tutti_status status) {
   return status == TUTTI_ERROR_FULL || status == TUTTI_ERROR_IO || status == TUTTI_ERROR_CANCELLED ||
@@ -298,9 +306,10 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   double loss = NAN, seconds = now() - training->started;
   json_t *files = json_array(), *metrics = json_object();
   if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED) {
-    if (experiment->dataset)
+    if (experiment->dataset) {
       result = write_artefacts(context, experiment, directory, training, files, metrics, &loss);
-    else
+      loss = objective_of(experiment, training, loss);
+    } else
       loss = outcome->value;
     if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !isfinite(loss)) {
       outcome->state = TUTTI_STATE_FAILED;

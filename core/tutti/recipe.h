@@ -12,6 +12,8 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_recipe tutti_recipe;
 
+enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept */, TUTTI_OBJECTIVE_LAST_EPOCH };
+
 /* Section [run], as in its table. */
 struct tutti_run_config {
   const char *name; /* of the run directory */
@@ -26,6 +28,7 @@ struct tutti_run_config {
   double memory_limit;     /* MiB of a worker; 0 none */
   bool keep_weights;       /* write weights.safetensors of every trial */
   const char *plugin_path; /* folders, colon-separated */
+  int objective;           /* enum tutti_run_objective: whose loss that is */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. */
@@ -46,7 +49,8 @@ TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const t
 TUTTI_API const char *tutti_recipe_path(const tutti_recipe *recipe);
 /* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): "FILE:LINE: " is put in
    front, or the recipe's file alone where no such key stands in it. Returns `status`. */
-TUTTI_API enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status);
+TUTTI_API enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe,
+                                               enum tutti_status status);
 /* Folder of the recipe's file, absolute. Paths in configs are absolute already: relative ones are taken from the folder of the
    file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);
