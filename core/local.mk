@@ -77,6 +77,7 @@ libtutti_la_SOURCES += %D%/recipe_hyperparameters.c
 libtutti_la_SOURCES += %D%/recipe_impl.h
 libtutti_la_SOURCES += %D%/recipe_parse.c
 libtutti_la_SOURCES += %D%/recipe_print.c
+libtutti_la_SOURCES += %D%/recipe_visit.c
 libtutti_la_SOURCES += %D%/registry.c
 libtutti_la_SOURCES += %D%/registry_impl.h
 libtutti_la_SOURCES += %D%/roles.c

@@ -62,8 +62,28 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_assemble(tutti_context 
 /* The effective recipe: every key with its value, paths absolute; running it again gives the same run. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe,
                                                                char **text);
-/* Two recipes are of one run when they differ at most in run.name, run.workers, run.trial_timeout, run.retries,
-   run.memory_limit, run.plugin_path and executor sections; the error names the first key that differs, and both values. */
+
+/* What a key of the effective recipe has a say in. */
+enum tutti_recipe_part {
+  TUTTI_RECIPE_SEARCH,       /* what is searched, and how it is trained */
+  TUTTI_RECIPE_SELECTION,    /* [selector], [evaluation]: what is made of a finished pool, and can be made of it anew */
+  TUTTI_RECIPE_CIRCUMSTANCES /* where, and how fast, a run is made; not what comes of it: run.name, run.workers, ... */
+};
+/* One key with its value. A section whose plugin another section's parameter names has an item with key "" first. */
+struct tutti_recipe_item {
+  size_t size;
+  enum tutti_recipe_part part;
+  const char *section, *key, *value, *doc;
+  const char *note; /* behind the doc: a unit, a plugin's version; or NULL */
+};
+/* Visit the effective recipe in the order of tutti_recipe_print; texts are borrowed until the visit returns. Ends with
+   visit's status when that is not TUTTI_OK. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit(
+    tutti_context *context, const tutti_recipe *recipe,
+    enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_recipe_item *item),
+    void *argument);
+/* Two recipes are of one run when they differ at most in circumstances: run.name, run.workers, run.trial_timeout,
+   run.retries, run.memory_limit, run.plugin_path and executor sections; the error names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

@@ -249,6 +249,74 @@ static void runs_are_told_apart(void **state) {
   tutti_recipe_destroy(recipe);
 }
 
+/* --- parts ------------------------------------------------------------------------------------------------------- */
+
+struct part_of_key {
+  const char *section, *key;
+  int found; /* -1: the key was not visited */
+};
+
+static enum tutti_status note_part(void *argument, tutti_context *visited, const struct tutti_recipe_item *item) {
+  struct part_of_key *wanted = argument;
+  assert_ptr_equal(visited, context);
+  assert_int_equal(item->size, sizeof *item);
+  if (strcmp(item->section, wanted->section) == 0 && strcmp(item->key, wanted->key) == 0)
+    wanted->found = (int)item->part;
+  return TUTTI_OK;
+}
+
+static int part_in(const tutti_recipe *recipe, const char *section, const char *key) {
+  struct part_of_key wanted = {section, key, -1};
+  assert_int_equal(tutti_recipe_visit(context, recipe, note_part, &wanted), TUTTI_OK);
+  return wanted.found;
+}
+
+static void keys_have_a_part(void **state) {
+  tutti_recipe *recipe = load(rich);
+  assert_int_equal(part_in(recipe, "run", "seed"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "run", "loss"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "run", "name"), TUTTI_RECIPE_CIRCUMSTANCES);
+  assert_int_equal(part_in(recipe, "executor", "plugin"), TUTTI_RECIPE_CIRCUMSTANCES);
+  assert_int_equal(part_in(recipe, "data", "format"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "hyperparameters", "batch"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "backend", "batch"), -1);
+  assert_int_equal(part_in(recipe, "surrogate", ""), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "selector", "plugin"), TUTTI_RECIPE_SELECTION);
+  assert_int_equal(part_in(recipe, "evaluation", "bins"), TUTTI_RECIPE_SELECTION);
+  tutti_recipe_destroy(recipe);
+}
+
+/* Where a builder's parents are chosen by the plugin of [selector], that has its say in the search. */
+static void a_selector_that_a_builder_names_is_part_of_the_search(void **state) {
+  static const struct tutti_param params[] = {{.name = "selector",
+                                               .type = TUTTI_PARAM_PLUGIN,
+                                               .offset = offsetof(struct config, text),
+                                               .preset = "forward",
+                                               .kind = TUTTI_KIND_SELECTOR,
+                                               .doc = "Test."}};
+  static const struct tutti_descriptor builder =
+      PLUGIN(TUTTI_KIND_BUILDER, "breeder", TUTTI_PARAMS(params, struct config), &builder_ops);
+  assert_int_equal(tutti_plugin_register(context, &builder), TUTTI_OK);
+  tutti_recipe *recipe = load("[data]\nformat = toy-sine\n[builder]\nplugin = breeder\n");
+  assert_int_equal(part_in(recipe, "selector", "plugin"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "evaluation", "bins"), TUTTI_RECIPE_SELECTION);
+  tutti_recipe_destroy(recipe);
+}
+
+static enum tutti_status stop(void *argument, tutti_context *visited, const struct tutti_recipe_item *item) {
+  (void)item;
+  ++*(int *)argument;
+  return TUTTI_FAIL(visited, TUTTI_ERROR_CANCELLED, "enough");
+}
+
+static void a_visit_ends_when_the_visitor_says_so(void **state) {
+  int visits = 0;
+  tutti_recipe *recipe = load(rich);
+  assert_int_equal(tutti_recipe_visit(context, recipe, stop, &visits), TUTTI_ERROR_CANCELLED);
+  assert_int_equal(visits, 1);
+  tutti_recipe_destroy(recipe);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(an_empty_recipe_has_all_defaults, begin, end),
@@ -263,6 +331,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(the_printed_recipe_prints_the_same, begin, end),
       cmocka_unit_test_setup_teardown(everything_effective_is_printed, begin, end),
       cmocka_unit_test_setup_teardown(runs_are_told_apart, begin, end),
+      cmocka_unit_test_setup_teardown(keys_have_a_part, begin, end),
+      cmocka_unit_test_setup_teardown(a_selector_that_a_builder_names_is_part_of_the_search, begin, end),
+      cmocka_unit_test_setup_teardown(a_visit_ends_when_the_visitor_says_so, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,175 @@
+/* recipe_visit.c - the effective recipe key by key, and whether two recipes are of one run. */
+#include <string.h>
+
+#include "recipe_impl.h"
+
+typedef enum tutti_status (*visit_item)(void *argument, tutti_context *context, const struct tutti_recipe_item *item);
+
+/* --- parts ------------------------------------------------------------------------------------------------------- */
+
+static bool is_circumstance(const tutti_recipe *recipe, const char *section, const char *key) {
+  static const char *const keys[] = {"name", "workers", "trial_timeout", "retries", "memory_limit", "plugin_path"};
+  const tutti_config *config;
+  const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
+  if (strcmp(section, "executor") == 0 || tutti_params_find(&executor->params, section))
+    return true;
+  for (size_t i = 0; strcmp(section, "run") == 0 && i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp(key, keys[i]) == 0)
+      return true;
+  return false;
+}
+
+/* Does a plugin name the section [selector] by a parameter of its own? Then the run's selector is a part of the search. */
+static bool selector_is_shared(const tutti_recipe *recipe) {
+  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    (void)tutti_host_section(recipe->host, i, &descriptor, &config);
+    if (tutti_params_find(&descriptor->params, "selector"))
+      return true;
+  }
+  return false;
+}
+
+static enum tutti_recipe_part part_of(const tutti_recipe *recipe, const char *section, const char *key) {
+  if (is_circumstance(recipe, section, key))
+    return TUTTI_RECIPE_CIRCUMSTANCES;
+  if (strcmp(section, "evaluation") == 0 || (strcmp(section, "selector") == 0 && !selector_is_shared(recipe)))
+    return TUTTI_RECIPE_SELECTION;
+  return TUTTI_RECIPE_SEARCH;
+}
+
+/* --- visits ------------------------------------------------------------------------------------------------------ */
+
+/* Who visits what. */
+struct tour {
+  const tutti_recipe *recipe;
+  visit_item visit;
+  void *argument;
+};
+
+static enum tutti_status show(tutti_context *context, const struct tour *tour, struct tutti_recipe_item item) {
+  item.size = sizeof item;
+  item.part = part_of(tour->recipe, item.section, item.key);
+  return tour->visit(tour->argument, context, &item);
+}
+
+static bool is_searched(const tutti_recipe *recipe, const char *section, const char *key) {
+  return strcmp(section, "backend") == 0 && tutti_domain_find(recipe->hyperparameters, key) != SIZE_MAX;
+}
+
+static enum tutti_status visit_config(tutti_context *context, const struct tour *tour, const char *section,
+                                      const tutti_config *config) {
+  const struct tutti_params *params = tutti_config_params(config);
+  for (size_t i = 0; i < params->count; i++) {
+    const struct tutti_param *param = tutti_params_at(params, i);
+    char *value;
+    if (is_searched(tour->recipe, section, param->name))
+      continue;
+    TUTTI_TRY(context, tutti_config_get(context, config, param->name, &value));
+    enum tutti_status status =
+        show(context, tour,
+             (struct tutti_recipe_item){
+                 .section = section, .key = param->name, .value = value, .doc = param->doc, .note = param->unit});
+    tutti_free(value);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status visit_hyperparameters(tutti_context *context, const struct tour *tour) {
+  const tutti_domain *domain = tour->recipe->hyperparameters;
+  const tutti_config *config;
+  const struct tutti_descriptor *backend = tutti_recipe_plugin(tour->recipe, "backend", &config);
+  for (size_t i = 0; i < tutti_domain_count(domain); i++) {
+    const char *name = tutti_domain_at(domain, i)->name;
+    const struct tutti_param *param = tutti_params_find(&backend->params, name);
+    char *range;
+    TUTTI_TRY(context, tutti_domain_text(context, domain, i, &range));
+    enum tutti_status status =
+        show(context, tour,
+             (struct tutti_recipe_item){
+                 .section = "hyperparameters", .key = name, .value = range, .doc = param->doc, .note = param->unit});
+    tutti_free(range);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
+/* Does a section belong to the plugins' roots, whose plugin is named by a key `plugin`? Others are named by a
+ * parameter. */
+static bool names_its_plugin(const char *section, enum tutti_kind kind) {
+  return strcmp(section, tutti_kind_name(kind)) == 0 &&
+         (kind == TUTTI_KIND_SPACE || kind == TUTTI_KIND_BACKEND || kind == TUTTI_KIND_BUILDER ||
+          kind == TUTTI_KIND_SELECTOR || kind == TUTTI_KIND_EXECUTOR);
+}
+
+static enum tutti_status visit_plugins(tutti_context *context, const struct tour *tour) {
+  const tutti_host *host = tour->recipe->host;
+  for (size_t i = 0; i < tutti_host_sections(host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *section = tutti_host_section(host, i, &descriptor, &config);
+    TUTTI_TRY(context,
+              show(context, tour,
+                   (struct tutti_recipe_item){.section = section,
+                                              .key = names_its_plugin(section, descriptor->kind) ? "plugin" : "",
+                                              .value = descriptor->name,
+                                              .doc = descriptor->summary,
+                                              .note = descriptor->version}));
+    TUTTI_TRY(context, visit_config(context, tour, section, config));
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_recipe_visit(tutti_context *context, const tutti_recipe *recipe, visit_item visit,
+                                     void *argument) {
+  const struct tour tour = {recipe, visit, argument};
+  TUTTI_TRY(context, visit_config(context, &tour, "run", recipe->run));
+  if (recipe->data) {
+    TUTTI_TRY(context, visit_config(context, &tour, "data", recipe->data));
+    TUTTI_TRY(context, visit_config(context, &tour, "head", recipe->head));
+  }
+  TUTTI_TRY(context, visit_hyperparameters(context, &tour));
+  TUTTI_TRY(context, visit_plugins(context, &tour));
+  return recipe->data ? visit_config(context, &tour, "evaluation", recipe->evaluation) : TUTTI_OK;
+}
+
+/* --- the same run? ----------------------------------------------------------------------------------------------- */
+
+/* Looks for an item of one recipe in the other. */
+struct comparison {
+  const tutti_recipe *other;
+  const struct tutti_recipe_item *wanted; /* of the first recipe */
+  char *found;                            /* its value in `other` */
+};
+
+static enum tutti_status note_value(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
+  struct comparison *comparison = argument;
+  if (strcmp(item->section, comparison->wanted->section) != 0 || strcmp(item->key, comparison->wanted->key) != 0)
+    return TUTTI_OK;
+  return tutti_strdup(context, item->value, &comparison->found);
+}
+
+static enum tutti_status compare_item(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
+  struct comparison *comparison = argument;
+  if (item->part == TUTTI_RECIPE_CIRCUMSTANCES)
+    return TUTTI_OK;
+  comparison->wanted = item;
+  comparison->found = NULL;
+  TUTTI_TRY(context, tutti_recipe_visit(context, comparison->other, note_value, comparison));
+  bool same = comparison->found && strcmp(comparison->found, item->value) == 0;
+  enum tutti_status status =
+      same ? TUTTI_OK
+           : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s] %s is '%s' in one recipe and %s%s%s in the other",
+                        item->section, *item->key ? item->key : "plugin", item->value, comparison->found ? "'" : "",
+                        comparison->found ? comparison->found : "not there", comparison->found ? "'" : "");
+  tutti_free(comparison->found);
+  return status;
+}
+
+enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a, const tutti_recipe *b) {
+  struct comparison forward = {.other = b}, backward = {.other = a};
+  TUTTI_TRY(context, tutti_recipe_visit(context, a, compare_item, &forward));
+  return tutti_recipe_visit(context, b, compare_item, &backward);
+}
