@@ -98,6 +98,10 @@ uint64_t tutti_genotype_hash(const tutti_genotype *genotype) {
 
 enum tutti_status tutti_space_print(tutti_context *context, const tutti_genotype *genotype, char **json) {
   const tutti_space *space = genotype->space;
-  return space->domain ? tutti_domain_print(context, space->domain, genotype->point, json)
-                       : tutti_strdup(context, genotype->text, json);
+  if (!space->domain)
+    return tutti_strdup(context, genotype->text, json);
+  if (!space->ops.print_point)
+    return tutti_domain_print(context, space->domain, genotype->point, json);
+  TUTTI_CALL(context, space, space->ops.print_point(space->instance.self, context, genotype->point, json));
+  return TUTTI_OK;
 }

@@ -11,6 +11,9 @@ const char *tutti_space_ops_missing(const void *ops, size_t size) {
   if (TUTTI_HAS_OP(struct tutti_space_ops, ops, size, measures) !=
       TUTTI_HAS_OP(struct tutti_space_ops, ops, size, distances))
     return "measures or distances (both or neither)";
+  if (TUTTI_HAS_OP(struct tutti_space_ops, ops, size, print_point) !=
+      TUTTI_HAS_OP(struct tutti_space_ops, ops, size, parse_point))
+    return "print_point or parse_point (both or neither)";
   if (TUTTI_HAS_OP(struct tutti_space_ops, ops, size, domain))
     return NULL;
   if (!TUTTI_HAS_OP(struct tutti_space_ops, ops, size, graph_sample))
@@ -122,7 +125,8 @@ bool tutti_space_known(const tutti_space *space, size_t index, const char **name
   return space->ops.known && space->ops.known(space->instance.self, index, name, json);
 }
 
-/* The JSON of the known genotype that `json` names, or `json` itself. */
+/* The JSON of the known genotype that `json` names, or `json` itself. Names that are not known are the matter of spaces that
+   parse their points. */
 static enum tutti_status resolve_name(tutti_context *context, const tutti_space *space, const char *json,
                                       const char **resolved) {
   enum { MOST = 64 };
@@ -140,7 +144,9 @@ static enum tutti_status resolve_name(tutti_context *context, const tutti_space 
       if (count < MOST)
         names[count++] = name;
     }
-    if (!*resolved) {
+    if (!*resolved && space->ops.parse_point) {
+      *resolved = json;
+    } else if (!*resolved) {
       const char *closest = tutti_closest_name(wanted, count, names);
       status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "space %s knows no genotype '%s'%s%s%s",
                           space->instance.descriptor->name, wanted, closest ? "; did you mean '" : "",
@@ -149,6 +155,14 @@ static enum tutti_status resolve_name(tutti_context *context, const tutti_space 
   }
   json_decref(root);
   return status;
+}
+
+static enum tutti_status parse_point(tutti_context *context, const tutti_space *space, const char *json,
+                                     double *point) {
+  if (!space->ops.parse_point)
+    return tutti_domain_parse(context, space->domain, json, point);
+  TUTTI_CALL(context, space, space->ops.parse_point(space->instance.self, context, json, point));
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_space_parse(tutti_context *context, const tutti_space *space, const char *json_or_name,
@@ -163,7 +177,7 @@ enum tutti_status tutti_space_parse(tutti_context *context, const tutti_space *s
   }
   double *point;
   TUTTI_TRY(context, tutti_alloc(context, tutti_domain_count(space->domain) + 1, sizeof *point, &point));
-  enum tutti_status status = tutti_domain_parse(context, space->domain, json, point);
+  enum tutti_status status = parse_point(context, space, json, point);
   if (status == TUTTI_OK)
     status = tutti_space_from_point(context, space, point, genotype);
   tutti_free(point);

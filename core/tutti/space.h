@@ -49,6 +49,13 @@ struct tutti_space_ops {
   size_t (*measures)(void *self);
   enum tutti_status (*distances)(void *self, tutti_context *context, const tutti_genotype *from, size_t count,
                                  const tutti_genotype *const *to, double *out);
+
+  /* POINT spaces: OPTIONAL, both or neither; default: a JSON object of the domain's active dimensions. print_point gives
+     canonical JSON (free with tutti_free), where dimensions alone would be hard to read; parse_point reads it into
+     point[count of the domain], checks all and says what is wrong. JSON strings that name no known genotype come here,
+     too, so that further spellings may be taken. */
+  enum tutti_status (*print_point)(void *self, tutti_context *context, const double *point, char **json);
+  enum tutti_status (*parse_point)(void *self, tutti_context *context, const char *json, double *point);
 };
 
 /* What a space offers, and a surrogate or maximiser may need. */

@@ -123,6 +123,21 @@ static enum tutti_status check_point(void *self, tutti_context *context, const d
   return point[0] == 3 ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "three is not allowed") : TUTTI_OK;
 }
 
+/* Spelled as a JSON string, "depth 1". */
+static enum tutti_status print_point(void *self, tutti_context *context, const double *point, char **json) {
+  (void)self;
+  if (fake.fault == PRINT_FAILS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "cannot print");
+  return tutti_format(context, json, "\"depth %g\"", point[0]);
+}
+
+static enum tutti_status parse_point(void *self, tutti_context *context, const char *json, double *point) {
+  (void)self;
+  point[1] = point[2] = NAN;
+  return sscanf(json, "\"depth %lf\"", point) == 1 ? TUTTI_OK
+                                                   : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected \"depth N\"");
+}
+
 static const struct tutti_space_ops graph_ops = {.size = sizeof graph_ops,
                                                  .decode = decode,
                                                  .graph_sample = graph_sample,
@@ -142,7 +157,16 @@ static const struct tutti_space_ops point_ops = {
                                                          .licence = "0BSD", .params = TUTTI_NO_PARAMS,                 \
                                                          .create = create, .destroy = destroy, .ops = the_ops          \
   }
-static const struct tutti_descriptor spaces[] = {SPACE("graphs", &graph_ops), SPACE("points", &point_ops)};
+static const struct tutti_space_ops spelled_ops = {.size = sizeof spelled_ops,
+                                                   .decode = decode,
+                                                   .domain = domain_of,
+                                                   .check_point = check_point,
+                                                   .print_point = print_point,
+                                                   .parse_point = parse_point};
+static const struct tutti_space_ops half_ops = {
+    .size = sizeof half_ops, .decode = decode, .domain = domain_of, .print_point = print_point};
+static const struct tutti_descriptor spaces[] = {SPACE("graphs", &graph_ops), SPACE("points", &point_ops),
+                                                 SPACE("spelled", &spelled_ops), SPACE("half", &half_ops)};
 
 /* --- fixture ----------------------------------------------------------------------------------------------------- */
 
@@ -297,6 +321,29 @@ static void bad_genotypes_are_refused(void **state) {
   must_fail(tutti_space_from_point(context, graphs, three, &genotype), TUTTI_ERROR_UNSUPPORTED,
             "are graphs, not points");
   assert_null(genotype);
+}
+
+/* Points in a space's own spelling; a name that is not known is one. */
+static void points_may_be_spelled_otherwise(void **state) {
+  tutti_space *space = space_of(2);
+  tutti_genotype *genotype = genotype_of(space, "\"depth 1\""), *other;
+  char *json;
+  assert_true(tutti_genotype_point(genotype)[0] == 1);
+  must(tutti_space_print(context, genotype, &json));
+  assert_string_equal(json, "\"depth 1\"");
+  tutti_free(json);
+  must_fail(tutti_space_parse(context, space, "\"deep\"", &other), TUTTI_ERROR_USAGE,
+            "space spelled: expected \"depth N\"");
+  must_fail(tutti_space_parse(context, space, "\"depth 3\"", &other), TUTTI_ERROR_USAGE, "three is not allowed");
+  must_fail(tutti_space_parse(context, space, "\"depth 5\"", &other), TUTTI_ERROR_USAGE, "depth: expected");
+  assert_null(other);
+  fake.fault = PRINT_FAILS;
+  must_fail(tutti_space_print(context, genotype, &json), TUTTI_ERROR_NUMERIC, "space spelled: cannot print");
+  fake.fault = FINE;
+  tutti_genotype_unref(genotype);
+  tutti_space_destroy(space);
+  must_fail(tutti_plugin_register(context, &spaces[3]), TUTTI_ERROR_PLUGIN,
+            "print_point or parse_point (both or neither)");
 }
 
 static void broken_spaces_are_blamed(void **state) {
@@ -519,6 +566,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(genotypes_live_as_long_as_they_are_counted, begin, end),
       cmocka_unit_test_setup_teardown(mutants_are_new, begin, end),
       cmocka_unit_test_setup_teardown(bad_genotypes_are_refused, begin, end),
+      cmocka_unit_test_setup_teardown(points_may_be_spelled_otherwise, begin, end),
       cmocka_unit_test_setup_teardown(broken_spaces_are_blamed, begin, end),
       cmocka_unit_test_setup_teardown(the_joint_domain_keeps_names_apart, begin, end),
       cmocka_unit_test_setup_teardown(candidates_come_back_from_points_and_text, begin, end),
