@@ -79,6 +79,16 @@ double tutti_ensemble_loss_with(const tutti_ensemble_loss *loss, size_t model) {
   return value;
 }
 
+void tutti_ensemble_loss_each(const tutti_ensemble_loss *loss, double *losses) {
+  size_t models = loss->pool.models, batch[ENSEMBLE_LOSS_BATCH];
+  for (size_t k = 0; k < models; k += ENSEMBLE_LOSS_BATCH) {
+    size_t count = models - k < ENSEMBLE_LOSS_BATCH ? models - k : ENSEMBLE_LOSS_BATCH;
+    for (size_t j = 0; j < count; j++)
+      batch[j] = k + j;
+    loss->kind->with(loss, count, batch, losses + k);
+  }
+}
+
 void tutti_ensemble_loss_add(tutti_ensemble_loss *loss, size_t model) {
   loss->kind->add(loss, model);
   loss->picks++;

@@ -34,6 +34,8 @@ TUTTI_API void tutti_ensemble_loss_destroy(tutti_ensemble_loss *loss);
 TUTTI_API size_t tutti_ensemble_loss_picks(const tutti_ensemble_loss *loss);
 /* The loss that the ensemble would have after adding model number `model` (of the pool); NaN if its predictions are. */
 TUTTI_API double tutti_ensemble_loss_with(const tutti_ensemble_loss *loss, size_t model);
+/* That for every model of the pool: losses[models]. */
+TUTTI_API void tutti_ensemble_loss_each(const tutti_ensemble_loss *loss, double *losses);
 /* Add a model; adding it again raises its weight. */
 TUTTI_API void tutti_ensemble_loss_add(tutti_ensemble_loss *loss, size_t model);
 

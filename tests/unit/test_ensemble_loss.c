@@ -88,8 +88,11 @@ static void test_running_equals_scratch(void **state) {
     random_pool(&models, &random, setting);
     tutti_ensemble_loss *loss = begin(&models.pool, setting);
     for (size_t m = 0; m < 6; m++) {
+      double losses[POOLS_MODELS_MAX];
+      tutti_ensemble_loss_each(loss, losses);
       for (size_t k = 0; k < models.pool.models; k++) {
         picked[m] = k;
+        assert_true(losses[k] == tutti_ensemble_loss_with(loss, k));
         assert_close(tutti_ensemble_loss_with(loss, k), from_scratch(&models.pool, setting, m + 1, picked), 1e-11,
                      1e-12);
       }
