@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/space_fixture.h %D%/unit/recipe_fixture.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/recipe_fixture.h
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
@@ -74,6 +74,7 @@ unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_propose
 tests_unit_test_propose_SOURCES = %D%/unit/test_propose.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_random
+unit_tests += %D%/unit/test_growth
 unit_tests += %D%/unit/test_selectors
 unit_tests += %D%/unit/test_recipe
 unit_tests += %D%/unit/test_recipe_errors

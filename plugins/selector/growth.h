@@ -1,95 +1,111 @@
-/* greedy_impl.h - what selectors that grow an ensemble model by model share: which loss they minimise, and how it begins. */
-#ifndef GREEDY_IMPL_H
-#define GREEDY_IMPL_H
+/* growth.h - what selectors share that grow an ensemble model by model: their parameters, the loss that they minimise, the
+   path of picks, and the trace that says why. */
+#ifndef TUTTI_SELECTOR_GROWTH_H
+#define TUTTI_SELECTOR_GROWTH_H
 
 #include <tutti/ensemble_loss.h>
 #include <tutti/plugin.h>
 
-/* Parameters; a selector's config struct has this as its field `greedy`. */
-struct greedy_config {
+/* --- parameters and instances ------------------------------------------------------------------------------------ */
+
+/* A selector's config struct begins with this, as its field `growth`. */
+struct growth_config {
   int64_t size;
-  int loss, density, epistemic;
+  int loss, density, epistemic, keep;
 };
 
-static const char *const greedy_losses[] = {"auto", "nll", "error", "brier", "mse", NULL};
-static const char *const greedy_densities[] = {"mixture", "moments", NULL};
-static const char *const greedy_epistemic[] = {"unbiased", "population", NULL};
+extern const char *const growth_losses[], *const growth_densities[], *const growth_epistemic[], *const growth_keeps[];
 
 /* clang-format off */
-#define GREEDY_PARAMS(config_type) \
-  {.name = "size", .type = TUTTI_PARAM_INTEGER, .offset = offsetof(config_type, greedy.size), .preset = "5", .min = 1, \
+#define GROWTH_PARAMS(config_type) \
+  {.name = "size", .type = TUTTI_PARAM_INTEGER, .offset = offsetof(config_type, growth.size), .preset = "5", .min = 1, \
    .max = TUTTI_NO_LIMIT, .unit = "members", .doc = "Members of the ensemble; fewer where the pool has fewer models."}, \
-  {.name = "loss", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, greedy.loss), .preset = "auto", \
-   .choices = greedy_losses, \
+  {.name = "loss", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, growth.loss), .preset = "auto", \
+   .choices = growth_losses, \
    .doc = "What the ensemble minimises on the validation rows; auto: nll, or mse where no model predicts a variance."}, \
-  {.name = "density", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, greedy.density), \
-   .preset = "mixture", .choices = greedy_densities, \
+  {.name = "density", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, growth.density), \
+   .preset = "mixture", .choices = growth_densities, \
    .doc = "Regression's nll is that of the mixture of Gaussians, or of one Gaussian with the mixture's moments."}, \
-  {.name = "epistemic", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, greedy.epistemic), \
-   .preset = "unbiased", .choices = greedy_epistemic, \
-   .doc = "With density = moments, the variance of the means is divided by K - 1 (unbiased) or K (population)."}
+  {.name = "epistemic", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, growth.epistemic), \
+   .preset = "unbiased", .choices = growth_epistemic, \
+   .doc = "With density = moments, the variance of the means is divided by K - 1 (unbiased) or K (population)."}, \
+  {.name = "keep", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, growth.keep), .preset = "last", \
+   .choices = growth_keeps, \
+   .doc = "What is kept of the picks: all up to the last, or as many of the first as have the best (lowest) loss."}
 /* clang-format on */
 
-/* What `loss` names; TUTTI_LOSS_COUNT for auto. */
-static inline enum tutti_loss greedy_loss(const struct greedy_config *config) {
-  static const enum tutti_loss losses[] = {TUTTI_LOSS_COUNT, TUTTI_LOSS_NLL, TUTTI_LOSS_ERROR, TUTTI_LOSS_BRIER,
-                                           TUTTI_LOSS_MSE};
-  return losses[config->loss];
-}
+/* What a value of the parameter `loss` stands for; TUTTI_LOSS_COUNT for auto. */
+enum tutti_loss growth_loss(int choice);
+/* TUTTI_ERROR_USAGE if the task does not have that loss. */
+enum tutti_status growth_check(tutti_context *context, int choice, enum tutti_task_kind task);
+/* `create` and `destroy` of such selectors: an instance is its config. A loss that the task does not have is refused before
+   anything trains. */
+enum tutti_status growth_create(tutti_context *context, const void *config, const void *setup, void **self);
+void growth_destroy(void *self);
+const void *growth_config_of(const void *self);
+/* The caller's count in place of the parameter `size`. */
+size_t growth_size(const void *self, size_t count);
 
-/* For create: a loss that the task does not have is refused before anything trains. */
-static inline enum tutti_status greedy_check(tutti_context *context, const struct greedy_config *config,
-                                             const struct tutti_selector_setup *setup) {
-  const struct tutti_task *task = setup && setup->host ? tutti_host_task(setup->host) : NULL;
-  enum tutti_loss loss = greedy_loss(config);
-  if (task && loss != TUTTI_LOSS_COUNT && !tutti_loss_applies(loss, task->kind))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s: expected %s",
-                      greedy_losses[config->loss],
-                      task->kind == TUTTI_TASK_REGRESSION       ? "regression"
-                      : task->kind == TUTTI_TASK_CLASSIFICATION ? "classification"
-                                                                : "a task without data",
-                      task->kind == TUTTI_TASK_REGRESSION       ? "nll or mse"
-                      : task->kind == TUTTI_TASK_CLASSIFICATION ? "nll, error or brier"
-                                                                : "auto");
-  return TUTTI_OK;
-}
+/* --- ranking and leaving out --------------------------------------------------------------------------------------- */
 
-/* Begin an empty ensemble under one loss; what the best first model is. */
-static inline enum tutti_status greedy_try(tutti_context *context, const struct tutti_pool *pool,
-                                           const struct tutti_ensemble_loss_options *options,
-                                           tutti_ensemble_loss **loss, struct tutti_addition *first) {
-  TUTTI_TRY(context, tutti_ensemble_loss_create(context, pool, options, loss));
-  *first = tutti_ensemble_loss_best(*loss, NULL);
-  return TUTTI_OK;
-}
+/* Numbers of models by ascending losses[models], the lower number first on ties, NaN last; free with tutti_free. */
+enum tutti_status growth_rank(tutti_context *context, size_t models, const double *losses, size_t **order);
+/* A step of the trace for each model whose loss is NaN. */
+enum tutti_status growth_trace_passed_over(tutti_context *context, const struct tutti_pool *pool, const char *loss,
+                                           const double *losses, tutti_ensemble *ensemble);
 
-/* Begin an empty ensemble under the loss that is asked for, and find the best first model. TUTTI_ERROR_NUMERIC if no model
-   has such a loss. */
-static inline enum tutti_status greedy_begin(tutti_context *context, const struct greedy_config *config,
-                                             const struct tutti_pool *pool, tutti_ensemble_loss **loss,
-                                             struct tutti_addition *first) {
-  struct tutti_ensemble_loss_options options = {
-      .size = sizeof options,
-      .loss = greedy_loss(config),
-      .density = config->density ? TUTTI_DENSITY_MOMENTS : TUTTI_DENSITY_MIXTURE,
-      .epistemic = config->epistemic ? TUTTI_EPISTEMIC_POPULATION : TUTTI_EPISTEMIC_UNBIASED,
-  };
-  bool automatic = options.loss == TUTTI_LOSS_COUNT;
-  if (automatic)
-    options.loss = TUTTI_LOSS_NLL;
-  TUTTI_TRY(context, greedy_try(context, pool, &options, loss, first));
-  if (first->model == pool->models && automatic && pool->kind == TUTTI_TASK_REGRESSION) {
-    tutti_ensemble_loss_destroy(*loss);
-    options.loss = TUTTI_LOSS_MSE;
-    TUTTI_TRY(context, greedy_try(context, pool, &options, loss, first));
-  }
-  if (first->model < pool->models)
-    return TUTTI_OK;
-  tutti_ensemble_loss_destroy(*loss);
-  *loss = NULL;
-  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                    "none of the %zu models has a %s that is a number: nothing to choose from", pool->models,
-                    tutti_loss_names()[options.loss]);
-}
+/* --- growing ------------------------------------------------------------------------------------------------------ */
+
+/* One pick and what the ensemble's loss was after it. */
+struct growth_pick {
+  size_t model, runner_up; /* of the pool; runner_up: its number of models where there is none */
+  double loss, runner_up_loss;
+  size_t copies; /* of this model among the picks so far */
+  size_t rank;   /* of the model by its own loss, from 1; 0 where models did not come in that order */
+};
+
+/* An ensemble that grows. */
+struct growth {
+  const struct growth_config *config;
+  const struct tutti_pool *pool;
+  tutti_ensemble_loss *loss;
+  const char *loss_name;
+  double unit;    /* below which losses are not known more closely: 1 nat, or 0 */
+  double *own;    /* [models]: losses of the models alone */
+  bool *barred;   /* [models]: not to be taken */
+  size_t *copies; /* [models]: how often each was taken */
+  size_t picks, members, room;
+  struct growth_pick *path; /* [picks] */
+};
+
+/* Begin an empty ensemble under the loss that is asked for. Models whose loss is NaN are barred. TUTTI_ERROR_NUMERIC if
+   all are. Call growth_close whatever happens. */
+enum tutti_status growth_open(tutti_context *context, const struct growth_config *config, const struct tutti_pool *pool,
+                              struct growth *growth);
+void growth_close(struct growth *growth);
+/* Take a model: pick->model, runner_up and their losses are set, and rank where it has one. */
+enum tutti_status growth_take(tutti_context *context, struct growth *growth, struct growth_pick pick);
+/* Members with weights by copies, and the trace: each pick, then the models that were passed over. `end` says why the growth
+   ended where that needs saying, else "". */
+enum tutti_status growth_finish(tutti_context *context, const struct growth *growth, const char *end,
+                                tutti_ensemble *ensemble);
+
+enum growth_accept {
+  GROWTH_ACCEPT_ANY,      /* the best addition, even if the loss rises */
+  GROWTH_ACCEPT_BETTER,   /* only one that lowers the loss */
+  GROWTH_ACCEPT_NOT_WORSE /* one that does not raise it */
+};
+/* What is equal but for rounding is not better. */
+bool growth_accepts(const struct growth *growth, enum growth_accept accept, double loss);
+/* Greedy growth: the model with the lowest loss of its own, then always the best addition, until one limit is reached. */
+struct growth_rule {
+  bool replace; /* a model can be taken again */
+  enum growth_accept accept;
+  size_t members; /* different models, at most */
+  size_t picks;   /* picks, at most */
+};
+enum tutti_status growth_select(tutti_context *context, const struct growth_config *config,
+                                const struct growth_rule *rule, const struct tutti_pool *pool,
+                                tutti_ensemble *ensemble);
 
 #endif

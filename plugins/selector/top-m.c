@@ -2,17 +2,14 @@
 
    Source: the baseline TopM of Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS
    2021). Deviation: the loss that ranks is a parameter; by default it is the one that the run minimises. */
+#include "growth.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <tutti/ensemble_loss.h>
-#include <tutti/plugin.h>
 
 struct top_m_config {
   int64_t size;
   int loss;
 };
-
-static const char *const top_m_losses[] = {"auto", "nll", "error", "brier", "mse", NULL};
 
 static const struct tutti_param top_m_params[] = {
     {.name = "size",
@@ -27,7 +24,7 @@ static const struct tutti_param top_m_params[] = {
      .type = TUTTI_PARAM_CHOICE,
      .offset = offsetof(struct top_m_config, loss),
      .preset = "auto",
-     .choices = top_m_losses,
+     .choices = growth_losses,
      .doc = "What ranks the models, each alone, on the validation rows; auto: the loss that the run minimises."},
 };
 
@@ -47,36 +44,17 @@ static enum tutti_status selector_top_m_create(tutti_context *context, const voi
 
 static void selector_top_m_destroy(void *self) { tutti_free(self); }
 
-struct ranked {
-  size_t model;
-  double loss;
-};
-
-/* NaN last; ties to the lower trial. */
-static int compare_top_m(const void *left, const void *right) {
-  const struct ranked *a = left, *b = right;
-  if (isnan(a->loss) != isnan(b->loss))
-    return isnan(a->loss) ? 1 : -1;
-  if (a->loss < b->loss || a->loss > b->loss)
-    return a->loss < b->loss ? -1 : 1;
-  return a->model < b->model ? -1 : a->model > b->model;
-}
-
 /* Each model's own loss. */
-static enum tutti_status rank_top_m(tutti_context *context, const struct tutti_pool *pool, int choice,
-                                    struct ranked *ranking) {
-  static const enum tutti_loss losses[] = {TUTTI_LOSS_COUNT, TUTTI_LOSS_NLL, TUTTI_LOSS_ERROR, TUTTI_LOSS_BRIER,
-                                           TUTTI_LOSS_MSE};
+static enum tutti_status measure_top_m(tutti_context *context, const struct tutti_pool *pool, int choice,
+                                       double *losses) {
   struct tutti_predictions predictions = {pool->kind, pool->rows, pool->outputs, NULL};
-  if (choice != 0 && !tutti_loss_applies(losses[choice], pool->kind))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s", top_m_losses[choice],
-                      pool->kind == TUTTI_TASK_REGRESSION ? "regression" : "classification");
+  TUTTI_TRY(context, growth_check(context, choice, pool->kind));
   for (size_t k = 0; k < pool->models; k++) {
     predictions.values = pool->predictions[k];
-    ranking[k] =
-        (struct ranked){k, choice == 0 ? pool->losses[k] : tutti_loss_of(losses[choice], &predictions, &pool->targets)};
+    losses[k] = growth_loss(choice) == TUTTI_LOSS_COUNT
+                    ? pool->losses[k]
+                    : tutti_loss_of(growth_loss(choice), &predictions, &pool->targets);
   }
-  qsort(ranking, pool->models, sizeof *ranking, compare_top_m);
   return TUTTI_OK;
 }
 
@@ -84,22 +62,26 @@ static enum tutti_status selector_top_m_select(void *self, tutti_context *contex
                                                size_t count, tutti_ensemble *ensemble) {
   enum tutti_status status;
   const struct selector_top_m *top = self;
-  size_t size = count ? count : (size_t)top->config->size;
-  struct ranked *ranking = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *ranking, &ranking));
-  TUTTI_TRY_OUT(context, rank_top_m(context, pool, top->config->loss, ranking));
-  for (size_t m = 0; m < size && m < pool->models && !isnan(ranking[m].loss); m++) {
-    uint64_t trial = pool->trials[ranking[m].model];
+  size_t size = count ? count : (size_t)top->config->size, *order = NULL;
+  double *losses = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *losses, &losses));
+  TUTTI_TRY_OUT(context, measure_top_m(context, pool, top->config->loss, losses));
+  TUTTI_TRY_OUT(context, growth_rank(context, pool->models, losses, &order));
+  for (size_t m = 0; m < size && m < pool->models && !isnan(losses[order[m]]); m++) {
+    uint64_t trial = pool->trials[order[m]];
     char note[96];
     (void)snprintf(note, sizeof note, "rank %zu of %zu; the loss is its own", m + 1, pool->models);
     TUTTI_TRY_OUT(context, tutti_ensemble_add(context, ensemble, trial, 1));
-    TUTTI_TRY_OUT(context, tutti_ensemble_trace(context, ensemble, trial, ranking[m].loss, note));
+    TUTTI_TRY_OUT(context, tutti_ensemble_trace(context, ensemble, trial, losses[order[m]], note));
   }
   if (tutti_ensemble_size(ensemble) == 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                        "the loss of each of the %zu models is NaN: nothing to choose from", pool->models);
+    TUTTI_TRY_OUT(context,
+                  TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                             "the loss of each of the %zu models is NaN: nothing to choose from", pool->models));
+  TUTTI_TRY_OUT(context, growth_trace_passed_over(context, pool, "loss", losses, ensemble));
 out:
-  tutti_free(ranking);
+  tutti_free(order);
+  tutti_free(losses);
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include <tutti/plugin.h>
 
 #include "../../plugins/selector/forward.c"
+#include "../../plugins/selector/growth.c"
 
 static double seconds(void) {
   struct timespec now;
@@ -19,14 +20,14 @@ static double seconds(void) {
 
 static enum tutti_status select_once(tutti_context *context, const struct tutti_pool *pool, size_t members,
                                      tutti_ensemble **ensemble, double *elapsed) {
-  static const struct forward_config config = {{1, 0, 0, 0}};
+  static const struct forward_config config = {.growth = {.size = 1}};
   const struct tutti_selector_setup setup = {.size = sizeof setup};
   void *self;
   TUTTI_TRY(context, tutti_ensemble_create(context, ensemble));
   double start = seconds();
-  TUTTI_TRY(context, selector_forward_create(context, &config, &setup, &self));
+  TUTTI_TRY(context, growth_create(context, &config, &setup, &self));
   enum tutti_status status = selector_forward_select(self, context, pool, members, *ensemble);
-  selector_forward_destroy(self);
+  growth_destroy(self);
   *elapsed = seconds() - start;
   return status;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <tutti/evaluate.h>
-#include <tutti/plugin.h>
+
+#include "../../plugins/selector/growth.c"
 
 /* Several plugins in one program: each exports the same one symbol. */
 #define tutti_plugin tutti_plugin_forward
@@ -21,7 +21,7 @@
 #undef tutti_plugin
 
 #include "golden.h"
-#include "pools.h"
+#include "selecting.h"
 
 static tutti_context *context;
 
@@ -36,38 +36,16 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* Select into a new ensemble. */
-static enum tutti_status choose(const struct tutti_descriptor *descriptor, const void *config,
-                                const struct tutti_pool *pool, size_t count, tutti_ensemble **ensemble) {
-  const struct tutti_selector_ops *ops = descriptor->ops;
-  const struct tutti_selector_setup selector_setup = {.size = sizeof selector_setup};
-  void *self;
-  assert_int_equal(tutti_ensemble_create(context, ensemble), TUTTI_OK);
-  assert_int_equal(descriptor->create(context, config, &selector_setup, &self), TUTTI_OK);
-  enum tutti_status status = ops->select(self, context, pool, count, *ensemble);
-  descriptor->destroy(self);
-  return status;
-}
-
-static void golden_pool(struct pools_models *models, const json_t *golden) {
-  size_t rows, count;
-  *models = (struct pools_models){0};
-  models->labels = golden_integers(golden_get(golden, "y"), &rows);
-  models->values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
-  pools_make(models, TUTTI_TASK_CLASSIFICATION, 12, rows, count / 12 / rows);
-}
-
-/* Margins between decisions are at least 3.4e-4, predictions rounded by 6e-8. */
 static void test_forward_golden(void **state) {
   (void)state;
   json_t *root = golden_load("forward_select");
   json_t *expected = golden_get(root, "forward_without_replacement(NES ForwardSelect)");
   json_t *order = golden_get(expected, "order"), *trace = golden_get(expected, "trace");
   struct pools_models models;
-  golden_pool(&models, root);
-  const struct forward_config config = {{4, 0, 0, 0}};
+  selecting_golden(&models, root);
+  const struct forward_config config = {.growth = {.size = 4}};
   tutti_ensemble *ensemble;
-  assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
   assert_int_equal(tutti_ensemble_size(ensemble), 4);
   assert_int_equal(tutti_ensemble_steps(ensemble), 4);
   for (size_t m = 0; m < 4; m++) {
@@ -83,10 +61,10 @@ static void test_forward_golden(void **state) {
                    10 * ((int)golden_number_of(decision, "runner_up") + 1), golden_number_of(decision, "margin"));
     assert_string_equal(step->note, note);
   }
-  struct tutti_evaluation evaluation;
-  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &evaluation), TUTTI_OK);
-  assert_close(tutti_evaluation_find(&evaluation, "error")->value, golden_number_of(expected, "error"), 1e-12, 0);
-  assert_close(tutti_evaluation_find(&evaluation, "nll")->value, tutti_ensemble_step(ensemble, 3)->loss, 1e-12, 0);
+  assert_close(selecting_metric(context, &models.pool, ensemble, "error"), golden_number_of(expected, "error"), 1e-12,
+               0);
+  assert_close(selecting_metric(context, &models.pool, ensemble, "nll"), tutti_ensemble_step(ensemble, 3)->loss, 1e-12,
+               0);
   tutti_ensemble_destroy(ensemble);
   pools_free(&models);
   json_decref(root);
@@ -96,22 +74,21 @@ static void test_top_m_golden(void **state) {
   (void)state;
   json_t *root = golden_load("forward_select"), *expected = golden_get(root, "top_M");
   struct pools_models models;
-  golden_pool(&models, root);
+  selecting_golden(&models, root);
   double *single = golden_doubles(golden_get(root, "single_model_nll"), NULL);
   for (int loss = 0; loss < 2; loss++) {
     const struct top_m_config config = {4, loss};
     tutti_ensemble *ensemble;
-    struct tutti_evaluation evaluation;
-    assert_int_equal(choose(tutti_plugin_top_m(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
+    assert_int_equal(selecting_choose(context, tutti_plugin_top_m(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
     assert_int_equal(tutti_ensemble_size(ensemble), 4);
     for (size_t m = 0; m < 4; m++) {
       size_t model = (size_t)golden_number(golden_at(golden_get(expected, "order"), m));
       assert_int_equal(tutti_ensemble_member(ensemble, m).trial, models.trials[model]);
       assert_close(tutti_ensemble_step(ensemble, m)->loss, single[model], 1e-6, 0);
     }
-    assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &evaluation), TUTTI_OK);
-    assert_close(tutti_evaluation_find(&evaluation, "nll")->value, golden_number_of(expected, "loss"), 1e-6, 0);
-    assert_close(tutti_evaluation_find(&evaluation, "error")->value, golden_number_of(expected, "error"), 1e-12, 0);
+    assert_close(selecting_metric(context, &models.pool, ensemble, "nll"), golden_number_of(expected, "loss"), 1e-6, 0);
+    assert_close(selecting_metric(context, &models.pool, ensemble, "error"), golden_number_of(expected, "error"), 1e-12,
+                 0);
     tutti_ensemble_destroy(ensemble);
   }
   free(single);
@@ -121,21 +98,14 @@ static void test_top_m_golden(void **state) {
 
 /* The plain version: every ensemble that a step could make is evaluated from scratch. */
 static size_t plain_pick(const struct tutti_pool *pool, const char *metric, size_t picks, const bool *taken,
-                         const size_t *picked) {
+                         size_t *picked) {
   size_t best = pool->models;
   double lowest = INFINITY;
   for (size_t k = 0; k < pool->models; k++) {
-    struct tutti_evaluation evaluation;
-    tutti_ensemble *ensemble;
     if (taken[k])
       continue;
-    assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
-    for (size_t m = 0; m < picks; m++)
-      assert_int_equal(tutti_ensemble_add(context, ensemble, pool->trials[picked[m]], 1), TUTTI_OK);
-    assert_int_equal(tutti_ensemble_add(context, ensemble, pool->trials[k], 1), TUTTI_OK);
-    assert_int_equal(tutti_evaluate(context, pool, ensemble, NULL, &evaluation), TUTTI_OK);
-    tutti_ensemble_destroy(ensemble);
-    double value = tutti_evaluation_find(&evaluation, metric)->value;
+    picked[picks] = k;
+    double value = selecting_metric_of(context, pool, picks + 1, picked, metric);
     /* The two ways round differently: what is equal but for that is a tie. */
     if (value < lowest - 1e-12) {
       lowest = value;
@@ -162,9 +132,10 @@ static void test_forward_by_brute_force(void **state) {
       pools_random_classes(&models, &random, count, 65, 3, 1.5);
     else
       pools_random_values(&models, &random, count, 65, 2);
-    const struct forward_config config = {{(int64_t)size, cases[i].loss, cases[i].density, 0}};
+    const struct forward_config config = {
+        .growth = {.size = (int64_t)size, .loss = cases[i].loss, .density = cases[i].density}};
     tutti_ensemble *ensemble;
-    assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
+    assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
     assert_int_equal(tutti_ensemble_size(ensemble), size);
     bool taken[8] = {false};
     size_t picked[5];
@@ -188,12 +159,12 @@ static void test_forward_prefers_the_different(void **state) {
   models.labels = calloc(2, sizeof(int32_t));
   memcpy(models.values, values, sizeof values);
   pools_make(&models, TUTTI_TASK_CLASSIFICATION, 3, 2, 2);
-  const struct forward_config config = {{2, 0, 0, 0}};
+  const struct forward_config config = {.growth = {.size = 2}};
   const struct top_m_config top_config = {2, 0};
   tutti_ensemble *forward, *top;
   models.losses[2] = 9;
-  assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &forward), TUTTI_OK);
-  assert_int_equal(choose(tutti_plugin_top_m(), &top_config, &models.pool, 0, &top), TUTTI_OK);
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &forward), TUTTI_OK);
+  assert_int_equal(selecting_choose(context, tutti_plugin_top_m(), &top_config, &models.pool, 0, &top), TUTTI_OK);
   assert_true(tutti_ensemble_member(forward, 0).trial == 30 || tutti_ensemble_member(forward, 1).trial == 30);
   assert_int_equal(tutti_ensemble_member(top, 0).trial, 10);
   assert_int_equal(tutti_ensemble_member(top, 1).trial, 20);
@@ -209,14 +180,14 @@ static void test_sizes(void **state) {
   struct pools_models models;
   tutti_random_init(&random, 1, "test", 0);
   pools_random_classes(&models, &random, 6, 20, 3, 1);
-  const struct forward_config config = {{50, 0, 0, 0}};
+  const struct forward_config config = {.growth = {.size = 50}};
   const struct top_m_config top_config = {50, 0};
   const struct tutti_descriptor *plugins[] = {tutti_plugin_forward(), tutti_plugin_top_m(), tutti_plugin_all()};
   const void *configs[] = {&config, &top_config, NULL};
   for (size_t i = 0; i < 3; i++)
     for (size_t count = 0; count < 4; count += 3) {
       tutti_ensemble *ensemble;
-      assert_int_equal(choose(plugins[i], configs[i], &models.pool, count, &ensemble), TUTTI_OK);
+      assert_int_equal(selecting_choose(context, plugins[i], configs[i], &models.pool, count, &ensemble), TUTTI_OK);
       assert_int_equal(tutti_ensemble_size(ensemble), count && i < 2 ? count : 6);
       assert_int_equal(tutti_ensemble_steps(ensemble), tutti_ensemble_size(ensemble));
       tutti_ensemble_destroy(ensemble);
@@ -233,17 +204,18 @@ static void test_without_variance(void **state) {
   pools_random_values(&models, &random, 4, 20, 1);
   for (size_t i = 0; i < 80; i++)
     models.values[2 * i + 1] = NAN;
-  struct forward_config config = {{2, 0, 0, 0}};
+  struct forward_config config = {.growth = {.size = 2}};
   tutti_ensemble *ensemble, *by_mse, *none;
-  assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
-  config.greedy.loss = 4;
-  assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &by_mse), TUTTI_OK);
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
+  config.growth.loss = 4;
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &by_mse), TUTTI_OK);
   for (size_t m = 0; m < 2; m++) {
     assert_int_equal(tutti_ensemble_member(ensemble, m).trial, tutti_ensemble_member(by_mse, m).trial);
     assert_true(tutti_ensemble_step(ensemble, m)->loss == tutti_ensemble_step(by_mse, m)->loss);
   }
-  config.greedy.loss = 1;
-  assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &none), TUTTI_ERROR_NUMERIC);
+  config.growth.loss = 1;
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &none),
+                   TUTTI_ERROR_NUMERIC);
   assert_non_null(strstr(tutti_error_message(context), "none of the 4 models has a nll"));
   tutti_ensemble_destroy(ensemble);
   tutti_ensemble_destroy(by_mse);
@@ -263,16 +235,15 @@ static void test_nan_losses(void **state) {
   models.losses[0] = NAN;
   for (size_t i = 0; i < 2; i++) {
     tutti_ensemble *ensemble;
-    assert_int_equal(choose(plugins[i], &config, &models.pool, 0, &ensemble), TUTTI_OK);
+    assert_int_equal(selecting_choose(context, plugins[i], &config, &models.pool, 0, &ensemble), TUTTI_OK);
     assert_int_equal(tutti_ensemble_size(ensemble), 2);
-    for (size_t m = 0; m < 2; m++)
-      assert_int_not_equal(tutti_ensemble_member(ensemble, m).trial, 10);
+    assert_true(selecting_weight(ensemble, 10) == 0);
     tutti_ensemble_destroy(ensemble);
   }
   models.losses[1] = models.losses[2] = NAN;
   for (size_t i = 0; i < 2; i++) {
     tutti_ensemble *ensemble;
-    assert_int_equal(choose(plugins[i], &config, &models.pool, 0, &ensemble), TUTTI_ERROR_NUMERIC);
+    assert_int_equal(selecting_choose(context, plugins[i], &config, &models.pool, 0, &ensemble), TUTTI_ERROR_NUMERIC);
     tutti_ensemble_destroy(ensemble);
   }
   pools_free(&models);
@@ -284,17 +255,20 @@ static void test_refusals(void **state) {
   struct pools_models models;
   tutti_random_init(&random, 1, "test", 0);
   pools_random_classes(&models, &random, 3, 20, 3, 1);
-  const struct forward_config config = {{3, 4, 0, 0}};
+  const struct forward_config config = {.growth = {.size = 3, .loss = 4}};
   const struct top_m_config top_config = {3, 4};
   tutti_ensemble *ensemble;
-  assert_int_equal(choose(tutti_plugin_forward(), &config, &models.pool, 0, &ensemble), TUTTI_ERROR_USAGE);
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &ensemble),
+                   TUTTI_ERROR_USAGE);
   tutti_ensemble_destroy(ensemble);
-  assert_int_equal(choose(tutti_plugin_top_m(), &top_config, &models.pool, 0, &ensemble), TUTTI_ERROR_USAGE);
+  assert_int_equal(selecting_choose(context, tutti_plugin_top_m(), &top_config, &models.pool, 0, &ensemble),
+                   TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "loss = mse is not defined for classification"));
   tutti_ensemble_destroy(ensemble);
   tutti_cancel(context);
-  const struct forward_config sound = {{3, 0, 0, 0}};
-  assert_int_equal(choose(tutti_plugin_forward(), &sound, &models.pool, 0, &ensemble), TUTTI_ERROR_CANCELLED);
+  const struct forward_config sound = {.growth = {.size = 3}};
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &sound, &models.pool, 0, &ensemble),
+                   TUTTI_ERROR_CANCELLED);
   tutti_ensemble_destroy(ensemble);
   pools_free(&models);
 }

@@ -1,0 +1,42 @@
+/* selector forward-replace: greedy forward selection with replacement. From the model with the lowest validation loss, each of
+   `size` picks adds the model, be it taken before or not, that makes the ensemble's loss lowest; it never stops early, even
+   where the loss rises. A model picked c times has c / size of the weight, so that there can be fewer members than picks.
+
+   Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004); as a baseline of ForwardSelect in Zaidi et
+   al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS 2021). Deviations: other losses, and
+   regression; `keep = best` can drop the last picks where the loss rose again. */
+#include "growth.h"
+
+struct forward_replace_config {
+  struct growth_config growth;
+};
+
+static const struct tutti_param forward_replace_params[] = {GROWTH_PARAMS(struct forward_replace_config)};
+
+static enum tutti_status selector_forward_replace_select(void *self, tutti_context *context,
+                                                         const struct tutti_pool *pool, size_t count,
+                                                         tutti_ensemble *ensemble) {
+  size_t size = growth_size(self, count);
+  const struct growth_rule rule = {.replace = true, .accept = GROWTH_ACCEPT_ANY, .members = size, .picks = size};
+  return growth_select(context, growth_config_of(self), &rule, pool, ensemble);
+}
+
+static const struct tutti_selector_ops selector_forward_replace_ops = {
+    .size = sizeof selector_forward_replace_ops,
+    .select = selector_forward_replace_select,
+};
+
+static const struct tutti_descriptor selector_forward_replace_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "forward-replace"),
+    .version = "1.0",
+    .summary = "greedy forward selection with replacement: exactly `size` picks, weights are multiplicities",
+    .source = "Caruana et al., Ensemble selection from libraries of models, ICML 2004; Zaidi et al., Neural ensemble "
+              "search for uncertainty estimation and dataset shift, NeurIPS 2021",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(forward_replace_params, struct forward_replace_config),
+    .create = growth_create,
+    .destroy = growth_destroy,
+    .ops = &selector_forward_replace_ops,
+};
+
+TUTTI_PLUGIN(selector_forward_replace_descriptor)

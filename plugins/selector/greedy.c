@@ -1,0 +1,75 @@
+/* selector greedy: ensemble selection with replacement. From the model with the lowest validation loss, each step tries every
+   model, those taken before too, and adds the one that makes the ensemble's loss lowest, if that lowers the loss; until
+   there are `size` different members or no model improves the ensemble. A model taken c times has c parts of the weight.
+
+   Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004), as in Algorithm 2 of Egele et al.,
+   "AutoDEUQ: automated deep ensemble with uncertainty quantification" (ICPR 2022). Deviations:
+   - the paper accepts an addition that leaves the loss as it is (`accept = not-worse`). By default only an improvement is
+     accepted: equal losses are a matter of rounding, more of the same model changes nothing but the weights, and a pool in
+     which a model alone is best would otherwise go on for ever;
+   - losses that differ by a relative 1e-13 are equal;
+   - the paper's loop, read literally, ends with more than `size` different members; here it ends when there are `size`;
+   - `max_picks` ends what would creep on by ever smaller improvements;
+   - the loss is the mixture's, as the paper writes; its code takes one Gaussian with the mixture's moments
+     (`density = moments`, `epistemic = population`). */
+#include "growth.h"
+
+struct greedy_config {
+  struct growth_config growth;
+  int accept;
+  int64_t max_picks;
+};
+
+static const char *const greedy_accepts[] = {"better", "not-worse", NULL};
+
+static const struct tutti_param greedy_params[] = {
+    GROWTH_PARAMS(struct greedy_config),
+    {.name = "accept",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct greedy_config, accept),
+     .preset = "better",
+     .choices = greedy_accepts,
+     .doc = "Whether an addition has to lower the loss, or only not to raise it (as the AutoDEUQ paper has it)."},
+    {.name = "max_picks",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct greedy_config, max_picks),
+     .preset = "200",
+     .min = 1,
+     .max = TUTTI_NO_LIMIT,
+     .unit = "picks",
+     .doc = "Picks in all, at most, each 1/max_picks of the weight; where size is larger, that is the limit."},
+};
+
+static enum tutti_status selector_greedy_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+                                                size_t count, tutti_ensemble *ensemble) {
+  const struct greedy_config *config = growth_config_of(self);
+  size_t size = growth_size(self, count), picks = (size_t)config->max_picks;
+  const struct growth_rule rule = {
+      .replace = true,
+      .accept = config->accept ? GROWTH_ACCEPT_NOT_WORSE : GROWTH_ACCEPT_BETTER,
+      .members = size,
+      .picks = picks > size ? picks : size,
+  };
+  return growth_select(context, &config->growth, &rule, pool, ensemble);
+}
+
+static const struct tutti_selector_ops selector_greedy_ops = {
+    .size = sizeof selector_greedy_ops,
+    .select = selector_greedy_select,
+};
+
+static const struct tutti_descriptor selector_greedy_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "greedy"),
+    .version = "1.0",
+    .summary = "ensemble selection with replacement, while the ensemble improves: weights are multiplicities",
+    .source =
+        "Caruana et al., Ensemble selection from libraries of models, ICML 2004; Egele et al., AutoDEUQ: automated "
+        "deep ensemble with uncertainty quantification, ICPR 2022",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(greedy_params, struct greedy_config),
+    .create = growth_create,
+    .destroy = growth_destroy,
+    .ops = &selector_greedy_ops,
+};
+
+TUTTI_PLUGIN(selector_greedy_descriptor)
