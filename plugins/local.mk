@@ -25,6 +25,9 @@ surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_posterior.c
 # Square roots that set errno are not vectorised.
 surrogate_gp_la_CFLAGS = $(AM_CFLAGS) -fno-math-errno
 surrogate_gp_la_LIBADD = $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS) $(LIBS_CORE_LIBS)
+plugin_LTLIBRARIES += surrogate-random-forest.la
+surrogate_random_forest_la_SOURCES = %D%/surrogate/random-forest.c
+surrogate_random_forest_la_LIBADD = libforest.la $(LIBS_CORE_LIBS)
 plugin_LTLIBRARIES += acquisition-ei.la
 acquisition_ei_la_SOURCES = %D%/acquisition/ei.c
 plugin_LTLIBRARIES += acquisition-lcb.la
@@ -39,3 +42,14 @@ maximiser_sample_la_SOURCES = %D%/maximiser/sample.c %D%/maximiser/pool.c %D%/ma
 plugin_LTLIBRARIES += maximiser-sobol-lbfgs.la
 maximiser_sobol_lbfgs_la_SOURCES = %D%/maximiser/sobol-lbfgs.c %D%/maximiser/pool.c %D%/maximiser/pool.h
 maximiser_sobol_lbfgs_la_LIBADD = $(NLOPT_LIBS)
+# Forests of trees, for plugins of several kinds. Fused multiplications would make equally good splits differ by a rounding.
+noinst_LTLIBRARIES += libforest.la
+libforest_la_LDFLAGS =
+libforest_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+libforest_la_SOURCES =
+libforest_la_SOURCES += %D%/forest/forest_columns.c
+libforest_la_SOURCES += %D%/forest/forest_grow.c
+libforest_la_SOURCES += %D%/forest/forest_grow_impl.h
+libforest_la_SOURCES += %D%/forest/forest_impl.h
+libforest_la_SOURCES += %D%/forest/forest_predict.c
+libforest_la_SOURCES += %D%/forest/forest_split.c

@@ -1,0 +1,83 @@
+/* forest_grow_impl.h - what the parts of growth share: columns, the rows of a tree, the search for a split. */
+#ifndef TUTTI_FOREST_GROW_IMPL_H
+#define TUTTI_FOREST_GROW_IMPL_H
+
+#include "forest_impl.h"
+
+/* A column that varies. Those of two values stand last: a row is marked by those in which it has the rarer value, so that
+   all their splits cost one visit a mark, whether there are 10 one-hot columns or 1,000. */
+struct forest_column {
+  uint32_t source; /* in the vectors */
+  const double *x; /* [count] */
+};
+
+struct forest_columns {
+  size_t count, dimension; /* of the data */
+  size_t numeric, varying; /* columns of more than two values; with those of two */
+  struct forest_column *columns;
+  uint32_t *known; /* [dimension]: the number among `columns`, or FOREST_CONSTANT */
+  double *x;       /* [varying][count] */
+  uint32_t *order; /* [numeric][count]: rows by value; only for the best splitter */
+  size_t *first;   /* [count + 1]: of a row's marks */
+  uint32_t *marks; /* numbers among the columns of two values */
+};
+enum { FOREST_CONSTANT = UINT32_MAX };
+
+enum tutti_status forest_columns_make(tutti_context *context, const struct forest_data *data, bool sorted,
+                                      struct forest_columns *columns);
+void forest_columns_clear(struct forest_columns *columns);
+
+/* A row's value in the node, times its weight, and its weight. Values are relative to the middle of the node's range and
+   lie on a grid so coarse that every sum of them is exact (2^-40 of the range for 1,000 rows): the order of summation does
+   not matter, and splits that part the rows alike are equally good to the bit. */
+typedef double forest_sums __attribute__((vector_size(16)));
+
+/* What is known of the rows of a two-valued column that are marked. */
+struct forest_marked {
+  forest_sums sums;
+  size_t rows;
+};
+
+struct forest_cut {
+  uint32_t column;   /* among the columns that vary */
+  uint32_t position; /* the best splitter, numeric columns: the last row on the left */
+  double threshold;  /* the random splitter, numeric columns */
+};
+
+struct forest_grower {
+  const struct forest_settings *settings;
+  struct forest_columns columns;
+  double *values; /* [count]: in units of the forest's scale */
+  struct tutti_random random;
+
+  /* The tree: row numbers in lists, of which each node has the same range [start, start + count). */
+  double *weights;      /* [count]: how often each row was drawn */
+  forest_sums *targets; /* [count]: of the rows of the present node */
+  uint32_t *rows;       /* [count] */
+  uint32_t *lists;      /* [numeric][count]: by the value of a column; only for the best splitter */
+  uint8_t *left;        /* [count]: which side a row goes */
+  uint32_t *spare;      /* [count] */
+  struct forest_span *stack;
+  int grid_bits; /* values on the grid are below 2^grid_bits */
+
+  /* The search for a split. */
+  struct forest_marked *marked; /* [varying - numeric] */
+  uint32_t *touched;            /* [varying - numeric]: those of which something is marked */
+  size_t touched_count;
+  double *gathered;        /* [count]: the random splitter's column */
+  struct forest_cut *best; /* [varying]: the columns that are equally good so far */
+  size_t best_count;
+  double gain;
+  uint32_t *deck; /* [dimension]: columns in the order in which they are drawn */
+};
+
+/* Rows [start, start + count) of the lists: those of a node. */
+struct forest_span {
+  uint32_t start, count, node, depth;
+  forest_sums all; /* sum of the targets */
+};
+
+/* The split of a node whose targets are set; false when no column can be cut. */
+bool forest_split(struct forest_grower *grower, const struct forest_span *span, struct forest_cut *cut);
+
+#endif

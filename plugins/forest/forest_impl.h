@@ -1,0 +1,70 @@
+/* forest_impl.h - forests of binary regression trees in flat arrays, apart from any plugin: what plugins of several kinds
+   link (libforest.la). Breiman, "Random Forests", Machine Learning 2001; Geurts, Ernst, Wehenkel, "Extremely randomized
+   trees", Machine Learning 2006. */
+#ifndef TUTTI_FOREST_IMPL_H
+#define TUTTI_FOREST_IMPL_H
+
+#include <tutti/plugin.h>
+
+/* Where a column is cut: at the best of all thresholds, or at one drawn uniformly between its least and greatest value in
+   the node. The best column is taken either way; columns that are equally good are equally likely. */
+enum forest_splitter { FOREST_BEST, FOREST_RANDOM };
+
+struct forest_settings {
+  size_t trees;
+  enum forest_splitter splitter;
+  double features;  /* (0, 1]: share of the columns that are tried at a node, at least one that varies there */
+  size_t min_leaf;  /* >= 1: rows on each side of a split */
+  size_t min_split; /* >= 2: rows that are split */
+  size_t max_depth; /* 0: no limit */
+  bool bootstrap;   /* each tree grows on `count` rows drawn with replacement, or on all */
+  uint64_t seed;
+};
+
+/* What a forest grows on; all numbers are finite. */
+struct forest_data {
+  size_t count, dimension;
+  const double *vectors; /* [count][dimension] */
+  const double *values;  /* [count] */
+};
+
+/* A node: rows whose `column` is at most the threshold go to node `child` of the tree, the others to the next one. A leaf
+   is its own child and its threshold infinite, so that a row that has arrived stays. */
+struct forest_node {
+  double threshold;
+  uint32_t column, child;
+};
+
+/* Mean and variance of a node's rows, in units of the forest's scale. */
+struct forest_moments {
+  double mean, variance;
+};
+
+struct forest {
+  size_t dimension, trees, depth; /* depth: of the deepest leaf; a root has 0 */
+  double scale;                   /* a power of 2 that brings all values into [-1, 1] */
+  size_t *roots;                  /* [trees + 1]: first node of each tree; the last is the number of nodes */
+  struct forest_node *nodes;
+  struct forest_moments *moments; /* of each node */
+  size_t node_room, tree_room;
+};
+
+/* Grow a forest in place of what *forest holds (zeroed at first), whose memory is used again. The streams of tree t are
+   (seed, "forest bootstrap", t) and (seed, "forest split", t). TUTTI_ERROR_CANCELLED between trees; TUTTI_ERROR_USAGE for
+   more rows than a tree can number. */
+enum tutti_status forest_grow(tutti_context *context, const struct forest_settings *settings,
+                              const struct forest_data *data, struct forest *forest);
+void forest_clear(struct forest *forest);
+
+/* What a deviation is made of. */
+enum forest_deviation {
+  FOREST_TOTAL,  /* law of total variance: mean of the leaves' variances + variance of the trees' means */
+  FOREST_BETWEEN /* variance of the trees' means alone */
+};
+/* Mean over the trees and standard deviation at each of `count` points [count][dimension]. */
+void forest_predict(const struct forest *forest, enum forest_deviation kind, size_t count, const double *vectors,
+                    double *mean, double *deviation);
+/* Numbers, from the forest's first node, of the leaves that one tree sends the points to. */
+void forest_leaves(const struct forest *forest, size_t tree, size_t count, const double *vectors, size_t *leaves);
+
+#endif

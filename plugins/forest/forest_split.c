@@ -1,0 +1,184 @@
+/* forest_split.c - the split of a node: the column, and where it is cut, that leave the least sum of squares. */
+#include "forest_grow_impl.h"
+
+/* The sum of squares between both sides (about the middle of the node's range): what a split takes off the sum of squares
+   of the node, up to a constant. The same to the bit with the sides swapped. */
+static inline double gain_of(forest_sums left, forest_sums all) {
+  forest_sums right = all - left;
+  forest_sums sums = __builtin_shufflevector(left, right, 0, 2), weights = __builtin_shufflevector(left, right, 1, 3);
+  forest_sums parts = sums * sums / weights;
+  return parts[0] + parts[1];
+}
+
+/* Keep a cut of a column if no other column has a better one. */
+static void offer(struct forest_grower *grower, double gain, struct forest_cut cut) {
+  if (gain < grower->gain)
+    return;
+  if (gain > grower->gain)
+    grower->best_count = 0;
+  grower->gain = gain;
+  grower->best[grower->best_count++] = cut;
+}
+
+/* --- numeric columns ------------------------------------------------------------------------------------------ */
+
+/* All thresholds of a column, of which the first of the best counts. */
+static bool try_every(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
+  const struct forest_columns *columns = &grower->columns;
+  const uint32_t *list = grower->lists + column * columns->count + span->start;
+  const double *x = columns->columns[column].x;
+  const forest_sums *targets = grower->targets;
+  size_t first = grower->settings->min_leaf - 1, end = span->count - grower->settings->min_leaf, found = SIZE_MAX;
+  forest_sums left = {0, 0};
+  if (x[list[0]] == x[list[span->count - 1]])
+    return false;
+  double most = grower->gain * (1 - 0x1p-52); /* what is as good as the best so far counts, too */
+  for (size_t i = 0; i < first; i++)
+    left += targets[list[i]];
+  for (size_t i = first; i < end; i++) {
+    left += targets[list[i]];
+    double gain = gain_of(left, span->all);
+    if (gain > most && x[list[i]] < x[list[i + 1]]) {
+      most = gain;
+      found = i;
+    }
+  }
+  if (found != SIZE_MAX)
+    offer(grower, most, (struct forest_cut){.column = column, .position = (uint32_t)found});
+  return true;
+}
+
+static double threshold_between(struct tutti_random *random, double low, double high) {
+  double share = tutti_random_uniform(random), threshold = low * (1 - share) + high * share;
+  return threshold >= low && threshold < high ? threshold : low;
+}
+
+/* One threshold, drawn. */
+static bool try_one(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
+  const double *x = grower->columns.columns[column].x;
+  const uint32_t *rows = grower->rows + span->start;
+  double *at = grower->gathered, low = x[rows[0]], high = low;
+  for (size_t i = 0; i < span->count; i++) {
+    at[i] = x[rows[i]];
+    low = at[i] < low ? at[i] : low;
+    high = at[i] > high ? at[i] : high;
+  }
+  if (low == high)
+    return false;
+  double threshold = threshold_between(&grower->random, low, high);
+  forest_sums left = {0, 0};
+  size_t count = 0;
+  for (size_t i = 0; i < span->count; i++)
+    if (at[i] <= threshold) {
+      left += grower->targets[rows[i]];
+      count++;
+    }
+  if (count >= grower->settings->min_leaf && span->count - count >= grower->settings->min_leaf)
+    offer(grower, gain_of(left, span->all), (struct forest_cut){.column = column, .threshold = threshold});
+  return true;
+}
+
+/* --- columns of two values ------------------------------------------------------------------------------------ */
+
+/* The sums of all marked columns in one visit of each row. */
+static void add_marks(struct forest_grower *grower, const struct forest_span *span) {
+  const struct forest_columns *columns = &grower->columns;
+  for (size_t i = span->start; i < span->start + span->count; i++) {
+    uint32_t row = grower->rows[i];
+    for (size_t k = columns->first[row]; k < columns->first[row + 1]; k++) {
+      struct forest_marked *marked = &grower->marked[columns->marks[k]];
+      if (marked->rows++ == 0)
+        grower->touched[grower->touched_count++] = columns->marks[k];
+      marked->sums += grower->targets[row];
+    }
+  }
+}
+
+static void forget_marks(struct forest_grower *grower) {
+  for (size_t i = 0; i < grower->touched_count; i++)
+    grower->marked[grower->touched[i]] = (struct forest_marked){.rows = 0};
+  grower->touched_count = 0;
+}
+
+static bool try_marked(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
+  const struct forest_marked *marked = &grower->marked[column - grower->columns.numeric];
+  size_t least = grower->settings->min_leaf;
+  if (marked->rows == 0 || marked->rows == span->count)
+    return false;
+  if (marked->rows >= least && span->count - marked->rows >= least)
+    offer(grower, gain_of(marked->sums, span->all), (struct forest_cut){.column = column});
+  return true;
+}
+
+/* --- which columns -------------------------------------------------------------------------------------------- */
+
+/* Does the column vary in the node? */
+static bool try_column(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
+  if (column >= grower->columns.numeric)
+    return try_marked(grower, span, column);
+  return grower->settings->splitter == FOREST_BEST ? try_every(grower, span, column) : try_one(grower, span, column);
+}
+
+static void try_all(struct forest_grower *grower, const struct forest_span *span) {
+  for (size_t c = 0; c < grower->columns.numeric; c++)
+    (void)try_column(grower, span, (uint32_t)c);
+  for (size_t i = 0; i < grower->touched_count; i++)
+    (void)try_marked(grower, span, (uint32_t)grower->columns.numeric + grower->touched[i]);
+}
+
+/* So many columns, drawn without replacement; and more until one varies. */
+static void try_some(struct forest_grower *grower, const struct forest_span *span, size_t some) {
+  size_t dimension = grower->columns.dimension;
+  bool varies = false;
+  for (size_t i = 0; i < dimension && (i < some || !varies); i++) {
+    size_t j = i + (size_t)tutti_random_below(&grower->random, dimension - i);
+    uint32_t drawn = grower->deck[j];
+    grower->deck[j] = grower->deck[i];
+    grower->deck[i] = drawn;
+    if (grower->columns.known[drawn] != FOREST_CONSTANT)
+      varies = try_column(grower, span, grower->columns.known[drawn]) || varies;
+  }
+}
+
+/* Half-way between the neighbours of a best cut; a two-valued column is cut where the splitter would. */
+static double threshold_of(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut) {
+  const struct forest_columns *columns = &grower->columns;
+  const double *x = columns->columns[cut->column].x;
+  double low, high;
+  if (cut->column < columns->numeric) {
+    if (grower->settings->splitter == FOREST_RANDOM)
+      return cut->threshold;
+    const uint32_t *list = grower->lists + cut->column * columns->count + span->start;
+    low = x[list[cut->position]];
+    high = x[list[cut->position + 1]];
+  } else {
+    const uint32_t *rows = grower->rows + span->start;
+    size_t other = 1;
+    while (x[rows[other]] == x[rows[0]])
+      other++;
+    low = fmin(x[rows[0]], x[rows[other]]);
+    high = fmax(x[rows[0]], x[rows[other]]);
+    if (grower->settings->splitter == FOREST_RANDOM)
+      return threshold_between(&grower->random, low, high);
+  }
+  double middle = low / 2 + high / 2;
+  return middle >= low && middle < high ? middle : low;
+}
+
+bool forest_split(struct forest_grower *grower, const struct forest_span *span, struct forest_cut *cut) {
+  size_t dimension = grower->columns.dimension;
+  size_t some = (size_t)(grower->settings->features * (double)dimension);
+  grower->best_count = 0;
+  grower->gain = -1;
+  add_marks(grower, span);
+  if (some >= dimension)
+    try_all(grower, span);
+  else
+    try_some(grower, span, some);
+  forget_marks(grower);
+  if (grower->best_count == 0)
+    return false;
+  *cut = grower->best[grower->best_count == 1 ? 0 : tutti_random_below(&grower->random, grower->best_count)];
+  cut->threshold = threshold_of(grower, span, cut);
+  return true;
+}
