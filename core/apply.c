@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data_impl.h"
+#include "images_impl.h"
 
 static bool ends_in_npy(const char *path) {
   size_t length = strlen(path);
@@ -86,6 +86,10 @@ enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, 
   bool targets = false;
   *split = NULL;
   TUTTI_TRY_OUT(context, tutti_encoding_parse(context, json, &encoding));
+  if (encoding->image.height) {
+    status = tutti_images_apply(context, encoding, path, split);
+    goto out;
+  }
   TUTTI_TRY_OUT(context, read_rows(context, encoding, path, &table));
   TUTTI_TRY_OUT(context, encoding->header && table->header ? match_names(context, encoding, table, &targets)
                                                            : match_positions(context, encoding, table, &targets));

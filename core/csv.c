@@ -1,13 +1,12 @@
 /* csv.c - comma-separated values, read by libcsv through zlib (which passes plain files on): quoting, CRLF, a byte
    order mark, a header or none. Rows must have one length; everything that is wrong is named by its line. */
 #include <csv.h>
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "data_impl.h"
+#include "gz_impl.h"
 
 /* A growing array. */
 struct list {
@@ -140,14 +139,7 @@ static enum tutti_status parse_chunk(struct reader *reader, struct csv_parser *p
   return reader->status;
 }
 
-static enum tutti_status read_error(struct reader *reader, gzFile file) {
-  int code;
-  const char *reason = gzerror(file, &code);
-  return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s: cannot read: %s", reader->path,
-                    code == Z_ERRNO ? strerror(errno) : reason);
-}
-
-static enum tutti_status parse_file(struct reader *reader, struct csv_parser *parser, gzFile file,
+static enum tutti_status parse_file(struct reader *reader, struct csv_parser *parser, const struct tutti_gz *file,
                                     enum tutti_delimiter delimiter) {
   enum { CHUNK = 1 << 16 };
   enum tutti_status status = TUTTI_OK;
@@ -155,12 +147,11 @@ static enum tutti_status parse_file(struct reader *reader, struct csv_parser *pa
   char *chunk = NULL;
   bool first = true;
   TUTTI_TRY_OUT(context, tutti_alloc(context, CHUNK, 1, &chunk));
-  for (int n; (n = gzread(file, chunk, CHUNK)) != 0; first = false) {
-    if (n < 0) {
-      status = read_error(reader, file);
-      goto out;
-    }
-    size_t skipped = first && n >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = (size_t)n - skipped;
+  for (size_t n;; first = false) {
+    TUTTI_TRY_OUT(context, tutti_gz_read(context, file, CHUNK, chunk, &n));
+    if (n == 0)
+      break;
+    size_t skipped = first && n >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = n - skipped;
     if (first)
       set_delimiter(parser, delimiter == TUTTI_DELIMITER_AUTO ? guess_delimiter(chunk + skipped, length)
                                                               : delimiter_character(delimiter));
@@ -182,18 +173,11 @@ out:
 static enum tutti_status read_file(struct reader *reader, enum tutti_delimiter delimiter) {
   enum tutti_status status = TUTTI_OK;
   struct csv_parser parser;
+  struct tutti_gz file;
   if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
     return TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: cannot start to read", reader->path);
-  gzFile file = gzopen(reader->path, "rb");
-  if (!file) {
-    status = TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s: cannot open: %s", reader->path, strerror(errno));
-    goto out;
-  }
-  (void)gzbuffer(file, 1 << 17);
-  status = parse_file(reader, &parser, file, delimiter);
-  int closed = gzclose(file);
-  if (status == TUTTI_OK && closed != Z_OK)
-    status = TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s: torn: the compressed file breaks off", reader->path);
+  TUTTI_TRY_OUT(reader->context, tutti_gz_open(reader->context, reader->path, &file));
+  status = tutti_gz_close(reader->context, &file, parse_file(reader, &parser, &file, delimiter));
 out:
   csv_free(&parser);
   return status;

@@ -11,7 +11,16 @@
 /* --- parameters: [data] and [head] (data_params.c) --- */
 
 /* Of `format`; from TUTTI_FORMAT_GENERATOR on the numbers of generators. */
-enum tutti_format { TUTTI_FORMAT_AUTO, TUTTI_FORMAT_CSV, TUTTI_FORMAT_NPY, TUTTI_FORMAT_GENERATOR };
+enum tutti_format {
+  TUTTI_FORMAT_AUTO,
+  TUTTI_FORMAT_CSV,
+  TUTTI_FORMAT_NPY,
+  TUTTI_FORMAT_IDX,
+  TUTTI_FORMAT_CIFAR,
+  TUTTI_FORMAT_CIFAR100,
+  TUTTI_FORMAT_CIFAR100_COARSE,
+  TUTTI_FORMAT_GENERATOR
+};
 enum tutti_header { TUTTI_HEADER_AUTO, TUTTI_HEADER_YES, TUTTI_HEADER_NO };
 enum tutti_delimiter {
   TUTTI_DELIMITER_AUTO,
@@ -22,12 +31,15 @@ enum tutti_delimiter {
 };
 enum tutti_missing { TUTTI_MISSING_ERROR, TUTTI_MISSING_MEAN, TUTTI_MISSING_DROP };
 enum tutti_stratify { TUTTI_STRATIFY_AUTO, TUTTI_STRATIFY_YES, TUTTI_STRATIFY_NO };
+enum tutti_split_order { TUTTI_SPLIT_RANDOM, TUTTI_SPLIT_FILE };
 enum { TUTTI_TASK_AUTO, TUTTI_TASK_AS_REGRESSION, TUTTI_TASK_AS_CLASSIFICATION };
 
 struct tutti_data_config {
-  int format, task, header, delimiter, missing, stratify;
-  const char *path, *target, *target_path, *ignore, *categorical;
-  struct tutti_reals split, noise, box;
+  int format, task, header, delimiter, missing, stratify, split_order;
+  const char *path, *target, *target_path, *test_path, *test_target_path, *ignore, *categorical;
+  struct tutti_reals split, noise, box, pixel_mean, pixel_deviation;
+  struct tutti_integers limit;
+  int64_t channels;
   const char *train_rows, *validation_rows, *test_rows;
   int64_t split_seed, rows, test_points;
   bool standardise;
@@ -80,6 +92,9 @@ bool tutti_table_parse(const char *text, double *number);
 /* Comma-separated values, maybe gzipped (csv.c). */
 TUTTI_NODISCARD enum tutti_status tutti_csv_read(tutti_context *context, const char *path, enum tutti_header header,
                                                  enum tutti_delimiter delimiter, struct tutti_table **table);
+/* tutti_npy_map of a file that the user named: what is wrong with it is a TUTTI_ERROR_USAGE (npy_table.c). */
+TUTTI_NODISCARD enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path,
+                                                      struct tutti_npy *array);
 /* An array [rows] or [rows][columns] (npy_table.c); and, with a second path, the columns of that behind it. */
 TUTTI_NODISCARD enum tutti_status tutti_npy_table(tutti_context *context, const char *path, const char *target_path,
                                                   struct tutti_table **table);
@@ -107,6 +122,8 @@ struct tutti_partition {
   const int32_t *labels; /* [rows], to stratify by; or NULL */
   size_t classes;
   const double *shares;            /* [3] */
+  bool in_order;                   /* shares are taken in the order of rows, not at random */
+  size_t limits[TUTTI_SPLITS];     /* most rows of a split; 0: as many as there are */
   const char *files[TUTTI_SPLITS]; /* of row numbers; NULL where there is none */
   uint64_t seed;
 };
@@ -137,8 +154,13 @@ size_t tutti_category_find(const struct tutti_column *column, const char *catego
 enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti_column *column,
                                       const struct tutti_table *table, size_t row, size_t position);
 
-/* How rows become numbers: all that new rows need. */
+enum { TUTTI_MAX_CHANNELS = 16 };
+
+/* How rows become numbers: all that new rows need. Images have one target, classes, and their channels as features. */
 struct tutti_encoding {
+  struct tutti_shape image; /* as in the files; height 0: rows of a table */
+  int format;               /* of images: enum tutti_format */
+  bool floats;              /* of images: pixels are floats, not bytes */
   bool header;
   size_t source_columns;
   int delimiter;
@@ -162,6 +184,8 @@ void tutti_encoding_destroy(struct tutti_encoding *encoding);
 size_t tutti_encoding_outputs(const struct tutti_encoding *encoding);
 /* Name the features and make room for their statistics, once columns and categories are known. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding);
+/* Likewise for images, whose channels are their features. */
+TUTTI_NODISCARD enum tutti_status tutti_encoding_name_channels(tutti_context *context, struct tutti_encoding *encoding);
 /* Statistics of the `count` rows of the table that are given (measure.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_encoding *encoding,
                                                          const struct tutti_table *table, size_t count,

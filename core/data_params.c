@@ -6,6 +6,10 @@
 const char *const tutti_format_names[] = {"auto",
                                           "csv",
                                           "npy",
+                                          "idx",
+                                          "cifar",
+                                          "cifar100",
+                                          "cifar100-coarse",
                                           "toy-sine",
                                           "nomu-abs",
                                           "nomu-step",
@@ -33,6 +37,7 @@ static const char *const task_names[] = {"auto", "regression", "classification",
 static const char *const header_names[] = {"auto", "yes", "no", NULL};
 static const char *const delimiter_names[] = {"auto", "comma", "semicolon", "tab", "space", NULL};
 static const char *const missing_names[] = {"error", "mean", "drop", NULL};
+static const char *const split_order_names[] = {"random", "file", NULL};
 static const char *const stratify_names[] = {"auto", "yes", "no", NULL};
 
 #define FIELD(field) offsetof(struct tutti_data_config, field)
@@ -43,13 +48,18 @@ static const struct tutti_param data_table[] = {
      .offset = FIELD(format),
      .preset = "auto",
      .choices = tutti_format_names,
-     .doc =
-         "Format of the file at path, or the name of a generator; auto: npy for a name that ends in .npy, else csv."},
+     .doc = "Format of the file at path, or the name of a generator; auto: npy for a name that ends in .npy, else csv. "
+            "idx "
+            "is that of MNIST and its successors; cifar (one label), cifar100 (the fine label) and cifar100-coarse are "
+            "the "
+            "binary versions. An npy of three or four sizes holds images, too."},
     {.name = "path",
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(path),
      .preset = "",
-     .doc = "The file: csv, maybe gzipped, or npy with shape [rows] or [rows][columns]. Generators have none."},
+     .doc = "The file: csv, idx or cifar, maybe gzipped, or npy with shape [rows], [rows][columns], "
+            "[rows][height][width] or [rows][height][width][channels]. Of idx and cifar also the folder with the "
+            "published files, test files included. Generators have none."},
     {.name = "target",
      .type = TUTTI_PARAM_STRING,
      .offset = FIELD(target),
@@ -60,7 +70,18 @@ static const struct tutti_param data_table[] = {
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(target_path),
      .preset = "",
-     .doc = "For npy: a second file with the targets, [rows] or [rows][targets]; empty: they are columns of path."},
+     .doc = "For npy: a second file with the targets, [rows] or [rows][targets]; empty: they are columns of path. For "
+            "images in idx or npy: the file with the labels."},
+    {.name = "test_path",
+     .type = TUTTI_PARAM_PATH,
+     .offset = FIELD(test_path),
+     .preset = "",
+     .doc = "A second file of images, like path, all of which are test rows: split then shares out those of path."},
+    {.name = "test_target_path",
+     .type = TUTTI_PARAM_PATH,
+     .offset = FIELD(test_target_path),
+     .preset = "",
+     .doc = "The labels of test_path."},
     {.name = "ignore",
      .type = TUTTI_PARAM_STRING,
      .offset = FIELD(ignore),
@@ -123,12 +144,28 @@ static const struct tutti_param data_table[] = {
      .preset = "",
      .doc = "File of the numbers of the test rows, likewise; alone, training and validation share the rest as split "
             "says."},
+    {.name = "split_order",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = FIELD(split_order),
+     .preset = "random",
+     .choices = split_order_names,
+     .doc = "Rows are shared out at random, or in their order in the file: training rows first, then validation, then "
+            "test."},
+    {.name = "limit",
+     .type = TUTTI_PARAM_INTEGERS,
+     .offset = FIELD(limit),
+     .preset = "",
+     .min = 0,
+     .max = 1e9,
+     .doc = "Most rows of training, validation and test, for small runs; 0: all. What is over is left out, drawn like "
+            "split."},
     {.name = "stratify",
      .type = TUTTI_PARAM_CHOICE,
      .offset = FIELD(stratify),
      .preset = "auto",
      .choices = stratify_names,
-     .doc = "Give each split its share of every class; auto: yes for classification."},
+     .doc = "Give each split its share of every class; auto: yes for classification, unless rows are shared out in "
+            "their order."},
     {.name = "split_seed",
      .type = TUTTI_PARAM_INTEGER,
      .offset = FIELD(split_seed),
@@ -143,6 +180,31 @@ static const struct tutti_param data_table[] = {
      .doc = "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
             "stay 0 "
             "and 1. Predictions and metrics are in the target's own units either way."},
+    {.name = "channels",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(channels),
+     .preset = "0",
+     .min = 0,
+     .max = TUTTI_MAX_CHANNELS,
+     .doc = "Channels of images as networks see them: 3 repeats grey ones; 0: as in the file."},
+    {.name = "pixel_mean",
+     .type = TUTTI_PARAM_REALS,
+     .offset = FIELD(pixel_mean),
+     .preset = "",
+     .min = -TUTTI_NO_LIMIT,
+     .max = TUTTI_NO_LIMIT,
+     .doc =
+         "What is taken from the pixels of images before they are divided by pixel_deviation, one number or one a "
+         "channel; bytes count from 0 to 1. Empty: the training rows' mean of each channel (0 without standardise)."},
+    {.name = "pixel_deviation",
+     .type = TUTTI_PARAM_REALS,
+     .offset = FIELD(pixel_deviation),
+     .preset = "",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "What pixels are divided by, likewise. Empty: the training rows' standard deviation (1 without "
+            "standardise)."},
     {.name = "rows",
      .type = TUTTI_PARAM_INTEGER,
      .offset = FIELD(rows),

@@ -4,12 +4,13 @@
 #include <unistd.h>
 #include <tutti/data.h>
 
-#include "data_impl.h"
+#include "images_impl.h"
 #include "split_impl.h"
 
 struct tutti_dataset {
   struct tutti_task task;
   struct tutti_encoding *encoding;
+  struct tutti_images *images; /* NULL for tables */
   tutti_split *splits[TUTTI_SPLITS];
   uint64_t fingerprint;
 };
@@ -20,9 +21,12 @@ struct loading {
   const struct tutti_data_config *config;
   const char *folder;
   uint64_t seed;
-  struct tutti_table *table;
-  uint8_t *split;  /* [rows] */
-  int32_t *labels; /* [rows]; NULL for regression */
+  struct tutti_table *table;   /* this or */
+  struct tutti_images *images; /* that: borrowed from the data set */
+  const char *source;          /* for messages */
+  size_t all, test_rows;       /* rows of the source; the last so many are test rows */
+  uint8_t *split;              /* [rows] */
+  int32_t *labels;             /* [rows]; NULL for regression */
   uint32_t *rows[TUTTI_SPLITS];
   size_t counts[TUTTI_SPLITS];
 };
@@ -61,13 +65,72 @@ static enum tutti_status check_source(tutti_context *context, const struct tutti
                       tutti_format_names[format]);
   if (!generated && !config->path[0])
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: expected a csv or npy file, found nothing");
-  if (config->target_path[0] && format != TUTTI_FORMAT_NPY)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "data.target_path: only npy has a second file; name the target columns in data.target");
+  if (config->target_path[0] && format != TUTTI_FORMAT_NPY && format != TUTTI_FORMAT_IDX)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target_path: only npy and idx have a second file; %s",
+                      format >= TUTTI_FORMAT_CIFAR && !generated ? "the labels of cifar stand before the pixels"
+                                                                 : "name the target columns in data.target");
   return TUTTI_OK;
 }
 
-static enum tutti_status read_source(struct loading *loading) {
+/* Has the source images? *path is the file that was found. */
+static bool has_images(const struct loading *loading, enum tutti_format format, const char *path) {
+  if (format == TUTTI_FORMAT_NPY)
+    return tutti_npy_has_images(loading->context, path);
+  return format >= TUTTI_FORMAT_IDX && format < TUTTI_FORMAT_GENERATOR;
+}
+
+/* Append a file of images, or the one of test images. */
+static enum tutti_status read_images(struct loading *loading, enum tutti_format format, const char *path,
+                                     const char *labels, bool test) {
+  tutti_context *context = loading->context;
+  if (format == TUTTI_FORMAT_IDX)
+    return tutti_idx_read(context, path, labels, test, loading->images);
+  if (format != TUTTI_FORMAT_NPY)
+    return tutti_cifar_read(context, path, format, test, loading->images);
+  if (!labels)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%starget_path: expected the npy file with the labels of %s",
+                      test ? "test_" : "", path);
+  return tutti_npy_images(context, path, labels, loading->images);
+}
+
+/* The images of path, then those of test_path; a folder has both. */
+static enum tutti_status read_all_images(struct loading *loading, enum tutti_format format, const char *path,
+                                         const char *labels, tutti_dataset *dataset) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  char *test_path = NULL, *test_labels = NULL;
+  TUTTI_TRY_OUT(context, tutti_images_create(context, path, &dataset->images));
+  loading->images = dataset->images;
+  TUTTI_TRY_OUT(context, find_file(loading, "test_path", loading->config->test_path, &test_path));
+  TUTTI_TRY_OUT(context, find_file(loading, "test_target_path", loading->config->test_target_path, &test_labels));
+  TUTTI_TRY_OUT(context, read_images(loading, format, path, labels, false));
+  size_t rows = dataset->images->rows;
+  if (test_path || tutti_images_folder(path))
+    TUTTI_TRY_OUT(context, read_images(loading, format, test_path ? test_path : path, test_labels, true));
+  dataset->images->test_rows = dataset->images->rows - rows;
+out:
+  tutti_free(test_path);
+  tutti_free(test_labels);
+  return status;
+}
+
+static enum tutti_status read_table(struct loading *loading, enum tutti_format format, const char *path,
+                                    const char *target_path) {
+  const struct tutti_data_config *config = loading->config;
+  tutti_context *context = loading->context;
+  if (config->test_path[0])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.test_path: only images have a second file; name the test rows of a table in "
+                      "data.test_rows");
+  if (format >= TUTTI_FORMAT_GENERATOR)
+    return tutti_generate(context, config, loading->seed, &loading->table);
+  if (format == TUTTI_FORMAT_NPY)
+    return tutti_npy_table(context, path, target_path, &loading->table);
+  return tutti_csv_read(context, path, (enum tutti_header)config->header, (enum tutti_delimiter)config->delimiter,
+                        &loading->table);
+}
+
+static enum tutti_status read_source(struct loading *loading, tutti_dataset *dataset) {
   const struct tutti_data_config *config = loading->config;
   tutti_context *context = loading->context;
   enum tutti_status status = TUTTI_OK;
@@ -76,13 +139,12 @@ static enum tutti_status read_source(struct loading *loading) {
   TUTTI_TRY_OUT(context, check_source(context, config, format));
   TUTTI_TRY_OUT(context, find_file(loading, "path", config->path, &path));
   TUTTI_TRY_OUT(context, find_file(loading, "target_path", config->target_path, &target_path));
-  if (format >= TUTTI_FORMAT_GENERATOR)
-    status = tutti_generate(context, config, loading->seed, &loading->table);
-  else if (format == TUTTI_FORMAT_NPY)
-    status = tutti_npy_table(context, path, target_path, &loading->table);
-  else
-    status = tutti_csv_read(context, path, (enum tutti_header)config->header, (enum tutti_delimiter)config->delimiter,
-                            &loading->table);
+  bool images = path && has_images(loading, format, path);
+  TUTTI_TRY_OUT(context, images ? read_all_images(loading, format, path, target_path, dataset)
+                                : read_table(loading, format, path, target_path));
+  loading->source = images ? loading->images->source : loading->table->source;
+  loading->all = images ? loading->images->rows : loading->table->rows;
+  loading->test_rows = images ? loading->images->test_rows : loading->table->test_rows;
 out:
   tutti_free(path);
   tutti_free(target_path);
@@ -94,12 +156,31 @@ out:
 static enum tutti_status label_rows(struct loading *loading, const struct tutti_encoding *encoding) {
   if (encoding->task != TUTTI_TASK_CLASSIFICATION)
     return TUTTI_OK;
-  TUTTI_TRY(loading->context, tutti_alloc(loading->context, loading->table->rows, sizeof(int32_t), &loading->labels));
+  TUTTI_TRY(loading->context, tutti_alloc(loading->context, loading->all, sizeof(int32_t), &loading->labels));
   for (size_t r = 0; r < loading->table->rows; r++)
     if (loading->split[r] != TUTTI_UNUSED)
       TUTTI_TRY(loading->context,
                 tutti_encoding_label(loading->context, encoding, loading->table, r, &loading->labels[r]));
   return TUTTI_OK;
+}
+
+/* What each row is: its columns' roles, and its class. */
+static enum tutti_status encode(struct loading *loading, tutti_dataset *dataset) {
+  tutti_context *context = loading->context;
+  TUTTI_TRY(context, tutti_alloc(context, loading->all, 1, &loading->split));
+  if (loading->images) {
+    TUTTI_TRY(context, tutti_alloc(context, loading->all, sizeof(int32_t), &loading->labels));
+    return tutti_images_encode(context, loading->config, loading->images, loading->labels, &dataset->encoding);
+  }
+  TUTTI_TRY(context,
+            tutti_encoding_create(context, loading->config, loading->table, loading->split, &dataset->encoding));
+  return label_rows(loading, dataset->encoding);
+}
+
+/* Shall each split have its share of each class? */
+static bool stratified(const struct tutti_data_config *config) {
+  return config->stratify == TUTTI_STRATIFY_YES ||
+         (config->stratify == TUTTI_STRATIFY_AUTO && config->split_order != TUTTI_SPLIT_FILE);
 }
 
 static enum tutti_status partition(struct loading *loading, const struct tutti_encoding *encoding) {
@@ -116,18 +197,25 @@ static enum tutti_status partition(struct loading *loading, const struct tutti_e
   if (config->stratify == TUTTI_STRATIFY_YES && !loading->labels)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.stratify: only classes can be stratified, and the task is regression");
+  if (config->limit.count > TUTTI_SPLITS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.limit: expected at most 3 numbers, of training, validation and test rows; found %zu",
+                      config->limit.count);
   memcpy(shares, config->split.values, config->split.count * sizeof *shares);
   TUTTI_TRY_OUT(context, find_file(loading, "train_rows", config->train_rows, &files[TUTTI_TRAIN]));
   TUTTI_TRY_OUT(context, find_file(loading, "validation_rows", config->validation_rows, &files[TUTTI_VALIDATION]));
   TUTTI_TRY_OUT(context, find_file(loading, "test_rows", config->test_rows, &files[TUTTI_TEST]));
-  struct tutti_partition request = {.rows = loading->table->rows,
-                                    .test_rows = loading->table->test_rows,
+  struct tutti_partition request = {.rows = loading->all,
+                                    .test_rows = loading->test_rows,
                                     .split = loading->split,
-                                    .labels = config->stratify == TUTTI_STRATIFY_NO ? NULL : loading->labels,
+                                    .labels = stratified(config) ? loading->labels : NULL,
+                                    .in_order = config->split_order == TUTTI_SPLIT_FILE,
                                     .classes = tutti_encoding_outputs(encoding),
                                     .shares = shares,
                                     .files = {files[0], files[1], files[2]},
                                     .seed = loading->seed};
+  for (size_t s = 0; s < config->limit.count; s++)
+    request.limits[s] = (size_t)config->limit.values[s];
   TUTTI_TRY_OUT(context, tutti_partition_rows(context, &request));
 out:
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
@@ -138,10 +226,10 @@ out:
 static enum tutti_status list_rows(struct loading *loading) {
   for (size_t s = 0; s < TUTTI_SPLITS; s++) {
     size_t count = 0;
-    for (size_t r = 0; r < loading->table->rows; r++)
+    for (size_t r = 0; r < loading->all; r++)
       count += loading->split[r] == s;
     TUTTI_TRY(loading->context, tutti_alloc(loading->context, count, sizeof(uint32_t), &loading->rows[s]));
-    for (size_t r = 0; r < loading->table->rows; r++)
+    for (size_t r = 0; r < loading->all; r++)
       if (loading->split[r] == s)
         loading->rows[s][loading->counts[s]++] = (uint32_t)r;
   }
@@ -161,7 +249,7 @@ static enum tutti_status check_classes(struct loading *loading, const struct tut
       status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                           "%s: class '%s' of '%s' is absent from the %zu training rows, so that it cannot be learned; "
                           "change the split, or leave its rows out",
-                          loading->table->source, encoding->target[0].category[c], encoding->target[0].name,
+                          loading->source, encoding->target[0].category[c], encoding->target[0].name,
                           loading->counts[TUTTI_TRAIN]);
 out:
   tutti_free(seen);
@@ -183,7 +271,7 @@ static enum tutti_status set_task(tutti_context *context, const struct tutti_hea
                       classes ? "classification" : "regression");
   dataset->task = (struct tutti_task){.size = sizeof dataset->task,
                                       .kind = dataset->encoding->task,
-                                      .input = {1, 1, (int32_t)dataset->encoding->features},
+                                      .input = dataset->splits[TUTTI_TRAIN]->input,
                                       .outputs = tutti_encoding_outputs(dataset->encoding),
                                       .train_rows = dataset->splits[TUTTI_TRAIN]->rows,
                                       .head = ops[kind],
@@ -203,6 +291,14 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) {
   return hash;
 }
 
+/* Pixels are hashed as they are stored. */
+static uint64_t hash_images(uint64_t hash, const struct tutti_images *images, const tutti_split *split) {
+  size_t bytes = tutti_images_bytes(images);
+  for (size_t r = 0; r < split->rows; r++)
+    hash = hash_bytes(hash, (const char *)images->pixels + split->source_rows[r] * bytes, bytes);
+  return hash;
+}
+
 static uint64_t hash_split(uint64_t hash, const tutti_split *split) {
   size_t features = (size_t)split->input.channels;
   hash = hash_bytes(hash, &split->rows, sizeof split->rows);
@@ -217,29 +313,44 @@ static enum tutti_status set_fingerprint(tutti_context *context, tutti_dataset *
   TUTTI_TRY(context, tutti_encoding_print(context, dataset->encoding, &description));
   dataset->fingerprint = hash_bytes(0xcbf29ce484222325u, description, strlen(description));
   tutti_free(description);
-  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+  for (size_t s = 0; s < TUTTI_SPLITS; s++) {
     dataset->fingerprint = hash_split(dataset->fingerprint, dataset->splits[s]);
+    if (dataset->images)
+      dataset->fingerprint = hash_images(dataset->fingerprint, dataset->images, dataset->splits[s]);
+  }
   return TUTTI_OK;
 }
 
 /* --- all of it --- */
 
+static enum tutti_status measure(struct loading *loading, struct tutti_encoding *encoding) {
+  size_t count = loading->counts[TUTTI_TRAIN];
+  const uint32_t *rows = loading->rows[TUTTI_TRAIN];
+  if (loading->images)
+    return tutti_images_measure(loading->context, loading->config, loading->images, count, rows, encoding);
+  return tutti_encoding_measure(loading->context, encoding, loading->table, count, rows, loading->config->standardise);
+}
+
+static enum tutti_status make_split(struct loading *loading, size_t s, tutti_dataset *dataset) {
+  const char *name = tutti_partition_name(s);
+  if (loading->images)
+    return tutti_images_split(loading->context, dataset->encoding, loading->images, name, loading->counts[s],
+                              loading->rows[s], loading->labels, &dataset->splits[s]);
+  return tutti_encoding_split(loading->context, dataset->encoding, loading->table, name, loading->counts[s],
+                              loading->rows[s], true, &dataset->splits[s]);
+}
+
 static enum tutti_status fill(struct loading *loading, const struct tutti_head_config *head, tutti_dataset *dataset) {
   tutti_context *context = loading->context;
-  TUTTI_TRY(context, read_source(loading));
-  const struct tutti_table *table = loading->table;
-  TUTTI_TRY(context, tutti_alloc(context, table->rows, 1, &loading->split));
-  TUTTI_TRY(context, tutti_encoding_create(context, loading->config, table, loading->split, &dataset->encoding));
-  TUTTI_TRY(context, label_rows(loading, dataset->encoding));
+  TUTTI_TRY(context, read_source(loading, dataset));
+  TUTTI_TRY(context, encode(loading, dataset));
   TUTTI_TRY(context, partition(loading, dataset->encoding));
   TUTTI_TRY(context, list_rows(loading));
   if (loading->labels)
     TUTTI_TRY(context, check_classes(loading, dataset->encoding));
-  TUTTI_TRY(context, tutti_encoding_measure(context, dataset->encoding, table, loading->counts[TUTTI_TRAIN],
-                                            loading->rows[TUTTI_TRAIN], loading->config->standardise));
+  TUTTI_TRY(context, measure(loading, dataset->encoding));
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
-    TUTTI_TRY(context, tutti_encoding_split(context, dataset->encoding, table, tutti_partition_name(s),
-                                            loading->counts[s], loading->rows[s], true, &dataset->splits[s]));
+    TUTTI_TRY(context, make_split(loading, s, dataset));
   TUTTI_TRY(context, set_task(context, head, dataset));
   return set_fingerprint(context, dataset);
 }
@@ -273,6 +384,7 @@ void tutti_dataset_destroy(tutti_dataset *dataset) {
     return;
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
     tutti_split_destroy(dataset->splits[s]);
+  tutti_images_destroy(dataset->images);
   tutti_encoding_destroy(dataset->encoding);
   tutti_free(dataset);
 }

@@ -34,6 +34,21 @@ size_t tutti_encoding_outputs(const struct tutti_encoding *encoding) {
   return encoding->task == TUTTI_TASK_CLASSIFICATION ? encoding->target[0].categories : encoding->targets;
 }
 
+/* Room for the features that there are. */
+static enum tutti_status make_room(tutti_context *context, struct tutti_encoding *encoding) {
+  size_t features = encoding->features;
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof *encoding->feature, &encoding->feature));
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof(double), &encoding->shift));
+  return tutti_alloc(context, features, sizeof(double), &encoding->scale);
+}
+
+enum tutti_status tutti_encoding_name_channels(tutti_context *context, struct tutti_encoding *encoding) {
+  TUTTI_TRY(context, make_room(context, encoding));
+  for (size_t c = 0; c < encoding->features; c++)
+    TUTTI_TRY(context, tutti_format(context, &encoding->feature[c], "channel%zu", c));
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding) {
   size_t features = 0, feature = 0;
   for (size_t i = 0; i < encoding->inputs; i++)
@@ -41,9 +56,7 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
   if (features > INT32_MAX)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu features are more than a network can take", features);
   encoding->features = features;
-  TUTTI_TRY(context, tutti_alloc(context, features, sizeof *encoding->feature, &encoding->feature));
-  TUTTI_TRY(context, tutti_alloc(context, features, sizeof(double), &encoding->shift));
-  TUTTI_TRY(context, tutti_alloc(context, features, sizeof(double), &encoding->scale));
+  TUTTI_TRY(context, make_room(context, encoding));
   if (encoding->task == TUTTI_TASK_REGRESSION) {
     TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_shift));
     TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_scale));

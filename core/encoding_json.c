@@ -42,7 +42,12 @@ enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutt
                  "\"missing\": %d",
                  classes ? "classification" : "regression", encoding->header ? "true" : "false",
                  encoding->source_columns, encoding->delimiter, (int)encoding->missing);
-  print_columns(&text, "inputs", encoding->inputs, encoding->input);
+  if (encoding->image.height)
+    tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"format\": \"%s\", \"floats\": %s",
+                   encoding->image.height, encoding->image.width, encoding->image.channels, encoding->features,
+                   tutti_format_names[encoding->format], encoding->floats ? "true" : "false");
+  else
+    print_columns(&text, "inputs", encoding->inputs, encoding->input);
   print_columns(&text, "targets", encoding->targets, encoding->target);
   print_numbers(&text, "shift", encoding->features, encoding->shift);
   print_numbers(&text, "scale", encoding->features, encoding->scale);
@@ -119,6 +124,32 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
   return TUTTI_OK;
 }
 
+/* How images become inputs. */
+static enum tutti_status take_images(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
+  const json_t *shape = json_object_get(root, "images");
+  const char *format = json_string_value(json_object_get(root, "format"));
+  int32_t *sizes[] = {&encoding->image.height, &encoding->image.width, &encoding->image.channels};
+  if (json_array_size(shape) != 3 || encoding->task != TUTTI_TASK_CLASSIFICATION)
+    return torn(context, "images");
+  for (size_t i = 0; i < 3; i++) {
+    const json_t *size = json_array_get(shape, i);
+    if (!json_is_integer(size) || json_integer_value(size) < 1 || json_integer_value(size) > INT16_MAX)
+      return torn(context, "images");
+    *sizes[i] = (int32_t)json_integer_value(size);
+  }
+  TUTTI_TRY(context, take_count(context, root, "channels", TUTTI_MAX_CHANNELS, &encoding->features));
+  if (encoding->features == 0 ||
+      (encoding->image.channels != 1 && (size_t)encoding->image.channels != encoding->features))
+    return torn(context, "channels");
+  while (encoding->format < TUTTI_FORMAT_GENERATOR && format &&
+         strcmp(tutti_format_names[encoding->format], format) != 0)
+    encoding->format++;
+  if (!format || encoding->format == TUTTI_FORMAT_GENERATOR)
+    return torn(context, "format");
+  encoding->floats = json_is_true(json_object_get(root, "floats"));
+  return tutti_encoding_name_channels(context, encoding);
+}
+
 static enum tutti_status take_encoding(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
   size_t version, delimiter, missing;
   const char *task = json_string_value(json_object_get(root, "task"));
@@ -138,15 +169,18 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   encoding->missing = (enum tutti_missing)missing;
   if (encoding->source_columns == 0)
     return torn(context, "columns");
-  TUTTI_TRY(context,
-            take_columns(context, root, "inputs", encoding->source_columns, &encoding->inputs, &encoding->input));
+  bool images = json_object_get(root, "images") != NULL;
+  TUTTI_TRY(context, images ? take_images(context, root, encoding)
+                            : take_columns(context, root, "inputs", encoding->source_columns, &encoding->inputs,
+                                           &encoding->input));
   TUTTI_TRY(context,
             take_columns(context, root, "targets", encoding->source_columns, &encoding->targets, &encoding->target));
   bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
   for (size_t i = 0; i < encoding->targets; i++)
     if (classes ? encoding->targets != 1 || encoding->target[i].categories < 2 : encoding->target[i].categories != 0)
       return torn(context, "targets");
-  TUTTI_TRY(context, tutti_encoding_lay_out(context, encoding));
+  if (!images)
+    TUTTI_TRY(context, tutti_encoding_lay_out(context, encoding));
   size_t targets = classes ? 0 : encoding->targets;
   TUTTI_TRY(context, take_numbers(context, root, "shift", encoding->features, false, encoding->shift));
   TUTTI_TRY(context, take_numbers(context, root, "scale", encoding->features, true, encoding->scale));

@@ -18,9 +18,7 @@ static double element_at(const struct tutti_npy *array, size_t index) {
   }
 }
 
-/* Map a file that shall be [rows] or [rows][columns]. What is wrong with it is the user's to mend. */
-static enum tutti_status map_matrix(tutti_context *context, const char *path, struct tutti_npy *array,
-                                    size_t *columns) {
+enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path, struct tutti_npy *array) {
   enum tutti_status status = tutti_npy_map(context, path, array);
   if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO) {
     char message[1024];
@@ -28,7 +26,13 @@ static enum tutti_status map_matrix(tutti_context *context, const char *path, st
     message[sizeof message - 1] = '\0';
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
   }
-  TUTTI_TRY(context, status);
+  return status;
+}
+
+/* Map a file that shall be [rows] or [rows][columns]. */
+static enum tutti_status map_matrix(tutti_context *context, const char *path, struct tutti_npy *array,
+                                    size_t *columns) {
+  TUTTI_TRY(context, tutti_npy_map_users(context, path, array));
   if (array->rank < 1 || array->rank > 2 || array->count == 0) {
     size_t rank = array->rank, count = array->count;
     tutti_npy_unmap(array);

@@ -90,11 +90,17 @@ static void share_out(const struct tutti_partition *partition, const double *sha
   struct tutti_random random;
   double sum = shares[0] + shares[1] + shares[2];
   size_t at = 0;
-  tutti_random_init(&random, partition->seed, "split", stratum);
-  tutti_random_shuffle(&random, count, rows);
+  if (!partition->in_order) {
+    tutti_random_init(&random, partition->seed, "split", stratum);
+    tutti_random_shuffle(&random, count, rows);
+  }
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
     for (size_t end = boundary(shares, sum, s, count); at < end; at++)
       partition->split[rows[at]] = (uint8_t)s;
+}
+
+static bool in_stratum(const struct tutti_partition *partition, size_t row, size_t stratum) {
+  return !partition->labels || (size_t)partition->labels[row] == stratum;
 }
 
 /* Share out the rows that no file named, among the splits without a file. */
@@ -112,8 +118,7 @@ static enum tutti_status share_rest(tutti_context *context, const struct tutti_p
   for (size_t stratum = 0; stratum < strata; stratum++) {
     size_t count = 0;
     for (size_t r = 0; r < partition->rows; r++)
-      if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED &&
-          (!partition->labels || (size_t)partition->labels[r] == stratum))
+      if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED && in_stratum(partition, r, stratum))
         rows[count++] = (uint32_t)r;
     if (sum > 0)
       share_out(partition, shares, stratum, count, rows);
@@ -123,6 +128,41 @@ static enum tutti_status share_rest(tutti_context *context, const struct tutti_p
 out:
   tutti_free(rows);
   return status;
+}
+
+/* --- limits --- */
+
+/* Leave out all rows of a split but so many: of each stratum its share, to within one row. */
+static void thin_out(const struct tutti_partition *partition, size_t split, uint32_t *rows) {
+  size_t all = 0, seen = 0, kept = 0, limit = partition->limits[split];
+  for (size_t r = 0; r < partition->rows; r++)
+    all += partition->split[r] == split;
+  for (size_t stratum = 0; all > limit && stratum < (partition->labels ? partition->classes : 1); stratum++) {
+    struct tutti_random random;
+    size_t count = 0;
+    for (size_t r = 0; r < partition->rows; r++)
+      if (partition->split[r] == split && in_stratum(partition, r, stratum))
+        rows[count++] = (uint32_t)r;
+    if (!partition->in_order) {
+      tutti_random_init(&random, partition->seed, "limit", stratum * TUTTI_SPLITS + split);
+      tutti_random_shuffle(&random, count, rows);
+    }
+    seen += count;
+    size_t keep = (size_t)floor((double)limit * (double)seen / (double)all + 0.5) - kept;
+    kept += keep;
+    for (size_t i = keep; i < count; i++)
+      partition->split[rows[i]] = TUTTI_UNUSED;
+  }
+}
+
+static enum tutti_status apply_limits(tutti_context *context, const struct tutti_partition *partition) {
+  uint32_t *rows;
+  TUTTI_TRY(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
+  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+    if (partition->limits[s])
+      thin_out(partition, s, rows);
+  tutti_free(rows);
+  return TUTTI_OK;
 }
 
 /* --- check --- */
@@ -154,6 +194,7 @@ enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutt
     if (named[r] != FREE && partition->split[r] != TUTTI_UNUSED)
       partition->split[r] = named[r];
   TUTTI_TRY_OUT(context, share_rest(context, partition, named));
+  TUTTI_TRY_OUT(context, apply_limits(context, partition));
   TUTTI_TRY_OUT(context, check_counts(context, partition));
 out:
   tutti_free(named);

@@ -1,6 +1,8 @@
 /* split.c - rows in a fixed order, as plugins see them. */
 #include "split_impl.h"
 
+#include "images_impl.h"
+
 #include <string.h>
 #include <tutti/data.h>
 
@@ -65,6 +67,10 @@ void tutti_split_destroy(tutti_split *split) {
     return;
   tutti_free(split->name);
   tutti_free(split->inputs);
+  tutti_free(split->pixels.table);
+  tutti_free(split->pixels.black);
+  tutti_free(split->pixels.factor);
+  tutti_images_destroy(split->images);
   tutti_free(split->targets);
   tutti_free(split->raw_targets);
   tutti_free(split->labels);
@@ -88,8 +94,20 @@ const float *tutti_split_inputs(const tutti_split *split) { return split->inputs
 
 void tutti_split_gather(const tutti_split *split, size_t count, const uint32_t *rows, float *out) {
   size_t features = split_features(split);
-  for (size_t i = 0; i < count; i++)
+  if (!split->inputs)
+    tutti_pixels_gather(&split->pixels, (size_t)split->input.channels, count, rows, NULL, out);
+  for (size_t i = 0; split->inputs && i < count; i++)
     memcpy(out + i * features, split->inputs + rows[i] * features, features * sizeof *out);
+}
+
+void tutti_split_gather_augmented(const tutti_split *split, const struct tutti_augmentation *augmentation, size_t count,
+                                  const uint32_t *rows, float *out) {
+  if (!split->inputs) {
+    tutti_pixels_gather(&split->pixels, (size_t)split->input.channels, count, rows, augmentation, out);
+    return;
+  }
+  struct tutti_pixels pixels = {.stored = split->input, .floats = split->inputs};
+  tutti_pixels_gather(&pixels, (size_t)split->input.channels, count, rows, augmentation, out);
 }
 
 const float *tutti_split_targets(const tutti_split *split) { return split->targets; }

@@ -4,17 +4,33 @@
 
 #include <tutti/dataset.h>
 
+/* Images that rows are made of on demand; tables are the split's own, the rest is borrowed. */
+struct tutti_pixels {
+  struct tutti_shape stored; /* channels may be 1 where the input has more: grey is repeated */
+  const uint8_t *bytes;      /* [images][height][width][stored channels]; or */
+  const float *floats;       /* likewise: x * factor + black */
+  const uint32_t *image;     /* [rows]: the image of each row; NULL: its own number */
+  float *table;              /* [channels][256]: what bytes become */
+  float *black, *factor;     /* [channels]: what 0 becomes; what 1 adds to it. NULL: floats are taken as they are */
+};
+
+/* Write rows[count] to out[count][height][width][channels]; `augmentation` may be NULL (pixels.c). */
+void tutti_pixels_gather(const struct tutti_pixels *pixels, size_t channels, size_t count, const uint32_t *rows,
+                         const struct tutti_augmentation *augmentation, float *out);
+
 /* All arrays are the split's own and go with it. */
 struct tutti_split {
   char *name;
   size_t rows, outputs;
   struct tutti_shape input;
-  float *inputs;         /* [rows][features] */
-  float *targets;        /* [rows][outputs], standardised; NULL without */
-  double *raw_targets;   /* [rows][outputs], in their own units; NULL without */
-  int32_t *labels;       /* [rows]; NULL without */
-  double *scale, *shift; /* [outputs]: raw = standardised * scale + shift; NULL for classification */
-  uint32_t *source_rows; /* [rows]; NULL for splits of one's own */
+  float *inputs; /* [rows][features]; NULL where there are pixels */
+  struct tutti_pixels pixels;
+  struct tutti_images *images; /* behind the pixels, where they are this split's alone */
+  float *targets;              /* [rows][outputs], standardised; NULL without */
+  double *raw_targets;         /* [rows][outputs], in their own units; NULL without */
+  int32_t *labels;             /* [rows]; NULL without */
+  double *scale, *shift;       /* [outputs]: raw = standardised * scale + shift; NULL for classification */
+  uint32_t *source_rows;       /* [rows]; NULL for splits of one's own */
 };
 
 #endif

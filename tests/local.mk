@@ -29,6 +29,8 @@ cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_closest_name
 unit_tests += %D%/unit/test_context
+unit_tests += %D%/unit/test_cpu_images
+tests_unit_test_cpu_images_LDADD = libbackendcpu.la $(LDADD)
 unit_tests += %D%/unit/test_cpu_kernels
 tests_unit_test_cpu_kernels_LDADD = libbackendcpu.la $(LDADD)
 unit_tests += %D%/unit/test_cpu_network
@@ -57,6 +59,8 @@ unit_tests += %D%/unit/test_gp
 tests_unit_test_gp_SOURCES = %D%/unit/test_gp.c plugins/surrogate/gp/gp_factor.c
 tests_unit_test_gp_SOURCES += plugins/surrogate/gp/gp_likelihood.c plugins/surrogate/gp/gp_posterior.c
 tests_unit_test_gp_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
+unit_tests += %D%/unit/test_images
+tests_unit_test_images_SOURCES = %D%/unit/test_images.c %D%/unit/loading.c %D%/unit/loading.h
 unit_tests += %D%/unit/test_kinds
 tests_unit_test_kinds_SOURCES = %D%/unit/test_kinds.c %D%/unit/toy.c %D%/unit/toy.h
 tests_unit_test_kinds_SOURCES += %D%/conformance/conform.h %D%/conformance/world_spaces.c

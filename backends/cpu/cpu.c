@@ -242,6 +242,23 @@ static const struct tutti_param cpu_params[] = {
      .preset = "trial",
      .choices = cpu_shuffle_names,
      .doc = "Mini-batches are drawn anew for each trial, or are the same in all trials of a run, as in NES."},
+    {.name = "augment_padding",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(augment_padding),
+     .preset = "0",
+     .min = 0,
+     .max = 1024,
+     .unit = "pixels",
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc =
+         "Training images are random crops: moved by up to so many pixels, with black coming in; 4 is the custom for "
+         "CIFAR."},
+    {.name = "augment_flip",
+     .type = TUTTI_PARAM_BOOL,
+     .offset = FIELD(augment_flip),
+     .preset = "false",
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Training images are mirrored, left and right, every other time."},
 };
 
 struct cpu_backend {
@@ -285,10 +302,27 @@ static bool supports_cpu(void *self, enum tutti_op op) {
   }
 }
 
+/* Only images can be cropped and mirrored. */
+static enum tutti_status check_augmentation(tutti_context *context, const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  struct tutti_shape input = tutti_network_layer(job->network, 0)->shape;
+  bool wanted = config->augment_padding > 0 || config->augment_flip;
+  if (wanted && input.height == 1 && input.width == 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.%s: the inputs are %d features, and only images can be varied; leave it out",
+                      config->augment_flip ? "augment_flip" : "augment_padding", input.channels);
+  if (config->augment_padding >= input.height || config->augment_padding >= input.width)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.augment_padding: images of %d x %d pixels cannot be moved by %lld of them", input.height,
+                      input.width, (long long)config->augment_padding);
+  return TUTTI_OK;
+}
+
 /* What a hand-made job could get wrong and the kernels could not survive. */
 static enum tutti_status check_cpu(void *self, tutti_context *context, const struct tutti_job *job) {
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
+  TUTTI_TRY(context, check_augmentation(context, job));
   size_t layers = tutti_network_layers(job->network);
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);

@@ -49,6 +49,8 @@ struct cpu_config {
   int keep, initialiser;
   double initialiser_range;
   int shuffle;
+  int64_t augment_padding;
+  bool augment_flip;
 };
 
 /* From one node to one of its inputs. */
@@ -139,9 +141,10 @@ void backend_cpu_backward(struct cpu_plan *plan, size_t rows);
 void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
 void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 
-/* Gather rows of a split: inputs into the input node, targets or labels for the head. */
+/* Gather rows of a split: inputs into the input node, varied unless `augmentation` is NULL; targets or labels for the
+   head. */
 void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,
-                        bool targets);
+                        const struct tutti_augmentation *augmentation, bool targets);
 /* Mean loss over `rows` rows, and its gradients in the head's inputs if wanted. */
 double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
 /* Write predictions out[rows][width] from the head's inputs. */

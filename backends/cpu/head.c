@@ -18,22 +18,26 @@ static struct cpu_gaussian head_gaussian(const struct cpu_node *head, float weig
 
 /* --- inputs and targets --- */
 
-static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows) {
+static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,
+                          const struct tutti_augmentation *augmentation) {
   struct cpu_node *input = &plan->nodes[0];
   const float *inputs = tutti_split_inputs(split);
-  if (inputs) {
+  if (inputs && !augmentation) {
     plan->kernels->gather(count, input->width, inputs, rows, input->value, input->ld);
     return;
   }
   /* Rows made on demand come tightly packed: spread them from the last. */
-  tutti_split_gather(split, count, rows, input->value);
+  if (augmentation)
+    tutti_split_gather_augmented(split, augmentation, count, rows, input->value);
+  else
+    tutti_split_gather(split, count, rows, input->value);
   for (size_t r = count; r-- > 1;)
     memmove(input->value + r * input->ld, input->value + r * input->width, input->width * sizeof(float));
 }
 
 void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,
-                        bool targets) {
-  gather_inputs(plan, split, count, rows);
+                        const struct tutti_augmentation *augmentation, bool targets) {
+  gather_inputs(plan, split, count, rows, augmentation);
   if (!targets)
     return;
   const int32_t *labels = tutti_split_labels(split);
@@ -191,7 +195,7 @@ double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split) {
     size_t here = rows - begin < most ? rows - begin : most;
     for (size_t i = 0; i < here; i++)
       indices[i] = (uint32_t)(begin + i);
-    backend_cpu_gather(plan, split, here, indices, true);
+    backend_cpu_gather(plan, split, here, indices, NULL, true);
     backend_cpu_forward(plan, here, NULL);
     total += backend_cpu_loss(plan, here, false) * (sum ? 1 : (double)here);
   }

@@ -40,6 +40,8 @@ struct training {
   float *low, *high;       /* NOMU: [features], the box of the artificial points */
   struct tutti_random box; /* their stream */
   struct cpu_draws draws;
+  struct tutti_augmentation augmentation;
+  bool augment;
   size_t batch;
   double rate; /* as the plateau schedule left it */
   double best_loss, plateau_loss;
@@ -54,6 +56,11 @@ static double seconds_now(void) {
 }
 
 /* --- setting up --- */
+
+/* The key of what may be the same for all trials of a run: the order of rows, and how images are varied. */
+static uint64_t shared_seed(const struct training *t) {
+  return t->config->shuffle == CPU_SHUFFLE_RUN ? t->job->run_seed : t->job->seed;
+}
 
 /* The box of the training inputs, widened by `margin` of its width on each side. */
 static void training_box(struct training *t, double margin) {
@@ -115,6 +122,11 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
   tutti_random_init(&dropout, job->seed, "dropout", 0);
   t->draws.drop = true;
   t->draws.key = tutti_random_u64(&dropout);
+  t->augment = config->augment_padding > 0 || config->augment_flip;
+  t->augmentation = (struct tutti_augmentation){.size = sizeof t->augmentation,
+                                                .padding = (uint32_t)config->augment_padding,
+                                                .flip = config->augment_flip,
+                                                .seed = shared_seed(t)};
   t->rate = config->learning_rate;
   t->best_loss = t->plateau_loss = INFINITY;
   if (job->initial)
@@ -135,7 +147,7 @@ static void draw_artificial(struct training *t, size_t rows) {
 /* Loss and gradients of the given rows. */
 static double training_gradient(struct training *t, size_t count, const uint32_t *rows, const struct cpu_draws *draws) {
   struct cpu_plan *plan = t->plan;
-  backend_cpu_gather(plan, t->job->train, count, rows, true);
+  backend_cpu_gather(plan, t->job->train, count, rows, t->augment ? &t->augmentation : NULL, true);
   draw_artificial(t, count);
   backend_cpu_forward(plan, count + plan->artificial, draws);
   double loss = backend_cpu_loss(plan, count, true);
@@ -152,8 +164,7 @@ static void shuffle_rows(struct training *t, uint32_t epoch) {
   if (t->batch == rows)
     return; /* one batch: its order says nothing */
   struct tutti_random random;
-  bool shared = t->config->shuffle == CPU_SHUFFLE_RUN;
-  tutti_random_init(&random, shared ? t->job->run_seed : t->job->seed, "mini-batches", epoch);
+  tutti_random_init(&random, shared_seed(t), "mini-batches", epoch);
   tutti_random_shuffle(&random, rows, t->order);
 }
 
@@ -175,6 +186,7 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
   size_t rows = tutti_split_rows(t->job->train);
   double total = 0;
   shuffle_rows(t, epoch->epoch);
+  t->augmentation.epoch = epoch->epoch;
   epoch->learning_rate = epoch_rate(t, epoch->epoch);
   t->draws.progress = (double)(epoch->epoch - 1) / (double)t->config->epochs;
   for (size_t begin = 0; begin < rows; begin += t->batch) {
@@ -322,7 +334,7 @@ enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct
     size_t here = rows - begin < CPU_EVALUATION_ROWS ? rows - begin : CPU_EVALUATION_ROWS;
     for (size_t i = 0; i < here; i++)
       indices[i] = (uint32_t)(begin + i);
-    backend_cpu_gather(plan, split, here, indices, false);
+    backend_cpu_gather(plan, split, here, indices, NULL, false);
     backend_cpu_forward(plan, here, NULL);
     backend_cpu_predict(plan, here, out + begin * width);
   }

@@ -26,6 +26,19 @@ TUTTI_API size_t tutti_split_outputs(const tutti_split *split);
 TUTTI_API const float *tutti_split_inputs(const tutti_split *split);
 /* Copy the inputs of rows[count] to out[count][features]. Safe from several threads; allocates nothing. */
 TUTTI_API void tutti_split_gather(const tutti_split *split, size_t count, const uint32_t *rows, float *out);
+/* How images are varied as they are gathered for training. The draws for a row depend on (seed, epoch, row) alone. */
+struct tutti_augmentation {
+  size_t size; /* sizeof(struct tutti_augmentation) */
+  uint32_t
+      padding; /* pixels by which an image is moved at most, either way, down and across: a random crop of the image
+                       with a black border of that width; what comes in has the value that a pixel of 0 has */
+  bool flip;   /* mirror every other image, left and right */
+  uint64_t seed;
+  uint64_t epoch; /* < 2^32 */
+};
+/* tutti_split_gather, varied. Rows whose inputs are arrays of one's own are varied too; for them black is 0. */
+TUTTI_API void tutti_split_gather_augmented(const tutti_split *split, const struct tutti_augmentation *augmentation,
+                                            size_t count, const uint32_t *rows, float *out);
 /* Standardised targets [rows][outputs]; NULL for classification and for splits without targets. */
 TUTTI_API const float *tutti_split_targets(const tutti_split *split);
 /* Targets in their own units [rows][outputs]; NULL likewise. */

@@ -39,6 +39,8 @@ static void arrays(void **state) {
   put_array("y.npy", TUTTI_U8, 1, (size_t[]){3}, y);
   refuses("y.npy has 3 rows, but", ARRAY "target_path=y.npy");
   put_array("y.npy", TUTTI_F32, 3, (size_t[]){2, 2, 2}, x);
+  refuses("labels of", "path=y.npy"); /* images */
+  put_array("y.npy", TUTTI_F32, 5, (size_t[]){1, 2, 2, 2, 1}, x);
   refuses("expected an array [rows] or [rows][columns]", "path=y.npy");
   put_array("y.npy", TUTTI_F32, 2, (size_t[]){0, 2}, x);
   refuses("0 elements", "path=y.npy");

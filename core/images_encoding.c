@@ -1,0 +1,285 @@
+/* images_encoding.c - images as the inputs of networks: classes, the scale of each channel, splits that borrow pixels. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "images_impl.h"
+#include "split_impl.h"
+#include "text_impl.h"
+
+/* --- classes --- */
+
+static int by_value(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The labels that occur, sorted, into distinct[rows]. */
+static size_t find_distinct(const struct tutti_images *images, int64_t *distinct) {
+  size_t count = 0;
+  memcpy(distinct, images->labels, images->rows * sizeof *distinct);
+  qsort(distinct, images->rows, sizeof *distinct, by_value);
+  for (size_t r = 0; r < images->rows; r++)
+    if (count == 0 || distinct[count - 1] != distinct[r])
+      distinct[count++] = distinct[r];
+  return count;
+}
+
+static enum tutti_status take_classes(tutti_context *context, const struct tutti_images *images, int32_t *labels,
+                                      struct tutti_column *column) {
+  enum tutti_status status = TUTTI_OK;
+  int64_t *distinct = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *distinct, &distinct));
+  size_t classes = find_distinct(images, distinct);
+  if (classes < 2 || classes > TUTTI_MAX_CATEGORIES) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected labels of 2 to %d classes, found %zu", images->source,
+                        TUTTI_MAX_CATEGORIES, classes);
+    goto out;
+  }
+  for (size_t c = 0; c < classes; c++) {
+    char name[TUTTI_NUMBER_SIZE];
+    tutti_number_print((double)distinct[c], name);
+    TUTTI_TRY_OUT(context, tutti_category_add(context, column, name));
+  }
+  for (size_t r = 0; r < images->rows; r++) {
+    const int64_t *found = bsearch(&images->labels[r], distinct, classes, sizeof *distinct, by_value);
+    labels[r] = (int32_t)(found - distinct);
+  }
+out:
+  tutti_free(distinct);
+  return status;
+}
+
+/* --- the encoding --- */
+
+/* Columns are what tables have: to name one is a slip. */
+static enum tutti_status check_config(tutti_context *context, const struct tutti_data_config *config) {
+  const struct {
+    const char *name, *value;
+  } columns[] = {{"target", config->target}, {"ignore", config->ignore}, {"categorical", config->categorical}};
+  for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    if (columns[i].value[0])
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: images have no columns; leave it out", columns[i].name);
+  if (config->task == TUTTI_TASK_AS_REGRESSION)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.task: images are classified; regression on them is not there");
+  return TUTTI_OK;
+}
+
+static enum tutti_status count_channels(tutti_context *context, const struct tutti_data_config *config,
+                                        const struct tutti_images *images, size_t *channels) {
+  *channels = config->channels ? (size_t)config->channels : (size_t)images->shape.channels;
+  if (*channels == (size_t)images->shape.channels || images->shape.channels == 1)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "data.channels: only grey images can be repeated, and those of %s have %d channels; leave it at 0",
+                    images->source, images->shape.channels);
+}
+
+enum tutti_status tutti_images_encode(tutti_context *context, const struct tutti_data_config *config,
+                                      const struct tutti_images *images, int32_t *labels, struct tutti_encoding **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_encoding *encoding = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, check_config(context, config));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding, &encoding));
+  encoding->image = images->shape;
+  encoding->format = config->format;
+  encoding->floats = images->floats;
+  encoding->task = TUTTI_TASK_CLASSIFICATION;
+  encoding->targets = encoding->source_columns = 1; /* the label */
+  TUTTI_TRY_OUT(context, count_channels(context, config, images, &encoding->features));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding->target, &encoding->target));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, "label", &encoding->target[0].name));
+  TUTTI_TRY_OUT(context, take_classes(context, images, labels, &encoding->target[0]));
+  TUTTI_TRY_OUT(context, tutti_encoding_name_channels(context, encoding));
+  *out = encoding;
+  encoding = NULL;
+out:
+  tutti_encoding_destroy(encoding);
+  return status;
+}
+
+/* --- channels --- */
+
+/* What a pixel of 1 counts in the files: bytes go from 0 to 255. */
+static double full_scale(const struct tutti_images *images) { return images->floats ? 1 : 255; }
+
+static double pixel_at(const struct tutti_images *images, size_t index) {
+  return images->floats ? (double)((const float *)images->pixels)[index] : ((const uint8_t *)images->pixels)[index];
+}
+
+/* Mean and standard deviation of a channel over the given rows, in two passes. */
+static void measure_channel(const struct tutti_images *images, size_t channel, size_t count, const uint32_t *rows,
+                            double *mean, double *deviation) {
+  size_t channels = (size_t)images->shape.channels, values = tutti_images_values(images);
+  double n = (double)count * (double)(values / channels), sum = 0, squares = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t v = channel; v < values; v += channels)
+      sum += pixel_at(images, rows[i] * values + v);
+  *mean = sum / n;
+  for (size_t i = 0; i < count; i++)
+    for (size_t v = channel; v < values; v += channels) {
+      double offset = pixel_at(images, rows[i] * values + v) - *mean;
+      squares += offset * offset;
+    }
+  *deviation = squares > 0 ? sqrt(squares / n) : 1;
+}
+
+/* One number for all channels, or one for each. */
+static enum tutti_status check_given(tutti_context *context, const char *name, const struct tutti_reals *given,
+                                     size_t channels) {
+  if (given->count == 0 || given->count == 1 || given->count == channels)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: expected 1 number or one for each of %zu channels, found %zu",
+                    name, channels, given->count);
+}
+
+static double given_at(const struct tutti_reals *given, size_t channel) {
+  return given->values[given->count > 1 ? channel : 0];
+}
+
+enum tutti_status tutti_images_measure(tutti_context *context, const struct tutti_data_config *config,
+                                       const struct tutti_images *images, size_t count, const uint32_t *rows,
+                                       struct tutti_encoding *encoding) {
+  const struct tutti_reals *mean = &config->pixel_mean, *deviation = &config->pixel_deviation;
+  size_t channels = encoding->features, stored = (size_t)images->shape.channels;
+  double full = full_scale(images);
+  TUTTI_TRY(context, check_given(context, "pixel_mean", mean, channels));
+  TUTTI_TRY(context, check_given(context, "pixel_deviation", deviation, channels));
+  for (size_t c = 0; c < channels; c++) {
+    double measured_mean = 0, measured_deviation = full;
+    if (config->standardise && (mean->count == 0 || deviation->count == 0))
+      measure_channel(images, c < stored ? c : 0, count, rows, &measured_mean, &measured_deviation);
+    encoding->shift[c] = mean->count ? full * given_at(mean, c) : measured_mean;
+    encoding->scale[c] = deviation->count ? full * given_at(deviation, c) : measured_deviation;
+  }
+  return TUTTI_OK;
+}
+
+/* --- splits --- */
+
+static enum tutti_status set_pixels(tutti_context *context, const struct tutti_encoding *encoding,
+                                    const struct tutti_images *images, tutti_split *split) {
+  size_t channels = encoding->features;
+  struct tutti_pixels *pixels = &split->pixels;
+  pixels->stored = images->shape;
+  pixels->bytes = images->floats ? NULL : images->pixels;
+  pixels->floats = images->floats ? images->pixels : NULL;
+  pixels->image = split->source_rows;
+  TUTTI_TRY(context, tutti_alloc(context, channels, sizeof(float), &pixels->black));
+  TUTTI_TRY(context, tutti_alloc(context, channels, sizeof(float), &pixels->factor));
+  for (size_t c = 0; c < channels; c++) {
+    pixels->factor[c] = (float)(1 / encoding->scale[c]);
+    pixels->black[c] = (float)(-encoding->shift[c] / encoding->scale[c]);
+  }
+  if (images->floats)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, channels, 256 * sizeof(float), &pixels->table));
+  for (size_t c = 0; c < channels; c++)
+    for (size_t byte = 0; byte < 256; byte++)
+      pixels->table[c * 256 + byte] = (float)(((double)byte - encoding->shift[c]) / encoding->scale[c]);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_images_split(tutti_context *context, const struct tutti_encoding *encoding,
+                                     const struct tutti_images *images, const char *name, size_t count,
+                                     const uint32_t *rows, const int32_t *labels, tutti_split **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_split *split = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *split, &split));
+  split->rows = count;
+  split->outputs = tutti_encoding_outputs(encoding);
+  split->input = encoding->image;
+  split->input.channels = (int32_t)encoding->features;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, name, &split->name));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *rows, &split->source_rows));
+  if (count)
+    memcpy(split->source_rows, rows, count * sizeof *rows);
+  TUTTI_TRY_OUT(context, set_pixels(context, encoding, images, split));
+  if (labels) {
+    TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *labels, &split->labels));
+    for (size_t r = 0; r < count; r++)
+      split->labels[r] = labels[rows[r]];
+  }
+  *out = split;
+  split = NULL;
+out:
+  tutti_split_destroy(split);
+  return status;
+}
+
+/* --- new images --- */
+
+/* Class numbers of the labels of new images. */
+static enum tutti_status known_labels(tutti_context *context, const struct tutti_encoding *encoding,
+                                      const struct tutti_images *images, int32_t *labels) {
+  const struct tutti_column *column = &encoding->target[0];
+  for (size_t r = 0; r < images->rows; r++) {
+    char name[TUTTI_NUMBER_SIZE];
+    tutti_number_print((double)images->labels[r], name);
+    size_t class = tutti_category_find(column, name);
+    if (class == SIZE_MAX)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: image %zu: label %s is none of the %zu known classes",
+                        images->source, r, name, column->categories);
+    labels[r] = (int32_t) class;
+  }
+  return TUTTI_OK;
+}
+
+/* CIFAR's files have labels in them; of the others, images alone are read. */
+static enum tutti_status read_new(tutti_context *context, const struct tutti_encoding *encoding, const char *path,
+                                  struct tutti_images *images, bool *labels) {
+  *labels = false;
+  if (tutti_npy_has_images(context, path))
+    return tutti_npy_images(context, path, NULL, images);
+  if (encoding->format == TUTTI_FORMAT_IDX)
+    return tutti_idx_images(context, path, images);
+  *labels = encoding->format >= TUTTI_FORMAT_CIFAR;
+  return *labels ? tutti_cifar_read(context, path, (enum tutti_format)encoding->format, true, images)
+                 : tutti_npy_images(context, path, NULL, images);
+}
+
+static enum tutti_status split_of_new(tutti_context *context, const struct tutti_encoding *encoding,
+                                      const struct tutti_images *images, bool has_labels, tutti_split **split) {
+  enum tutti_status status = TUTTI_OK;
+  uint32_t *rows = NULL;
+  int32_t *labels = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *rows, &rows));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *labels, &labels));
+  for (size_t r = 0; r < images->rows; r++)
+    rows[r] = (uint32_t)r;
+  if (has_labels)
+    TUTTI_TRY_OUT(context, known_labels(context, encoding, images, labels));
+  TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, "new", images->rows, rows,
+                                            has_labels ? labels : NULL, split));
+out:
+  tutti_free(rows);
+  tutti_free(labels);
+  return status;
+}
+
+enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_encoding *encoding, const char *path,
+                                     tutti_split **split) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_images *images = NULL;
+  bool labels;
+  *split = NULL;
+  TUTTI_TRY_OUT(context, tutti_images_create(context, path, &images));
+  TUTTI_TRY_OUT(context, read_new(context, encoding, path, images, &labels));
+  struct tutti_shape want = encoding->image, have = images->shape;
+  if (want.height != have.height || want.width != have.width || want.channels != have.channels ||
+      images->floats != encoding->floats) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s: expected images of %d x %d x %d as in the training data, of %s; found %d x %d x %d of %s",
+                        path, want.height, want.width, want.channels, encoding->floats ? "floats" : "uint8",
+                        have.height, have.width, have.channels, images->floats ? "floats" : "uint8");
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, split_of_new(context, encoding, images, labels, split));
+  (*split)->images = images;
+  images = NULL;
+out:
+  tutti_images_destroy(images);
+  return status;
+}

@@ -1,0 +1,158 @@
+/* test_cpu_images.c - what augmentation does to a training by backend cpu: mirrored twins cannot be told apart. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../backends/cpu/cpu.c"
+
+enum { SIDE = 3, PIXELS = SIDE * SIDE, ROWS = 64 };
+
+struct setting {
+  tutti_context *context;
+  void *backend;
+  struct tutti_task task;
+  tutti_split *train;
+  tutti_network *network;
+  tutti_config *config;
+  struct cpu_config *values;
+  struct tutti_job job;
+};
+
+#define OK(call)                                                                                                       \
+  do {                                                                                                                 \
+    if ((call) != TUTTI_OK)                                                                                            \
+      fail_msg("%s", tutti_error_message(s->context));                                                                 \
+  } while (0)
+
+/* Images with one bright column: left in class 0, right in class 1. */
+static tutti_split *make_columns(struct setting *s) {
+  float pixels[ROWS][SIDE][SIDE] = {{{0}}};
+  int32_t labels[ROWS];
+  tutti_split *split;
+  for (int r = 0; r < ROWS; r++) {
+    labels[r] = r % 2;
+    for (int y = 0; y < SIDE; y++)
+      pixels[r][y][r % 2 ? SIDE - 1 : 0] = 1;
+  }
+  OK(tutti_split_create(s->context, "train", ROWS, s->task.input, 2, pixels[0][0], NULL, labels, &split));
+  return split;
+}
+
+static struct setting *begin(struct tutti_shape input) {
+  struct setting *s = calloc(1, sizeof *s);
+  uint32_t layer = 0;
+  assert_non_null(s);
+  assert_int_equal(tutti_context_create(&s->context), TUTTI_OK);
+  s->task = (struct tutti_task){.size = sizeof s->task,
+                                .kind = TUTTI_TASK_CLASSIFICATION,
+                                .input = input,
+                                .outputs = 2,
+                                .train_rows = ROWS,
+                                .head = TUTTI_OP_HEAD_SOFTMAX,
+                                .head_attributes = tutti_attributes_default()};
+  s->train = make_columns(s);
+  OK(tutti_config_create(s->context, &cpu_descriptor.params, &s->config));
+  s->values = (struct cpu_config *)(uintptr_t)tutti_config_values(s->config);
+  s->values->epochs = 60;
+  s->values->batch_size = 16;
+  s->values->learning_rate = 0.05;
+  s->values->keep = CPU_KEEP_LAST;
+  OK(cpu_descriptor.create(s->context, s->values, NULL, &s->backend));
+  OK(tutti_network_create(s->context, input, &s->network));
+  if (input.height > 1) {
+    struct tutti_attributes attributes = tutti_attributes_default();
+    OK(tutti_network_add(s->context, s->network, TUTTI_OP_FLATTEN, NULL, 1, &layer, &attributes, &layer));
+  }
+  OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
+  s->job = (struct tutti_job){.size = sizeof s->job,
+                              .run_seed = 2,
+                              .seed = 3,
+                              .task = &s->task,
+                              .network = s->network,
+                              .config = s->values,
+                              .train = s->train};
+  return s;
+}
+
+static void end(struct setting *s) {
+  cpu_descriptor.destroy(s->backend);
+  tutti_config_destroy(s->config);
+  tutti_network_destroy(s->network);
+  tutti_split_destroy(s->train);
+  tutti_context_destroy(s->context);
+  free(s);
+}
+
+/* Train, and predict the training rows as they are. */
+static void train(struct setting *s, float predicted[ROWS][2]) {
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  OK(cpu_ops.train(s->backend, s->context, &s->job, &outcome));
+  assert_int_equal(outcome.state, TUTTI_STATE_FINISHED);
+  OK(cpu_ops.predict(s->backend, s->context, &s->job, outcome.weights, s->train, predicted[0]));
+  tutti_tensors_destroy(outcome.weights);
+}
+
+/* Mean probability of the true class. */
+static double hits(float predicted[ROWS][2]) {
+  double sum = 0;
+  for (int r = 0; r < ROWS; r++)
+    sum += (double)predicted[r][r % 2] / ROWS;
+  return sum;
+}
+
+static void mirrored_twins_cannot_be_told_apart(void **state) {
+  (void)state;
+  struct setting *s = begin((struct tutti_shape){SIDE, SIDE, 1});
+  float plain[ROWS][2], flipped[ROWS][2], again[ROWS][2];
+  train(s, plain);
+  assert_true(hits(plain) > 0.95);
+  s->values->augment_flip = true;
+  train(s, flipped);
+  assert_true(fabs(hits(flipped) - 0.5) < 0.1);
+  train(s, again);
+  assert_memory_equal(flipped, again, sizeof again);
+  s->job.run_seed = 9; /* only shared draws are keyed by it */
+  train(s, again);
+  assert_memory_equal(flipped, again, sizeof again);
+  s->values->shuffle = CPU_SHUFFLE_RUN;
+  train(s, flipped);
+  assert_memory_not_equal(flipped, again, sizeof again);
+  end(s);
+}
+
+/* Moved by up to two columns of three, a column may be anywhere or nowhere, and less is learnt. */
+static void moved_columns_are_learnt_less(void **state) {
+  (void)state;
+  struct setting *s = begin((struct tutti_shape){SIDE, SIDE, 1});
+  float plain[ROWS][2], moved[ROWS][2];
+  train(s, plain);
+  s->values->augment_padding = 2;
+  train(s, moved);
+  assert_true(hits(moved) < 0.9 && hits(moved) > 0.5);
+  end(s);
+}
+
+static void only_images_are_varied(void **state) {
+  (void)state;
+  struct setting *s = begin((struct tutti_shape){1, 1, PIXELS});
+  s->values->augment_flip = true;
+  assert_int_equal(cpu_ops.check(s->backend, s->context, &s->job), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(s->context), "backend.augment_flip: the inputs are 9 features"));
+  end(s);
+  s = begin((struct tutti_shape){SIDE, SIDE, 1});
+  s->values->augment_padding = SIDE;
+  assert_int_equal(cpu_ops.check(s->backend, s->context, &s->job), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(s->context), "cannot be moved by 3 of them"));
+  end(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(mirrored_twins_cannot_be_told_apart),
+                                     cmocka_unit_test(moved_columns_are_learnt_less),
+                                     cmocka_unit_test(only_images_are_varied)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
