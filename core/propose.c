@@ -15,6 +15,7 @@ struct tutti_proposer {
 
   /* Everything asked for, in that order. */
   size_t asked, asked_room, pending;
+  size_t batch;                 /* index of the first one asked for since the last result */
   tutti_candidate **candidates; /* [asked] */
   double *losses;               /* [asked]: NaN where there is none */
   uint64_t *trials;             /* [asked] */
@@ -28,6 +29,7 @@ struct tutti_proposer {
   double *vectors;                /* [observed_room][width] */
   double *values;                 /* [observed_room]: transformed losses */
   size_t fed;                     /* observations that the surrogate's fit has; 0: fit anew */
+  size_t stand_ins;               /* pending candidates behind the observations */
 
   size_t waiting, waiting_room; /* failed before any loss was finite: indices of `candidates` */
   size_t *waiters;
@@ -213,6 +215,7 @@ enum tutti_status tutti_proposer_told(tutti_context *context, tutti_proposer *pr
     return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "trial %llu was told twice", (unsigned long long)trial);
   proposer->outstanding[index] = false;
   proposer->pending--;
+  proposer->batch = proposer->asked;
   if (!isfinite(loss))
     return observe_failure(context, proposer, index);
   proposer->losses[index] = loss;
@@ -275,21 +278,23 @@ static enum tutti_status place_pending(tutti_context *context, tutti_proposer *p
   size_t place = proposer->observed;
   double lie = lie_of(proposer);
   TUTTI_TRY(context, reserve_points(context, proposer, place + proposer->pending + 1));
-  for (size_t i = 0; i < proposer->asked; i++)
+  for (size_t i = proposer->setup.pending == TUTTI_PENDING_LIAR_BATCH ? proposer->batch : 0; i < proposer->asked; i++)
     if (proposer->outstanding[i])
       place_point(proposer, place++, proposer->candidates[i], lie);
+  proposer->stand_ins = place - proposer->observed;
   return TUTTI_OK;
 }
 
 /* The surrogate with what is observed and what is pending. */
 static enum tutti_status model(tutti_context *context, tutti_proposer *proposer) {
-  if (proposer->setup.pending == TUTTI_PENDING_LIAR && proposer->pending > 0) {
+  bool liar = proposer->setup.pending == TUTTI_PENDING_LIAR || proposer->setup.pending == TUTTI_PENDING_LIAR_BATCH;
+  if (liar && proposer->stand_ins > 0) {
     proposer->fed = 0; /* lies cannot be taken back */
-    return fit(context, proposer, proposer->observed + proposer->pending);
+    return fit(context, proposer, proposer->observed + proposer->stand_ins);
   }
   TUTTI_TRY(context, learn(context, proposer));
-  if (proposer->setup.pending == TUTTI_PENDING_HALLUCINATE && proposer->pending > 0) {
-    struct tutti_points pending = points_of(proposer, proposer->observed, proposer->pending);
+  if (proposer->setup.pending == TUTTI_PENDING_HALLUCINATE && proposer->stand_ins > 0) {
+    struct tutti_points pending = points_of(proposer, proposer->observed, proposer->stand_ins);
     TUTTI_TRY(context, tutti_surrogate_hallucinate(context, proposer->surrogate, &pending));
   }
   return TUTTI_OK;
@@ -316,7 +321,7 @@ static enum tutti_status gradient(void *argument, tutti_context *context, const 
 
 static enum tutti_status judge(tutti_context *context, tutti_proposer *proposer, const struct tutti_standing *standing,
                                const tutti_candidate *candidate, unsigned round, bool *accept) {
-  size_t place = proposer->observed + proposer->pending; /* there is room: place_pending */
+  size_t place = proposer->observed + proposer->stand_ins; /* there is room: place_pending */
   place_point(proposer, place, candidate, NAN);
   struct tutti_points proposal = points_of(proposer, place, 1);
   return tutti_acquisition_judge(context, proposer->acquisition, standing, &proposal, round, accept);
@@ -376,7 +381,7 @@ enum tutti_status tutti_proposer_propose(tutti_context *context, tutti_proposer 
   if (proposer->observed == 0)
     return tutti_proposer_draw(context, proposer, trial, candidate);
   TUTTI_TRY_OUT(context, place_pending(context, proposer));
-  struct tutti_points all = points_of(proposer, 0, proposer->observed + proposer->pending);
+  struct tutti_points all = points_of(proposer, 0, proposer->observed + proposer->stand_ins);
   struct tutti_standing standing = {.size = sizeof(standing),
                                     .best = extreme_value(proposer, -1),
                                     .step = trial,

@@ -6,25 +6,21 @@
    Deviations: a Sobol design instead of a random one by default; candidates that are being trained are hallucinated
    (Desautels, Krause, Burdick, "Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization",
    JMLR 2014) instead of integrated over, since that costs one row of a Cholesky factor each. */
+#include "model_impl.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tutti/plugin.h>
-#include <tutti/propose.h>
 
 enum { BO_SOBOL, BO_RANDOM };
 
 struct bo_config {
   int64_t initial;
-  int design, pending, lie, failed, transform;
-  const char *surrogate, *acquisition, *maximiser;
+  int design;
+  struct model_config model;
 };
 
 static const char *const bo_designs[] = {"sobol", "random", NULL};
-static const char *const bo_pendings[] = {"auto", "hallucinate", "liar", "none", NULL};
-static const char *const bo_lies[] = {"min", "mean", "max", NULL};
-static const char *const bo_faileds[] = {"worst", "ignore", NULL};
-static const char *const bo_transforms[] = {"none", "log", NULL};
 
 static const struct tutti_param bo_params[] = {
     {.name = "initial",
@@ -41,50 +37,7 @@ static const struct tutti_param bo_params[] = {
      .choices = bo_designs,
      .doc =
          "Where they come from: Sobol points of the joint domain (random ones for spaces without), or random draws."},
-    {.name = "pending",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct bo_config, pending),
-     .preset = "auto",
-     .choices = bo_pendings,
-     .doc =
-         "What stands in for results that are outstanding: lower deviations, lies, or nothing; auto: hallucinate where "
-         "the surrogate can, else lie."},
-    {.name = "lie",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct bo_config, lie),
-     .preset = "min",
-     .choices = bo_lies,
-     .doc = "The lie: least, mean or greatest value observed."},
-    {.name = "failed",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct bo_config, failed),
-     .preset = "worst",
-     .choices = bo_faileds,
-     .doc = "What a failed trial teaches: that its value is the worst so far, or nothing."},
-    {.name = "transform",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct bo_config, transform),
-     .preset = "none",
-     .choices = bo_transforms,
-     .doc = "What the surrogate models: the loss, or its logarithm, for losses over orders of magnitude."},
-    {.name = "surrogate",
-     .type = TUTTI_PARAM_PLUGIN,
-     .offset = offsetof(struct bo_config, surrogate),
-     .preset = "gp",
-     .kind = TUTTI_KIND_SURROGATE,
-     .doc = "Model of the losses."},
-    {.name = "acquisition",
-     .type = TUTTI_PARAM_PLUGIN,
-     .offset = offsetof(struct bo_config, acquisition),
-     .preset = "ei",
-     .kind = TUTTI_KIND_ACQUISITION,
-     .doc = "What a candidate is worth."},
-    {.name = "maximiser",
-     .type = TUTTI_PARAM_PLUGIN,
-     .offset = offsetof(struct bo_config, maximiser),
-     .preset = "sobol-lbfgs",
-     .kind = TUTTI_KIND_MAXIMISER,
-     .doc = "Search for the candidate that is worth most."},
+    MODEL_PARAMS(struct bo_config, "auto", "gp", "ei", "sobol-lbfgs"),
 };
 
 struct bo {
@@ -110,14 +63,7 @@ static enum tutti_status builder_create_bo(tutti_context *context, const void *c
   enum tutti_status status;
   struct bo *self = NULL;
   /* Up to twice the design, hyperparameters of a model move with each observation: fit anew. */
-  struct tutti_proposer_setup proposer = {.size = sizeof(proposer),
-                                          .host = setup->host,
-                                          .seed = tutti_host_seed(setup->host),
-                                          .begin = 2 * (size_t)config->initial,
-                                          .pending = (enum tutti_pending)config->pending,
-                                          .lie = (enum tutti_lie)config->lie,
-                                          .failed = (enum tutti_failed)config->failed,
-                                          .transform = (enum tutti_transform)config->transform};
+  struct tutti_proposer_setup proposer = model_setup(&config->model, setup->host, NULL, 2 * (size_t)config->initial);
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->scope = tutti_host_scope(setup->host);
@@ -191,7 +137,7 @@ static void origin_bo(const struct bo *self, double worth, struct tutti_proposal
   if (isnan(worth))
     snprintf(proposal->origin, sizeof(proposal->origin), "random");
   else
-    snprintf(proposal->origin, sizeof(proposal->origin), "%s %.4g", self->config->acquisition, worth);
+    snprintf(proposal->origin, sizeof(proposal->origin), "%s %.4g", self->config->model.acquisition, worth);
 }
 
 static enum tutti_status builder_ask_bo(void *instance, tutti_context *context, uint64_t trial,

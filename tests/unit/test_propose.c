@@ -256,6 +256,27 @@ static void test_lies(void **state) {
   }
 }
 
+/* Lies of an older batch are forgotten with the next result. */
+static void test_lies_of_a_batch(void **state) {
+  struct toy toy;
+  (void)state;
+  begin(&toy, "recorder", 500);
+  tutti_proposer *proposer = make(
+      &toy, (struct tutti_proposer_setup){.pending = TUTTI_PENDING_LIAR_BATCH, .lie = TUTTI_LIE_MIN});
+  for (uint64_t i = 0; i < 4; i++)
+    asked(&toy, proposer, i);
+  told(&toy, proposer, 0, 8);
+  told(&toy, proposer, 1, 5); /* 2 and 3 are outstanding, but of an older batch */
+  check_calls(&toy, proposer, "fit 2; ");
+  asked(&toy, proposer, 4);
+  asked(&toy, proposer, 5);
+  check_calls(&toy, proposer, "fit 4; ");
+  assert_memory_equal(record.values, ((double[]){8, 5, 5, 5}), 4 * sizeof(double));
+  told(&toy, proposer, 4, 9);
+  check_calls(&toy, proposer, "fit 3; ");
+  end(&toy, proposer);
+}
+
 static void test_pending_left_alone(void **state) {
   struct toy toy;
   (void)state;
@@ -383,6 +404,7 @@ int main(void) {
       cmocka_unit_test(test_order_of_learning),
       cmocka_unit_test(test_hallucinated_while_pending),
       cmocka_unit_test(test_lies),
+      cmocka_unit_test(test_lies_of_a_batch),
       cmocka_unit_test(test_pending_left_alone),
       cmocka_unit_test(test_refuses_what_cannot_hallucinate),
       cmocka_unit_test(test_failures),

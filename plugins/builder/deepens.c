@@ -1,0 +1,214 @@
+/* deepens.c - deep ensembles: one configuration trained from as many initialisations as the budget has networks
+   (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles",
+   NeurIPS 2017; with the best of a random pool as the configuration, DeepEns(RS) of Zaidi et al., NeurIPS 2021).
+
+   The configuration is the only one that the recipe leaves, or comes from elsewhere (`from`): the best trial of another run, or
+   a file. Initial weights and mini-batches differ from trial to trial, and from those of the run that it comes from. Selector
+   `all` makes the ensemble of everything that was trained.
+
+   Deviation: no adversarial examples, which the paper trains with and the later literature leaves out. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tutti/catalogue.h>
+#include <tutti/plugin.h>
+
+struct deepens_config {
+  const char *from;
+  int64_t trial;
+};
+
+static const struct tutti_param deepens_params[] = {
+    {.name = "from",
+     .type = TUTTI_PARAM_PATH,
+     .offset = offsetof(struct deepens_config, from),
+     .preset = "",
+     .doc = "Where the configuration comes from: a run directory, whose space and searched hyperparameters are those of this "
+            "recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: the recipe leaves just one."},
+    {.name = "trial",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct deepens_config, trial),
+     .preset = "-1",
+     .min = -1,
+     .max = 1000000000,
+     .doc = "Trial of that run; -1: the one of the least loss."},
+};
+
+struct deepens {
+  const struct deepens_config *config;
+  const tutti_scope *scope;
+  uint64_t seed;
+  tutti_candidate *configuration;
+};
+
+/* --- the configuration --------------------------------------------------------------------------------------------- */
+
+/* The trial that is looked for, while a catalogue is visited. */
+struct finding {
+  tutti_context *context;
+  int64_t wanted; /* -1: the best */
+  double loss;
+  char *candidate;
+};
+
+static enum tutti_status visit_deepens(void *argument, const struct tutti_trial *trial) {
+  struct finding *finding = argument;
+  bool finished = trial->done && trial->state == TUTTI_STATE_FINISHED && isfinite(trial->loss);
+  bool better = finding->wanted < 0 ? finished && !(trial->loss >= finding->loss)
+                                    : trial->number == (uint64_t)finding->wanted;
+  if (!better)
+    return TUTTI_OK;
+  tutti_free(finding->candidate);
+  finding->candidate = NULL;
+  finding->loss = trial->loss;
+  return tutti_strdup(finding->context, trial->candidate, &finding->candidate);
+}
+
+static enum tutti_status read_run_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
+  struct finding finding = {.context = context, .wanted = self->config->trial, .loss = NAN};
+  tutti_catalogue *catalogue = NULL;
+  char *path = NULL;
+  enum tutti_status status;
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/catalogue.sqlite", self->config->from));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
+  TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, catalogue, visit_deepens, &finding));
+  if (!finding.candidate && finding.wanted < 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[builder] from: no trial of %s has finished with a loss yet",
+                        self->config->from);
+  else if (!finding.candidate)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[builder] trial: %s has no trial %lld", self->config->from,
+                        (long long)finding.wanted);
+  *candidate = finding.candidate;
+out:
+  tutti_catalogue_close(catalogue);
+  tutti_free(path);
+  return status;
+}
+
+/* A file may leave the seed out: each trial has its own. */
+static enum tutti_status read_file_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
+  json_error_t error = {.text = ""};
+  json_t *root = json_load_file(self->config->from, JSON_REJECT_DUPLICATES, &error);
+  if (!root)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[builder] from: expected a run directory or a candidate as JSON; %s, line %d: %s",
+                      self->config->from, error.line, error.text);
+  if (json_is_object(root) && !json_object_get(root, "seed"))
+    json_object_set_new(root, "seed", json_string("0"));
+  char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  enum tutti_status status =
+      text ? tutti_strdup(context, text, candidate)
+           : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder deepens: no memory for %s", self->config->from);
+  free(text);
+  json_decref(root);
+  return status;
+}
+
+static enum tutti_status read_configuration_deepens(struct deepens *self, tutti_context *context) {
+  struct stat facts;
+  bool folder = stat(self->config->from, &facts) == 0 && S_ISDIR(facts.st_mode);
+  enum tutti_status status;
+  char *candidate = NULL;
+  TUTTI_TRY_OUT(context, folder ? read_run_deepens(self, context, &candidate) : read_file_deepens(self, context, &candidate));
+  status = tutti_scope_parse(context, self->scope, candidate, &self->configuration);
+  if (status != TUTTI_OK)
+    status = tutti_error_prefix(context, status,
+                                "[builder] from: the configuration of %s is none of this recipe (space and searched "
+                                "hyperparameters have to be the same): ",
+                                self->config->from);
+out:
+  tutti_free(candidate);
+  return status;
+}
+
+static enum tutti_status only_configuration_deepens(struct deepens *self, tutti_context *context) {
+  const tutti_domain *joint = tutti_scope_joint(self->scope);
+  struct tutti_random random;
+  if (!joint || tutti_domain_cardinality(joint) > 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[builder] from: the recipe leaves more than one configuration: name the run or the file that has the "
+                      "one to train, or fix architecture (space fixed) and hyperparameters");
+  tutti_random_init(&random, self->seed, "deepens", 0);
+  return tutti_scope_sample(context, self->scope, &random, 0, &self->configuration);
+}
+
+/* --- life ---------------------------------------------------------------------------------------------------------- */
+
+static void builder_destroy_deepens(void *instance) {
+  struct deepens *self = instance;
+  tutti_candidate_unref(self->configuration);
+  tutti_free(self);
+}
+
+static enum tutti_status builder_create_deepens(tutti_context *context, const void *config, const void *setup_,
+                                                void **instance) {
+  const struct tutti_builder_setup *setup = setup_;
+  enum tutti_status status;
+  struct deepens *self = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  self->config = config;
+  self->scope = tutti_host_scope(setup->host);
+  self->seed = tutti_host_seed(setup->host);
+  TUTTI_TRY_OUT(context, *self->config->from ? read_configuration_deepens(self, context)
+                                             : only_configuration_deepens(self, context));
+  *instance = self;
+  return TUTTI_OK;
+out:
+  builder_destroy_deepens(self);
+  return status;
+}
+
+/* --- ask and tell -------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status builder_ask_deepens(void *instance, tutti_context *context, uint64_t trial,
+                                             struct tutti_proposal *proposal) {
+  struct deepens *self = instance;
+  struct tutti_random random;
+  tutti_random_init(&random, self->seed, "deepens seed", trial);
+  proposal->parent = TUTTI_NO_TRIAL;
+  snprintf(proposal->origin, sizeof(proposal->origin), "initialisation %llu", (unsigned long long)trial);
+  return tutti_scope_candidate(context, self->scope, tutti_candidate_genotype(self->configuration),
+                               tutti_candidate_hyperparameters(self->configuration), tutti_random_u64(&random),
+                               &proposal->candidate);
+}
+
+/* A resumed run goes on with what it began with, whatever the other run has found since. */
+static enum tutti_status builder_adopt_deepens(void *instance, tutti_context *context, uint64_t trial,
+                                               const struct tutti_proposal *proposal) {
+  struct deepens *self = instance;
+  (void)context, (void)trial;
+  tutti_candidate_unref(self->configuration);
+  self->configuration = tutti_candidate_ref(proposal->candidate);
+  return TUTTI_OK;
+}
+
+/* Nothing is learnt from results. */
+static enum tutti_status builder_tell_deepens(void *instance, tutti_context *context,
+                                              const struct tutti_result *result) {
+  (void)instance, (void)context, (void)result;
+  return TUTTI_OK;
+}
+
+static const struct tutti_builder_ops deepens_ops = {
+    .size = sizeof(struct tutti_builder_ops),
+    .ask = builder_ask_deepens,
+    .tell = builder_tell_deepens,
+    .adopt = builder_adopt_deepens,
+};
+
+static const struct tutti_descriptor deepens_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "deepens"),
+    .version = "1.0",
+    .summary = "deep ensembles: one configuration, many initialisations",
+    .source = "Lakshminarayanan, Pritzel, Blundell, Simple and scalable predictive uncertainty estimation using deep "
+              "ensembles, NeurIPS 2017",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(deepens_params, struct deepens_config),
+    .create = builder_create_deepens,
+    .destroy = builder_destroy_deepens,
+    .ops = &deepens_ops,
+};
+
+TUTTI_PLUGIN(deepens_descriptor)
