@@ -98,6 +98,7 @@ unit_tests += %D%/unit/test_text
 
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
+cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/help.sh
 cli_tests += %D%/cli/ini.sh

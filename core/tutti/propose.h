@@ -18,7 +18,7 @@ enum tutti_pending {
   TUTTI_PENDING_AUTO,        /* hallucinate where the surrogate can, else lie */
   TUTTI_PENDING_HALLUCINATE, /* they lower the standard deviation, and leave the mean */
   TUTTI_PENDING_LIAR,        /* they count as observed with a made-up value */
-  TUTTI_PENDING_LIAR_BATCH,  /* likewise, but only those asked for since the last result: a lie is forgotten when one is told */
+  TUTTI_PENDING_LIAR_BATCH, /* likewise, but only those asked for since the last result: a lie is forgotten when one is told */
   TUTTI_PENDING_NONE
 };
 enum tutti_lie { TUTTI_LIE_MIN, TUTTI_LIE_MEAN, TUTTI_LIE_MAX };

@@ -39,8 +39,9 @@ static const struct tutti_param agebo_params[] = {
      .min = 1,
      .max = 1000000,
      .unit = "trials",
-     .doc = "Finished trials that may be parents, the latest ones; architectures are random until there are so many. The "
-            "paper's 100 suits its budget of 500: take a fifth of the budget."},
+     .doc =
+         "Finished trials that may be parents, the latest ones; architectures are random until there are so many. The "
+         "paper's 100 suits its budget of 500: take a fifth of the budget."},
     {.name = "sample",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct agebo_config, sample),
@@ -99,14 +100,16 @@ static enum tutti_status check_agebo(tutti_context *context, const struct agebo 
                       "[builder] sample: %lld is more than population, %lld: no parents could be drawn",
                       (long long)config->sample, (long long)config->population);
   if (architectures && tutti_domain_cardinality(architectures) <= 1)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "[space] has a single architecture, and builder agebo evolves architectures: give the space choices, "
-                      "or search hyperparameters alone with builder bo or nes-rs");
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "[space] has a single architecture, and builder agebo evolves architectures: give the space choices, "
+        "or search hyperparameters alone with builder bo or nes-rs");
   if (config->architecture == ARCHITECTURE_EVOLUTION && budget > 0 && (uint64_t)config->population >= budget)
-    tutti_log(context, TUTTI_LOG_WARNING,
-              "[builder] population = %lld is not full before the budget of %llu networks is spent: every architecture will "
-              "be random; a fifth of the budget is usual",
-              (long long)config->population, (unsigned long long)budget);
+    tutti_log(
+        context, TUTTI_LOG_WARNING,
+        "[builder] population = %lld is not full before the budget of %llu networks is spent: every architecture will "
+        "be random; a fifth of the budget is usual",
+        (long long)config->population, (unsigned long long)budget);
   return TUTTI_OK;
 }
 
@@ -178,8 +181,7 @@ static bool strikes_architecture_agebo(const struct agebo *self, const tutti_gen
 /* A child of the best of a sample: of its architecture, or where both evolve, of one of the two. */
 static enum tutti_status evolve_agebo(struct agebo *self, tutti_context *context, struct tutti_random *random,
                                       struct parts *parts) {
-  struct tutti_individual parent =
-      tutti_population_tournament(self->population, random, (size_t)self->config->sample);
+  struct tutti_individual parent = tutti_population_tournament(self->population, random, (size_t)self->config->sample);
   const tutti_genotype *genotype = tutti_candidate_genotype(parent.candidate);
   const double *point = tutti_candidate_hyperparameters(parent.candidate);
   bool both = self->config->hyperparameters == HYPERPARAMETERS_EVOLUTION;
@@ -292,11 +294,11 @@ static enum tutti_status builder_describe_agebo(void *instance, tutti_context *c
   double best = INFINITY;
   for (size_t i = 0; i < members; i++)
     best = fmin(best, tutti_population_at(self->population, i).loss);
-  json_t *object = json_pack(
-      "{s:I, s:I, s:o, s:I}", "population", (json_int_t)members, "oldest",
-      members ? (json_int_t)tutti_population_at(self->population, 0).trial : (json_int_t)-1, "best_of_population",
-      members ? json_real(best) : json_null(), "observed",
-      self->proposer ? (json_int_t)tutti_proposer_observed_count(self->proposer) : (json_int_t)0);
+  json_t *object =
+      json_pack("{s:I, s:I, s:o, s:I}", "population", (json_int_t)members, "oldest",
+                members ? (json_int_t)tutti_population_at(self->population, 0).trial : (json_int_t)-1,
+                "best_of_population", members ? json_real(best) : json_null(), "observed",
+                self->proposer ? (json_int_t)tutti_proposer_observed_count(self->proposer) : (json_int_t)0);
   char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   enum tutti_status status =
       text ? tutti_strdup(context, text, json)
@@ -318,8 +320,9 @@ static const struct tutti_descriptor agebo_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "agebo"),
     .version = "1.0",
     .summary = "aging evolution of architectures with Bayesian optimisation of hyperparameters",
-    .source = "Egele et al., AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification, ICPR 2022, Algorithm 1; "
-              "Real et al., Regularized evolution for image classifier architecture search, AAAI 2019",
+    .source =
+        "Egele et al., AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification, ICPR 2022, Algorithm 1; "
+        "Real et al., Regularized evolution for image classifier architecture search, AAAI 2019",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(agebo_params, struct agebo_config),
     .create = builder_create_agebo,

@@ -2,8 +2,8 @@
    (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles",
    NeurIPS 2017; with the best of a random pool as the configuration, DeepEns(RS) of Zaidi et al., NeurIPS 2021).
 
-   The configuration is the only one that the recipe leaves, or comes from elsewhere (`from`): the best trial of another run, or
-   a file. Initial weights and mini-batches differ from trial to trial, and from those of the run that it comes from. Selector
+   The configuration is the only one that the recipe leaves (else one of them, at random), or comes from elsewhere (`from`): the
+   best trial of another run, or a file. Initial weights and mini-batches differ from trial to trial, and from those of the run that it comes from. Selector
    `all` makes the ensemble of everything that was trained.
 
    Deviation: no adversarial examples, which the paper trains with and the later literature leaves out. */
@@ -25,8 +25,10 @@ static const struct tutti_param deepens_params[] = {
      .type = TUTTI_PARAM_PATH,
      .offset = offsetof(struct deepens_config, from),
      .preset = "",
-     .doc = "Where the configuration comes from: a run directory, whose space and searched hyperparameters are those of this "
-            "recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: the recipe leaves just one."},
+     .doc = "Where the configuration comes from: a run directory, whose space and searched hyperparameters are those "
+            "of this "
+            "recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: one that the recipe "
+            "leaves is drawn, the only one where it fixes all."},
     {.name = "trial",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct deepens_config, trial),
@@ -56,8 +58,8 @@ struct finding {
 static enum tutti_status visit_deepens(void *argument, const struct tutti_trial *trial) {
   struct finding *finding = argument;
   bool finished = trial->done && trial->state == TUTTI_STATE_FINISHED && isfinite(trial->loss);
-  bool better = finding->wanted < 0 ? finished && !(trial->loss >= finding->loss)
-                                    : trial->number == (uint64_t)finding->wanted;
+  bool better =
+      finding->wanted < 0 ? finished && !(trial->loss >= finding->loss) : trial->number == (uint64_t)finding->wanted;
   if (!better)
     return TUTTI_OK;
   tutti_free(finding->candidate);
@@ -111,7 +113,8 @@ static enum tutti_status read_configuration_deepens(struct deepens *self, tutti_
   bool folder = stat(self->config->from, &facts) == 0 && S_ISDIR(facts.st_mode);
   enum tutti_status status;
   char *candidate = NULL;
-  TUTTI_TRY_OUT(context, folder ? read_run_deepens(self, context, &candidate) : read_file_deepens(self, context, &candidate));
+  TUTTI_TRY_OUT(context,
+                folder ? read_run_deepens(self, context, &candidate) : read_file_deepens(self, context, &candidate));
   status = tutti_scope_parse(context, self->scope, candidate, &self->configuration);
   if (status != TUTTI_OK)
     status = tutti_error_prefix(context, status,
@@ -123,13 +126,15 @@ out:
   return status;
 }
 
-static enum tutti_status only_configuration_deepens(struct deepens *self, tutti_context *context) {
+/* The only configuration that the recipe leaves, or one of them. */
+static enum tutti_status draw_configuration_deepens(struct deepens *self, tutti_context *context) {
   const tutti_domain *joint = tutti_scope_joint(self->scope);
   struct tutti_random random;
   if (!joint || tutti_domain_cardinality(joint) > 1)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "[builder] from: the recipe leaves more than one configuration: name the run or the file that has the "
-                      "one to train, or fix architecture (space fixed) and hyperparameters");
+    tutti_log(
+        context, TUTTI_LOG_WARNING,
+        "[builder] from: the recipe leaves more than one configuration, and one was drawn at random; name the run or "
+        "the file that has the one to train");
   tutti_random_init(&random, self->seed, "deepens", 0);
   return tutti_scope_sample(context, self->scope, &random, 0, &self->configuration);
 }
@@ -152,7 +157,7 @@ static enum tutti_status builder_create_deepens(tutti_context *context, const vo
   self->scope = tutti_host_scope(setup->host);
   self->seed = tutti_host_seed(setup->host);
   TUTTI_TRY_OUT(context, *self->config->from ? read_configuration_deepens(self, context)
-                                             : only_configuration_deepens(self, context));
+                                             : draw_configuration_deepens(self, context));
   *instance = self;
   return TUTTI_OK;
 out:

@@ -60,14 +60,16 @@ struct hyperens {
 static enum tutti_status check_hyperens(tutti_context *context, const struct hyperens *self, uint64_t stratified) {
   uint64_t budget = tutti_host_budget(self->host);
   if (stratified >= budget)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "[builder] configurations x initialisations: %llu networks leave none of the budget of %llu to the "
-                      "random phase",
-                      (unsigned long long)stratified, (unsigned long long)budget);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "[builder] configurations x initialisations: %llu networks leave none of the budget of %llu to the "
+        "random phase",
+        (unsigned long long)stratified, (unsigned long long)budget);
   const struct tutti_task *task = tutti_host_task(self->host);
   if (task && task->kind == TUTTI_TASK_VALUE)
-    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                      "[builder] configurations: strata are selected by predictions, and this recipe has no data: take 0");
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_UNSUPPORTED,
+        "[builder] configurations: strata are selected by predictions, and this recipe has no data: take 0");
   return TUTTI_OK;
 }
 
@@ -118,7 +120,8 @@ static enum tutti_status select_hyperens(struct hyperens *self, tutti_context *c
   tutti_ensemble *ensemble = NULL;
   enum tutti_status status;
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_selector_select(context, self->selector, pool, (size_t)self->config->configurations, ensemble));
+  TUTTI_TRY_OUT(context,
+                tutti_selector_select(context, self->selector, pool, (size_t)self->config->configurations, ensemble));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_ensemble_size(ensemble), sizeof(*self->strata), &self->strata));
   self->strata_count = tutti_ensemble_size(ensemble);
   for (size_t i = 0; i < self->strata_count; i++)

@@ -79,7 +79,8 @@ static struct tutti_proposal ask(struct toy *toy, tutti_builder *builder, uint64
   return proposal;
 }
 
-static void tell(struct toy *toy, tutti_builder *builder, uint64_t trial, const tutti_candidate *candidate, bool fails) {
+static void tell(struct toy *toy, tutti_builder *builder, uint64_t trial, const tutti_candidate *candidate,
+                 bool fails) {
   struct tutti_result result = {.size = sizeof(result),
                                 .trial = trial,
                                 .candidate = candidate,

@@ -261,8 +261,8 @@ static void test_lies_of_a_batch(void **state) {
   struct toy toy;
   (void)state;
   begin(&toy, "recorder", 500);
-  tutti_proposer *proposer = make(
-      &toy, (struct tutti_proposer_setup){.pending = TUTTI_PENDING_LIAR_BATCH, .lie = TUTTI_LIE_MIN});
+  tutti_proposer *proposer =
+      make(&toy, (struct tutti_proposer_setup){.pending = TUTTI_PENDING_LIAR_BATCH, .lie = TUTTI_LIE_MIN});
   for (uint64_t i = 0; i < 4; i++)
     asked(&toy, proposer, i);
   told(&toy, proposer, 0, 8);
