@@ -369,6 +369,19 @@ static enum tutti_status check_sections(tutti_context *context, const tutti_reci
   return TUTTI_OK;
 }
 
+/* An ensemble has no more members than networks are trained: who asks for more by name has mistaken one of the two. */
+static enum tutti_status check_size(tutti_context *context, const tutti_recipe *recipe) {
+  const struct recipe_entry *entry = tutti_recipe_find(recipe, "selector", "size");
+  long long budget = (long long)tutti_recipe_run(recipe)->budget;
+  long long size = entry ? strtoll(entry->value, NULL, 10) : 0;
+  if (size <= budget)
+    return TUTTI_OK;
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                 "expected at most run.budget, the networks that are trained (%lld); found %lld members", budget, size);
+  return tutti_recipe_blame(context, entry, status);
+}
+
 enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe) {
   struct tutti_host_facts facts = {.size = sizeof facts};
   /* The recipe itself is the file that was read first; those that it extends follow. */
@@ -378,6 +391,7 @@ enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recip
   TUTTI_TRY(context, check_sections(context, recipe));
   TUTTI_TRY(context, tutti_recipe_set_hyperparameters(context, recipe));
   TUTTI_TRY(context, check_needed(context, recipe));
+  TUTTI_TRY(context, check_size(context, recipe));
   enum tutti_status status = tutti_host_check(context, recipe->host);
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
 }

@@ -39,6 +39,16 @@ refuse 's/^budget = 6/budget/' wrong.ini:4
 refuse 's/^\[run\]/[run/' wrong.ini:1
 refuse '$a extends = absent.ini' wrong.ini
 
+# Searches and ensembles that cannot be: more members than networks, evolution without parents or choices, a negative bound.
+refuse 's/^size = 3/size = 7/' wrong.ini:22 '[selector] size' "run.budget" 6 7
+agebo='s/nes-rs/agebo/;s/= mlp/= dense-skip/'
+refuse "$agebo;s/= agebo/&\npopulation = 5\nsample = 6/" "sample: 6" "population, 5"
+refuse "$agebo;s/= dense-skip/= fixed/" "a single architecture"
+refuse "$agebo;s/= dense-skip/&\nwidths = 16\nactivations = relu\nidentity = no\nskips = 0/" "nothing to choose"
+refuse "$agebo;s/= dense-skip/&\nwidths =/" '[space] widths' "found nothing"
+refuse "$agebo;\$ a [acquisition]\nkappa = -0.1" wrong.ini:23 '[acquisition] kappa' -0.1
+refuse "s/nes-rs/hyperens\nconfigurations = 3\ninitialisations = 2/" "configurations x initialisations" 6
+
 # A network of one's own: not there, no network, of other shapes, of a layer that the backend lacks.
 own=s/mlp/fixed\\nnetwork\ =\ net.json/
 refuse "$own" '[space] network' net.json
