@@ -93,6 +93,7 @@ unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_space_dense_skip
 unit_tests += %D%/unit/test_space_fixed
 unit_tests += %D%/unit/test_space_mlp
+unit_tests += %D%/unit/test_stacking
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const growth_losses[] = {"auto", "nll", "error", "brier", "mse", NULL};
+const char *const growth_losses[] = {"auto", "nll", "brier", "mse", "error", NULL};
 const char *const growth_densities[] = {"mixture", "moments", NULL};
 const char *const growth_epistemic[] = {"unbiased", "population", NULL};
 const char *const growth_keeps[] = {"last", "best", NULL};
@@ -22,8 +22,8 @@ struct selector_growth {
 };
 
 enum tutti_loss growth_loss(int choice) {
-  static const enum tutti_loss losses[] = {TUTTI_LOSS_COUNT, TUTTI_LOSS_NLL, TUTTI_LOSS_ERROR, TUTTI_LOSS_BRIER,
-                                           TUTTI_LOSS_MSE};
+  static const enum tutti_loss losses[] = {TUTTI_LOSS_COUNT, TUTTI_LOSS_NLL, TUTTI_LOSS_BRIER, TUTTI_LOSS_MSE,
+                                           TUTTI_LOSS_ERROR};
   return losses[choice];
 }
 
@@ -96,8 +96,7 @@ static enum tutti_status try_loss(tutti_context *context, const struct tutti_ens
                                   struct growth *growth, bool *some) {
   tutti_ensemble_loss_destroy(growth->loss);
   growth->loss = NULL;
-  growth->loss_name = tutti_loss_names()[options->loss];
-  growth->unit = options->loss == TUTTI_LOSS_NLL ? 1 : 0;
+  growth->minimised = options->loss;
   TUTTI_TRY(context, tutti_ensemble_loss_create(context, growth->pool, options, &growth->loss));
   tutti_ensemble_loss_each(growth->loss, growth->own);
   *some = false;
@@ -132,7 +131,7 @@ enum tutti_status growth_open(tutti_context *context, const struct growth_config
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
                     "none of the %zu models has a %s that is a number: nothing to choose from", pool->models,
-                    growth->loss_name);
+                    tutti_loss_names()[growth->minimised]);
 }
 
 void growth_close(struct growth *growth) {
@@ -202,7 +201,7 @@ enum tutti_status growth_finish(tutti_context *context, const struct growth *gro
       TUTTI_TRY(context, tutti_ensemble_add(context, ensemble, trial, 1));
     TUTTI_TRY(context, tutti_ensemble_trace(context, ensemble, trial, pick->loss, note));
   }
-  return growth_trace_passed_over(context, growth->pool, growth->loss_name, growth->own, ensemble);
+  return growth_trace_passed_over(context, growth->pool, tutti_loss_names()[growth->minimised], growth->own, ensemble);
 }
 
 /* --- growing ------------------------------------------------------------------------------------------------------ */
@@ -223,7 +222,8 @@ enum tutti_status growth_take(tutti_context *context, struct growth *growth, str
 }
 
 bool growth_accepts(const struct growth *growth, enum growth_accept accept, double loss) {
-  double now = growth->path[growth->picks - 1].loss, rounding = ROUNDING * fmax(fabs(now), growth->unit);
+  double now = growth->path[growth->picks - 1].loss, unit = growth->minimised == TUTTI_LOSS_NLL ? 1 : 0;
+  double rounding = ROUNDING * fmax(fabs(now), unit);
   switch (accept) {
   case GROWTH_ACCEPT_BETTER:
     return now - loss > rounding;

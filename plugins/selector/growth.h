@@ -69,8 +69,7 @@ struct growth {
   const struct growth_config *config;
   const struct tutti_pool *pool;
   tutti_ensemble_loss *loss;
-  const char *loss_name;
-  double unit;    /* below which losses are not known more closely: 1 nat, or 0 */
+  enum tutti_loss minimised;
   double *own;    /* [models]: losses of the models alone */
   bool *barred;   /* [models]: not to be taken */
   size_t *copies; /* [models]: how often each was taken */

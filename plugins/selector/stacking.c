@@ -1,0 +1,168 @@
+/* selector stacking: convex weights of all models, minimising the validation loss of the mixture. Sparse: a model that the
+   mixture does not need has weight zero and is no member. For the mixture's NLL, Brier score and squared error the problem is
+   convex and the weights are its solution to within `tolerance`, whatever the start; for the NLL of one Gaussian with
+   the mixture's moments (density = moments) they are a local solution, found from the best single model.
+
+   Source: Wolpert, "Stacked generalization", Neural Networks 5 (1992); Breiman, "Stacked regressions", Machine Learning 24
+   (1996); as a baseline of ForwardSelect in Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset
+   shift" (NeurIPS 2021). Method: column generation with pairwise Frank-Wolfe steps (Lacoste-Julien and Jaggi, NeurIPS 2015).
+   Deviations:
+   - NES takes the softmax of free parameters and descends along gradients, which reaches the same minimum and never
+     ends at a weight of zero; here weights are on the simplex itself, and the distance from the minimum is known;
+   - `size` caps the members: those let in first stay, which need not be the best subset of that size; `least` drops members of
+     little weight. Weights are fitted again after either;
+   - density = moments takes the mixture's own variance (epistemic = population): the unbiased one jumps where a
+     second member's weight leaves zero, and has no minimum to be found by slopes. */
+#include "growth.h"
+#include "stacking/stacking_impl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct stacking_config {
+  struct growth_config growth;
+  double tolerance, least;
+  int64_t steps;
+};
+
+/* The error has no slope to follow. */
+static const char *const stacking_losses[] = {"auto", "nll", "brier", "mse", NULL};
+
+static const struct tutti_param stacking_params[] = {
+    {.name = "size",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct stacking_config, growth.size),
+     .preset = "0",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .unit = "members",
+     .doc = "Members of the ensemble, at most; 0: as many as the weights need."},
+    {.name = "loss",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct stacking_config, growth.loss),
+     .preset = "auto",
+     .choices = stacking_losses,
+     .doc =
+         "What the ensemble minimises on the validation rows; auto: nll, or mse where no model predicts a variance."},
+    {.name = "density",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct stacking_config, growth.density),
+     .preset = "mixture",
+     .choices = growth_densities,
+     .doc = "Regression's nll is that of the mixture of Gaussians, or of one Gaussian with the mixture's moments."},
+    {.name = "tolerance",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct stacking_config, tolerance),
+     .preset = "1e-6",
+     .min = 0,
+     .max = 1,
+     .doc = "How far the loss may be above its minimum: nats, or for brier and mse a share of the best model's loss."},
+    {.name = "least",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct stacking_config, least),
+     .preset = "0.001",
+     .min = 0,
+     .max = 1,
+     .doc = "A member with a smaller weight is dropped; the others are fitted again."},
+    {.name = "steps",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct stacking_config, steps),
+     .preset = "10000",
+     .min = 1,
+     .max = TUTTI_NO_LIMIT,
+     .unit = "steps",
+     .doc = "Shifts of weight from one model to another, at most."},
+};
+
+static double weight_stacking(const struct stacking_fit *fit, size_t model) {
+  for (size_t m = 0; m < fit->members; m++)
+    if (fit->member[m].model == model)
+      return fit->member[m].weight;
+  return 0;
+}
+
+/* How the fit came about: a step for each model that was let in or dropped. */
+static enum tutti_status trace_stacking(tutti_context *context, const struct stacking_fit *fit, size_t size,
+                                        tutti_ensemble *ensemble) {
+  for (size_t i = 0; i < fit->events; i++) {
+    const struct stacking_event *event = &fit->event[i];
+    char note[96], end[48] = "";
+    if (i + 1 == fit->events && fit->members >= size)
+      (void)snprintf(end, sizeof end, "; the end: %zu members", fit->members);
+    else if (i + 1 == fit->events)
+      (void)snprintf(end, sizeof end, "; the end: within %.1g of the minimum", fmax(fit->gap, 0));
+    if (event->dropped)
+      (void)snprintf(note, sizeof note, "dropped: weight %.2g%s", event->amount, end);
+    else if (i == 0)
+      (void)snprintf(note, sizeof note, "the best alone; final weight %.3g%s", weight_stacking(fit, event->model), end);
+    else
+      (void)snprintf(note, sizeof note, "let in: slope -%.2g; final weight %.3g%s", event->amount,
+                     weight_stacking(fit, event->model), end);
+    TUTTI_TRY(context,
+              tutti_ensemble_trace(context, ensemble, fit->mixture.pool->trials[event->model], event->loss, note));
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status fit_stacking(tutti_context *context, const struct stacking_config *config,
+                                      const struct growth *growth, size_t size, struct stacking_fit *fit) {
+  size_t *order = NULL;
+  TUTTI_TRY(context, growth_rank(context, growth->pool->models, growth->own, &order));
+  size_t first = order[0];
+  tutti_free(order);
+  fit->options = (struct stacking_options){
+      .tolerance = config->tolerance * (growth->minimised == TUTTI_LOSS_NLL ? 1 : growth->own[first]),
+      .least = config->least,
+      .members = size,
+      .steps = (size_t)config->steps,
+  };
+  fit->barred = growth->barred;
+  TUTTI_TRY(context, stacking_mixture_init(context, growth->pool, growth->minimised, config->growth.density != 0,
+                                           growth->barred, &fit->mixture));
+  TUTTI_TRY(context, stacking_fit_run(context, fit, first));
+  return TUTTI_OK;
+}
+
+static enum tutti_status selector_stacking_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+                                                  size_t count, tutti_ensemble *ensemble) {
+  enum tutti_status status;
+  const struct stacking_config *config = growth_config_of(self);
+  size_t size = growth_size(self, count);
+  struct growth growth;
+  struct stacking_fit fit = {0};
+  if (size == 0)
+    size = SIZE_MAX;
+  TUTTI_TRY_OUT(context, growth_open(context, &config->growth, pool, &growth));
+  TUTTI_TRY_OUT(context, fit_stacking(context, config, &growth, size, &fit));
+  for (size_t m = 0; m < fit.members; m++)
+    TUTTI_TRY_OUT(context,
+                  tutti_ensemble_add(context, ensemble, pool->trials[fit.member[m].model], fit.member[m].weight));
+  TUTTI_TRY_OUT(context, trace_stacking(context, &fit, size, ensemble));
+  TUTTI_TRY_OUT(context,
+                growth_trace_passed_over(context, pool, tutti_loss_names()[growth.minimised], growth.own, ensemble));
+out:
+  stacking_fit_clear(&fit);
+  growth_close(&growth);
+  return status;
+}
+
+static const struct tutti_selector_ops selector_stacking_ops = {
+    .size = sizeof selector_stacking_ops,
+    .select = selector_stacking_select,
+};
+
+static const struct tutti_descriptor selector_stacking_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "stacking"),
+    .version = "1.0",
+    .summary = "convex weights that minimise the loss of the mixture; what needs no weight is no member",
+    .source =
+        "Wolpert, Stacked generalization, Neural Networks 5, 1992; Breiman, Stacked regressions, Machine Learning "
+        "24, 1996; Lacoste-Julien and Jaggi, NeurIPS 2015",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(stacking_params, struct stacking_config),
+    .create = growth_create,
+    .destroy = growth_destroy,
+    .ops = &selector_stacking_ops,
+};
+
+TUTTI_PLUGIN(selector_stacking_descriptor)

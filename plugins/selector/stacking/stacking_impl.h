@@ -1,0 +1,83 @@
+/* stacking_impl.h - convex weights of a pool's models that minimise a smooth loss. What is mixed are the models' columns of
+   features, numbers of which the mixture's are the weighted sums, and the loss is a mean over rows of a function of these. */
+#ifndef TUTTI_SELECTOR_STACKING_IMPL_H
+#define TUTTI_SELECTOR_STACKING_IMPL_H
+
+#include <tutti/plugin.h>
+
+/* The loss at a point of a line, and its derivatives along the line. */
+struct stacking_point {
+  double value, slope, curvature;
+};
+
+struct stacking_mixture;
+
+/* One kind of loss. */
+struct stacking_form {
+  /* Features of a model, column[values]. */
+  void (*column)(const struct stacking_mixture *mixture, size_t model, double *column);
+  /* The sum of losses at mean + t direction. */
+  struct stacking_point (*at)(const struct stacking_mixture *mixture, double t);
+  /* Its derivatives by the mean's features, slopes[values]. */
+  void (*slopes)(const struct stacking_mixture *mixture, double *slopes);
+};
+
+struct stacking_mixture {
+  const struct stacking_form *form;
+  const struct tutti_pool *pool;
+  size_t values, count;      /* features of a column, row-major; what the sum of losses is divided by */
+  double *mean, *direction;  /* [values]: weighted sum of columns; difference of two columns */
+  double *densities, *shift; /* nll of regression: [models][rows], divided by exp(shift[rows]), the row's largest */
+};
+
+/* Begin with nothing mixed; models that are barred are never asked for. `loss`: nll, brier or mse; `moments`: nll of one
+   Gaussian with the mixture's moments. Call stacking_mixture_clear whatever happens. */
+enum tutti_status stacking_mixture_init(tutti_context *context, const struct tutti_pool *pool, enum tutti_loss loss,
+                                        bool moments, const bool *barred, struct stacking_mixture *mixture);
+void stacking_mixture_clear(struct stacking_mixture *mixture);
+/* The mean loss at mean + t direction; its derivatives by the mean's features, slopes[values]. */
+struct stacking_point stacking_mixture_at(const struct stacking_mixture *mixture, double t);
+void stacking_mixture_slopes(const struct stacking_mixture *mixture, double *slopes);
+
+/* --- fitting ------------------------------------------------------------------------------------------------------ */
+
+struct stacking_options {
+  double tolerance; /* end when the loss is at most so far above its minimum */
+  double least;     /* weight below which a member is dropped */
+  size_t members;   /* members, at most */
+  size_t steps;     /* shifts of weight from one member to another, at most */
+};
+
+struct stacking_member {
+  size_t model;
+  double weight, gradient; /* gradient: of the loss by the weight */
+  double *column;          /* [values] */
+};
+
+/* A model was let in, or dropped; the loss when the weights had been fitted again. */
+struct stacking_event {
+  size_t model;
+  bool dropped;
+  double amount; /* let in: how fast the loss fell with its weight, at first; dropped: its weight */
+  double loss;
+};
+
+struct stacking_fit {
+  struct stacking_mixture mixture;
+  struct stacking_options options;
+  const bool *barred;
+  size_t members, room, steps;
+  struct stacking_member *member; /* [members] of [room]; the columns of the others are spare */
+  double *slopes, *scratch;       /* [values] */
+  double loss;
+  double gap; /* where the loss is convex, its minimum is lower by so much at most */
+  size_t events, event_room;
+  struct stacking_event *event; /* [events] */
+};
+
+/* Fit weights, from `first` with all of it; mixture, options and barred are set. TUTTI_ERROR_CANCELLED. */
+enum tutti_status stacking_fit_run(tutti_context *context, struct stacking_fit *fit, size_t first);
+/* Frees all, the mixture too. */
+void stacking_fit_clear(struct stacking_fit *fit);
+
+#endif
