@@ -89,8 +89,10 @@ static enum tutti_status trace_stacking(tutti_context *context, const struct sta
     char note[96], end[48] = "";
     if (i + 1 == fit->events && fit->members >= size)
       (void)snprintf(end, sizeof end, "; the end: %zu members", fit->members);
+    else if (i + 1 == fit->events && fit->gap > 0)
+      (void)snprintf(end, sizeof end, "; the end: within %.1g of the minimum", fit->gap);
     else if (i + 1 == fit->events)
-      (void)snprintf(end, sizeof end, "; the end: within %.1g of the minimum", fmax(fit->gap, 0));
+      (void)snprintf(end, sizeof end, "; the end: the minimum");
     if (event->dropped)
       (void)snprintf(note, sizeof note, "dropped: weight %.2g%s", event->amount, end);
     else if (i == 0)

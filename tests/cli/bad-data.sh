@@ -62,6 +62,11 @@ expect_err "none of 6 trials finished"
 tutti status runs/small
 expect_code 0
 expect_out failed
+for selector in greedy forward-replace quick-greedy stacking; do
+  tutti select runs/small --set selector.plugin=$selector
+  expect_code 1
+  expect_err "none of 6 trials finished" "trials: diverged"
+done
 
 # A run without data has trials, and nothing to select, evaluate or predict.
 function_recipe values 0 4 >values.ini

@@ -73,6 +73,17 @@ cp out two.json
 tutti select runs/small --set selector.plugin=all
 expect_code 0
 expect_out "Ensemble of 6, chosen by all"
+for selector in greedy forward-replace quick-greedy stacking; do
+  tutti select runs/small --set selector.plugin=$selector --set selector.loss=nll
+  expect_code 0
+  expect_out "chosen by $selector"
+  tutti select runs/small --set selector.plugin=$selector --set selector.loss=brier
+  expect_code 2
+  expect_err "loss = brier" regression mse
+done
+tutti select runs/small --set selector.plugin=stacking --set selector.loss=error
+expect_code 2
+expect_err "selector.loss" "nll"
 tutti select runs/small --set selector.plugin=tpo-m
 expect_code 2
 expect_err top-m
