@@ -123,8 +123,8 @@ static void check_round_trip(struct conform *conform) {
 
 static void check_garbage(struct conform *conform) {
   static const char *const wrong[] = {
-      "",   "{",    "[[",      "nonsense",          "\"no such genotype\"", "{\"no_such_key\": 1}",
-      "17", "null", "[1e999]", "[-1, \"\\u0000\"]", "{\"units\": \"many\"}"};
+      "",    "{",    "[[",      "nonsense",          "\"no such genotype\"", "{\"no_such_key\": 1}",
+      "-17", "null", "[1e999]", "[-1, \"\\u0000\"]", "{\"units\": \"many\"}"};
   struct subject subject;
   open_subject(conform, &subject);
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

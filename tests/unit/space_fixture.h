@@ -28,6 +28,17 @@ static inline struct tutti_task table_task(void) {
                              .head_attributes = tutti_attributes_default()};
 }
 
+/* A classification of square images. */
+static inline struct tutti_task image_task(int32_t side, int32_t channels, size_t classes) {
+  return (struct tutti_task){.size = sizeof(struct tutti_task),
+                             .kind = TUTTI_TASK_CLASSIFICATION,
+                             .input = {side, side, channels},
+                             .outputs = classes,
+                             .train_rows = 100,
+                             .head = TUTTI_OP_HEAD_SOFTMAX,
+                             .head_attributes = tutti_attributes_default()};
+}
+
 static inline int begin(void **state) {
   (void)state;
   struct tutti_host_facts facts = {.size = sizeof facts};

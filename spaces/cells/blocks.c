@@ -1,0 +1,73 @@
+/* blocks.c - layers in chains, labelled by their place. */
+#include "blocks.h"
+
+#include <stdio.h>
+
+enum { LABEL_SIZE = 192 };
+
+enum tutti_status block_layer(const struct blocks *blocks, const char *label, const char *part, enum tutti_op op,
+                              const struct tutti_attributes *attributes, uint32_t *layer) {
+  char whole[LABEL_SIZE];
+  (void)snprintf(whole, sizeof whole, "%s%s%s", label, part ? "/" : "", part ? part : "");
+  return tutti_network_add(blocks->context, blocks->network, op, whole, 1, layer, attributes, layer);
+}
+
+enum tutti_status block_relu(const struct blocks *blocks, const char *label, const char *part, uint32_t *layer) {
+  struct tutti_attributes attributes = tutti_attributes_default();
+  attributes.activation = TUTTI_ACTIVATION_RELU;
+  return block_layer(blocks, label, part, TUTTI_OP_ACTIVATION, &attributes, layer);
+}
+
+enum tutti_status block_convolution(const struct blocks *blocks, const char *label, const char *part, int32_t units,
+                                    struct block_window window, uint32_t *layer) {
+  struct tutti_attributes attributes = tutti_attributes_default();
+  attributes.units = units;
+  attributes.kernel_height = window.height;
+  attributes.kernel_width = window.width;
+  attributes.stride = window.stride;
+  attributes.dilation = window.dilation;
+  attributes.groups = window.groups ? window.groups : block_channels(blocks, *layer);
+  attributes.bias = false;
+  return block_layer(blocks, label, part, TUTTI_OP_CONV2D, &attributes, layer);
+}
+
+enum tutti_status block_norm(const struct blocks *blocks, const char *label, const char *part, uint32_t *layer) {
+  struct tutti_attributes attributes = tutti_attributes_default();
+  attributes.affine = blocks->affine;
+  return block_layer(blocks, label, part, TUTTI_OP_BATCH_NORM, &attributes, layer);
+}
+
+enum tutti_status block_relu_convolution_norm(const struct blocks *blocks, const char *label, int32_t units,
+                                              struct block_window window, uint32_t *layer) {
+  TUTTI_TRY(blocks->context, block_relu(blocks, label, "relu", layer));
+  TUTTI_TRY(blocks->context, block_convolution(blocks, label, "conv", units, window, layer));
+  return block_norm(blocks, label, "norm", layer);
+}
+
+enum tutti_status block_pool(const struct blocks *blocks, const char *label, enum tutti_op op, int32_t side,
+                             int32_t stride, uint32_t *layer) {
+  struct tutti_attributes attributes = tutti_attributes_default();
+  attributes.kernel_height = attributes.kernel_width = side;
+  attributes.stride = stride;
+  return block_layer(blocks, label, NULL, op, &attributes, layer);
+}
+
+enum tutti_status block_join(const struct blocks *blocks, const char *label, enum tutti_op op, size_t count,
+                             const uint32_t *inputs, uint32_t *layer) {
+  *layer = inputs[0];
+  if (count == 1)
+    return TUTTI_OK;
+  return tutti_network_add(blocks->context, blocks->network, op, label, count, inputs, NULL, layer);
+}
+
+int32_t block_channels(const struct blocks *blocks, uint32_t layer) {
+  return tutti_network_layer(blocks->network, layer)->shape.channels;
+}
+
+enum tutti_status block_need_image(tutti_context *context, const struct tutti_task *task) {
+  if (task->kind == TUTTI_TASK_VALUE || (task->input.height > 1 && task->input.width > 1))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "convolutional networks need images; the data's rows have the shape %d x %d x %d",
+                    task->input.height, task->input.width, task->input.channels);
+}

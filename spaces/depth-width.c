@@ -1,0 +1,135 @@
+/* space depth-width: image networks of fixed cells, of which the number and the channels are searched. NES-RS (depth, width) of
+   Zaidi et al., "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021, appendix; with one value
+   each, a fixed network of published cells.
+
+   A point space of two dimensions; what the recipe fixes to one value is no dimension. */
+#include "cells/cells.h"
+
+#include <stdio.h>
+
+enum { VALUES_MOST = 256 };
+
+struct space_depth_width_config {
+  struct tutti_integers cells, channels;
+  int cell;
+  struct cell_macro macro;
+};
+
+#define FIELD(name) offsetof(struct space_depth_width_config, name)
+static const struct tutti_param space_depth_width_params[] = {
+    {.name = "cells",
+     .type = TUTTI_PARAM_INTEGERS,
+     .offset = FIELD(cells),
+     .preset = "5 8 11",
+     .min = 1,
+     .max = 100,
+     .doc = "Numbers of cells to choose from."},
+    {.name = "channels",
+     .type = TUTTI_PARAM_INTEGERS,
+     .offset = FIELD(channels),
+     .preset = "12 14 16 18 20",
+     .min = 2,
+     .max = 4096,
+     .doc = "Numbers of channels of the first cell's nodes to choose from; each reduction doubles them."},
+    {.name = "cell",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = FIELD(cell),
+     .preset = "darts-v2",
+     .choices = cell_published_names,
+     .doc = "The published cells of which the networks are made."},
+    CELL_MACRO_PARAMS(struct space_depth_width_config),
+};
+
+struct space_depth_width {
+  const struct space_depth_width_config *config;
+  tutti_domain *domain;
+  size_t cells, channels; /* dimensions, or SIZE_MAX */
+};
+
+static void space_depth_width_destroy(void *self) {
+  struct space_depth_width *space = self;
+  tutti_domain_destroy(space->domain);
+  tutti_free(space);
+}
+
+static enum tutti_status add_values_depth_width(tutti_context *context, tutti_domain *domain, const char *name,
+                                                struct tutti_integers values, size_t *index) {
+  char texts[VALUES_MOST][24];
+  const char *choices[VALUES_MOST];
+  *index = SIZE_MAX;
+  if (values.count > VALUES_MOST)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] %s: expected at most %d numbers, found %zu", name,
+                      VALUES_MOST, values.count);
+  for (size_t i = 0; i < values.count; i++) {
+    (void)snprintf(texts[i], sizeof texts[i], "%lld", (long long)values.values[i]);
+    choices[i] = texts[i];
+  }
+  struct tutti_dimension dimension = {.size = sizeof dimension,
+                                      .name = name,
+                                      .type = TUTTI_DIMENSION_CATEGORICAL,
+                                      .choice_count = values.count,
+                                      .choices = choices};
+  if (values.count == 1)
+    return TUTTI_OK;
+  *index = tutti_domain_count(domain);
+  return tutti_domain_add(context, domain, &dimension);
+}
+
+static enum tutti_status space_depth_width_create(tutti_context *context, const void *config_, const void *setup_,
+                                                  void **self) {
+  const struct space_depth_width_config *config = config_;
+  const struct tutti_space_setup *setup = setup_;
+  enum tutti_status status = TUTTI_OK;
+  struct space_depth_width *space = NULL;
+  TUTTI_TRY(context, cell_macro_check(context, &config->macro));
+  TUTTI_TRY(context, block_need_image(context, setup->task));
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *space, &space));
+  space->config = config;
+  TUTTI_TRY_OUT(context, tutti_domain_create(context, &space->domain));
+  TUTTI_TRY_OUT(context, add_values_depth_width(context, space->domain, "cells", config->cells, &space->cells));
+  TUTTI_TRY_OUT(context,
+                add_values_depth_width(context, space->domain, "channels", config->channels, &space->channels));
+  *self = space;
+  return TUTTI_OK;
+out:
+  space_depth_width_destroy(space);
+  return status;
+}
+
+static const tutti_domain *space_depth_width_domain(void *self) { return ((struct space_depth_width *)self)->domain; }
+
+/* The value that a point has in a dimension, or the only one. */
+static int64_t value_depth_width(struct tutti_integers values, const double *point, size_t dimension) {
+  return values.values[dimension == SIZE_MAX ? 0 : (size_t)point[dimension]];
+}
+
+static enum tutti_status space_depth_width_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+                                                  const struct tutti_task *task, tutti_network **network) {
+  const struct space_depth_width *space = self;
+  const struct space_depth_width_config *config = space->config;
+  const double *point = tutti_genotype_point(genotype);
+  return cell_network(context, &config->macro, &cell_published[config->cell],
+                      value_depth_width(config->cells, point, space->cells),
+                      value_depth_width(config->channels, point, space->channels), task, network);
+}
+
+static const struct tutti_space_ops space_depth_width_ops = {
+    .size = sizeof space_depth_width_ops,
+    .decode = space_depth_width_decode,
+    .domain = space_depth_width_domain,
+};
+
+static const struct tutti_descriptor space_depth_width_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, "depth-width"),
+    .version = "1.0",
+    .summary = "image networks of published cells, whose number and channels are searched",
+    .source = "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, "
+              "NES-RS (depth, width)",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(space_depth_width_params, struct space_depth_width_config),
+    .create = space_depth_width_create,
+    .destroy = space_depth_width_destroy,
+    .ops = &space_depth_width_ops,
+};
+
+TUTTI_PLUGIN(space_depth_width_descriptor)

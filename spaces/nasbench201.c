@@ -1,0 +1,299 @@
+/* space nasbench201: the 15,625 cells of NAS-Bench-201 in its macro architecture. Dong, Yang, "NAS-Bench-201: Extending the scope
+   of reproducible neural architecture search", ICLR 2020.
+
+   A point space: one dimension for the operation on each of a cell's six edges. A mutant differs in one edge, as Zaidi et al.,
+   "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift" (NeurIPS 2021), have it. Genotypes are written as the
+   benchmark writes them, "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|...|", and read as such strings or as the benchmark's
+   index, a number from 0 to 15624.
+
+   Deviations: what has no way to the cell's output is left out of the network, so that it has no parameters there, which the
+   benchmark counts; padding is that of tutti/network.h, which stands strided windows a pixel lower and further right. */
+#include "cells/blocks.h"
+#include "cells/cell_code.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+enum { LABEL_SIZE = 96 };
+
+struct space_nasbench201_config {
+  int64_t cells, channels, stages;
+  bool affine;
+};
+
+#define FIELD(name) offsetof(struct space_nasbench201_config, name)
+static const struct tutti_param space_nasbench201_params[] = {
+    {.name = "cells",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(cells),
+     .preset = "5",
+     .min = 1,
+     .max = 100,
+     .doc = "Cells of a stage."},
+    {.name = "channels",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(channels),
+     .preset = "16",
+     .min = 1,
+     .max = 4096,
+     .doc = "Channels of the first stage; each later one has twice as many and half the height and width."},
+    {.name = "stages",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(stages),
+     .preset = "3",
+     .min = 1,
+     .max = 8,
+     .doc = "Stages, between which residual blocks halve the image."},
+    {.name = "affine",
+     .type = TUTTI_PARAM_BOOL,
+     .offset = FIELD(affine),
+     .preset = "yes",
+     .doc = "Normalisations scale and shift by trained numbers."},
+};
+
+struct space_nasbench201 {
+  const struct space_nasbench201_config *config;
+  tutti_domain *domain;
+  uint16_t order[CODE_CELLS]; /* the benchmark's: number of the cell with each index */
+};
+
+static void space_nasbench201_destroy(void *self) {
+  struct space_nasbench201 *space = self;
+  tutti_domain_destroy(space->domain);
+  tutti_free(space);
+}
+
+static enum tutti_status space_nasbench201_create(tutti_context *context, const void *config, const void *setup_,
+                                                  void **self) {
+  const struct tutti_space_setup *setup = setup_;
+  enum tutti_status status = TUTTI_OK;
+  struct space_nasbench201 *space = NULL;
+  TUTTI_TRY(context, block_need_image(context, setup->task));
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *space, &space));
+  space->config = config;
+  code_order(space->order);
+  TUTTI_TRY_OUT(context, tutti_domain_create(context, &space->domain));
+  for (int to = 1; to < CODE_NODES; to++)
+    for (int from = 0; from < to; from++) {
+      char name[16];
+      (void)snprintf(name, sizeof name, "edge%d-%d", from, to);
+      struct tutti_dimension dimension = {.size = sizeof dimension,
+                                          .name = name,
+                                          .type = TUTTI_DIMENSION_CATEGORICAL,
+                                          .choice_count = CODE_OPERATIONS,
+                                          .choices = code_operation_names};
+      TUTTI_TRY_OUT(context, tutti_domain_add(context, space->domain, &dimension));
+    }
+  *self = space;
+  return TUTTI_OK;
+out:
+  space_nasbench201_destroy(space);
+  return status;
+}
+
+static const tutti_domain *space_nasbench201_domain(void *self) { return ((struct space_nasbench201 *)self)->domain; }
+
+/* --- text -------------------------------------------------------------------------------------------------------- */
+
+static struct code_cell cell_of_point(const double *point) {
+  struct code_cell cell;
+  for (int edge = 0; edge < CODE_EDGES; edge++)
+    cell.operations[edge] = (int)point[edge];
+  return cell;
+}
+
+static enum tutti_status space_nasbench201_print_point(void *self, tutti_context *context, const double *point,
+                                                       char **json) {
+  struct code_cell cell = cell_of_point(point);
+  char text[CODE_TEXT];
+  (void)self;
+  code_write(&cell, text);
+  return tutti_format(context, json, "\"%s\"", text);
+}
+
+static enum tutti_status read_cell(const struct space_nasbench201 *space, tutti_context *context, const json_t *value,
+                                   struct code_cell *cell) {
+  if (json_is_string(value))
+    return code_read(context, json_string_value(value), cell);
+  if (!json_is_integer(value))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "expected a cell as a string, \"|none~0|+|none~0|none~1|+|none~0|none~1|none~2|\", or its index");
+  json_int_t index = json_integer_value(value);
+  if (index < 0 || index >= CODE_CELLS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected an index from 0 to %d, found %lld", CODE_CELLS - 1,
+                      (long long)index);
+  *cell = code_of_number(space->order[index]);
+  return TUTTI_OK;
+}
+
+static enum tutti_status space_nasbench201_parse_point(void *self, tutti_context *context, const char *json,
+                                                       double *point) {
+  struct code_cell cell;
+  json_error_t error;
+  json_t *root = json_loads(json, JSON_DECODE_ANY, &error);
+  if (!root)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a cell as a JSON string, or its index; column %d: %s",
+                      error.column, error.text);
+  enum tutti_status status = read_cell(self, context, root, &cell);
+  json_decref(root);
+  TUTTI_TRY(context, status);
+  for (int edge = 0; edge < CODE_EDGES; edge++)
+    point[edge] = cell.operations[edge];
+  return TUTTI_OK;
+}
+
+/* --- cells ------------------------------------------------------------------------------------------------------- */
+
+/* A cell on its way into a network. */
+struct plan {
+  const struct blocks *blocks;
+  const struct code_cell *cell;
+  const char *label;
+  bool read[CODE_NODES]; /* leads to the output */
+  bool zero[CODE_NODES]; /* nothing comes in */
+  uint32_t layers[CODE_NODES];
+  uint32_t zeros; /* a layer of zeros, once there is one; else 0 */
+};
+
+static int operation_at(const struct plan *plan, int from, int to) {
+  return plan->cell->operations[code_edge(from, to)];
+}
+
+static void mark_read(struct plan *plan) {
+  plan->read[CODE_NODES - 1] = true;
+  for (int from = CODE_NODES - 1; from-- > 0;)
+    for (int to = from + 1; to < CODE_NODES; to++)
+      plan->read[from] = plan->read[from] || (plan->read[to] && operation_at(plan, from, to) != CODE_NONE);
+}
+
+/* Does an edge carry anything? Convolutions do even from zeros: the normalisation behind them shifts. */
+static bool carries(const struct plan *plan, int from, int to) {
+  int operation = operation_at(plan, from, to);
+  bool convolution = operation == CODE_NOR_CONV_1X1 || operation == CODE_NOR_CONV_3X3;
+  return operation != CODE_NONE && (convolution || !plan->zero[from]);
+}
+
+/* The layer of a node; zeros have one only where they are asked for. */
+static enum tutti_status node_layer(struct plan *plan, int node, uint32_t *layer) {
+  if (plan->zero[node] && !plan->zeros) {
+    plan->zeros = plan->layers[0];
+    TUTTI_TRY(plan->blocks->context,
+              block_layer(plan->blocks, plan->label, "zeros", TUTTI_OP_ZERO, NULL, &plan->zeros));
+  }
+  *layer = plan->zero[node] ? plan->zeros : plan->layers[node];
+  return TUTTI_OK;
+}
+
+static enum tutti_status add_edge_nasbench201(struct plan *plan, int from, int to, uint32_t *layer) {
+  const struct blocks *blocks = plan->blocks;
+  int operation = operation_at(plan, from, to);
+  int32_t side = operation == CODE_NOR_CONV_3X3 ? 3 : 1;
+  char label[LABEL_SIZE];
+  (void)snprintf(label, sizeof label, "%s/edge%d-%d/%s", plan->label, from, to, code_operation_names[operation]);
+  TUTTI_TRY(blocks->context, node_layer(plan, from, layer));
+  if (operation == CODE_SKIP_CONNECT)
+    return TUTTI_OK;
+  if (operation == CODE_AVG_POOL_3X3)
+    return block_pool(blocks, label, TUTTI_OP_AVERAGE_POOL, 3, 1, layer);
+  return block_relu_convolution_norm(blocks, label, block_channels(blocks, *layer), BLOCK_WINDOW(side, 1), layer);
+}
+
+static enum tutti_status add_node_nasbench201(struct plan *plan, int node) {
+  uint32_t ends[CODE_NODES];
+  size_t count = 0;
+  char label[LABEL_SIZE];
+  for (int from = 0; from < node; from++)
+    if (carries(plan, from, node))
+      TUTTI_TRY(plan->blocks->context, add_edge_nasbench201(plan, from, node, &ends[count++]));
+  plan->zero[node] = count == 0;
+  (void)snprintf(label, sizeof label, "%s/node%d", plan->label, node);
+  return count == 0 ? TUTTI_OK : block_join(plan->blocks, label, TUTTI_OP_ADD, count, ends, &plan->layers[node]);
+}
+
+static enum tutti_status add_cell_nasbench201(const struct blocks *blocks, const struct code_cell *cell,
+                                              const char *label, uint32_t *layer) {
+  struct plan plan = {.blocks = blocks, .cell = cell, .label = label, .layers = {*layer}};
+  mark_read(&plan);
+  for (int node = 1; node < CODE_NODES; node++)
+    if (plan.read[node])
+      TUTTI_TRY(blocks->context, add_node_nasbench201(&plan, node));
+  return node_layer(&plan, CODE_NODES - 1, layer);
+}
+
+/* --- networks ---------------------------------------------------------------------------------------------------- */
+
+/* Two 3x3 convolutions, the first of which halves the image, beside an average pool and a pointwise convolution. */
+static enum tutti_status add_residual(const struct blocks *blocks, const char *stage, int32_t channels,
+                                      uint32_t *layer) {
+  char first[LABEL_SIZE], second[LABEL_SIZE], shortcut[LABEL_SIZE], sum[LABEL_SIZE];
+  uint32_t ends[2] = {*layer, *layer};
+  (void)snprintf(first, sizeof first, "%s/residual/first", stage);
+  (void)snprintf(second, sizeof second, "%s/residual/second", stage);
+  (void)snprintf(shortcut, sizeof shortcut, "%s/residual/shortcut", stage);
+  (void)snprintf(sum, sizeof sum, "%s/residual", stage);
+  TUTTI_TRY(blocks->context, block_relu_convolution_norm(blocks, first, channels, BLOCK_WINDOW(3, 2), &ends[0]));
+  TUTTI_TRY(blocks->context, block_relu_convolution_norm(blocks, second, channels, BLOCK_WINDOW(3, 1), &ends[0]));
+  TUTTI_TRY(blocks->context, block_pool(blocks, shortcut, TUTTI_OP_AVERAGE_POOL, 2, 2, &ends[1]));
+  TUTTI_TRY(blocks->context, block_convolution(blocks, shortcut, "conv", channels, BLOCK_WINDOW(1, 1), &ends[1]));
+  return block_join(blocks, sum, TUTTI_OP_ADD, 2, ends, layer);
+}
+
+static enum tutti_status add_stage(const struct space_nasbench201_config *config, const struct blocks *blocks,
+                                   const struct code_cell *cell, int stage, uint32_t *layer) {
+  char label[LABEL_SIZE / 2];
+  (void)snprintf(label, sizeof label, "stage%d", stage);
+  if (stage > 0)
+    TUTTI_TRY(blocks->context, add_residual(blocks, label, (int32_t)config->channels << stage, layer));
+  for (int64_t i = 0; i < config->cells; i++) {
+    (void)snprintf(label, sizeof label, "stage%d/cell%d", stage, (int)i);
+    TUTTI_TRY(blocks->context, add_cell_nasbench201(blocks, cell, label, layer));
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status space_nasbench201_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+                                                  const struct tutti_task *task, tutti_network **network) {
+  const struct space_nasbench201_config *config = ((const struct space_nasbench201 *)self)->config;
+  struct code_cell cell = cell_of_point(tutti_genotype_point(genotype));
+  struct blocks blocks = {.context = context, .affine = config->affine};
+  enum tutti_status status = TUTTI_OK;
+  uint32_t layer = 0;
+  TUTTI_TRY(context, block_need_image(context, task));
+  TUTTI_TRY_OUT(context, tutti_network_create(context, task->input, &blocks.network));
+  TUTTI_TRY_OUT(context,
+                block_convolution(&blocks, "stem", "conv", (int32_t)config->channels, BLOCK_WINDOW(3, 1), &layer));
+  TUTTI_TRY_OUT(context, block_norm(&blocks, "stem", "norm", &layer));
+  for (int stage = 0; stage < config->stages; stage++)
+    TUTTI_TRY_OUT(context, add_stage(config, &blocks, &cell, stage, &layer));
+  TUTTI_TRY_OUT(context, block_norm(&blocks, "last", "norm", &layer));
+  TUTTI_TRY_OUT(context, block_relu(&blocks, "last", "relu", &layer));
+  TUTTI_TRY_OUT(context, block_layer(&blocks, "pool", NULL, TUTTI_OP_GLOBAL_POOL, NULL, &layer));
+  TUTTI_TRY_OUT(context, tutti_network_add_head(context, blocks.network, layer, task));
+  *network = blocks.network;
+  return TUTTI_OK;
+out:
+  tutti_network_destroy(blocks.network);
+  return status;
+}
+
+static const struct tutti_space_ops space_nasbench201_ops = {
+    .size = sizeof space_nasbench201_ops,
+    .decode = space_nasbench201_decode,
+    .domain = space_nasbench201_domain,
+    .print_point = space_nasbench201_print_point,
+    .parse_point = space_nasbench201_parse_point,
+};
+
+static const struct tutti_descriptor space_nasbench201_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, "nasbench201"),
+    .version = "1.0",
+    .summary = "the cells of NAS-Bench-201, by string or index",
+    .source = "Dong, Yang, NAS-Bench-201: Extending the scope of reproducible neural architecture search, ICLR 2020",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(space_nasbench201_params, struct space_nasbench201_config),
+    .create = space_nasbench201_create,
+    .destroy = space_nasbench201_destroy,
+    .ops = &space_nasbench201_ops,
+};
+
+TUTTI_PLUGIN(space_nasbench201_descriptor)
