@@ -1,4 +1,5 @@
 dist_doc_DATA =
+dist_doc_DATA += %D%/ablation.md
 dist_doc_DATA += %D%/architecture.md
 dist_doc_DATA += %D%/backend-cpu.md
 dist_doc_DATA += %D%/concepts.md

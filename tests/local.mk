@@ -106,6 +106,7 @@ tests_unit_test_space_nasbench201_LDADD = libcells.la $(LDADD)
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 
+cli_tests += %D%/cli/ablate.sh
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/deepens.sh

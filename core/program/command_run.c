@@ -2,7 +2,6 @@
 #include "progress.h"
 #include "program_impl.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,23 +51,6 @@ static error_t parse_run(int key, char *value, struct argp_state *state) {
   default:
     return ARGP_ERR_UNKNOWN;
   }
-}
-
-/* The context that an interrupt cancels: signal handlers take no argument. */
-static tutti_context *volatile interrupted_context;
-
-static void on_interrupt(int number) {
-  struct sigaction standard = {.sa_handler = SIG_DFL};
-  if (interrupted_context)
-    tutti_cancel(interrupted_context);
-  (void)sigaction(number, &standard, NULL); /* a second one ends the program at once */
-}
-
-static void catch_interrupts(tutti_context *context) {
-  struct sigaction action = {.sa_handler = on_interrupt};
-  interrupted_context = context;
-  (void)sigaction(SIGINT, &action, NULL);
-  (void)sigaction(SIGTERM, &action, NULL);
 }
 
 static int print_result(const char *summary, bool json, const char *directory) {

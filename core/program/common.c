@@ -1,8 +1,10 @@
 /* common.c - what the subcommands share: arguments, errors, exit codes, output. */
 #include "program_impl.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* --verbose reaches this process, its workers and its scans by the environment. */
@@ -31,14 +33,44 @@ int fail(tutti_context *context, enum tutti_status status) {
   }
 }
 
+/* --- interrupts --- */
+
+/* The context that an interrupt cancels: signal handlers take no argument. */
+static tutti_context *volatile interrupted_context;
+
+static void on_interrupt(int number) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  if (interrupted_context)
+    tutti_cancel(interrupted_context);
+  (void)sigaction(number, &standard, NULL); /* a second one ends the program at once */
+}
+
+void catch_interrupts(tutti_context *context) {
+  struct sigaction action = {.sa_handler = on_interrupt};
+  interrupted_context = context;
+  (void)sigaction(SIGINT, &action, NULL);
+  (void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* End when the process that started this one ends, however it does; at once if it has. */
+static void die_with(const char *parent) {
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (strtol(parent, NULL, 10) != (long)getppid())
+    _exit(EXIT_INTERRUPTED);
+}
+
 /* --- arguments --- */
+
+enum { OPTION_PARENT = 0x100 };
 
 /* The options that every subcommand has; what follows is the subcommand's. */
 static error_t parse_common(int key, char *value, struct argp_state *state) {
-  (void)value;
   switch (key) {
   case ARGP_KEY_INIT:
     state->child_inputs[0] = state->input;
+    return 0;
+  case OPTION_PARENT:
+    die_with(value);
     return 0;
   case 'v':
     return setenv(verbose_variable, "1", 1);
@@ -49,7 +81,9 @@ static error_t parse_common(int key, char *value, struct argp_state *state) {
 
 bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code) {
   const struct argp_option options[] = {
-      {"verbose", 'v', NULL, 0, "Say more on stderr: where errors come from, and debugging messages.", -1}, {0}};
+      {"verbose", 'v', NULL, 0, "Say more on stderr: where errors come from, and debugging messages.", -1},
+      {"parent", OPTION_PARENT, "PID", OPTION_HIDDEN, "End with the process that started this one.", -1},
+      {0}};
   const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
   const struct argp common = {options, parse_common, NULL, NULL, children, NULL, NULL};
   argp_err_exit_status = EXIT_USAGE;

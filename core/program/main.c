@@ -13,6 +13,8 @@ const struct command commands[] = {
     {"select", "RUN", "choose another ensemble from a finished pool", command_select, false},
     {"evaluate", "RUN", "metrics of an ensemble on every split", command_evaluate, false},
     {"predict", "RUN FILE", "predict the rows of a file, with uncertainty", command_predict, false},
+    {"compare", "RUN...", "runs against each other, with ranks and tests", command_compare, false},
+    {"ablate", "RECIPE...", "a whole matrix of runs: plugins or values swapped, seeds", command_ablate, false},
     {"doctor", "", "what this machine has, and what does not work", command_doctor, false},
     {"worker", "RUN", "train what a manager asks for", command_worker, true},
     {"scan-plugin", "FILE", "load a plugin and say what it is", command_scan_plugin, true},

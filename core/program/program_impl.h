@@ -27,6 +27,8 @@ int command_status(tutti_context *context, int argc, char **argv);
 int command_select(tutti_context *context, int argc, char **argv);
 int command_evaluate(tutti_context *context, int argc, char **argv);
 int command_predict(tutti_context *context, int argc, char **argv);
+int command_compare(tutti_context *context, int argc, char **argv);
+int command_ablate(tutti_context *context, int argc, char **argv);
 int command_doctor(tutti_context *context, int argc, char **argv);
 int command_worker(tutti_context *context, int argc, char **argv);
 int command_scan_plugin(tutti_context *context, int argc, char **argv);
@@ -37,6 +39,8 @@ bool is_verbose(void);
 int fail(tutti_context *context, enum tutti_status status);
 /* Parse with argp, which ends the program on --help (0) and wrong usage (2). False, with *code set, when it cannot. */
 bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code);
+/* Let an interrupt (or SIGTERM) raise the context's cancel flag; a second one ends the program. */
+void catch_interrupts(tutti_context *context);
 /* The path of this program, for workers and scans. */
 const char *program_path(char *buffer, size_t size);
 
@@ -63,5 +67,8 @@ void show_summary(const json_t *summary, FILE *out);
 void show_ensemble(const json_t *ensemble, FILE *out);
 void show_evaluation(const json_t *evaluation, FILE *out);
 void show_status(const json_t *status, size_t trials, FILE *out);
+/* The text of tutti_compare as tables: of these metrics, or with none given of those that matter most (show_comparison.c).
+   False, with a message on stderr, for a metric that there is not. */
+bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE *out);
 
 #endif

@@ -1,0 +1,267 @@
+/* compare.c - compares runs: reads, groups, computes, and says it in JSON. */
+#include "compare_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+/* --- what is compared -------------------------------------------------------------------------------------------- */
+
+static json_t *settings_of(const struct compare_run *run, const char *const *keys, size_t count) {
+  json_t *settings = json_object();
+  for (size_t k = 0; k < count; k++) {
+    const char *value = tutti_compare_value(run, keys[k]);
+    if (value)
+      json_object_set_new(settings, keys[k], json_string(value));
+  }
+  return settings;
+}
+
+static size_t runs_of_variant(const struct compare *compare, size_t variant) {
+  size_t runs = 0;
+  for (size_t i = 0; i < compare->compared; i++)
+    runs += compare->runs[i].variant == variant;
+  return runs;
+}
+
+static json_t *variants_json(const struct compare *compare) {
+  json_t *variants = json_array();
+  for (size_t v = 0; v < compare->variants; v++)
+    json_array_append_new(
+        variants, json_pack("{s:o, s:I}", "settings",
+                            settings_of(&compare->runs[compare->variant_runs[v]], compare->keys, compare->key_count),
+                            "runs", (json_int_t)runs_of_variant(compare, v)));
+  return variants;
+}
+
+static json_t *data_sets_json(const struct compare *compare) {
+  json_t *data_sets = json_array();
+  size_t keys = 0;
+  while (tutti_compare_data_keys[keys])
+    keys++;
+  for (size_t d = 0; d < compare->data_sets; d++)
+    json_array_append_new(
+        data_sets, json_pack("{s:s, s:o}", "name", compare->data_set_names[d], "settings",
+                             settings_of(&compare->runs[compare->data_set_runs[d]], tutti_compare_data_keys, keys)));
+  return data_sets;
+}
+
+static json_t *blocks_json(const struct compare *compare) {
+  json_t *blocks = json_array();
+  for (size_t b = 0; b < compare->block_count; b++)
+    json_array_append_new(blocks, json_pack("{s:I, s:I}", "data_set", (json_int_t)compare->blocks[b].data_set, "seed",
+                                            (json_int_t)compare->blocks[b].seed));
+  return blocks;
+}
+
+static json_t *runs_json(const struct compare *compare) {
+  json_t *runs = json_array();
+  for (size_t i = 0; i < compare->compared; i++) {
+    const struct compare_run *run = &compare->runs[i];
+    json_t *metrics = json_object(), *metric;
+    size_t index;
+    json_array_foreach(run->metrics, index, metric)
+        json_object_set(metrics, json_string_value(json_object_get(metric, "name")), json_object_get(metric, "value"));
+    json_array_append_new(runs, json_pack("{s:s, s:I, s:s, s:I, s:o}", "run", run->directory, "variant",
+                                          (json_int_t)run->variant, "data_set", compare->data_set_names[run->data_set],
+                                          "seed", (json_int_t)run->seed, "metrics", metrics));
+  }
+  return runs;
+}
+
+static json_t *left_out_json(const struct compare *compare) {
+  json_t *left_out = json_array();
+  for (size_t i = compare->compared; i < compare->count; i++)
+    json_array_append_new(
+        left_out, json_pack("{s:s, s:s}", "run", compare->runs[i].directory, "reason", compare->runs[i].reason));
+  return left_out;
+}
+
+/* Pairs on different rows are no pairs: say so. */
+static enum tutti_status warnings_json(tutti_context *context, const struct compare *compare, json_t **out) {
+  *out = json_array();
+  for (size_t i = 0; i < compare->compared; i++) {
+    const struct compare_run *run = &compare->runs[i], *first = &compare->runs[compare->blocks[run->block].first];
+    char *text;
+    if (strcmp(run->rows, first->rows) == 0)
+      continue;
+    TUTTI_TRY(context, tutti_format(context, &text,
+                                    "%s and %s have the same data set and seed, but other rows or targets in split %s: "
+                                    "their figures are no pair (did data.split, or the file, change?)",
+                                    first->directory, run->directory, compare->split));
+    json_array_append_new(*out, json_string(text));
+    tutti_free(text);
+  }
+  return TUTTI_OK;
+}
+
+/* --- metrics ----------------------------------------------------------------------------------------------------- */
+
+static const json_t *find_metric(const json_t *metrics, const char *name) {
+  size_t index;
+  json_t *metric;
+  json_array_foreach(metrics, index,
+                     metric) if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0) return metric;
+  return NULL;
+}
+
+/* The mean of the runs that are of one block and variant: one, unless keys were chosen that bring more together. */
+static void fill_values(const struct compare *compare, const char *name, double *values, size_t *counts) {
+  for (size_t i = 0; i < compare->compared; i++) {
+    const struct compare_run *run = &compare->runs[i];
+    const json_t *value = json_object_get(find_metric(run->metrics, name), "value");
+    size_t place = run->block * compare->variants + run->variant;
+    values[place] += json_is_number(value) ? json_number_value(value) : NAN;
+    counts[place]++;
+  }
+  for (size_t i = 0; i < compare->block_count * compare->variants; i++)
+    values[i] /= (double)counts[i]; /* NaN where there is none */
+}
+
+static json_t *placing_json(const struct tutti_placing *placing) {
+  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "count", (json_int_t)placing->count, "mean",
+                   number(placing->mean), "error", number(placing->error), "ranked", (json_int_t)placing->ranked,
+                   "rank", number(placing->rank), "expected_rank", number(placing->expected_rank));
+}
+
+static json_t *placings_json(const struct tutti_figures *figures, struct tutti_placing *placings) {
+  json_t *array = json_array();
+  tutti_placings(figures, placings);
+  for (size_t v = 0; v < figures->variants; v++)
+    json_array_append_new(array, placing_json(&placings[v]));
+  return array;
+}
+
+/* Standings on each data set alone: its blocks follow one another. */
+static json_t *data_set_placings_json(const struct compare *compare, const struct tutti_figures *figures,
+                                       struct tutti_placing *placings) {
+  json_t *array = json_array();
+  for (size_t begin = 0, end; begin < figures->blocks; begin = end) {
+    for (end = begin; end < figures->blocks && compare->blocks[end].data_set == compare->blocks[begin].data_set;)
+      end++;
+    struct tutti_figures part = *figures;
+    part.values += begin * figures->variants;
+    part.blocks = end - begin;
+    json_array_append_new(array, placings_json(&part, placings));
+  }
+  return array;
+}
+
+static json_t *duels_json(const struct tutti_figures *figures) {
+  json_t *duels = json_array();
+  for (size_t a = 0; a < figures->variants && figures->better != TUTTI_BETTER_NEITHER; a++)
+    for (size_t b = a + 1; b < figures->variants; b++) {
+      struct tutti_duel duel = tutti_duel(figures, a, b);
+      json_array_append_new(duels, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "one", (json_int_t)a, "other",
+                                             (json_int_t)b, "wins", (json_int_t)duel.wins, "losses",
+                                             (json_int_t)duel.losses, "ties", (json_int_t)duel.ties, "frequency",
+                                             number(duel.frequency), "p", number(duel.p)));
+    }
+  return duels;
+}
+
+static enum tutti_better better_of(const json_t *metric) {
+  const char *better = json_string_value(json_object_get(metric, "better"));
+  if (better && strcmp(better, "lower") == 0)
+    return TUTTI_BETTER_LOWER;
+  return better && strcmp(better, "higher") == 0 ? TUTTI_BETTER_HIGHER : TUTTI_BETTER_NEITHER;
+}
+
+static enum tutti_status metric_json(tutti_context *context, const struct compare *compare, const json_t *metric,
+                                     json_t **out) {
+  enum tutti_status status = TUTTI_OK;
+  const char *name = json_string_value(json_object_get(metric, "name"));
+  double *values = NULL;
+  size_t *counts = NULL;
+  struct tutti_placing *placings = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->block_count, compare->variants * sizeof *values, &values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->block_count, compare->variants * sizeof *counts, &counts));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->variants, sizeof *placings, &placings));
+  fill_values(compare, name, values, counts);
+  const struct tutti_figures figures = {compare->block_count, compare->variants, values, better_of(metric)};
+  json_t *all = placings_json(&figures, placings);
+  *out = json_pack("{s:s, s:O, s:O, s:o, s:o, s:o}", "name", name, "unit", json_object_get(metric, "unit"), "better",
+                   json_object_get(metric, "better"), "placings", all, "data_sets",
+                   data_set_placings_json(compare, &figures, placings), "duels", duels_json(&figures));
+out:
+  tutti_free(values);
+  tutti_free(counts);
+  tutti_free(placings);
+  return status;
+}
+
+/* Every metric that some run has; the best trial's loss, which says least, comes last. */
+static enum tutti_status metrics_json(tutti_context *context, const struct compare *compare, json_t *metrics) {
+  for (int last = 0; last < 2; last++)
+    for (size_t i = 0; i < compare->compared; i++) {
+      size_t index, count = json_array_size(compare->runs[i].metrics);
+      json_t *metric, *made;
+      json_array_foreach(compare->runs[i].metrics, index, metric) {
+        if ((index + 1 == count) != last || find_metric(metrics, json_string_value(json_object_get(metric, "name"))))
+          continue;
+        TUTTI_TRY(context, metric_json(context, compare, metric, &made));
+        json_array_append_new(metrics, made);
+      }
+    }
+  return TUTTI_OK;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status nothing_to_compare(tutti_context *context, const struct compare *compare) {
+  for (size_t i = 0; i < compare->count; i++)
+    for (size_t s = 0; s < json_array_size(compare->runs[i].splits);) {
+      const char *names[16];
+      size_t count = 0;
+      for (; s < json_array_size(compare->runs[i].splits) && count < 16; s++)
+        names[count++] = json_string_value(json_array_get(compare->runs[i].splits, s));
+      const char *closest = tutti_closest_name(compare->split, count, names);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "no run has rows of split '%s'; did you mean '%s'?", compare->split,
+                        closest ? closest : names[count - 1]);
+    }
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is nothing to compare: none of %zu runs is finished (%s: %s)",
+                    compare->count, compare->runs[0].directory, compare->runs[0].reason);
+}
+
+static enum tutti_status print(tutti_context *context, const struct compare *compare, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *root = NULL;
+  char *text = NULL;
+  TUTTI_TRY_OUT(context, metrics_json(context, compare, metrics));
+  TUTTI_TRY_OUT(context, warnings_json(context, compare, &warnings));
+  for (size_t k = 0; k < compare->key_count; k++)
+    json_array_append_new(keys, json_string(compare->keys[k]));
+  root =
+      json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys, "variants",
+                variants_json(compare), "data_sets", data_sets_json(compare), "blocks", blocks_json(compare), "metrics",
+                metrics, "runs", runs_json(compare), "left_out", left_out_json(compare), "warnings", warnings);
+  text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+  status = text ? tutti_format(context, json, "%s\n", text)
+                : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while comparing runs");
+out:
+  free(text);
+  json_decref(root);
+  json_decref(keys);
+  json_decref(metrics);
+  json_decref(warnings);
+  return status;
+}
+
+enum tutti_status tutti_compare(tutti_context *context, size_t count, const char *const *directories,
+                                const struct tutti_compare_options *options, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  struct compare compare = {.split = options->split ? options->split : "test"};
+  *json = NULL;
+  TUTTI_TRY_OUT(context, tutti_compare_read(context, &compare, count, directories));
+  if (compare.compared == 0) {
+    status = nothing_to_compare(context, &compare);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_compare_group(context, &compare, options->keys, options->by));
+  TUTTI_TRY_OUT(context, print(context, &compare, json));
+out:
+  tutti_compare_release(&compare);
+  return status;
+}

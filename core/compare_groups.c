@@ -1,0 +1,243 @@
+/* compare_groups.c - which runs are of one data set, of one variant, of one pair.
+
+   Runs are of one data set when the keys that say where the rows come from agree, and of one block when the seed agrees,
+   too. What else differs makes variants - but only where it differs inside a data set (for keys of [data]: inside a
+   block): a batch size that every run on one data set has, or a file of test rows that goes with a seed, says nothing
+   about variants. Of keys that go together (a builder, and the parameters that it alone has) the first is enough to tell
+   variants apart, and plugins' names come first. */
+#include "compare_impl.h"
+
+#include <string.h>
+
+const char *const tutti_compare_data_keys[] = {"data.format",      "data.path",        "data.target",
+                                               "data.target_path", "data.rows",        "data.noise",
+                                               "data.box",         "data.test_points", NULL};
+
+static bool is_data_key(const char *key) {
+  for (const char *const *data = tutti_compare_data_keys; *data; data++)
+    if (strcmp(*data, key) == 0)
+      return true;
+  return false;
+}
+
+static bool same_value(const char *one, const char *other) {
+  return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+/* --- data sets, blocks ------------------------------------------------------------------------------------------- */
+
+static bool same_data(const struct compare_run *one, const struct compare_run *other) {
+  for (const char *const *key = tutti_compare_data_keys; *key; key++)
+    if (!same_value(tutti_compare_value(one, *key), tutti_compare_value(other, *key)))
+      return false;
+  return true;
+}
+
+static enum tutti_status find_data_sets(tutti_context *context, struct compare *compare) {
+  TUTTI_TRY(context, tutti_alloc(context, compare->compared, sizeof *compare->data_set_runs, &compare->data_set_runs));
+  for (size_t i = 0; i < compare->compared; i++) {
+    struct compare_run *run = &compare->runs[i];
+    size_t d = 0;
+    while (d < compare->data_sets && !same_data(run, &compare->runs[compare->data_set_runs[d]]))
+      d++;
+    run->data_set = d;
+    if (d == compare->data_sets)
+      compare->data_set_runs[compare->data_sets++] = i;
+  }
+  return TUTTI_OK;
+}
+
+static bool comes_before(const struct compare_block *one, const struct compare_block *other) {
+  return one->data_set != other->data_set ? one->data_set < other->data_set : one->seed < other->seed;
+}
+
+static enum tutti_status find_blocks(tutti_context *context, struct compare *compare) {
+  TUTTI_TRY(context, tutti_alloc(context, compare->compared, sizeof *compare->blocks, &compare->blocks));
+  for (size_t i = 0; i < compare->compared; i++) {
+    struct compare_block block = {compare->runs[i].data_set, compare->runs[i].seed, i};
+    size_t at = 0;
+    while (at < compare->block_count && comes_before(&compare->blocks[at], &block))
+      at++;
+    if (at < compare->block_count && !comes_before(&block, &compare->blocks[at]))
+      continue;
+    memmove(&compare->blocks[at + 1], &compare->blocks[at], (compare->block_count - at) * sizeof block);
+    compare->blocks[at] = block;
+    compare->block_count++;
+  }
+  for (size_t i = 0; i < compare->compared; i++)
+    for (size_t b = 0; b < compare->block_count; b++)
+      if (compare->blocks[b].data_set == compare->runs[i].data_set && compare->blocks[b].seed == compare->runs[i].seed)
+        compare->runs[i].block = b;
+  return TUTTI_OK;
+}
+
+/* "concrete" for /data/concrete.csv.gz; a generator's name. */
+static enum tutti_status base_name(tutti_context *context, const struct compare_run *run, char **name) {
+  const char *path = tutti_compare_value(run, "data.path"), *format = tutti_compare_value(run, "data.format");
+  const char *text = path && *path ? path : format ? format : "no data", *slash = strrchr(text, '/');
+  TUTTI_TRY(context, tutti_strdup(context, slash ? slash + 1 : text, name));
+  char *dot = path && *path ? strchr(*name, '.') : NULL;
+  if (dot && dot > *name)
+    *dot = '\0';
+  return TUTTI_OK;
+}
+
+/* Names are told apart by the first key that differs from an earlier data set of the same name. */
+static enum tutti_status name_data_set(tutti_context *context, struct compare *compare, size_t index) {
+  const struct compare_run *run = &compare->runs[compare->data_set_runs[index]];
+  TUTTI_TRY(context, base_name(context, run, &compare->data_set_names[index]));
+  for (size_t d = 0; d < index; d++) {
+    const struct compare_run *other = &compare->runs[compare->data_set_runs[d]];
+    char *name = compare->data_set_names[index];
+    if (strcmp(name, compare->data_set_names[d]) != 0)
+      continue;
+    const char *const *key = tutti_compare_data_keys;
+    while (same_value(tutti_compare_value(run, *key), tutti_compare_value(other, *key)))
+      key++;
+    const char *value = tutti_compare_value(run, *key);
+    enum tutti_status status = tutti_format(context, &compare->data_set_names[index], "%s (%s %s)", name,
+                                            strchr(*key, '.') + 1, value ? value : "-");
+    tutti_free(name);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status name_data_sets(tutti_context *context, struct compare *compare) {
+  TUTTI_TRY(context,
+            tutti_alloc(context, compare->data_sets, sizeof *compare->data_set_names, &compare->data_set_names));
+  for (size_t d = 0; d < compare->data_sets; d++)
+    TUTTI_TRY(context, name_data_set(context, compare, d));
+  return TUTTI_OK;
+}
+
+/* --- variants ---------------------------------------------------------------------------------------------------- */
+
+/* All keys of all runs, and each run's values. */
+struct key_table {
+  const char **keys;   /* [count], as first met */
+  const char **values; /* [runs][count]; NULL where a run has no such key */
+  size_t count, room;
+};
+
+static void release_table(struct key_table *table) {
+  tutti_free(table->keys);
+  tutti_free(table->values);
+}
+
+static size_t find_key(const struct key_table *table, const char *key) {
+  size_t k = 0;
+  while (k < table->count && strcmp(table->keys[k], key) != 0)
+    k++;
+  return k;
+}
+
+static enum tutti_status collect_keys(tutti_context *context, const struct compare *compare, struct key_table *table) {
+  for (size_t i = 0; i < compare->compared; i++)
+    for (size_t j = 0; j < compare->runs[i].count; j++) {
+      const char *key = compare->runs[i].items[j].key;
+      if (is_data_key(key) || find_key(table, key) < table->count)
+        continue;
+      if (table->count == table->room) {
+        size_t room = 2 * table->room + 128;
+        TUTTI_TRY(context, tutti_realloc(context, table->count, room, sizeof *table->keys, &table->keys));
+        table->room = room;
+      }
+      table->keys[table->count++] = key;
+    }
+  TUTTI_TRY(context, tutti_alloc(context, compare->compared, table->count * sizeof *table->values, &table->values));
+  for (size_t i = 0; i < compare->compared; i++)
+    for (size_t k = 0; k < table->count; k++)
+      table->values[i * table->count + k] = tutti_compare_value(&compare->runs[i], table->keys[k]);
+  return TUTTI_OK;
+}
+
+/* Split the variants by a key's values. The first run of a variant stays in it. */
+static enum tutti_status refine(tutti_context *context, struct compare *compare, const struct key_table *table,
+                                size_t key) {
+  size_t *old = NULL, found = 0;
+  TUTTI_TRY(context, tutti_alloc(context, compare->compared, sizeof *old, &old));
+  for (size_t i = 0; i < compare->compared; i++)
+    old[i] = compare->runs[i].variant;
+  for (size_t i = 0; i < compare->compared; i++) {
+    size_t j = 0;
+    while (j < i && !(old[j] == old[i] &&
+                      same_value(table->values[i * table->count + key], table->values[j * table->count + key])))
+      j++;
+    compare->runs[i].variant = j < i ? compare->runs[j].variant : found++;
+  }
+  tutti_free(old);
+  compare->variants = found;
+  compare->keys[compare->key_count++] = table->keys[key];
+  return TUTTI_OK;
+}
+
+/* Do two runs that are one variant so far, and about the same thing, differ in the key? */
+static bool tells_apart(const struct compare *compare, const struct key_table *table, size_t key) {
+  bool data = strncmp(table->keys[key], "data.", 5) == 0;
+  for (size_t i = 0; i < compare->compared; i++)
+    for (size_t j = 0; j < i; j++) {
+      const struct compare_run *one = &compare->runs[i], *other = &compare->runs[j];
+      if (one->variant == other->variant && (data ? one->block == other->block : one->data_set == other->data_set) &&
+          !same_value(table->values[i * table->count + key], table->values[j * table->count + key]))
+        return true;
+    }
+  return false;
+}
+
+/* The ablation's recipe, then plugins, then the rest. */
+static int precedence(const char *key) {
+  size_t length = strlen(key);
+  if (strcmp(key, "recipe") == 0)
+    return 0;
+  return length > 7 && strcmp(key + length - 7, ".plugin") == 0 ? 1 : 2;
+}
+
+static enum tutti_status refine_by_differences(tutti_context *context, struct compare *compare,
+                                               const struct key_table *table) {
+  for (int turn = 0; turn < 3; turn++)
+    for (size_t k = 0; k < table->count; k++)
+      if (precedence(table->keys[k]) == turn && tells_apart(compare, table, k))
+        TUTTI_TRY(context, refine(context, compare, table, k));
+  return TUTTI_OK;
+}
+
+static enum tutti_status refine_by(tutti_context *context, struct compare *compare, const struct key_table *table,
+                                   size_t count, const char *const *by) {
+  for (size_t i = 0; i < count; i++) {
+    size_t key = find_key(table, by[i]);
+    if (key == table->count) {
+      const char *closest = tutti_closest_name(by[i], table->count, table->keys);
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--by: no recipe has a key '%s' that may tell variants apart%s%s%s",
+                        by[i], closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
+    }
+    TUTTI_TRY(context, refine(context, compare, table, key));
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status find_variants(tutti_context *context, struct compare *compare, size_t count,
+                                       const char *const *by) {
+  enum tutti_status status = TUTTI_OK;
+  struct key_table table = {0};
+  compare->variants = 1;
+  TUTTI_TRY_OUT(context, collect_keys(context, compare, &table));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, table.count + count, sizeof *compare->keys, &compare->keys));
+  TUTTI_TRY_OUT(context, count ? refine_by(context, compare, &table, count, by)
+                               : refine_by_differences(context, compare, &table));
+  TUTTI_TRY_OUT(context,
+                tutti_alloc(context, compare->variants, sizeof *compare->variant_runs, &compare->variant_runs));
+  for (size_t i = compare->compared; i-- > 0;)
+    compare->variant_runs[compare->runs[i].variant] = i;
+out:
+  release_table(&table);
+  return status;
+}
+
+enum tutti_status tutti_compare_group(tutti_context *context, struct compare *compare, size_t count,
+                                      const char *const *by) {
+  TUTTI_TRY(context, find_data_sets(context, compare));
+  TUTTI_TRY(context, name_data_sets(context, compare));
+  TUTTI_TRY(context, find_blocks(context, compare));
+  return find_variants(context, compare, count, by);
+}

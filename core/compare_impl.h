@@ -1,0 +1,64 @@
+/* compare_impl.h - runs that are compared, and how they are grouped; for core/compare*.c alone. */
+#ifndef TUTTI_COMPARE_IMPL_H
+#define TUTTI_COMPARE_IMPL_H
+
+#include "run_impl.h"
+
+#include <jansson.h>
+#include <tutti/compare.h>
+
+/* A key of a run's effective recipe, as "section.key". */
+struct compare_item {
+  char *key, *value;
+};
+
+struct compare_run {
+  char *directory;
+  char *recipe; /* name of the ablation's recipe that it was made from; NULL outside ablations */
+  int64_t seed;
+  struct compare_item *items; /* circumstances and the seed left out */
+  size_t count, room;
+  json_t *summary; /* NULL when there is none */
+  json_t *metrics; /* those of the split, and the best trial's loss behind them */
+  char *rows;      /* checksums of the split's row numbers and targets */
+  char *reason;    /* why it is left out; NULL: it is not */
+  json_t *splits;  /* names of the splits that it has metrics of */
+  size_t data_set, variant, block;
+};
+
+struct compare_block {
+  size_t data_set;
+  int64_t seed;
+  size_t first; /* its first run */
+};
+
+struct compare {
+  const char *split;
+  struct compare_run *runs; /* those that are left out stand last */
+  size_t compared, count, room;
+  const char **keys; /* [key_count], what variants differ in */
+  size_t key_count;
+  struct compare_block *blocks; /* by data set, then by seed */
+  size_t block_count, data_sets, variants;
+  size_t *data_set_runs, *variant_runs; /* [data_sets], [variants]: the first run of each */
+  char **data_set_names;
+};
+
+/* --- reading (compare_runs.c) ------------------------------------------------------------------------------------ */
+
+/* Read the runs in these directories. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_read(tutti_context *context, struct compare *compare, size_t count,
+                                                     const char *const *directories);
+void tutti_compare_release(struct compare *compare);
+/* The value of a key in a run's recipe, or NULL. */
+const char *tutti_compare_value(const struct compare_run *run, const char *key);
+
+/* --- grouping (compare_groups.c) --------------------------------------------------------------------------------- */
+
+/* Find data sets, blocks and variants; with `count` keys variants differ in these alone. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, struct compare *compare, size_t count,
+                                                      const char *const *by);
+/* Keys that say which data set a run is about; NULL-terminated. */
+extern const char *const tutti_compare_data_keys[];
+
+#endif

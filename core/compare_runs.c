@@ -1,0 +1,260 @@
+/* compare_runs.c - reads the runs that are to be compared: recipe, results, and which rows they are about. */
+#include "compare_impl.h"
+
+#include "file_impl.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- runs -------------------------------------------------------------------------------------------------------- */
+
+static void release_run(struct compare_run *run) {
+  for (size_t i = 0; i < run->count; i++) {
+    tutti_free(run->items[i].key);
+    tutti_free(run->items[i].value);
+  }
+  tutti_free(run->items);
+  tutti_free(run->directory);
+  tutti_free(run->recipe);
+  tutti_free(run->rows);
+  tutti_free(run->reason);
+  json_decref(run->summary);
+  json_decref(run->metrics);
+  json_decref(run->splits);
+}
+
+void tutti_compare_release(struct compare *compare) {
+  for (size_t i = 0; i < compare->count; i++)
+    release_run(&compare->runs[i]);
+  for (size_t i = 0; compare->data_set_names && i < compare->data_sets; i++)
+    tutti_free(compare->data_set_names[i]);
+  tutti_free(compare->runs);
+  tutti_free(compare->keys);
+  tutti_free(compare->blocks);
+  tutti_free(compare->data_set_runs);
+  tutti_free(compare->variant_runs);
+  tutti_free(compare->data_set_names);
+}
+
+const char *tutti_compare_value(const struct compare_run *run, const char *key) {
+  for (size_t i = 0; i < run->count; i++)
+    if (strcmp(run->items[i].key, key) == 0)
+      return run->items[i].value;
+  return NULL;
+}
+
+/* --- recipes ----------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status add_item(tutti_context *context, struct compare_run *run, const char *section, const char *key,
+                                  const char *value) {
+  if (run->count == run->room) {
+    size_t room = 2 * run->room + 64;
+    TUTTI_TRY(context, tutti_realloc(context, run->count, room, sizeof *run->items, &run->items));
+    run->room = room;
+  }
+  struct compare_item *item = &run->items[run->count++];
+  TUTTI_TRY(context, tutti_format(context, &item->key, *section ? "%s.%s" : "%s%s", section, key));
+  return tutti_strdup(context, value, &item->value);
+}
+
+/* The seed is what makes pairs, and circumstances change nothing. */
+static enum tutti_status take_item(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
+  struct compare_run *run = argument;
+  bool seed = strcmp(item->section, "run") == 0 && strcmp(item->key, "seed") == 0;
+  if (item->part == TUTTI_RECIPE_CIRCUMSTANCES || seed || !*item->key)
+    return TUTTI_OK;
+  return add_item(context, run, item->section, item->key, item->value);
+}
+
+static enum tutti_status read_recipe(tutti_context *context, struct compare_run *run) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_recipe *recipe = NULL;
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_path(context, run->directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
+  run->seed = tutti_recipe_run(recipe)->seed;
+  if (run->recipe)
+    TUTTI_TRY_OUT(context, add_item(context, run, "", "recipe", run->recipe));
+  TUTTI_TRY_OUT(context, tutti_recipe_visit(context, recipe, take_item, run));
+out:
+  tutti_recipe_destroy(recipe);
+  tutti_free(path);
+  return status;
+}
+
+/* --- results ----------------------------------------------------------------------------------------------------- */
+
+/* JSON of a file in a folder; NULL, with the reason in `error`, when there is none that can be read. */
+static enum tutti_status load_json(tutti_context *context, const char *folder, const char *name, json_t **root,
+                                   json_error_t *error) {
+  char *path;
+  TUTTI_TRY(context, tutti_run_path(context, folder, name, &path));
+  *root = json_load_file(path, 0, error);
+  tutti_free(path);
+  return TUTTI_OK;
+}
+
+/* Metrics of the split that is compared, and the best trial's loss behind them, which every run has. */
+static enum tutti_status read_metrics(tutti_context *context, const char *wanted, struct compare_run *run) {
+  const json_t *evaluation = json_object_get(run->summary, "evaluation"),
+               *best = json_object_get(json_object_get(run->summary, "best"), "loss");
+  size_t index;
+  json_t *split;
+  run->metrics = json_array();
+  run->splits = json_array();
+  json_array_foreach(evaluation, index, split) {
+    json_t *name = json_object_get(split, "split");
+    json_array_append(run->splits, name);
+    if (json_is_string(name) && strcmp(json_string_value(name), wanted) == 0)
+      json_array_extend(run->metrics, json_object_get(split, "metrics"));
+  }
+  if (json_array_size(run->splits) > 0 && json_array_size(run->metrics) == 0)
+    return tutti_format(context, &run->reason, "it has no rows of split '%s'", wanted);
+  json_t *loss = json_object_get(run->summary, "loss");
+  json_array_append_new(run->metrics,
+                        json_pack("{s:s, s:O, s:s, s:s}", "name", "best-trial", "value", best ? best : json_null(),
+                                  "unit", json_is_string(loss) ? json_string_value(loss) : "", "better", "lower"));
+  return TUTTI_OK;
+}
+
+/* Checksums of what says which rows a split has, and what their targets are. */
+static enum tutti_status read_rows(tutti_context *context, const char *split, struct compare_run *run) {
+  static const char *const kinds[] = {"rows", "targets", "labels"};
+  uint64_t bytes[3] = {0};
+  uint32_t sums[3] = {0};
+  for (size_t i = 0; i < 3; i++) {
+    char *path;
+    struct stat facts;
+    TUTTI_TRY(context, tutti_format(context, &path, "%s/splits/%s-%s.npy", run->directory, split, kinds[i]));
+    enum tutti_status status =
+        stat(path, &facts) == 0 ? tutti_file_checksum(context, path, &bytes[i], &sums[i]) : TUTTI_OK;
+    tutti_free(path);
+    TUTTI_TRY(context, status);
+  }
+  return tutti_format(context, &run->rows, "%" PRIu64 "-%08x %" PRIu64 "-%08x %" PRIu64 "-%08x", bytes[0],
+                      (unsigned)sums[0], bytes[1], (unsigned)sums[1], bytes[2], (unsigned)sums[2]);
+}
+
+static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
+  json_error_t error;
+  if (!tutti_run_directory_has_run(run->directory))
+    return tutti_strdup(context, "not begun", &run->reason);
+  TUTTI_TRY(context, read_recipe(context, run));
+  TUTTI_TRY(context, load_json(context, run->directory, "summary.json", &run->summary, &error));
+  if (!run->summary)
+    return tutti_format(context, &run->reason, "not finished: %s", error.text);
+  TUTTI_TRY(context, read_metrics(context, split, run));
+  return read_rows(context, split, run);
+}
+
+/* --- directories ------------------------------------------------------------------------------------------------- */
+
+/* Add a run, unless it is there already by this or another name. */
+static enum tutti_status add_run(tutti_context *context, struct compare *compare, const char *directory,
+                                 const char *recipe) {
+  enum tutti_status status = TUTTI_OK;
+  char *real = realpath(directory, NULL);
+  for (size_t i = 0; real && i < compare->count; i++) {
+    char *other = realpath(compare->runs[i].directory, NULL);
+    bool same = other && strcmp(other, real) == 0;
+    free(other);
+    if (same)
+      goto out;
+  }
+  if (compare->count == compare->room) {
+    size_t room = 2 * compare->room + 16;
+    TUTTI_TRY_OUT(context, tutti_realloc(context, compare->count, room, sizeof *compare->runs, &compare->runs));
+    compare->room = room;
+  }
+  struct compare_run *run = &compare->runs[compare->count++];
+  TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &run->directory));
+  if (recipe)
+    TUTTI_TRY_OUT(context, tutti_strdup(context, recipe, &run->recipe));
+out:
+  free(real);
+  return status;
+}
+
+/* The runs of an ablation, as its ablation.json lists them. */
+static enum tutti_status add_cells(tutti_context *context, struct compare *compare, const char *directory,
+                                   const json_t *ablation) {
+  size_t index;
+  json_t *cell;
+  json_array_foreach(json_object_get(ablation, "cells"), index, cell) {
+    const char *name, *recipe;
+    char *path;
+    if (json_unpack(cell, "{s:s, s:s}", "name", &name, "recipe", &recipe) != 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s/ablation.json: cell %zu: expected a name and a recipe",
+                        directory, index);
+    TUTTI_TRY(context, tutti_format(context, &path, "%s/runs/%s", directory, name));
+    enum tutti_status status = add_run(context, compare, path, recipe);
+    tutti_free(path);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
+static int has_name(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+/* Every run directory in a folder. */
+static enum tutti_status add_folder(tutti_context *context, struct compare *compare, const char *folder) {
+  enum tutti_status status = TUTTI_OK;
+  struct dirent **entries = NULL;
+  int count = scandir(folder, &entries, has_name, versionsort);
+  for (int i = 0; i < count; i++) {
+    char *path = NULL;
+    if (status == TUTTI_OK)
+      status = tutti_run_path(context, folder, entries[i]->d_name, &path);
+    if (status == TUTTI_OK && tutti_run_directory_has_run(path))
+      status = add_run(context, compare, path, NULL);
+    tutti_free(path);
+    free(entries[i]);
+  }
+  free(entries);
+  return status;
+}
+
+/* A run directory, an ablation's, or a folder with runs in it. */
+static enum tutti_status add_directory(tutti_context *context, struct compare *compare, const char *directory) {
+  size_t before = compare->count;
+  json_t *ablation;
+  json_error_t error;
+  if (tutti_run_directory_has_run(directory))
+    return add_run(context, compare, directory, NULL);
+  TUTTI_TRY(context, load_json(context, directory, "ablation.json", &ablation, &error));
+  enum tutti_status status =
+      ablation ? add_cells(context, compare, directory, ablation) : add_folder(context, compare, directory);
+  json_decref(ablation);
+  TUTTI_TRY(context, status);
+  if (compare->count == before)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: expected a run directory, a folder of them, or the directory of an ablation", directory);
+  return TUTTI_OK;
+}
+
+/* Put the runs that are left out behind the others. */
+static enum tutti_status sort_out(tutti_context *context, struct compare *compare) {
+  struct compare_run *sorted;
+  size_t kept = 0, left = 0;
+  TUTTI_TRY(context, tutti_alloc(context, compare->count, sizeof *sorted, &sorted));
+  for (size_t i = 0; i < compare->count; i++)
+    compare->compared += !compare->runs[i].reason;
+  for (size_t i = 0; i < compare->count; i++)
+    sorted[compare->runs[i].reason ? compare->compared + left++ : kept++] = compare->runs[i];
+  tutti_free(compare->runs);
+  compare->runs = sorted;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_compare_read(tutti_context *context, struct compare *compare, size_t count,
+                                     const char *const *directories) {
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, add_directory(context, compare, directories[i]));
+  for (size_t i = 0; i < compare->count; i++)
+    TUTTI_TRY(context, read_run(context, compare->split, &compare->runs[i]));
+  return sort_out(context, compare);
+}

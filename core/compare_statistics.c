@@ -1,0 +1,107 @@
+/* compare_statistics.c - ranks, winning frequencies and sign tests. */
+#include <math.h>
+#include <tutti/compare.h>
+
+/* P[Binomial(n, 1/2) <= most]. Binomial coefficients are summed with a common power of two taken out, so that they are
+   exact where doubles hold them and never overflow. */
+static double binomial_half(uint64_t n, uint64_t most) {
+  enum { STEP = 512 };
+  double term = 1, sum = 1;
+  int taken = 0;
+  for (uint64_t k = 1; k <= most; k++) {
+    term *= (double)(n - k + 1) / (double)k;
+    sum += term;
+    if (sum > 0x1p512) {
+      term = ldexp(term, -STEP);
+      sum = ldexp(sum, -STEP);
+      taken += STEP;
+    }
+  }
+  return ldexp(sum, taken - (int)n);
+}
+
+double tutti_sign_test_one_sided(uint64_t wins, uint64_t losses) { return binomial_half(wins + losses, losses); }
+
+double tutti_sign_test(uint64_t wins, uint64_t losses) {
+  return fmin(1, 2 * binomial_half(wins + losses, wins < losses ? wins : losses));
+}
+
+/* --- figures ----------------------------------------------------------------------------------------------------- */
+
+static double value_at(const struct tutti_figures *figures, size_t block, size_t variant) {
+  return figures->values[block * figures->variants + variant];
+}
+
+/* Of two values, is the first better? */
+static bool is_better(const struct tutti_figures *figures, double one, double other) {
+  return figures->better == TUTTI_BETTER_LOWER ? one < other : one > other;
+}
+
+static void measure(const struct tutti_figures *figures, size_t variant, struct tutti_placing *placing) {
+  double sum = 0, squares = 0;
+  for (size_t b = 0; b < figures->blocks; b++)
+    if (isfinite(value_at(figures, b, variant))) {
+      sum += value_at(figures, b, variant);
+      placing->count++;
+    }
+  double n = (double)placing->count, mean = sum / n;
+  for (size_t b = 0; b < figures->blocks; b++)
+    if (isfinite(value_at(figures, b, variant)))
+      squares += (value_at(figures, b, variant) - mean) * (value_at(figures, b, variant) - mean);
+  placing->mean = mean; /* NaN without values */
+  placing->error = placing->count > 1 ? sqrt(squares / (n - 1) / n) : NAN;
+}
+
+static bool is_complete(const struct tutti_figures *figures, size_t block) {
+  for (size_t v = 0; v < figures->variants; v++)
+    if (!isfinite(value_at(figures, block, v)))
+      return false;
+  return true;
+}
+
+/* Add the places that the variants have in a block. */
+static void rank_block(const struct tutti_figures *figures, size_t block, struct tutti_placing *placings) {
+  for (size_t v = 0; v < figures->variants; v++) {
+    size_t above = 0, level = 0;
+    for (size_t w = 0; w < figures->variants; w++) {
+      double other = value_at(figures, block, w), own = value_at(figures, block, v);
+      above += is_better(figures, other, own);
+      level += other == own; /* itself, too */
+    }
+    placings[v].ranked++;
+    placings[v].rank += (double)above + (double)(level + 1) / 2;
+    placings[v].expected_rank += (double)(above + level);
+  }
+}
+
+void tutti_placings(const struct tutti_figures *figures, struct tutti_placing *placings) {
+  for (size_t v = 0; v < figures->variants; v++) {
+    placings[v] = (struct tutti_placing){0};
+    measure(figures, v, &placings[v]);
+  }
+  for (size_t b = 0; b < figures->blocks; b++)
+    if (figures->better != TUTTI_BETTER_NEITHER && is_complete(figures, b))
+      rank_block(figures, b, placings);
+  for (size_t v = 0; v < figures->variants; v++) {
+    placings[v].rank /= (double)placings[v].ranked;
+    placings[v].expected_rank /= (double)placings[v].ranked;
+  }
+}
+
+struct tutti_duel tutti_duel(const struct tutti_figures *figures, size_t one, size_t other) {
+  struct tutti_duel duel = {.frequency = NAN, .p = NAN};
+  for (size_t b = 0; b < figures->blocks && figures->better != TUTTI_BETTER_NEITHER; b++) {
+    double a = value_at(figures, b, one), c = value_at(figures, b, other);
+    if (!isfinite(a) || !isfinite(c))
+      continue;
+    duel.wins += is_better(figures, a, c);
+    duel.losses += is_better(figures, c, a);
+    duel.ties += a == c;
+  }
+  size_t blocks = duel.wins + duel.losses + duel.ties;
+  if (blocks == 0)
+    return duel;
+  duel.frequency = ((double)duel.wins + (double)duel.ties / 2) / (double)blocks;
+  duel.p = tutti_sign_test(duel.wins, duel.losses);
+  return duel;
+}

@@ -1,0 +1,261 @@
+/* show_comparison.c - runs that were compared, for people: a table of means, then ranks, wins and tests of each metric. */
+#include "program_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 8, CELL_SIZE = 64, MEAN_WIDTH = 20, WIDEST_SETTING = 36, MOST_SHOWN = 64 };
+
+/* Metrics that are shown: pointers into the comparison. */
+struct shown {
+  size_t count;
+  const json_t *metrics[MOST_SHOWN];
+};
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static long long count_of(const json_t *object, const char *key) {
+  return (long long)json_integer_value(json_object_get(object, key));
+}
+
+/* A, B, ..., Z, AA, AB, ... */
+static const char *letter(size_t index, char name[NAME_SIZE]) {
+  char reversed[NAME_SIZE];
+  size_t length = 0;
+  for (size_t rest = index + 1; rest > 0 && length < NAME_SIZE - 1; rest = (rest - 1) / 26)
+    reversed[length++] = (char)('A' + (rest - 1) % 26);
+  for (size_t i = 0; i < length; i++)
+    name[i] = reversed[length - 1 - i];
+  name[length] = '\0';
+  return name;
+}
+
+/* --- which metrics --- */
+
+static const json_t *find_metric(const json_t *comparison, const char *name) {
+  size_t index;
+  json_t *metric;
+  json_array_foreach(json_object_get(comparison, "metrics"), index,
+                     metric) if (strcmp(text_of(metric, "name"), name) == 0) return metric;
+  return NULL;
+}
+
+static bool unknown_metric(const json_t *comparison, const char *name) {
+  const json_t *metrics = json_object_get(comparison, "metrics");
+  const char *names[MOST_SHOWN];
+  size_t count = 0;
+  for (; count < json_array_size(metrics) && count < MOST_SHOWN; count++)
+    names[count] = text_of(json_array_get(metrics, count), "name");
+  const char *closest = tutti_closest_name(name, count, names);
+  (void)fprintf(stderr, "tutti: --metric: there is no metric '%s'%s%s%s; these runs have:", name,
+                closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
+  for (size_t i = 0; i < count; i++)
+    (void)fprintf(stderr, "%s %s", i ? "," : "", names[i]);
+  (void)fputc('\n', stderr);
+  return false;
+}
+
+static void show_this(struct shown *shown, const json_t *metric) {
+  if (metric && shown->count < MOST_SHOWN)
+    shown->metrics[shown->count++] = metric;
+}
+
+static bool choose_metrics(const json_t *comparison, const struct texts *wanted, struct shown *shown) {
+  static const char *const usual[] = {"nll", "rmse", "error"};
+  shown->count = 0;
+  for (size_t i = 0; i < wanted->count; i++) {
+    const json_t *metric = find_metric(comparison, wanted->items[i]);
+    if (!metric)
+      return unknown_metric(comparison, wanted->items[i]);
+    show_this(shown, metric);
+  }
+  for (size_t i = 0; wanted->count == 0 && i < sizeof usual / sizeof usual[0]; i++)
+    show_this(shown, find_metric(comparison, usual[i]));
+  if (shown->count == 0)
+    show_this(shown, find_metric(comparison, "best-trial"));
+  return true;
+}
+
+/* --- means --- */
+
+/* A value of a recipe, shortened; a path's last part. */
+static const char *setting_text(const json_t *variant, const char *key, char *text) {
+  const char *value = json_string_value(json_object_get(json_object_get(variant, "settings"), key));
+  const char *slash = value && *value == '/' ? strrchr(value, '/') : NULL;
+  if (!value)
+    return "-";
+  value = slash && slash[1] ? slash + 1 : value;
+  (void)snprintf(text, CELL_SIZE, "%.*s%s", WIDEST_SETTING - 3, value, strlen(value) > WIDEST_SETTING ? "..." : "");
+  return strlen(value) > WIDEST_SETTING ? text : value;
+}
+
+static int setting_width(const json_t *comparison, const char *key) {
+  size_t index, width = strlen(key);
+  json_t *variant;
+  json_array_foreach(json_object_get(comparison, "variants"), index, variant) {
+    char text[CELL_SIZE];
+    size_t length = strlen(setting_text(variant, key, text));
+    width = length > width ? length : width;
+  }
+  return (int)width;
+}
+
+/* The columns that say what a variant is; its headings for a variant of NULL. */
+static void show_settings(const json_t *comparison, size_t index, const json_t *variant, FILE *out) {
+  size_t k;
+  json_t *key;
+  char name[NAME_SIZE], text[CELL_SIZE];
+  (void)fprintf(out, "  %-3s", variant ? letter(index, name) : "");
+  json_array_foreach(json_object_get(comparison, "keys"), k, key) {
+    const char *of = json_string_value(key);
+    (void)fprintf(out, " %-*s ", setting_width(comparison, of), variant ? setting_text(variant, of, text) : of);
+  }
+}
+
+static void show_mean(const json_t *placing, bool last, FILE *out) {
+  char mean[32], cell[CELL_SIZE];
+  double error = number_of(placing, "error");
+  if (isfinite(error))
+    (void)snprintf(cell, sizeof cell, "%s (%.2g)", show_number(number_of(placing, "mean"), mean), error);
+  else
+    (void)snprintf(cell, sizeof cell, "%s", show_number(number_of(placing, "mean"), mean));
+  (void)fprintf(out, "  %-*s", last ? 0 : MEAN_WIDTH, cell);
+}
+
+/* One line a variant, one column a metric: means on one data set. */
+static void show_means(const json_t *comparison, const struct shown *shown, size_t data_set, FILE *out) {
+  size_t index;
+  json_t *variant;
+  show_settings(comparison, 0, NULL, out);
+  (void)fprintf(out, " %4s", "n");
+  for (size_t m = 0; m < shown->count; m++)
+    (void)fprintf(out, "  %-*s", m + 1 < shown->count ? MEAN_WIDTH : 0, text_of(shown->metrics[m], "name"));
+  (void)fputc('\n', out);
+  json_array_foreach(json_object_get(comparison, "variants"), index, variant) {
+    const json_t *first = json_array_get(json_object_get(shown->metrics[0], "data_sets"), data_set);
+    show_settings(comparison, index, variant, out);
+    (void)fprintf(out, " %4lld", count_of(json_array_get(first, index), "count"));
+    for (size_t m = 0; m < shown->count; m++)
+      show_mean(json_array_get(json_array_get(json_object_get(shown->metrics[m], "data_sets"), data_set), index),
+                m + 1 == shown->count, out);
+    (void)fputc('\n', out);
+  }
+}
+
+static void show_all_means(const json_t *comparison, const struct shown *shown, FILE *out) {
+  size_t index;
+  json_t *data_set;
+  (void)fprintf(out, "Means over seeds, with standard errors\n");
+  json_array_foreach(json_object_get(comparison, "data_sets"), index, data_set) {
+    (void)fprintf(out, "\n  %s\n", text_of(data_set, "name"));
+    show_means(comparison, shown, index, out);
+  }
+}
+
+/* --- ranks, wins, tests --- */
+
+/* The duel of two variants, as seen by `one`; NULL for a variant and itself. */
+static const json_t *find_duel(const json_t *metric, size_t one, size_t other) {
+  size_t index;
+  json_t *duel;
+  json_array_foreach(json_object_get(metric, "duels"), index, duel) {
+    size_t a = (size_t)count_of(duel, "one"), b = (size_t)count_of(duel, "other");
+    if ((a == one && b == other) || (a == other && b == one))
+      return duel;
+  }
+  return NULL;
+}
+
+static void show_frequency(const json_t *metric, size_t one, size_t other, FILE *out) {
+  const json_t *duel = find_duel(metric, one, other);
+  double frequency = number_of(duel, "frequency");
+  if (duel && (size_t)count_of(duel, "one") != one)
+    frequency = 1 - frequency;
+  if (isfinite(frequency))
+    (void)fprintf(out, " %6.2f", frequency);
+  else
+    (void)fprintf(out, " %6s", "-");
+}
+
+static void show_p(const json_t *metric, size_t one, size_t other, FILE *out) {
+  double p = number_of(find_duel(metric, one, other), "p");
+  if (isfinite(p))
+    (void)fprintf(out, " %7.2g", p);
+  else
+    (void)fprintf(out, " %7s", "-");
+}
+
+static void show_duels(const json_t *comparison, const json_t *metric, FILE *out) {
+  const json_t *placings = json_object_get(metric, "placings");
+  size_t variants = json_array_size(json_object_get(comparison, "variants"));
+  char name[NAME_SIZE];
+  (void)fprintf(
+      out, "\n%s (%s is better): mean rank over %lld blocks; share of blocks won; p of the two-sided sign test\n\n",
+      text_of(metric, "name"), text_of(metric, "better"), count_of(json_array_get(placings, 0), "ranked"));
+  (void)fprintf(out, "  %-3s %6s  |", "", "rank");
+  for (size_t v = 0; v < variants; v++)
+    (void)fprintf(out, " %6s", letter(v, name));
+  (void)fprintf(out, "  |");
+  for (size_t v = 0; v < variants; v++)
+    (void)fprintf(out, " %7s", letter(v, name));
+  (void)fputc('\n', out);
+  for (size_t v = 0; v < variants; v++) {
+    double rank = number_of(json_array_get(placings, v), "rank");
+    (void)fprintf(out, "  %-3s", letter(v, name));
+    if (isfinite(rank))
+      (void)fprintf(out, " %6.2f  |", rank);
+    else
+      (void)fprintf(out, " %6s  |", "-");
+    for (size_t w = 0; w < variants; w++)
+      show_frequency(metric, v, w, out);
+    (void)fprintf(out, "  |");
+    for (size_t w = 0; w < variants; w++)
+      show_p(metric, v, w, out);
+    (void)fputc('\n', out);
+  }
+}
+
+/* --- all of it --- */
+
+static void show_counts(const json_t *comparison, FILE *out) {
+  size_t runs = json_array_size(json_object_get(comparison, "runs")),
+         variants = json_array_size(json_object_get(comparison, "variants")),
+         data_sets = json_array_size(json_object_get(comparison, "data_sets")),
+         blocks = json_array_size(json_object_get(comparison, "blocks"));
+  (void)fprintf(out, "%zu run%s: %zu variant%s, %zu data set%s, %zu block%s (a data set and a seed); %s rows\n\n", runs,
+                runs == 1 ? "" : "s", variants, variants == 1 ? "" : "s", data_sets, data_sets == 1 ? "" : "s", blocks,
+                blocks == 1 ? "" : "s", text_of(comparison, "split"));
+}
+
+static void show_left_out(const json_t *comparison, FILE *out) {
+  size_t index;
+  json_t *entry;
+  if (json_array_size(json_object_get(comparison, "left_out")) > 0)
+    (void)fprintf(out, "\nLeft out\n");
+  json_array_foreach(json_object_get(comparison, "left_out"), index, entry)(void)
+      fprintf(out, "  %s: %s\n", text_of(entry, "run"), text_of(entry, "reason"));
+  json_array_foreach(json_object_get(comparison, "warnings"), index, entry)(void)
+      fprintf(stderr, "tutti: warning: %s\n", json_string_value(entry));
+}
+
+bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE *out) {
+  struct shown shown;
+  if (!choose_metrics(comparison, metrics, &shown))
+    return false;
+  show_counts(comparison, out);
+  show_all_means(comparison, &shown, out);
+  for (size_t m = 0; m < shown.count && json_array_size(json_object_get(comparison, "variants")) > 1; m++)
+    if (json_array_size(json_object_get(shown.metrics[m], "duels")) > 0)
+      show_duels(comparison, shown.metrics[m], out);
+  show_left_out(comparison, out);
+  return true;
+}

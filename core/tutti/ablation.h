@@ -1,0 +1,64 @@
+/* ablation.h - a whole matrix of runs: recipes, each with keys swapped for each of several values, each with several
+   seeds. Every cell is an ordinary run directory; cells share the machine's workers, and searches where they can. */
+#ifndef TUTTI_ABLATION_H
+#define TUTTI_ABLATION_H
+
+#include <tutti/recipe.h>
+
+TUTTI_BEGIN_DECLS
+
+struct tutti_ablation_options {
+  size_t size;
+  size_t recipes;
+  const char *const *recipe; /* [recipes] paths */
+  size_t swaps;
+  const char *const *swap; /* [swaps] "section.key=a,b,c": the matrix has a cell for each combination of values */
+  size_t overrides;
+  const char *const *override; /* [overrides] "section.key=value", for every cell */
+  int64_t seeds;               /* cells with run.seed = the recipe's, the next one, ...; at least 1 */
+};
+
+typedef struct tutti_ablation tutti_ablation;
+
+/* Make the matrix and check every cell as tutti_run_check does; nothing is written. An error names the cell. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_ablation_create(tutti_context *context, const struct tutti_ablation_options *options, tutti_ablation **ablation);
+TUTTI_API void tutti_ablation_destroy(tutti_ablation *ablation);
+TUTTI_API size_t tutti_ablation_cells(const tutti_ablation *ablation);
+/* The matrix as the JSON text of ablation.json (docs/ablation.md); free with tutti_free. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_describe(tutti_context *context,
+                                                                    const tutti_ablation *ablation, char **json);
+
+enum tutti_ablation_event {
+  TUTTI_ABLATION_KEPT,    /* it was finished before */
+  TUTTI_ABLATION_STARTED, /* with so many workers */
+  TUTTI_ABLATION_FINISHED,
+  TUTTI_ABLATION_FAILED
+};
+/* What has become of a cell. Texts are borrowed until the call returns. */
+struct tutti_ablation_progress {
+  size_t size;
+  enum tutti_ablation_event event;
+  const char *cell, *reason;               /* of a failure; else "" */
+  int64_t workers;                         /* that it has, or had */
+  size_t cells, finished, failed, running; /* after the event */
+  double seconds;                          /* since the cell started */
+};
+
+struct tutti_ablation_run_options {
+  size_t size;
+  const char *directory; /* made if absent */
+  const char *program;   /* the tutti program, for runs */
+  bool resume;           /* go on with what is in the directory; false: refuse one that has an ablation */
+  int64_t workers;       /* worker processes of all cells together; 0: one a core */
+  void (*progress)(void *argument, const struct tutti_ablation_progress *progress); /* may be NULL */
+  void *argument;
+};
+/* Run every cell that is not finished, in child processes; compare them; write ablation.json, whose text is *json. A cell that
+   fails does not end the others: *failed counts them. On TUTTI_ERROR_CANCELLED cells are in order and can be resumed. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_run(tutti_context *context, tutti_ablation *ablation,
+                                                               const struct tutti_ablation_run_options *options,
+                                                               size_t *failed, char **json);
+
+TUTTI_END_DECLS
+#endif

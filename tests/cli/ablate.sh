@@ -1,0 +1,142 @@
+#!/bin/bash
+# tutti ablate: the matrix, its checks, shared searches, what fails, what is there already.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+regression_recipe >small.ini
+sed 's/^seed = .*/seed = 8/; s/^epochs = .*/epochs = 3/' small.ini >other.ini
+
+expect_lines() { # FILE COUNT
+  checks=$((checks + 1))
+  [ "$(wc -l <"$1")" -eq "$2" ] || complain "expected $2 lines in $1"
+}
+expect_there() {
+  local path
+  for path; do
+    checks=$((checks + 1))
+    [ -e "$path" ] || complain "expected $path"
+  done
+}
+
+# What is wrong is said before anything trains, with the cell's name.
+tutti ablate small.ini --swap selector.plugni=top-m --out runs
+expect_usage_error "cell " "selector.plugni: unknown key"
+tutti ablate small.ini --swap selector.sizee=1,2 --out runs
+expect_usage_error "cell sizee=1_seed-3 of small.ini" "did you mean 'size'"
+tutti ablate small.ini --swap selector.plugin=forward,topm --out runs
+expect_usage_error "cell topm_seed-3" "did you mean 'top-m'"
+tutti ablate small.ini --swap selectr.size=1,2 --out runs
+expect_usage_error "did you mean [selector]"
+tutti ablate small.ini --swap space.max_depth=2,zero --out runs
+expect_usage_error "cell max_depth=zero_seed-3" "space.max_depth: expected an integer"
+tutti ablate small.ini --swap data.path=table.csv,absent.csv --out runs
+expect_usage_error "cell absent_seed-3" "absent.csv"
+tutti ablate small.ini --set run.bugdet=3 --out runs
+expect_usage_error "did you mean 'budget'"
+tutti ablate small.ini absent.ini --out runs
+expect_usage_error "absent.ini"
+tutti ablate small.ini small.ini --out runs
+expect_usage_error "given twice"
+for swap in run.seed=1,2 run.name=a,b run.workers=1,2 selector.size=1,1 selector.size selector= =1 .a=1 a.=1; do
+  tutti ablate small.ini --swap "$swap" --out runs
+  expect_usage_error "--swap"
+done
+tutti ablate small.ini --swap selector.size=1,2 --swap selector.size=3 --out runs
+expect_usage_error "the key is given twice"
+tutti ablate small.ini --swap run.seed=1,2 --out runs
+expect_usage_error "--seeds N"
+
+# The plan: every combination, which share a search, nothing written.
+tutti ablate small.ini other.ini --swap selector.size=1,2 --swap space.max_depth=1,2 --seeds 2 --out runs --dry-run
+expect_code 0
+expect_absent runs
+expect_out "All 16 cells are valid" "small_size=1_max_depth=1_seed-3" "other_size=2_max_depth=2_seed-9" \
+  "small_size=2_max_depth=1_seed-4  (selects from the pool of small_size=1_max_depth=1_seed-4)"
+tutti ablate small.ini --swap space.widths="16 32,8" --swap selector.epistemic=unbiased --dry-run --json
+expect_code 0
+expect_json "widths=16-32_epistemic=unbiased_seed-3" cells 0 name
+expect_json "16 32" cells 0 settings space.widths
+expect_json waiting cells 1 state
+
+# The matrix: selectors and sizes cost one search a seed.
+tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --seeds 2 --workers 2 --out first
+expect_code 0
+expect_out "8 runs: 4 variants, 1 data set, 2 blocks" "selector.plugin" "selector.size" "nll (lower is better)" "top-m"
+expect_err "8 of 8 done"
+checks=$((checks + 1))
+[ "$(find first/runs -name catalogue.sqlite -type f | wc -l)" -eq 2 ] || complain "expected two searches"
+expect_there first/ablation.json first/recipes/top-m_size=3_seed-4.ini first/logs/forward_size=1_seed-3.log
+for seed in 3 4; do
+  # What was selected from the shared pool is what a run of its own selects.
+  tutti run first/recipes/top-m_size=3_seed-$seed.ini --out alone-$seed --quiet
+  expect_code 0
+  for file in ensemble.json summary.json; do
+    checks=$((checks + 1))
+    cmp -s "alone-$seed/$file" "first/runs/top-m_size=3_seed-$seed/$file" || complain "$file of seed $seed differs"
+  done
+done
+
+# Cells are ordinary runs.
+cell=first/runs/top-m_size=3_seed-4
+for command in status evaluate select; do
+  tutti $command $cell
+  expect_code 0
+done
+tutti predict $cell table.csv --out predictions.csv
+expect_code 0
+tutti run first/recipes/top-m_size=3_seed-4.ini --out $cell --resume --quiet
+expect_code 0
+
+# A directory that has an ablation is not begun again; with --resume nothing is left to do, or cells are added.
+cp first/ablation.json before.json
+tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --seeds 2 --out first
+expect_code 2
+expect_err "already holds an ablation" "--resume"
+tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --seeds 2 --out first --resume --json
+expect_code 0
+expect_err "was finished before"
+expect_not_in err " begins"
+checks=$((checks + 1))
+cmp -s out before.json && cmp -s first/ablation.json before.json || complain "expected the same ablation.json"
+tutti ablate small.ini --swap selector.plugin=all --seeds 3 --out first --resume
+expect_code 0
+expect_err "all_seed-5 begins"
+tutti compare first/runs
+expect_code 0
+expect_out "11 runs: 5 variants, 1 data set, 3 blocks"
+tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --set run.budget=5 --out first --resume
+expect_code 2
+expect_err "holds another run" "budget"
+
+# A search that was begun by a cell further behind goes on there.
+tutti ablate small.ini --swap selector.plugin=top-m --out later --quiet
+expect_code 0
+tutti ablate small.ini --swap selector.plugin=forward,top-m --out later --resume --json
+expect_code 0
+expect_json "top-m_seed-3" cells 0 search
+checks=$((checks + 1))
+[ -L later/runs/forward_seed-3/catalogue.sqlite ] || complain "expected the search of top-m to be used"
+
+# Several data sets: blocks are data sets and seeds; a setting that goes with a data set makes no variant.
+sed '1!s/0\.1/0.7/' table.csv >table2.csv
+sed 's/^path = .*/path = table2.csv/; s/^epochs = .*/epochs = 4/' small.ini >second.ini
+tutti ablate small.ini second.ini --swap selector.size=1,2 --out sets --quiet
+expect_code 0
+expect_out "4 runs: 2 variants, 2 data sets, 2 blocks" "  table" "  table2"
+expect_not_in out "epochs"
+expect_not_in out "second"
+expect_empty err
+
+# A cell that fails does not stop the others.
+function_recipe tests 0 4 >function.ini
+sed 's/^seconds = .*/fault = error/' function.ini >broken.ini
+tutti ablate function.ini broken.ini --out some --workers 1
+expect_code 1
+expect_out "Failed" "broken_seed-5: none of 4 trials finished" "1 run: 1 variant"
+expect_err "2 of 2 done (1 failed)"
+expect_there some/ablation.json
+tutti ablate broken.ini --out none --json
+expect_code 1
+expect_json failed cells 0 state
+expect_json null comparison
+finish
