@@ -1,4 +1,4 @@
-/* cpu.c - backend `cpu`: trains dense networks with skip connections on one core.
+/* cpu.c - backend `cpu`: trains dense and convolutional networks on one core.
 
    Pools are made of many small networks, so that one network a core is the right unit of parallelism, and a step of a
    small network is mostly overhead elsewhere. Here a step is a walk over a fixed plan: products of matrices by kernels
@@ -278,28 +278,7 @@ static void destroy_cpu(void *self) { tutti_free(self); }
 
 static bool supports_cpu(void *self, enum tutti_op op) {
   (void)self;
-  switch (op) {
-  case TUTTI_OP_INPUT:
-  case TUTTI_OP_DENSE:
-  case TUTTI_OP_BATCH_NORM:
-  case TUTTI_OP_ACTIVATION:
-  case TUTTI_OP_ADD:
-  case TUTTI_OP_CONCAT:
-  case TUTTI_OP_MEAN:
-  case TUTTI_OP_IDENTITY:
-  case TUTTI_OP_ZERO:
-  case TUTTI_OP_DROPOUT:
-  case TUTTI_OP_DROP_PATH:
-  case TUTTI_OP_DETACH:
-  case TUTTI_OP_FLATTEN:
-  case TUTTI_OP_HEAD_SOFTMAX:
-  case TUTTI_OP_HEAD_GAUSSIAN:
-  case TUTTI_OP_HEAD_LINEAR:
-  case TUTTI_OP_HEAD_NOMU:
-    return true;
-  default:
-    return false;
-  }
+  return op < TUTTI_OP_COUNT;
 }
 
 /* Only images can be cropped and mirrored. */
@@ -329,12 +308,6 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
     if (!supports_cpu(self, layer->op))
       return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cpu has no op %s", layer->label,
                         tutti_op_name(layer->op));
-    bool image = layer->shape.height != 1 || layer->shape.width != 1;
-    if (image && layer->op != TUTTI_OP_INPUT && layer->op != TUTTI_OP_FLATTEN)
-      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                        "layer %s: backend cpu works on features, not on %d x %d x %d; "
-                        "flatten the input first",
-                        layer->label, layer->shape.height, layer->shape.width, layer->shape.channels);
   }
   const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
   if (head->op != job->task->head)
@@ -412,7 +385,7 @@ static const struct tutti_backend_ops cpu_ops = {
 static const struct tutti_descriptor cpu_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "cpu"),
     .version = "1.0",
-    .summary = "Trains dense networks with skip connections on one core.",
+    .summary = "Trains dense and convolutional networks on one core.",
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(cpu_params, struct cpu_config),

@@ -2,7 +2,10 @@
 
    plan.c     a network's nodes, and one block of memory for all that a step needs
    step.c     forward and backward through the plan
+   conv.c     convolutions
+   pool.c     pools, and changes of layout
    norm.c     batch normalisation
+   drop.c     dropout
    head.c     losses and predictions
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  the rules of the optimisers, L2, clipping
@@ -70,21 +73,36 @@ struct cpu_segment {
   float decay; /* the gradient of its L2: decay * w */
 };
 
+/* How a convolution is computed. A pointwise one is dense. */
+enum cpu_form {
+  CPU_DEPTHWISE, /* channel by channel */
+  CPU_PATCHES,   /* as a product of what lies under the taps; also a factorised reduction, as one of two taps */
+  CPU_GROUPED    /* in groups of several channels: plain loops */
+};
+
+enum { CPU_STATISTICS = 6, CPU_SCRATCH = 6 };
+
 struct cpu_node {
   const struct tutti_layer *layer;
-  enum tutti_op op;
+  enum tutti_op op;                 /* as it is computed: dense for a pointwise convolution */
   enum tutti_activation activation; /* after the op, in place */
-  size_t width, ld;                 /* of the output, [rows][ld] */
+  size_t pixels;    /* an image is a table with a row for each pixel: [rows * pixels][ld]; 1 for tables */
+  size_t width, ld; /* channels of a pixel or features of a row, and the floats that they take */
   size_t edge_count;
   struct cpu_edge *edges;
   bool needs_gradient, masked; /* masked: the ReLU's derivative is taken by the last edge that writes the gradient */
   size_t weight, bias;         /* offsets in the flat vector; CPU_NONE */
+  size_t segment;              /* that of the weight */
   size_t mean, variance;       /* batch norm's running statistics */
-  float *value;                /* [rows][ld] */
-  float *gradient;             /* [rows][ld], shared with nodes whose gradient lives at another time */
-  float *slope;                /* [rows][ld], of activations that keep their derivative */
-  float *mask;                 /* [rows][ld], dropout's; batch norm's normalised input */
-  float *scratch;              /* [2][ld], batch norm: mean, 1 / deviation */
+  enum cpu_form form;          /* of a convolution */
+  struct cpu_window window;    /* of convolutions and pools */
+  size_t *taps;                /* [tap_count], of CPU_PATCHES and CPU_GROUPED: floats from a window's first pixel */
+  size_t tap_count;
+  float *value;      /* [rows * pixels][ld] */
+  float *gradient;   /* [rows * pixels][ld], shared with nodes whose gradient lives at another time */
+  float *slope;      /* [rows * pixels][ld], of activations that keep their derivative */
+  float *mask;       /* dropout's: [rows * pixels][ld], of whole channels [rows][ld to 16], of paths [rows] */
+  float *statistics; /* [CPU_STATISTICS][period], batch norm's (norm.c) */
 };
 #define CPU_NONE SIZE_MAX
 
@@ -95,12 +113,21 @@ struct cpu_head_arrays {
   int32_t *labels;                                  /* [rows], gathered */
 };
 
+/* What convolutions and pools need while they work on one image; one place serves all nodes, and stays in cache. */
+struct cpu_scratch {
+  float *padded, *padded_gradient; /* an image with its padding */
+  float *patches, *patch_gradients;
+  float *weights, *weight_gradients; /* as the form needs them */
+};
+
 struct cpu_plan {
   const struct cpu_kernels *kernels;
   const tutti_network *network;
   struct cpu_node *nodes;
   size_t node_count;
   struct cpu_edge *edges;
+  size_t *taps; /* of all nodes */
+  size_t tap_count;
   struct cpu_segment *segments; /* trained ones first */
   size_t segment_count;
   size_t trained, floats; /* of the flat vector: numbers trained, and all (running statistics too), padding included */
@@ -109,17 +136,30 @@ struct cpu_plan {
   size_t artificial;      /* NOMU: artificial points behind the rows of a step */
   float *arena, *weights, *gradients;
   float *transposed; /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of some layer's weights */
+  struct cpu_scratch scratch;
+  double *sums; /* [2][ld] of batch norm */
   struct cpu_head_arrays head;
 };
 
 /* Rows on which predictions are made at once: enough to fill the tiles, few enough to stay in cache. */
-enum { CPU_EVALUATION_ROWS = 256 };
+enum { CPU_EVALUATION_ROWS = 256, CPU_EVALUATION_IMAGES = 16 };
+
+size_t backend_cpu_evaluation_rows(const tutti_network *network);
 
 /* Plan for at most `rows` rows at once; `training` gives it gradients. The plan borrows the network. */
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
                                           const tutti_network *network, const struct tutti_task *task, size_t rows,
                                           bool training, struct cpu_plan **plan);
 void backend_cpu_plan_destroy(struct cpu_plan *plan);
+/* Floats of a row of `width` numbers. */
+size_t backend_cpu_ld(size_t width);
+/* Floats of one period of a node's channels (channel_impl.h). */
+size_t backend_cpu_period(const struct cpu_node *node);
+/* Rows of the matrix that the patches of one output pixel are multiplied by, and the floats that they take. */
+size_t backend_cpu_patch(const struct cpu_node *node, const struct cpu_node *source);
+size_t backend_cpu_patch_ld(const struct cpu_node *node, const struct cpu_node *source);
+/* Rows of an output image whose patches are made at once. */
+size_t backend_cpu_patch_rows(const struct cpu_node *node, const struct cpu_node *source);
 /* The head, and the node whose values it reads first. */
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
 
@@ -136,6 +176,35 @@ struct cpu_draws {
 void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_draws *draws);
 /* From the gradients that the head left behind to those of all weights. */
 void backend_cpu_backward(struct cpu_plan *plan, size_t rows);
+
+/* A product's gradients: that of the weights [inputs][ldw] is stored, or added; that of the inputs, as far as wanted. */
+struct cpu_product {
+  size_t rows, inputs, units, ldw;
+  size_t weight_columns; /* the units, in whole vectors of the gradient */
+  const float *x;        /* [rows][ldx] */
+  size_t ldx;
+  const float *gradient; /* [rows][ldg] */
+  size_t ldg;
+  const float *weights;
+  float *weight_gradient, *to; /* to: [rows][ldx], or NULL */
+  const float *mask;           /* [rows][ldx], or NULL */
+  size_t columns;              /* of `to` that are written: the inputs, to a multiple of 8 */
+  bool accumulate, accumulate_weights;
+};
+void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_product *product);
+/* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */
+size_t backend_cpu_columns(const struct cpu_node *node);
+
+/* Convolutions' part of both (conv.c), pools' (pool.c) and dropout's (drop.c). */
+void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+void backend_cpu_flatten(const struct cpu_node *source, const struct cpu_node *node, size_t rows);
+void backend_cpu_unflatten(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,
+                           size_t rows);
+void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, const struct cpu_draws *draws);
+void backend_cpu_drop_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 
 /* Batch norm's part of both (norm.c). */
 void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);

@@ -4,6 +4,7 @@
 
 #include "kernels_impl.h"
 #include "math_impl.h"
+#include "window_impl.h"
 
 #define HALF_LOG_2PI 0.91893853320467274178f
 
@@ -53,15 +54,15 @@ static void transpose(size_t rows, size_t columns, const float *in, size_t ldi, 
 }
 
 static void column_sums(size_t rows, size_t n, const float *in, size_t ld, float *out) {
-  for (size_t c = 0; c < n; c += CPU_LANES) {
+  CPU_FOR_LANES(c, n, {
     vec sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
     size_t r = 0;
     for (; r + 4 <= rows; r += 4)
-      CPU_UNROLL for (size_t j = 0; j < 4; j++) sum[j] = sum[j] + v_load(in + (r + j) * ld + c);
+      CPU_UNROLL for (size_t j = 0; j < 4; j++) sum[j] = sum[j] + v_load_lanes(in + (r + j) * ld + c, LANES);
     for (; r < rows; r++)
-      sum[0] = sum[0] + v_load(in + r * ld + c);
-    v_store(out + c, (sum[0] + sum[1]) + (sum[2] + sum[3]));
-  }
+      sum[0] = sum[0] + v_load_lanes(in + r * ld + c, LANES);
+    v_store_lanes(out + c, (sum[0] + sum[1]) + (sum[2] + sum[3]), LANES);
+  });
 }
 
 static void gather(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo) {

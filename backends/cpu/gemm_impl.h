@@ -3,13 +3,13 @@
    C[m][n] (+)= sum_k A(m, k) B[k][n], where A is read one number at a time (so that any strides will do) and B in
    vectors along its rows. Forward that is Y = X W; for the weights' gradient dW = X' dY, A walks X by columns; for the
    inputs' gradient dX = dY W', B is a transposed copy of W. All rows begin on 64 bytes and are padded to 16 floats, so
-   that no tile has a ragged edge along n. Operands of the networks meant here lie in the first two levels of cache:
+   that no tile has a ragged edge along n; rows of images are padded to 8, and end in half a vector of 16. Operands of the networks meant here lie in the first two levels of cache:
    packing them, as a BLAS does, would cost more than it saves; gemm_packed says when it pays after all. */
 #ifndef BACKEND_CPU_GEMM_IMPL_H
 #define BACKEND_CPU_GEMM_IMPL_H
 
 #include "kernels_impl.h"
-#include "vector_impl.h"
+#include "window_impl.h"
 
 /* Accumulators that fit the registers, with room for a row of B and a broadcast of A. */
 #if CPU_LANES == 16
@@ -19,21 +19,22 @@ enum { GEMM_ROWS_4 = 3, GEMM_ROWS_2 = 6, GEMM_ROWS_1 = 12 };
 #endif
 
 /* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` say how A is walked: one of them is 1. */
-CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm *g, size_t row, size_t column) {
+CPU_INLINE void gemm_tile(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,
+                          size_t column) {
   const bool by_columns = g->a_row == 1;
   const size_t ldb = g->ldb, ldc = g->ldc, step = by_columns ? g->a_column : g->a_row;
   const float *b = g->b + column;
   float *c = g->c + row * ldc + column;
   vec sum[12][8];
   CPU_UNROLL for (int v = 0; v < vecs; v++) {
-    vec first = g->bias ? v_load(g->bias + column + (size_t)v * CPU_LANES) : v_zero();
+    vec first = g->bias ? v_load_lanes(g->bias + column + (size_t)v * CPU_LANES, lanes) : v_zero();
     CPU_UNROLL for (int r = 0; r < rows; r++) sum[r][v] = first;
   }
   if (by_columns) {
     const float *a = g->a + row;
     for (size_t k = 0; k < g->k; k++, a += step, b += ldb) {
       vec line[8];
-      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
+      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load_lanes(b + v * CPU_LANES, lanes);
       CPU_UNROLL for (int r = 0; r < rows; r++) {
         vec one = v_set(a[r]);
         CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
@@ -45,7 +46,7 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm 
     CPU_UNROLL for (int p = 0; p < 4; p++) a[p] = g->a + (row + (size_t)(p * 3 < rows ? p * 3 : 0)) * step;
     for (size_t k = 0; k < g->k; k++, b += ldb) {
       vec line[8];
-      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
+      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load_lanes(b + v * CPU_LANES, lanes);
       CPU_UNROLL for (int r = 0; r < rows; r++) {
         vec one = v_set(a[r / 3][(size_t)(r % 3) * step + k]);
         CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
@@ -57,19 +58,20 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm 
       size_t at = (size_t)r * ldc + (size_t)v * CPU_LANES;
       vec x = sum[r][v];
       if (g->accumulate)
-        x = x + v_load(c + at);
+        x = x + v_load_lanes(c + at, lanes);
       if (g->relu)
         x = v_max(v_zero(), x);
       if (g->mask)
-        x = v_masked(v_greater(v_load(g->mask + (size_t)row * ldc + column + at), v_zero()), x);
-      v_store(c + at, x);
+        x = v_masked(v_greater(v_load_lanes(g->mask + (size_t)row * ldc + column + at, lanes), v_zero()), x);
+      v_store_lanes(c + at, x, lanes);
     }
   }
 }
 
-#define GEMM_CASE(rows, vecs)                                                                                          \
+#define GEMM_CASE(rows, vecs) GEMM_LANES(rows, vecs, CPU_LANES)
+#define GEMM_LANES(rows, vecs, lanes)                                                                                  \
   case rows:                                                                                                           \
-    gemm_tile(rows, vecs, g, row, column);                                                                             \
+    gemm_tile(rows, vecs, lanes, g, row, column);                                                                      \
     break;
 
 static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
@@ -121,6 +123,25 @@ static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, siz
   }
 }
 
+#if CPU_LANES == 16
+static void gemm_rows_half(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+  switch (rows) {
+    GEMM_LANES(1, 1, 8)
+    GEMM_LANES(2, 1, 8)
+    GEMM_LANES(3, 1, 8)
+    GEMM_LANES(4, 1, 8)
+    GEMM_LANES(5, 1, 8)
+    GEMM_LANES(6, 1, 8)
+    GEMM_LANES(7, 1, 8)
+    GEMM_LANES(8, 1, 8)
+    GEMM_LANES(9, 1, 8)
+    GEMM_LANES(10, 1, 8)
+    GEMM_LANES(11, 1, 8)
+    GEMM_LANES(12, 1, 8)
+  }
+}
+#endif
+
 /* All rows of one panel of columns, in tiles as equal in height as can be. */
 CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
                            void (*rows_of)(const struct cpu_gemm *, size_t, size_t, size_t)) {
@@ -162,8 +183,12 @@ static void gemm_block(const struct cpu_gemm *g) {
     gemm_panel(g, column, GEMM_ROWS_4, gemm_rows_4);
   for (; column + 2 * CPU_LANES <= g->n; column += 2 * CPU_LANES)
     gemm_panel(g, column, GEMM_ROWS_2, gemm_rows_2);
-  for (; column < g->n; column += CPU_LANES)
+  for (; column + CPU_LANES <= g->n; column += CPU_LANES)
     gemm_panel(g, column, GEMM_ROWS_1, gemm_rows_1);
+#if CPU_LANES == 16
+  if (column < g->n)
+    gemm_panel(g, column, GEMM_ROWS_1, gemm_rows_half);
+#endif
 }
 
 /* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A pass by. */

@@ -22,16 +22,16 @@ static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_
                           const struct tutti_augmentation *augmentation) {
   struct cpu_node *input = &plan->nodes[0];
   const float *inputs = tutti_split_inputs(split);
-  if (inputs && !augmentation) {
+  if (inputs && !augmentation && input->pixels == 1) {
     plan->kernels->gather(count, input->width, inputs, rows, input->value, input->ld);
     return;
   }
-  /* Rows made on demand come tightly packed: spread them from the last. */
+  /* Rows made on demand, and images, come tightly packed: spread them from the last. */
   if (augmentation)
     tutti_split_gather_augmented(split, augmentation, count, rows, input->value);
   else
     tutti_split_gather(split, count, rows, input->value);
-  for (size_t r = count; r-- > 1;)
+  for (size_t r = count * input->pixels; r-- > 1;)
     memmove(input->value + r * input->ld, input->value + r * input->width, input->width * sizeof(float));
 }
 
@@ -185,7 +185,8 @@ double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients) {
 }
 
 double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split) {
-  size_t rows = tutti_split_rows(split), most = plan->rows < CPU_EVALUATION_ROWS ? plan->rows : CPU_EVALUATION_ROWS;
+  size_t rows = tutti_split_rows(split), wanted = backend_cpu_evaluation_rows(plan->network);
+  size_t most = plan->rows < wanted ? plan->rows : wanted;
   size_t artificial = plan->artificial;
   bool sum = backend_cpu_plan_head(plan)->op == TUTTI_OP_HEAD_NOMU;
   uint32_t indices[CPU_EVALUATION_ROWS];

@@ -1,7 +1,7 @@
 /* kernels_impl.h - the table of kernels that each instruction set fills.
 
-   Arrays begin on 64 bytes and `count` is a multiple of 16 unless said otherwise: matrices are [rows][ld] with ld a
-   multiple of 16, and whole padded rows are worked on. Invariant: columns of weights and of gradients past a layer's
+   Arrays begin on 64 bytes and have 16 floats to spare; `count` is a multiple of 16 unless said otherwise. Matrices are
+   [rows][ld] with ld a multiple of 16, images [pixels][ld] with ld a multiple of 8; whole padded rows are worked on. Invariant: columns of weights and of gradients past a layer's
    width are 0; past the width of values they are finite and never reach a column within it. */
 #ifndef BACKEND_CPU_KERNELS_IMPL_H
 #define BACKEND_CPU_KERNELS_IMPL_H
@@ -17,7 +17,7 @@ enum { CPU_GEMM_DEPTH = 256 };
 
 /* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it. */
 struct cpu_gemm {
-  size_t m, n, k; /* n: a multiple of 16 */
+  size_t m, n, k; /* n: a multiple of 8 */
   const float *a; /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
   size_t a_row, a_column;
   const float *b; /* [k][ldb] */
@@ -55,14 +55,73 @@ struct cpu_mask {
   float keep;         /* 1 / (1 - rate) */
 };
 
+/* How a window moves over an image that has its padding around it. Images are [height][width][ld]. */
+struct cpu_window {
+  size_t in_height, in_width, out_height, out_width;
+  size_t kernel_height, kernel_width, stride, dilation;
+  size_t top, left;                   /* padding in front; what is behind follows from the next line */
+  size_t padded_height, padded_width; /* of the input with its padding */
+  size_t ld; /* floats of a pixel of the input; of pools and depthwise convolutions also of the output */
+};
+
+/* An image of [height][width][ld] in a larger one: at (top, left), its pixels `step` apart. */
+struct cpu_pad {
+  size_t height, width, ld, top, left, padded_height, padded_width, step;
+  float fill; /* everywhere else */
+};
+
+/* The pixels under the taps of a window, side by side: [rows][width][taps][channels], an output pixel `ldo` floats. */
+struct cpu_patches {
+  size_t rows, width, channels, ldo;
+  size_t row_step, pixel_step; /* floats of the padded input from one output row, and pixel, to the next */
+  const size_t *taps;          /* [tap_count]: floats from the window's first pixel */
+  size_t tap_count;
+};
+
+/* The gradient of batch norm's input, gain g + tilt (x - mean) + offset, each over a period of channel_impl.h. */
+struct cpu_norm {
+  size_t period;
+  const float *mean, *gain, *tilt, *offset;
+};
+
 struct cpu_kernels {
   void (*gemm)(const struct cpu_gemm *product);
   /* out[columns][ldo] = in[rows][ldi]'; columns of `out` up to the next multiple of 16 are zeroed. */
   void (*transpose)(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo);
-  /* out[n] = sum over the rows of in[rows][ld]. */
+  /* out[n] = sum over the rows of in[rows][ld], n a multiple of 8. */
   void (*column_sums)(size_t rows, size_t n, const float *in, size_t ld, float *out);
   /* out[i][ldo] = in[rows[i]][features], any `features`; the padding of `out` is left alone. */
   void (*gather)(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo);
+
+  /* Into the padded image; out of it, added to what is there or not. */
+  void (*pad)(const struct cpu_pad *pad, const float *in, float *out);
+  void (*crop)(const struct cpu_pad *pad, const float *in, bool accumulate, float *out);
+  /* Convolution channel by channel of a padded image with weights [taps][ldw], added to what is there, or to the bias
+     [ld] or 0 (NULL). */
+  void (*depthwise)(const struct cpu_window *window, const float *in, const float *weights, size_t ldw,
+                    const float *bias, bool accumulate, float *out);
+  /* Adds the gradient of its weights. */
+  void (*depthwise_weights)(const struct cpu_window *window, const float *in, const float *gradient, float *weights,
+                            size_t ldw);
+  /* Patches of a padded image; `out` has 16 floats to spare. And each added back to where it came from. */
+  void (*patches)(const struct cpu_patches *patches, const float *in, float *out);
+  void (*unpatch)(const struct cpu_patches *patches, const float *in, float *out);
+  /* Pools of a padded image (-infinity, 0 around), and their gradients added to a padded one. */
+  void (*max_pool)(const struct cpu_window *window, const float *in, float *out);
+  void (*max_pool_gradient)(const struct cpu_window *window, const float *in, const float *value, const float *gradient,
+                            float *to);
+  void (*average_pool)(const struct cpu_window *window, const float *in, float *out);
+  void (*average_pool_gradient)(const struct cpu_window *window, const float *gradient, float *to);
+
+  /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= x scale + shift; sums of x - shift and their squares;
+     sums of g and g (x - mean); the gradient of batch norm's input. */
+  void (*affine)(size_t size, size_t period, const float *x, const float *scale, const float *shift, bool accumulate,
+                 float *y);
+  void (*moments)(size_t size, size_t period, const float *x, const float *shift, float *sums, float *squares);
+  void (*norm_moments)(size_t size, size_t period, const float *g, const float *x, const float *mean, float *sums,
+                       float *products);
+  void (*norm_gradient)(const struct cpu_norm *norm, size_t size, const float *g, const float *x, bool accumulate,
+                        float *to);
 
   /* y = f(x) in place; slope = f'(x) for those activations that cannot tell it from y (NULL: not wanted). */
   void (*activate[TUTTI_ACTIVATION_COUNT])(size_t count, float *y, float *slope);

@@ -14,7 +14,7 @@ struct plan_source {
 
 /* Offsets of a node's arrays in the arena, in floats. */
 struct plan_places {
-  size_t value, gradient, slope, mask, scratch;
+  size_t value, gradient, slope, mask, statistics;
 };
 
 struct plan_builder {
@@ -28,10 +28,12 @@ struct plan_builder {
 
 /* Row length in memory: whole vectors of 16; and, for long rows, not a multiple of 512 bytes, or the rows of a panel
    would fall into few sets of the first-level cache. */
-static size_t plan_ld(size_t width) {
+size_t backend_cpu_ld(size_t width) {
   size_t ld = (width + 15) / 16 * 16;
   return ld % 128 == 0 ? ld + 16 : ld;
 }
+
+static size_t plan_larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* A place for `count` floats. Arrays are set apart by an odd number of cache lines, so that their beginnings do not
    compete for the same sets. */
@@ -42,12 +44,13 @@ static size_t plan_reserve(struct plan_builder *b, size_t count) {
   return at;
 }
 
-static bool plan_passes(const struct tutti_layer *layer) {
+static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *layer) {
   switch (layer->op) {
   case TUTTI_OP_IDENTITY:
-  case TUTTI_OP_FLATTEN:
   case TUTTI_OP_DETACH:
     return true;
+  case TUTTI_OP_FLATTEN:
+    return b->plan->nodes[b->sources[layer->inputs[0]].node].pixels == 1;
   case TUTTI_OP_ACTIVATION:
     return layer->attributes.activation == TUTTI_ACTIVATION_LINEAR;
   case TUTTI_OP_DROPOUT:
@@ -64,7 +67,80 @@ static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *l
   uint32_t input = layer->inputs[0];
   const struct cpu_node *node = &b->plan->nodes[b->sources[input].node];
   return b->readers[input] == 1 && node->layer == tutti_network_layer(b->plan->network, input) &&
-         node->op != TUTTI_OP_INPUT && node->activation == TUTTI_ACTIVATION_LINEAR;
+         node->op != TUTTI_OP_INPUT && node->op != TUTTI_OP_MAX_POOL && node->activation == TUTTI_ACTIVATION_LINEAR;
+}
+
+/* An input that is only flattened is a table. */
+static bool plan_is_table(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
+  if (layer->shape.height == 1 && layer->shape.width == 1)
+    return true;
+  bool table = layer->op == TUTTI_OP_INPUT;
+  for (size_t i = 0; i < tutti_network_layers(b->plan->network); i++) {
+    const struct tutti_layer *reader = tutti_network_layer(b->plan->network, i);
+    for (size_t e = 0; e < reader->input_count; e++)
+      table &= reader->inputs[e] != index || reader->op == TUTTI_OP_FLATTEN;
+  }
+  return table;
+}
+
+/* --- windows --- */
+
+/* Padding in front along one side, and the length with all padding. */
+static void plan_pad(size_t in, size_t out, size_t span, const struct tutti_attributes *attributes, size_t *before,
+                     size_t *padded) {
+  size_t reach = (out - 1) * (size_t)attributes->stride + span;
+  *before = attributes->padding == TUTTI_PADDING_SAME && reach > in ? (reach - in) / 2 : 0;
+  *padded = plan_larger(reach, *before + in);
+}
+
+static void plan_set_taps(struct cpu_plan *plan, struct cpu_node *node) {
+  const struct cpu_window *w = &node->window;
+  node->taps = plan->taps + plan->tap_count;
+  if (node->op == TUTTI_OP_FACTORISED_REDUCE) {
+    node->tap_count = 2;
+    node->taps[0] = 0;
+    node->taps[1] = (w->padded_width + 1) * w->ld;
+  } else {
+    for (size_t ky = 0; ky < w->kernel_height; ky++)
+      for (size_t kx = 0; kx < w->kernel_width; kx++)
+        node->taps[node->tap_count++] = (ky * w->padded_width + kx) * w->dilation * w->ld;
+  }
+  plan->tap_count += node->tap_count;
+}
+
+static void plan_add_window(struct cpu_plan *plan, struct cpu_node *node) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  struct tutti_attributes a = node->layer->attributes;
+  if (node->op == TUTTI_OP_FACTORISED_REDUCE) {
+    /* Its two convolutions are one with two taps, the second a pixel further down and right. */
+    a.kernel_height = a.kernel_width = a.stride = 2;
+    a.dilation = a.groups = 1;
+    a.padding = TUTTI_PADDING_VALID;
+  } else if (node->op != TUTTI_OP_CONV2D) {
+    a.dilation = 1;
+  }
+  struct cpu_window *w = &node->window;
+  *w = (struct cpu_window){.in_height = (size_t)source->layer->shape.height,
+                           .in_width = (size_t)source->layer->shape.width,
+                           .out_height = (size_t)node->layer->shape.height,
+                           .out_width = (size_t)node->layer->shape.width,
+                           .kernel_height = (size_t)a.kernel_height,
+                           .kernel_width = (size_t)a.kernel_width,
+                           .stride = (size_t)a.stride,
+                           .dilation = (size_t)a.dilation,
+                           .ld = source->ld};
+  plan_pad(w->in_height, w->out_height, (w->kernel_height - 1) * w->dilation + 1, &a, &w->top, &w->padded_height);
+  plan_pad(w->in_width, w->out_width, (w->kernel_width - 1) * w->dilation + 1, &a, &w->left, &w->padded_width);
+  if (node->op == TUTTI_OP_MAX_POOL || node->op == TUTTI_OP_AVERAGE_POOL)
+    return;
+  bool pointwise = w->kernel_height * w->kernel_width * w->stride == 1;
+  if (a.groups == 1 && pointwise && node->op == TUTTI_OP_CONV2D)
+    node->op = TUTTI_OP_DENSE;
+  else if (a.groups == 1)
+    node->form = CPU_PATCHES;
+  else
+    node->form = (size_t)a.groups == source->width && node->width == source->width ? CPU_DEPTHWISE : CPU_GROUPED;
+  plan_set_taps(plan, node);
 }
 
 static void plan_add_node(struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
@@ -72,8 +148,13 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
   struct cpu_node *node = &plan->nodes[plan->node_count];
   node->layer = layer;
   node->op = layer->op;
-  node->width = (size_t)layer->shape.height * (size_t)layer->shape.width * (size_t)layer->shape.channels;
-  node->ld = plan_ld(node->width);
+  node->pixels = (size_t)layer->shape.height * (size_t)layer->shape.width;
+  node->width = (size_t)layer->shape.channels;
+  if (plan_is_table(b, layer, index)) {
+    node->width *= node->pixels;
+    node->pixels = 1;
+  }
+  node->ld = node->pixels == 1 ? backend_cpu_ld(node->width) : (node->width + 7) / 8 * 8;
   node->weight = node->bias = node->mean = node->variance = CPU_NONE;
   node->edges = plan->edges + b->edges;
   node->edge_count = layer->input_count;
@@ -85,6 +166,9 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
   }
   if (layer->op == TUTTI_OP_ACTIVATION)
     node->activation = layer->attributes.activation;
+  if (layer->op == TUTTI_OP_CONV2D || layer->op == TUTTI_OP_FACTORISED_REDUCE || layer->op == TUTTI_OP_MAX_POOL ||
+      layer->op == TUTTI_OP_AVERAGE_POOL)
+    plan_add_window(plan, node);
   b->sources[index] = (struct plan_source){(uint32_t)plan->node_count, false};
   plan->node_count++;
 }
@@ -99,7 +183,7 @@ static void plan_add_layers(struct plan_builder *b) {
   }
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(network, i);
-    if (plan_passes(layer)) {
+    if (plan_passes(b, layer)) {
       b->sources[i] = b->sources[layer->inputs[0]];
       b->sources[i].detached |= layer->op == TUTTI_OP_DETACH;
     } else if (plan_fuses(b, layer)) {
@@ -115,27 +199,38 @@ static void plan_add_layers(struct plan_builder *b) {
 
 static size_t plan_add_segment(struct cpu_plan *plan, const struct cpu_node *node, const char *part, size_t rows,
                                bool matrix, bool trained) {
+  const struct tutti_attributes *a = &node->layer->attributes;
+  bool conv = node->layer->op == TUTTI_OP_CONV2D;
+  size_t ld = backend_cpu_ld(node->width);
   struct cpu_segment *segment = &plan->segments[plan->segment_count++];
   *segment = (struct cpu_segment){.layer = node->layer,
                                   .part = part,
                                   .offset = plan->floats,
                                   .rows = rows,
                                   .columns = node->width,
-                                  .ld = node->ld,
+                                  .ld = ld,
                                   .fan_in = rows,
-                                  .fan_out = node->width,
+                                  .fan_out = conv ? node->width * (size_t)a->kernel_height * (size_t)a->kernel_width /
+                                                        (size_t)a->groups
+                                                  : node->width,
                                   .matrix = matrix,
                                   .trained = trained};
-  plan->floats += rows * node->ld;
+  plan->floats += rows * ld;
   return segment->offset;
 }
 
 static void plan_add_weights(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
-    if (node->op == TUTTI_OP_DENSE) {
-      node->weight = plan_add_segment(plan, node, "weight", plan->nodes[node->edges[0].source].width, true, true);
-      if (node->layer->attributes.bias)
+    const struct tutti_attributes *a = &node->layer->attributes;
+    bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
+    if (node->op == TUTTI_OP_DENSE || node->op == TUTTI_OP_CONV2D || reduce) {
+      size_t inputs = plan->nodes[node->edges[0].source].width;
+      if (node->op == TUTTI_OP_CONV2D)
+        inputs = inputs / (size_t)a->groups * node->tap_count;
+      node->segment = plan->segment_count;
+      node->weight = plan_add_segment(plan, node, "weight", inputs, true, true);
+      if (a->bias && !reduce)
         node->bias = plan_add_segment(plan, node, "bias", 1, false, true);
     } else if (node->op == TUTTI_OP_BATCH_NORM && node->layer->attributes.affine) {
       node->weight = plan_add_segment(plan, node, "gamma", 1, false, true);
@@ -150,6 +245,10 @@ static void plan_add_weights(struct cpu_plan *plan) {
       node->variance = plan_add_segment(plan, node, "variance", 1, false, false);
     }
   }
+}
+
+static bool plan_is_conv(const struct cpu_node *node) {
+  return node->op == TUTTI_OP_CONV2D || node->op == TUTTI_OP_FACTORISED_REDUCE;
 }
 
 /* --- the way of the gradients --- */
@@ -212,7 +311,7 @@ static void plan_place_gradients(struct plan_builder *b, struct plan_block *bloc
       if (!node->edges[e].gradient || !node->edges[e].first)
         continue;
       uint32_t source = node->edges[e].source;
-      size_t size = plan->rows * plan->nodes[source].ld, best = CPU_NONE;
+      size_t size = plan->rows * plan->nodes[source].pixels * plan->nodes[source].ld, best = CPU_NONE;
       for (size_t k = 0; k < count; k++)
         if (!blocks[k].taken && blocks[k].size >= size && (best == CPU_NONE || blocks[k].size < blocks[best].size))
           best = k;
@@ -233,6 +332,21 @@ static bool plan_keeps_slope(const struct cpu_node *node) {
   return node->activation == TUTTI_ACTIVATION_GELU || node->activation == TUTTI_ACTIVATION_SWISH;
 }
 
+size_t backend_cpu_period(const struct cpu_node *node) { return node->ld % 16 ? 2 * node->ld : node->ld; }
+
+size_t backend_cpu_columns(const struct cpu_node *node) {
+  return node->pixels > 1 ? node->ld : (node->width + 15) / 16 * 16;
+}
+
+/* Floats of dropout's mask. */
+static size_t plan_mask(const struct cpu_plan *plan, const struct cpu_node *node) {
+  if (node->op == TUTTI_OP_DROP_PATH)
+    return plan->rows;
+  if (node->layer->attributes.spatial)
+    return plan->rows * backend_cpu_ld(node->width);
+  return plan->rows * node->pixels * node->ld;
+}
+
 static void plan_place_nodes(struct plan_builder *b, bool training) {
   struct cpu_plan *plan = b->plan;
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -241,16 +355,16 @@ static void plan_place_nodes(struct plan_builder *b, bool training) {
     memset(place, 0xff, sizeof *place);
     if (plan_is_head(node->op))
       continue;
-    size_t size = plan->rows * node->ld;
+    size_t size = plan->rows * node->pixels * node->ld;
     place->value = plan_reserve(b, size);
+    if (node->op == TUTTI_OP_BATCH_NORM)
+      place->statistics = plan_reserve(b, CPU_STATISTICS * backend_cpu_period(node));
     if (!training)
       continue;
     if (plan_keeps_slope(node))
       place->slope = plan_reserve(b, size);
-    if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_BATCH_NORM || node->op == TUTTI_OP_DROP_PATH)
-      place->mask = plan_reserve(b, size);
-    if (node->op == TUTTI_OP_BATCH_NORM)
-      place->scratch = plan_reserve(b, 2 * node->ld);
+    if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH)
+      place->mask = plan_reserve(b, plan_mask(plan, node));
   }
 }
 
@@ -259,12 +373,65 @@ static size_t plan_transposed(const struct cpu_plan *plan) {
   size_t most = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     const struct cpu_node *node = &plan->nodes[i];
-    if (node->op != TUTTI_OP_DENSE || !node->edges[0].gradient)
-      continue;
+    const struct cpu_node *source = node->edge_count ? &plan->nodes[node->edges[0].source] : NULL;
     size_t units = node->width < CPU_GEMM_DEPTH ? node->width : CPU_GEMM_DEPTH;
-    size_t size = units * plan->nodes[node->edges[0].source].ld;
-    most = size > most ? size : most;
+    if (node->op == TUTTI_OP_DENSE && node->edges[0].gradient)
+      most = plan_larger(most, units * backend_cpu_ld(source->width));
+    else if (plan_is_conv(node) && node->form == CPU_PATCHES)
+      most = plan_larger(most, units * backend_cpu_patch_ld(node, source));
   }
+  return most;
+}
+
+size_t backend_cpu_patch(const struct cpu_node *node, const struct cpu_node *source) {
+  return node->tap_count * source->width;
+}
+
+size_t backend_cpu_patch_ld(const struct cpu_node *node, const struct cpu_node *source) {
+  return backend_cpu_ld(backend_cpu_patch(node, source));
+}
+
+size_t backend_cpu_patch_rows(const struct cpu_node *node, const struct cpu_node *source) {
+  enum { FLOATS = 1 << 15 }; /* that stay in the second-level cache with all else */
+  size_t rows = FLOATS / (node->window.out_width * backend_cpu_patch_ld(node, source));
+  return rows < 1 ? 1 : rows > node->window.out_height ? node->window.out_height : rows;
+}
+
+/* Floats of the scratch arrays, in their order in struct cpu_scratch. */
+static void plan_scratch(const struct cpu_plan *plan, bool training, size_t size[CPU_SCRATCH]) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct cpu_node *node = &plan->nodes[i];
+    const struct cpu_window *w = &node->window;
+    if (w->ld == 0 || node->op == TUTTI_OP_DENSE)
+      continue;
+    const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+    size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
+    size_t padded = w->padded_height * w->padded_width * w->ld;
+    size_t spread = (w->in_height + span_y) * (w->in_width + span_x) * w->ld;
+    size[0] = plan_larger(size[0], padded);
+    if (training)
+      size[1] = plan_larger(size[1], plan_larger(padded, spread));
+    if (!plan_is_conv(node))
+      continue;
+    if (node->form == CPU_PATCHES) {
+      size_t patches = backend_cpu_patch_rows(node, source) * w->out_width * backend_cpu_patch_ld(node, source) + 16;
+      size[2] = plan_larger(size[2], patches);
+      size[3] = training ? plan_larger(size[3], patches) : 0;
+    }
+    size_t weights = node->tap_count * backend_cpu_ld(node->width);
+    if (node->op == TUTTI_OP_FACTORISED_REDUCE)
+      weights = backend_cpu_patch(node, source) * backend_cpu_ld(node->width);
+    size[4] = plan_larger(size[4], weights);
+    size[5] = training ? plan_larger(size[5], weights) : 0;
+  }
+}
+
+/* Doubles for the sums of the widest batch norm. */
+static size_t plan_sums(const struct cpu_plan *plan) {
+  size_t most = 0;
+  for (size_t i = 0; i < plan->node_count; i++)
+    if (plan->nodes[i].op == TUTTI_OP_BATCH_NORM)
+      most = plan_larger(most, 2 * plan->nodes[i].ld);
   return most;
 }
 
@@ -289,14 +456,20 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
   if (training)
     plan_place_gradients(b, blocks);
   size_t transposed = plan_reserve(b, training ? plan_transposed(plan) : 0), cells = plan->rows * plan->outputs;
-  size_t head[5];
+  size_t head[5], scratch[CPU_SCRATCH] = {0};
+  plan_scratch(plan, training, scratch);
+  for (int i = 0; i < CPU_SCRATCH; i++)
+    scratch[i] = plan_reserve(b, scratch[i]);
   for (int i = 0; i < 5; i++)
     head[i] = plan_reserve(b, cells);
-  size_t labels = plan_reserve(b, plan->rows);
+  size_t labels = plan_reserve(b, plan->rows), sums = plan_reserve(b, 2 * plan_sums(plan));
   TUTTI_TRY_OUT(context, tutti_alloc(context, b->floats, sizeof *plan->arena, &plan->arena));
   plan->weights = plan_at(plan, weights);
   plan->gradients = plan_at(plan, gradients);
   plan->transposed = plan->arena + transposed;
+  plan->sums = (double *)(void *)(plan->arena + sums);
+  plan->scratch = (struct cpu_scratch){plan->arena + scratch[0], plan->arena + scratch[1], plan->arena + scratch[2],
+                                       plan->arena + scratch[3], plan->arena + scratch[4], plan->arena + scratch[5]};
   plan->head =
       (struct cpu_head_arrays){plan->arena + head[0], plan->arena + head[1], plan->arena + head[2],
                                plan->arena + head[3], plan->arena + head[4], (int32_t *)(void *)(plan->arena + labels)};
@@ -306,7 +479,7 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
     node->gradient = plan_at(plan, b->places[i].gradient);
     node->slope = plan_at(plan, b->places[i].slope);
     node->mask = plan_at(plan, b->places[i].mask);
-    node->scratch = plan_at(plan, b->places[i].scratch);
+    node->statistics = plan_at(plan, b->places[i].statistics);
   }
 out:
   tutti_free(blocks);
@@ -321,9 +494,14 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   struct plan_builder b = {0};
   struct cpu_plan *plan = NULL;
   enum tutti_status status;
-  size_t layers = tutti_network_layers(network), edges = 0;
-  for (size_t i = 0; i < layers; i++)
-    edges += tutti_network_layer(network, i)->input_count;
+  size_t layers = tutti_network_layers(network), edges = 0, taps = 0;
+  for (size_t i = 0; i < layers; i++) {
+    const struct tutti_layer *layer = tutti_network_layer(network, i);
+    edges += layer->input_count;
+    if (layer->op == TUTTI_OP_CONV2D)
+      taps += (size_t)layer->attributes.kernel_height * (size_t)layer->attributes.kernel_width;
+    taps += layer->op == TUTTI_OP_FACTORISED_REDUCE ? 2 : 0;
+  }
   *made = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *plan, &plan));
   b.plan = plan;
@@ -333,6 +511,7 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   plan->outputs = task->outputs;
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *plan->nodes, &plan->nodes));
   TUTTI_TRY_OUT(context, tutti_alloc(context, edges, sizeof *plan->edges, &plan->edges));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, taps, sizeof *plan->taps, &plan->taps));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 4 * layers, sizeof *plan->segments, &plan->segments));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.sources, &b.sources));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.readers, &b.readers));
@@ -357,7 +536,17 @@ void backend_cpu_plan_destroy(struct cpu_plan *plan) {
   tutti_free(plan->nodes);
   tutti_free(plan->edges);
   tutti_free(plan->segments);
+  tutti_free(plan->taps);
   tutti_free(plan);
+}
+
+size_t backend_cpu_evaluation_rows(const tutti_network *network) {
+  for (size_t i = 1; i < tutti_network_layers(network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(network, i);
+    if (layer->shape.height > 1 || layer->shape.width > 1)
+      return CPU_EVALUATION_IMAGES;
+  }
+  return CPU_EVALUATION_ROWS;
 }
 
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan) { return &plan->nodes[plan->node_count - 1]; }

@@ -3,20 +3,18 @@
 
 #include <string.h>
 
-static size_t step_padded(size_t width) { return (width + 15) / 16 * 16; }
-
 /* --- forward --- */
 
 static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  struct cpu_gemm product = {.m = rows,
-                             .n = step_padded(node->width),
+  struct cpu_gemm product = {.m = rows * node->pixels,
+                             .n = backend_cpu_columns(node),
                              .k = source->width,
                              .a = source->value,
                              .a_row = source->ld,
                              .a_column = 1,
                              .b = plan->weights + node->weight,
-                             .ldb = node->ld,
+                             .ldb = plan->segments[node->segment].ld,
                              .c = node->value,
                              .ldc = node->ld,
                              .bias = node->bias == CPU_NONE ? NULL : plan->weights + node->bias,
@@ -26,7 +24,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
 
 /* Sum of all inputs, times `factor`. */
 static void forward_sum(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
-  size_t count = rows * node->ld;
+  size_t count = rows * node->pixels * node->ld;
   memcpy(node->value, plan->nodes[node->edges[0].source].value, count * sizeof(float));
   for (size_t e = 1; e < node->edge_count; e++)
     plan->kernels->add(count, plan->nodes[node->edges[e].source].value, node->value);
@@ -38,14 +36,14 @@ static void forward_concat(const struct cpu_plan *plan, const struct cpu_node *n
   float *to = node->value;
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_node *source = &plan->nodes[node->edges[e].source];
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < rows * node->pixels; r++)
       memcpy(to + r * node->ld, source->value + r * source->ld, source->width * sizeof(float));
     to += source->width;
   }
 }
 
 static void forward_crelu(const struct cpu_node *source, const struct cpu_node *node, size_t rows) {
-  for (size_t r = 0; r < rows; r++) {
+  for (size_t r = 0; r < rows * node->pixels; r++) {
     const float *x = source->value + r * source->ld;
     float *y = node->value + r * node->ld;
     for (size_t c = 0; c < source->width; c++) {
@@ -53,36 +51,6 @@ static void forward_crelu(const struct cpu_node *source, const struct cpu_node *
       y[source->width + c] = x[c] < 0 ? -x[c] : 0;
     }
   }
-}
-
-/* Masks hold 0 or 1 / (1 - rate), so that predictions need no correction. */
-static void forward_dropout(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows,
-                            const struct cpu_draws *draws) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  size_t count = rows * node->ld;
-  const struct tutti_attributes *attributes = &node->layer->attributes;
-  bool path = node->op == TUTTI_OP_DROP_PATH;
-  double rate = attributes->rate * (path && attributes->scheduled && draws ? draws->progress : 1);
-  if (!draws || !draws->drop || rate <= 0) {
-    memcpy(node->value, source->value, count * sizeof(float));
-    if (draws)
-      for (size_t i = 0; i < count; i++)
-        node->mask[i] = 1;
-    return;
-  }
-  struct cpu_mask mask = {.key = draws->key,
-                          .step = draws->step,
-                          .layer = (uint32_t)(node - plan->nodes),
-                          .threshold = (uint32_t)(rate * 4294967296.0),
-                          .keep = (float)(1 / (1 - rate))};
-  plan->kernels->mask(&mask, path ? step_padded(rows) : count, node->mask);
-  if (path)
-    for (size_t r = rows; r-- > 0;) {
-      float one = node->mask[r];
-      for (size_t c = 0; c < node->ld; c++)
-        node->mask[r * node->ld + c] = one;
-    }
-  plan->kernels->multiply(count, source->value, node->mask, node->value, false);
 }
 
 static void forward_node(struct cpu_plan *plan, struct cpu_node *node, size_t rows, const struct cpu_draws *draws) {
@@ -110,20 +78,32 @@ static void forward_node(struct cpu_plan *plan, struct cpu_node *node, size_t ro
     forward_sum(plan, node, rows, 1);
     break;
   case TUTTI_OP_ZERO:
-    memset(node->value, 0, rows * node->ld * sizeof(float));
+    memset(node->value, 0, rows * node->pixels * node->ld * sizeof(float));
     break;
   case TUTTI_OP_DROPOUT:
   case TUTTI_OP_DROP_PATH:
-    forward_dropout(plan, node, rows, draws);
+    backend_cpu_drop_forward(plan, node, rows, draws);
     break;
   case TUTTI_OP_BATCH_NORM:
     backend_cpu_norm_forward(plan, node, rows, draws != NULL);
+    break;
+  case TUTTI_OP_CONV2D:
+  case TUTTI_OP_FACTORISED_REDUCE:
+    backend_cpu_conv_forward(plan, node, rows);
+    break;
+  case TUTTI_OP_MAX_POOL:
+  case TUTTI_OP_AVERAGE_POOL:
+  case TUTTI_OP_GLOBAL_POOL:
+    backend_cpu_pool_forward(plan, node, rows);
+    break;
+  case TUTTI_OP_FLATTEN:
+    backend_cpu_flatten(&plan->nodes[node->edges[0].source], node, rows);
     break;
   default:
     return; /* heads have no values of their own */
   }
   if (node->op != TUTTI_OP_DENSE || node->activation != TUTTI_ACTIVATION_RELU)
-    k->activate[node->activation](rows * node->ld, node->value, node->slope);
+    k->activate[node->activation](rows * node->pixels * node->ld, node->value, node->slope);
 }
 
 void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_draws *draws) {
@@ -135,53 +115,69 @@ void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_dr
 
 /* The inputs' gradient as far as it comes from CPU_GEMM_DEPTH units: these columns of W, transposed while they are in
    cache, times the units' gradients. */
-static void backward_dense_inputs(struct cpu_plan *plan, const struct cpu_node *node, size_t rows, size_t unit) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_node *source = &plan->nodes[edge->source];
-  bool last = node->width - unit <= CPU_GEMM_DEPTH;
-  size_t units = last ? node->width - unit : CPU_GEMM_DEPTH;
-  plan->kernels->transpose(source->width, units, plan->weights + node->weight + unit, node->ld, plan->transposed,
-                           source->ld);
-  struct cpu_gemm product = {.m = rows,
-                             .n = step_padded(source->width),
+static void product_inputs(struct cpu_plan *plan, const struct cpu_product *p, size_t unit) {
+  bool last = p->units - unit <= CPU_GEMM_DEPTH;
+  size_t units = last ? p->units - unit : CPU_GEMM_DEPTH, ld = backend_cpu_ld(p->inputs);
+  plan->kernels->transpose(p->inputs, units, p->weights + unit, p->ldw, plan->transposed, ld);
+  struct cpu_gemm product = {.m = p->rows,
+                             .n = p->columns,
                              .k = units,
-                             .a = node->gradient + unit,
-                             .a_row = node->ld,
+                             .a = p->gradient + unit,
+                             .a_row = p->ldg,
                              .a_column = 1,
                              .b = plan->transposed,
-                             .ldb = source->ld,
-                             .c = source->gradient,
-                             .ldc = source->ld,
-                             .mask = edge->mask && last ? source->value : NULL,
-                             .accumulate = !edge->first || unit > 0};
+                             .ldb = ld,
+                             .c = p->to,
+                             .ldc = p->ldx,
+                             .mask = last ? p->mask : NULL,
+                             .accumulate = p->accumulate || unit > 0};
   plan->kernels->gemm(&product);
+}
+
+void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_product *p) {
+  struct cpu_gemm product = {.m = p->inputs,
+                             .n = p->weight_columns,
+                             .k = p->rows,
+                             .a = p->x,
+                             .a_row = 1,
+                             .a_column = p->ldx,
+                             .b = p->gradient,
+                             .ldb = p->ldg,
+                             .c = p->weight_gradient,
+                             .ldc = p->ldw,
+                             .accumulate = p->accumulate_weights};
+  plan->kernels->gemm(&product);
+  for (size_t unit = 0; p->to && unit < p->units; unit += CPU_GEMM_DEPTH)
+    product_inputs(plan, p, unit);
 }
 
 static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
-  struct cpu_gemm product = {.m = source->width,
-                             .n = step_padded(node->width),
-                             .k = rows,
-                             .a = source->value,
-                             .a_row = 1,
-                             .a_column = source->ld,
-                             .b = node->gradient,
-                             .ldb = node->ld,
-                             .c = plan->gradients + node->weight,
-                             .ldc = node->ld};
-  plan->kernels->gemm(&product);
+  struct cpu_product product = {.rows = rows * node->pixels,
+                                .inputs = source->width,
+                                .units = node->width,
+                                .weight_columns = backend_cpu_columns(node),
+                                .ldw = plan->segments[node->segment].ld,
+                                .x = source->value,
+                                .ldx = source->ld,
+                                .gradient = node->gradient,
+                                .ldg = node->ld,
+                                .weights = plan->weights + node->weight,
+                                .weight_gradient = plan->gradients + node->weight,
+                                .to = edge->gradient ? source->gradient : NULL,
+                                .mask = edge->mask ? source->value : NULL,
+                                .columns = backend_cpu_columns(source),
+                                .accumulate = !edge->first};
+  backend_cpu_product_gradients(plan, &product);
   if (node->bias != CPU_NONE)
-    plan->kernels->column_sums(rows, step_padded(node->width), node->gradient, node->ld, plan->gradients + node->bias);
-  if (!edge->gradient)
-    return;
-  for (size_t unit = 0; unit < node->width; unit += CPU_GEMM_DEPTH)
-    backward_dense_inputs(plan, node, rows, unit);
+    plan->kernels->column_sums(rows * node->pixels, backend_cpu_columns(node), node->gradient, node->ld,
+                               plan->gradients + node->bias);
 }
 
 /* Pass the gradient on to every input, times `factor`. */
 static void backward_sum(struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
-  size_t count = rows * node->ld;
+  size_t count = rows * node->pixels * node->ld;
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
     if (!edge->gradient)
@@ -202,7 +198,7 @@ static void backward_concat(struct cpu_plan *plan, const struct cpu_node *node, 
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
     const struct cpu_node *source = &plan->nodes[edge->source];
-    for (size_t r = 0; edge->gradient && r < rows; r++) {
+    for (size_t r = 0; edge->gradient && r < rows * node->pixels; r++) {
       const float *x = from + r * node->ld;
       float *y = source->gradient + r * source->ld;
       if (edge->first)
@@ -216,7 +212,7 @@ static void backward_concat(struct cpu_plan *plan, const struct cpu_node *node, 
 
 static void backward_crelu(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,
                            size_t rows) {
-  for (size_t r = 0; r < rows; r++) {
+  for (size_t r = 0; r < rows * node->pixels; r++) {
     const float *g = node->gradient + r * node->ld, *x = source->value + r * source->ld;
     float *to = source->gradient + r * source->ld;
     if (edge->first)
@@ -229,7 +225,7 @@ static void backward_crelu(const struct cpu_edge *edge, const struct cpu_node *s
 static void backward_node(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   if (node->activation != TUTTI_ACTIVATION_CRELU && !node->masked)
-    plan->kernels->derive[node->activation](rows * node->ld, node->value, node->slope, node->gradient);
+    plan->kernels->derive[node->activation](rows * node->pixels * node->ld, node->value, node->slope, node->gradient);
   switch (node->op) {
   case TUTTI_OP_DENSE:
     backward_dense(plan, node, rows);
@@ -251,11 +247,24 @@ static void backward_node(struct cpu_plan *plan, struct cpu_node *node, size_t r
     break;
   case TUTTI_OP_DROPOUT:
   case TUTTI_OP_DROP_PATH:
-    plan->kernels->multiply(rows * node->ld, node->gradient, node->mask, plan->nodes[edge->source].gradient,
-                            !edge->first);
+    backend_cpu_drop_backward(plan, node, rows);
     break;
   case TUTTI_OP_BATCH_NORM:
     backend_cpu_norm_backward(plan, node, rows);
+    break;
+  case TUTTI_OP_CONV2D:
+  case TUTTI_OP_FACTORISED_REDUCE:
+    backend_cpu_conv_backward(plan, node, rows);
+    break;
+  case TUTTI_OP_MAX_POOL:
+  case TUTTI_OP_AVERAGE_POOL:
+  case TUTTI_OP_GLOBAL_POOL:
+    if (edge->gradient)
+      backend_cpu_pool_backward(plan, node, rows);
+    break;
+  case TUTTI_OP_FLATTEN:
+    if (edge->gradient)
+      backend_cpu_unflatten(edge, &plan->nodes[edge->source], node, rows);
     break;
   default:
     break;

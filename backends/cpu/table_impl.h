@@ -1,15 +1,21 @@
 /* table_impl.h - fills a struct cpu_kernels; the last that a kernels_*.c includes. */
 #include "activation_impl.h"
+#include "channel_impl.h"
 #include "elementwise_impl.h"
 #include "gemm_impl.h"
 #include "mask_impl.h"
 #include "update_impl.h"
+#include "window_impl.h"
 
 #define CPU_KERNEL_TABLE                                                                                               \
   {                                                                                                                    \
     .gemm = gemm, .transpose = transpose, .column_sums = column_sums, .gather = gather, .add = add, .scale = scale,    \
     .multiply = multiply, .sum_squares = sum_squares, .axpy = axpy, .gaussian = gaussian, .variance = variance,        \
-    .softmax = softmax, .exponential = exponential, .mask = mask,                                                      \
+    .softmax = softmax, .exponential = exponential, .mask = mask, .pad = pad, .crop = crop, .depthwise = depthwise,    \
+    .depthwise_weights = depthwise_weights, .patches = patches, .unpatch = unpatch, .max_pool = max_pool,              \
+    .max_pool_gradient = max_pool_gradient, .average_pool = average_pool,                                              \
+    .average_pool_gradient = average_pool_gradient, .affine = affine, .moments = moments,                              \
+    .norm_moments = norm_moments, .norm_gradient = norm_gradient,                                                      \
     .activate =                                                                                                        \
         {[TUTTI_ACTIVATION_LINEAR] = activate_linear,     [TUTTI_ACTIVATION_ELU] = activate_elu,                       \
          [TUTTI_ACTIVATION_GELU] = activate_gelu,         [TUTTI_ACTIVATION_HARD_SIGMOID] = activate_hard_sigmoid,     \

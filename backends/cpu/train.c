@@ -64,7 +64,7 @@ static uint64_t shared_seed(const struct training *t) {
 
 /* The box of the training inputs, widened by `margin` of its width on each side. */
 static void training_box(struct training *t, double margin) {
-  size_t features = t->plan->nodes[0].width, rows = tutti_split_rows(t->job->train);
+  size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels, rows = tutti_split_rows(t->job->train);
   float *row = t->plan->nodes[0].value;
   for (uint32_t r = 0; r < rows; r++) {
     tutti_split_gather(t->job->train, 1, &r, row);
@@ -101,16 +101,17 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
   t->config = config;
   t->batch =
       config->batch_size == 0 || !optimise || (size_t)config->batch_size > rows ? rows : (size_t)config->batch_size;
-  size_t most = t->batch + artificial;
-  if (job->validation && most < CPU_EVALUATION_ROWS)
-    most = CPU_EVALUATION_ROWS;
+  size_t most = t->batch + artificial, evaluated = backend_cpu_evaluation_rows(job->network);
+  if (job->validation && most < evaluated)
+    most = evaluated;
   TUTTI_TRY(context, backend_cpu_plan_create(context, kernels, job->network, job->task, most, true, &t->plan));
   t->plan->artificial = artificial;
   backend_cpu_decays(t->plan, config);
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *t->order, &t->order));
   if (artificial) {
-    TUTTI_TRY(context, tutti_alloc(context, t->plan->nodes[0].width, sizeof *t->low, &t->low));
-    TUTTI_TRY(context, tutti_alloc(context, t->plan->nodes[0].width, sizeof *t->high, &t->high));
+    size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels;
+    TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->low, &t->low));
+    TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->high, &t->high));
     training_box(t, head->attributes.margin);
     tutti_random_init(&t->box, job->seed, "artificial points", 0);
   }
@@ -140,8 +141,9 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
 static void draw_artificial(struct training *t, size_t rows) {
   const struct cpu_node *input = &t->plan->nodes[0];
   for (size_t r = rows; r < rows + t->plan->artificial; r++)
-    for (size_t f = 0; f < input->width; f++)
-      tutti_random_fill_uniform(&t->box, 1, t->low[f], t->high[f], input->value + r * input->ld + f);
+    for (size_t f = 0; f < input->width * input->pixels; f++)
+      tutti_random_fill_uniform(&t->box, 1, t->low[f], t->high[f],
+                                input->value + (r * input->pixels + f / input->width) * input->ld + f % input->width);
 }
 
 /* Loss and gradients of the given rows. */
@@ -327,11 +329,11 @@ enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct
   unsigned kept = backend_cpu_enter();
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
   uint32_t indices[CPU_EVALUATION_ROWS];
-  TUTTI_TRY_OUT(context,
-                backend_cpu_plan_create(context, kernels, job->network, job->task, CPU_EVALUATION_ROWS, false, &plan));
+  size_t most = backend_cpu_evaluation_rows(job->network);
+  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, kernels, job->network, job->task, most, false, &plan));
   TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, plan, weights));
-  for (size_t begin = 0; begin < rows; begin += CPU_EVALUATION_ROWS) {
-    size_t here = rows - begin < CPU_EVALUATION_ROWS ? rows - begin : CPU_EVALUATION_ROWS;
+  for (size_t begin = 0; begin < rows; begin += most) {
+    size_t here = rows - begin < most ? rows - begin : most;
     for (size_t i = 0; i < here; i++)
       indices[i] = (uint32_t)(begin + i);
     backend_cpu_gather(plan, split, here, indices, NULL, false);

@@ -1,8 +1,10 @@
 /* weights.c - draws initial weights; weights to and from named tensors.
 
    In memory rows are padded and all arrays lie in one vector; a tensor holds just the numbers: "<label>/weight"
-   [in][out],
-   "<label>/bias" [out]; batch norm's "gamma", "beta", "mean" and "variance" [features]. */
+   [in][out], of a
+   convolution [height][width][channels of a group][out], of a factorised reduction [in][out], the first half of `out` for
+   the pixels in place and the second for those next to them; "<label>/bias" [out]; batch norm's "gamma", "beta", "mean"
+   and "variance" [features or channels]. */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -101,10 +103,20 @@ enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct
       continue;
     char name[NAME_SIZE];
     TUTTI_TRY_OUT(context, weights_name(context, segment, name));
-    size_t shape[2] = {segment->rows, segment->columns};
+    const struct tutti_attributes *a = &segment->layer->attributes;
+    size_t height = (size_t)a->kernel_height, width = (size_t)a->kernel_width;
+    size_t image[4] = {height, width, segment->rows / (height * width), segment->columns};
+    size_t table[2] = {segment->rows, segment->columns};
+    bool conv = segment->matrix && segment->layer->op == TUTTI_OP_CONV2D;
     float *to;
-    TUTTI_TRY_OUT(context, tutti_tensors_add(context, tensors, name, TUTTI_F32, segment->matrix ? 2 : 1,
-                                             segment->matrix ? shape : shape + 1, &to));
+    TUTTI_TRY_OUT(context, tutti_tensors_add(context, tensors, name, TUTTI_F32,
+                                             conv              ? 4
+                                             : segment->matrix ? 2
+                                                               : 1,
+                                             conv              ? image
+                                             : segment->matrix ? table
+                                                               : table + 1,
+                                             &to));
     for (size_t r = 0; r < segment->rows; r++)
       memcpy(to + r * segment->columns, flat + segment->offset + r * segment->ld, segment->columns * sizeof(float));
   }

@@ -190,6 +190,43 @@ static void make_factorised_reduce(struct maker *maker) {
   pool_globally(maker);
 }
 
+static void relu(struct maker *maker) {
+  struct tutti_attributes attributes = defaults();
+  attributes.activation = TUTTI_ACTIVATION_RELU;
+  then(maker, TUTTI_OP_ACTIVATION, &attributes);
+}
+
+/* Twice ReLU, depthwise, pointwise, batch norm: a separable convolution of DARTS; and its input beside it. */
+static void make_separable(struct maker *maker) {
+  struct tutti_attributes attributes = defaults(), depthwise = defaults();
+  convolve(maker, 4, 1, 1, 1, 1, TUTTI_PADDING_SAME);
+  uint32_t both[2] = {maker->last, 0};
+  attributes.units = depthwise.units = depthwise.groups = 4;
+  depthwise.kernel_height = depthwise.kernel_width = 3;
+  attributes.bias = depthwise.bias = false;
+  for (int i = 0; i < 2; i++) {
+    relu(maker);
+    then(maker, TUTTI_OP_CONV2D, &depthwise);
+    then(maker, TUTTI_OP_CONV2D, &attributes);
+    then(maker, TUTTI_OP_BATCH_NORM, &attributes);
+  }
+  both[1] = maker->last;
+  add_of(maker, TUTTI_OP_CONCAT, NULL, 2, both, &attributes);
+  pool_globally(maker);
+}
+
+static void drop(struct maker *maker, enum tutti_op op) {
+  struct tutti_attributes attributes = defaults();
+  convolve(maker, 3, 1, 1, 1, 1, TUTTI_PADDING_SAME);
+  attributes.rate = 0.3;
+  attributes.spatial = attributes.scheduled = true;
+  then(maker, op, &attributes);
+  pool_globally(maker);
+}
+
+static void make_drop_channels(struct maker *maker) { drop(maker, TUTTI_OP_DROPOUT); }
+static void make_drop_path_of_images(struct maker *maker) { drop(maker, TUTTI_OP_DROP_PATH); }
+
 /* --- the table --- */
 
 enum { TABLE, IMAGE };
@@ -225,6 +262,9 @@ static const struct recipe {
     {"conv2d, depthwise", make_depthwise, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"max-pool", make_max_pool, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"average-pool", make_average_pool, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"separable conv2d, batch-norm", make_separable, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"dropout of whole channels", make_drop_channels, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"drop-path of images, scheduled", make_drop_path_of_images, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"factorised-reduce", make_factorised_reduce, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
 };
 enum { RECIPES = sizeof recipes / sizeof recipes[0] };

@@ -78,9 +78,11 @@ static size_t width_of(const struct tutti_layer *layer) {
   return (size_t)(layer->shape.height * layer->shape.width * layer->shape.channels);
 }
 
+/* Pixels are rows. */
 static void norm(struct reference *reference, const struct tutti_layer *layer, size_t rows, const double *x,
                  double *y) {
-  size_t width = width_of(layer);
+  size_t width = (size_t)layer->shape.channels;
+  rows *= width_of(layer) / width;
   struct reference_array *gamma = reference_find(reference, layer->label, "gamma");
   struct reference_array *beta = reference_find(reference, layer->label, "beta");
   for (size_t c = 0; c < width; c++) {
@@ -100,6 +102,13 @@ static void norm(struct reference *reference, const struct tutti_layer *layer, s
   }
 }
 
+/* Of 2 * half channels a pixel, number c. */
+static double crelu(const double *from, size_t channels, size_t c) {
+  size_t half = channels / 2, pixel = c / channels, channel = c % channels;
+  double x = from[pixel * half + channel % half];
+  return channel < half ? fmax(0, x) : fmax(0, -x);
+}
+
 static void evaluate_layer(struct reference *reference, size_t index) {
   const struct tutti_layer *layer = tutti_network_layer(reference->network, index);
   size_t rows = reference->rows + reference->artificial, width = width_of(layer);
@@ -113,6 +122,9 @@ static void evaluate_layer(struct reference *reference, size_t index) {
     norm(reference, layer, rows, x, y);
     return;
   }
+  if (reference_image(layer, layer->input_count ? tutti_network_layer(reference->network, layer->inputs[0]) : NULL,
+                      rows, x, weight ? weight->values : NULL, bias ? bias->values : NULL, y))
+    return;
   for (size_t r = 0; r < rows; r++) {
     double *to = y + r * width;
     const double *from = x + r * in;
@@ -127,7 +139,7 @@ static void evaluate_layer(struct reference *reference, size_t index) {
         break;
       case TUTTI_OP_ACTIVATION:
         if (layer->attributes.activation == TUTTI_ACTIVATION_CRELU)
-          to[c] = c < in ? fmax(0, from[c]) : fmax(0, -from[c - in]);
+          to[c] = crelu(from, (size_t)layer->shape.channels, c);
         else
           to[c] = reference_activation(layer->attributes.activation, from[c]);
         break;
@@ -145,9 +157,12 @@ static void evaluate_layer(struct reference *reference, size_t index) {
         to[c] = from[c]; /* input, identity, flatten, dropout, detach, heads */
       }
     }
+    size_t channels = (size_t)layer->shape.channels, pixels = width / channels;
     for (size_t e = 0; layer->op == TUTTI_OP_CONCAT && e < layer->input_count; e++) {
-      size_t wide = width_of(tutti_network_layer(reference->network, layer->inputs[e]));
-      memcpy(to + at, reference->values[layer->inputs[e]] + r * wide, wide * sizeof *to);
+      size_t wide = (size_t)tutti_network_layer(reference->network, layer->inputs[e])->shape.channels;
+      for (size_t p = 0; p < pixels; p++)
+        memcpy(to + p * channels + at, reference->values[layer->inputs[e]] + (r * pixels + p) * wide,
+               wide * sizeof *to);
       at += wide;
     }
   }

@@ -5,7 +5,7 @@
 
 #include <tutti/plugin.h>
 
-enum { REFERENCE_LAYERS = 64, REFERENCE_ARRAYS = 64 };
+enum { REFERENCE_LAYERS = 128, REFERENCE_ARRAYS = 256 };
 
 /* A named array of weights, row-major. */
 struct reference_array {
@@ -40,6 +40,9 @@ double reference_loss(struct reference *reference);
 void reference_predict(struct reference *reference, double *out);
 /* dLoss / d array[index], by central differences. */
 double reference_derivative(struct reference *reference, struct reference_array *array, size_t index);
+/* y of a layer that moves a window over images or sums over their pixels (cpu_reference_image.c); false: it is none. */
+bool reference_image(const struct tutti_layer *layer, const struct tutti_layer *source, size_t rows, const double *x,
+                     const double *weight, const double *bias, double *y);
 double reference_activation(enum tutti_activation activation, double x);
 
 #endif

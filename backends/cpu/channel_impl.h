@@ -1,0 +1,107 @@
+/* channel_impl.h - arithmetic that differs by channel: batch norm, masks of whole channels, sums over pixels.
+
+   Pixels lie one behind the other, [count][ld]. What differs by channel is given over a period of floats, a multiple of
+   the vectors' lanes: ld, or two pixels where ld is an odd multiple of 8. */
+#ifndef BACKEND_CPU_CHANNEL_IMPL_H
+#define BACKEND_CPU_CHANNEL_IMPL_H
+
+#include "kernels_impl.h"
+#include "window_impl.h"
+
+/* Calls body with `at` among the floats and `c` within the period, for `size` floats, a multiple of 8. */
+#define CPU_FOR_PERIODS(size, period, ...)                                                                             \
+  do {                                                                                                                 \
+    size_t base = 0;                                                                                                   \
+    for (; base + (period) <= (size); base += (period))                                                                \
+      CPU_FOR_LANES(c, (period), {                                                                                     \
+        const size_t at = base + c;                                                                                    \
+        __VA_ARGS__;                                                                                                   \
+      });                                                                                                              \
+    if (base < (size))                                                                                                 \
+      CPU_FOR_LANES(c, (size)-base, {                                                                                  \
+        const size_t at = base + c;                                                                                    \
+        __VA_ARGS__;                                                                                                   \
+      });                                                                                                              \
+  } while (0)
+
+static void affine(size_t size, size_t period, const float *x, const float *scale_by, const float *shift,
+                   bool accumulate, float *y) {
+  if (accumulate)
+    CPU_FOR_PERIODS(size, period,
+                    v_store_lanes(y + at,
+                                  v_load_lanes(y + at, LANES) +
+                                      v_fma(v_load_lanes(x + at, LANES), v_load(scale_by + c), v_load(shift + c)),
+                                  LANES));
+  else
+    CPU_FOR_PERIODS(
+        size, period,
+        v_store_lanes(y + at, v_fma(v_load_lanes(x + at, LANES), v_load(scale_by + c), v_load(shift + c)), LANES));
+}
+
+/* Where a vector of sums ends at `at`: all lanes, or, where the floats end within a period, those that are left. */
+CPU_INLINE size_t channel_lanes(size_t size, size_t at, const size_t lanes) {
+  return at + lanes <= size ? lanes : size - at;
+}
+
+/* Sums of x - shift and of its square by place in the period; a vector of channels at a time, so that the sums stay in
+   registers, and two pixels at once. */
+static void moments(size_t size, size_t period, const float *x, const float *shift, float *sums, float *squares) {
+  CPU_FOR_LANES(c, period, {
+    vec sum[2] = {v_zero(), v_zero()}, square[2] = {v_zero(), v_zero()}, middle = v_load_lanes(shift + c, LANES);
+    size_t at = c;
+    for (; at + period + LANES <= size; at += 2 * period)
+      CPU_UNROLL for (size_t i = 0; i < 2; i++) {
+        vec apart = v_load_lanes(x + at + i * period, LANES) - middle;
+        sum[i] = sum[i] + apart;
+        square[i] = v_fma(apart, apart, square[i]);
+      }
+    for (; at < size; at += period) {
+      const size_t left = channel_lanes(size, at, LANES);
+      vec apart = v_load_first(x + at, left) - v_load_first(shift + c, left);
+      sum[0] = sum[0] + apart;
+      square[0] = v_fma(apart, apart, square[0]);
+    }
+    v_store_lanes(sums + c, sum[0] + sum[1], LANES);
+    v_store_lanes(squares + c, square[0] + square[1], LANES);
+  });
+}
+
+/* Sums of g and of g (x - mean) likewise. */
+static void norm_moments(size_t size, size_t period, const float *g, const float *x, const float *mean, float *sums,
+                         float *products) {
+  CPU_FOR_LANES(c, period, {
+    vec sum[2] = {v_zero(), v_zero()}, product[2] = {v_zero(), v_zero()}, middle = v_load_lanes(mean + c, LANES);
+    size_t at = c;
+    for (; at + period + LANES <= size; at += 2 * period)
+      CPU_UNROLL for (size_t i = 0; i < 2; i++) {
+        vec one = v_load_lanes(g + at + i * period, LANES);
+        sum[i] = sum[i] + one;
+        product[i] = v_fma(one, v_load_lanes(x + at + i * period, LANES) - middle, product[i]);
+      }
+    for (; at < size; at += period) {
+      const size_t left = channel_lanes(size, at, LANES);
+      vec one = v_load_first(g + at, left);
+      sum[0] = sum[0] + one;
+      product[0] = v_fma(one, v_load_first(x + at, left) - middle, product[0]);
+    }
+    v_store_lanes(sums + c, sum[0] + sum[1], LANES);
+    v_store_lanes(products + c, product[0] + product[1], LANES);
+  });
+}
+
+CPU_INLINE vec norm_slope(const struct cpu_norm *n, const float *g, const float *x, size_t c, const size_t lanes) {
+  vec apart = v_load_lanes(x, lanes) - v_load(n->mean + c);
+  return v_fma(v_load_lanes(g, lanes), v_load(n->gain + c), v_fma(apart, v_load(n->tilt + c), v_load(n->offset + c)));
+}
+
+static void norm_gradient(const struct cpu_norm *n, size_t size, const float *g, const float *x, bool accumulate,
+                          float *to) {
+  if (accumulate)
+    CPU_FOR_PERIODS(
+        size, n->period,
+        v_store_lanes(to + at, v_load_lanes(to + at, LANES) + norm_slope(n, g + at, x + at, c, LANES), LANES));
+  else
+    CPU_FOR_PERIODS(size, n->period, v_store_lanes(to + at, norm_slope(n, g + at, x + at, c, LANES), LANES));
+}
+
+#endif

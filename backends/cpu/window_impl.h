@@ -1,0 +1,370 @@
+/* window_impl.h - what moves a window over an image: depthwise convolution, pools, patches for products.
+
+   An image lies with its channels innermost, [height][width][ld], ld a multiple of 8. A kernel reads a copy with its
+   padding around it, so that none has borders to think of. Channels are worked on in vectors, the last 8 of a pixel in
+   half a vector where vectors have 16 lanes; pixels of just 8 channels go two to a vector where they can. */
+#ifndef BACKEND_CPU_WINDOW_IMPL_H
+#define BACKEND_CPU_WINDOW_IMPL_H
+
+#include "kernels_impl.h"
+#include "vector_impl.h"
+
+/* All lanes, or the first 8 of 16. `lanes` is a constant where this is inlined. */
+CPU_INLINE vec v_load_lanes(const float *p, const size_t lanes) {
+  return lanes >= CPU_LANES ? v_load(p) : v_load_first(p, lanes);
+}
+CPU_INLINE void v_store_lanes(float *p, vec x, const size_t lanes) {
+  if (lanes >= CPU_LANES)
+    v_store(p, x);
+  else
+    v_store_first(p, x, lanes);
+}
+
+/* Calls body(at, lanes) for `count` floats, a multiple of 8, from the first on. */
+#define CPU_FOR_LANES(at, count, ...)                                                                                  \
+  do {                                                                                                                 \
+    size_t at = 0;                                                                                                     \
+    for (; at + CPU_LANES <= (count); at += CPU_LANES) {                                                               \
+      enum { LANES = CPU_LANES };                                                                                      \
+      __VA_ARGS__;                                                                                                     \
+    }                                                                                                                  \
+    if (CPU_LANES > 8 && at < (count)) {                                                                               \
+      enum { LANES = 8 };                                                                                              \
+      __VA_ARGS__;                                                                                                     \
+    }                                                                                                                  \
+  } while (0)
+
+static void fill_floats(size_t count, float value, float *out) {
+  CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_set(value), LANES));
+}
+
+static void copy_floats(size_t count, const float *in, float *out) {
+  CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
+}
+
+/* --- padding --- */
+
+static void pad(const struct cpu_pad *p, const float *in, float *out) {
+  const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
+  if (p->step > 1) {
+    fill_floats(p->padded_height * line, p->fill, out);
+    for (size_t y = 0; y < p->height; y++)
+      for (size_t x = 0; x < p->width; x++)
+        copy_floats(p->ld, in + (y * p->width + x) * p->ld,
+                    out + (p->top + y * p->step) * line + (p->left + x * p->step) * p->ld);
+    return;
+  }
+  fill_floats(p->top * line, p->fill, out);
+  for (size_t y = 0; y < p->height; y++) {
+    float *row = out + (p->top + y) * line;
+    fill_floats(p->left * p->ld, p->fill, row);
+    copy_floats(inner, in + y * inner, row + p->left * p->ld);
+    fill_floats(line - p->left * p->ld - inner, p->fill, row + p->left * p->ld + inner);
+  }
+  fill_floats((p->padded_height - p->top - p->height) * line, p->fill, out + (p->top + p->height) * line);
+}
+
+static void crop(const struct cpu_pad *p, const float *in, bool accumulate, float *out) {
+  const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
+  for (size_t y = 0; y < p->height; y++, out += inner) {
+    const float *row = in + (p->top + y) * line + p->left * p->ld;
+    if (accumulate)
+      CPU_FOR_LANES(i, inner,
+                    v_store_lanes(out + i, v_load_lanes(out + i, LANES) + v_load_lanes(row + i, LANES), LANES));
+    else
+      copy_floats(inner, row, out);
+  }
+}
+
+/* --- depthwise convolution --- */
+
+/* `count` outputs of one row, `step` floats apart, from inputs `in_step` apart. kh x kw weights of LANES channels. */
+CPU_INLINE void depthwise_row(const size_t kh, const size_t kw, const size_t lanes, size_t line, size_t tap,
+                              const float *in, size_t in_step, const vec *weights, vec bias, size_t count,
+                              bool accumulate, float *out, size_t step) {
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4, in += 4 * in_step, out += 4 * step) {
+    vec sum[4];
+    CPU_UNROLL for (size_t u = 0; u < 4; u++) sum[u] = accumulate ? v_load_lanes(out + u * step, lanes) : bias;
+    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) CPU_UNROLL for (size_t kx = 0; kx < kw; kx++)
+        CPU_UNROLL for (size_t u = 0; u < 4; u++) sum[u] =
+            v_fma(v_load_lanes(in + ky * line + kx * tap + u * in_step, lanes), weights[ky * kw + kx], sum[u]);
+    CPU_UNROLL for (size_t u = 0; u < 4; u++) v_store_lanes(out + u * step, sum[u], lanes);
+  }
+  for (; i < count; i++, in += in_step, out += step) {
+    vec sum = accumulate ? v_load_lanes(out, lanes) : bias;
+    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) sum =
+        v_fma(v_load_lanes(in + ky * line + kx * tap, lanes), weights[ky * kw + kx], sum);
+    v_store_lanes(out, sum, lanes);
+  }
+}
+
+/* Weights of one row of the kernel are held in registers for a whole image if all do not fit: `rows` of the kernel at
+   once. */
+CPU_INLINE void depthwise_lanes(const size_t kh, const size_t kw, const size_t lanes, const size_t pixels,
+                                const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
+                                const float *bias, bool accumulate, float *out) {
+  const size_t line = w->padded_width * w->ld, tap = w->dilation * w->ld, in_step = w->stride * w->ld;
+  const size_t out_line = w->out_width * w->ld, down = w->stride * line, next = w->dilation * line;
+  vec held[25], first = bias ? v_load_lanes(bias, lanes) : v_zero();
+  CPU_UNROLL for (size_t t = 0; t < kh * kw; t++) held[t] = v_load_lanes(weights + t * ldw, lanes);
+  for (size_t y = 0; y < w->out_height; y++) {
+    depthwise_row(kh, kw, lanes, next, tap, in + y * down, in_step * pixels, held, first, w->out_width / pixels,
+                  accumulate, out + y * out_line, w->ld * pixels);
+  }
+}
+
+/* Any kernel: tap by tap, the first stores. */
+static void depthwise_any(const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
+                          const float *bias, bool accumulate, float *out) {
+  const size_t line = w->padded_width * w->ld;
+  for (size_t y = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
+      const float *from = in + (y * line + x * w->ld) * w->stride;
+      CPU_FOR_LANES(c, w->ld, {
+        vec sum = accumulate ? v_load_lanes(out + c, LANES) : bias ? v_load_lanes(bias + c, LANES) : v_zero();
+        for (size_t ky = 0, t = 0; ky < w->kernel_height; ky++)
+          for (size_t kx = 0; kx < w->kernel_width; kx++, t++)
+            sum = v_fma(v_load_lanes(from + (ky * line + kx * w->ld) * w->dilation + c, LANES),
+                        v_load_lanes(weights + t * ldw + c, LANES), sum);
+        v_store_lanes(out + c, sum, LANES);
+      });
+    }
+}
+
+/* Pixels of 8 channels, two to a vector: the weights twice side by side. */
+CPU_INLINE void depthwise_pairs(const size_t k, const struct cpu_window *w, const float *in, const float *weights,
+                                size_t ldw, const float *bias, bool accumulate, float *out) {
+  float twice[26][16];
+  for (size_t t = 0; t <= k * k; t++)
+    for (size_t c = 0; c < 8; c++)
+      twice[t][c] = twice[t][8 + c] = t < k * k ? weights[t * ldw + c] : bias ? bias[c] : 0;
+  depthwise_lanes(k, k, 16, 2, w, in, twice[0], 16, twice[k * k], accumulate, out);
+  if (w->out_width % 2 == 0)
+    return;
+  struct cpu_window last = *w; /* the last column alone */
+  const size_t x = w->out_width - 1, line = w->padded_width * w->ld;
+  for (size_t y = 0; y < w->out_height; y++) {
+    last.out_height = last.out_width = 1;
+    depthwise_lanes(k, k, 8, 1, &last, in + y * line + x * w->ld, weights, ldw, bias, accumulate,
+                    out + (y * w->out_width + x) * 8);
+  }
+}
+
+CPU_INLINE void depthwise_square(const size_t k, const struct cpu_window *w, const float *in, const float *weights,
+                                 size_t ldw, const float *bias, bool accumulate, float *out) {
+  if (CPU_LANES == 16 && w->ld == 8 && w->stride == 1)
+    depthwise_pairs(k, w, in, weights, ldw, bias, accumulate, out);
+  else
+    CPU_FOR_LANES(
+        c, w->ld,
+        depthwise_lanes(k, k, LANES, 1, w, in + c, weights + c, ldw, bias ? bias + c : NULL, accumulate, out + c));
+}
+
+static void depthwise_3(const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
+                        const float *bias, bool accumulate, float *out) {
+  depthwise_square(3, w, in, weights, ldw, bias, accumulate, out);
+}
+
+static void depthwise_5(const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
+                        const float *bias, bool accumulate, float *out) {
+  depthwise_square(5, w, in, weights, ldw, bias, accumulate, out);
+}
+
+static void depthwise(const struct cpu_window *w, const float *in, const float *weights, size_t ldw, const float *bias,
+                      bool accumulate, float *out) {
+  if (w->kernel_height == 3 && w->kernel_width == 3)
+    depthwise_3(w, in, weights, ldw, bias, accumulate, out);
+  else if (w->kernel_height == 5 && w->kernel_width == 5)
+    depthwise_5(w, in, weights, ldw, bias, accumulate, out);
+  else
+    depthwise_any(w, in, weights, ldw, bias, accumulate, out);
+}
+
+/* The weights' gradient of one row of the kernel: `taps` sums at once, each in two halves. */
+CPU_INLINE void depthwise_weights_row(const size_t taps, const size_t lanes, const size_t pixels,
+                                      const struct cpu_window *w, const float *in, const float *gradient, vec *total) {
+  const size_t line = w->padded_width * w->ld, out_line = w->out_width * w->ld, tap = w->dilation * w->ld;
+  const size_t step = w->ld * pixels, in_step = w->stride * step;
+  vec even[5], odd[5];
+  CPU_UNROLL for (size_t t = 0; t < taps; t++) even[t] = odd[t] = v_zero();
+  for (size_t y = 0; y < w->out_height; y++) {
+    const float *x = in + y * w->stride * line, *g = gradient + y * out_line;
+    size_t i = 0, count = w->out_width / pixels;
+    for (; i + 2 <= count; i += 2, x += 2 * in_step, g += 2 * step) {
+      vec one = v_load_lanes(g, lanes), two = v_load_lanes(g + step, lanes);
+      CPU_UNROLL for (size_t t = 0; t < taps; t++) {
+        even[t] = v_fma(v_load_lanes(x + t * tap, lanes), one, even[t]);
+        odd[t] = v_fma(v_load_lanes(x + t * tap + in_step, lanes), two, odd[t]);
+      }
+    }
+    if (i < count) {
+      vec one = v_load_lanes(g, lanes);
+      CPU_UNROLL for (size_t t = 0; t < taps; t++) even[t] = v_fma(v_load_lanes(x + t * tap, lanes), one, even[t]);
+    }
+    if (pixels == 2 && w->out_width % 2) {
+      const float *end = in + y * w->stride * line + (w->out_width - 1) * w->ld;
+      vec one = v_load_lanes(gradient + y * out_line + (w->out_width - 1) * w->ld, 8);
+      CPU_UNROLL for (size_t t = 0; t < taps; t++) odd[t] = v_fma(v_load_lanes(end + t * tap, 8), one, odd[t]);
+    }
+  }
+  CPU_UNROLL for (size_t t = 0; t < taps; t++) total[t] = even[t] + odd[t];
+}
+
+CPU_INLINE void depthwise_weights_block(const size_t taps, const size_t lanes, const struct cpu_window *w,
+                                        const float *in, const float *gradient, float *to, size_t ldw) {
+  vec total[5];
+  if (CPU_LANES == 16 && w->ld == 8 && w->stride == 1) {
+    float both[16];
+    depthwise_weights_row(taps, 16, 2, w, in, gradient, total);
+    for (size_t t = 0; t < taps; t++) {
+      v_store_lanes(both, total[t], 16);
+      for (size_t c = 0; c < 8; c++)
+        to[t * ldw + c] += both[c] + both[8 + c];
+    }
+    return;
+  }
+  depthwise_weights_row(taps, lanes, 1, w, in, gradient, total);
+  for (size_t t = 0; t < taps; t++)
+    v_store_lanes(to + t * ldw, v_load_lanes(to + t * ldw, lanes) + total[t], lanes);
+}
+
+static void depthwise_weights_3(const struct cpu_window *w, const float *in, const float *gradient, float *to,
+                                size_t ldw) {
+  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(3, LANES, w, in + c, gradient + c, to + c, ldw));
+}
+
+static void depthwise_weights_5(const struct cpu_window *w, const float *in, const float *gradient, float *to,
+                                size_t ldw) {
+  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(5, LANES, w, in + c, gradient + c, to + c, ldw));
+}
+
+static void depthwise_weights_1(const struct cpu_window *w, const float *in, const float *gradient, float *to,
+                                size_t ldw) {
+  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(1, LANES, w, in + c, gradient + c, to + c, ldw));
+}
+
+static void depthwise_weights(const struct cpu_window *w, const float *in, const float *gradient, float *weights,
+                              size_t ldw) {
+  for (size_t ky = 0; ky < w->kernel_height; ky++) {
+    const float *row = in + ky * w->dilation * w->padded_width * w->ld;
+    float *to = weights + ky * w->kernel_width * ldw;
+    if (w->kernel_width == 3)
+      depthwise_weights_3(w, row, gradient, to, ldw);
+    else if (w->kernel_width == 5)
+      depthwise_weights_5(w, row, gradient, to, ldw);
+    else
+      for (size_t kx = 0; kx < w->kernel_width; kx++)
+        depthwise_weights_1(w, row + kx * w->dilation * w->ld, gradient, to + kx * ldw, ldw);
+  }
+}
+
+/* --- patches --- */
+
+static void patches(const struct cpu_patches *p, const float *in, float *out) {
+  for (size_t y = 0; y < p->rows; y++)
+    for (size_t x = 0; x < p->width; x++, out += p->ldo) {
+      const float *from = in + y * p->row_step + x * p->pixel_step;
+      for (size_t t = 0; t < p->tap_count; t++)
+        copy_floats((p->channels + 7) / 8 * 8, from + p->taps[t], out + t * p->channels);
+    }
+}
+
+static void unpatch(const struct cpu_patches *p, const float *in, float *out) {
+  const size_t whole = p->channels / 8 * 8, rest = p->channels - whole;
+  for (size_t y = 0; y < p->rows; y++)
+    for (size_t x = 0; x < p->width; x++, in += p->ldo) {
+      float *to = out + y * p->row_step + x * p->pixel_step;
+      for (size_t t = 0; t < p->tap_count; t++) {
+        const float *from = in + t * p->channels;
+        float *at = to + p->taps[t];
+        CPU_FOR_LANES(c, whole,
+                      v_store_lanes(at + c, v_load_lanes(at + c, LANES) + v_load_lanes(from + c, LANES), LANES));
+        for (size_t c = whole; c < whole + rest; c++)
+          at[c] += from[c];
+      }
+    }
+}
+
+/* --- pools --- */
+
+static void max_pool(const struct cpu_window *w, const float *in, float *out) {
+  const size_t line = w->padded_width * w->ld;
+  for (size_t y = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
+      const float *from = in + (y * line + x * w->ld) * w->stride;
+      CPU_FOR_LANES(c, w->ld, {
+        vec most = v_load_lanes(from + c, LANES);
+        for (size_t ky = 0; ky < w->kernel_height; ky++)
+          for (size_t kx = 0; kx < w->kernel_width; kx++)
+            most = v_max(v_load_lanes(from + ky * line + kx * w->ld + c, LANES), most);
+        v_store_lanes(out + c, most, LANES);
+      });
+    }
+}
+
+/* To the first that is the largest. */
+static void max_pool_gradient(const struct cpu_window *w, const float *in, const float *value, const float *gradient,
+                              float *to) {
+  const size_t line = w->padded_width * w->ld;
+  for (size_t y = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, value += w->ld, gradient += w->ld) {
+      const size_t at = (y * line + x * w->ld) * w->stride;
+      CPU_FOR_LANES(c, w->ld, {
+        vec most = v_load_lanes(value + c, LANES), rest = v_load_lanes(gradient + c, LANES);
+        for (size_t ky = 0; ky < w->kernel_height; ky++)
+          for (size_t kx = 0; kx < w->kernel_width; kx++) {
+            const size_t here = at + ky * line + kx * w->ld + c;
+            vmask less = v_greater(most, v_load_lanes(in + here, LANES));
+            v_store_lanes(to + here, v_load_lanes(to + here, LANES) + v_select(less, v_zero(), rest), LANES);
+            rest = v_masked(less, rest);
+          }
+      });
+    }
+}
+
+/* Pixels of the window at `at` (in strides, along one side) that are not padding. */
+CPU_INLINE size_t window_inside(size_t at, size_t stride, size_t kernel, size_t before, size_t length) {
+  const size_t begin = at * stride, end = begin + kernel, last = before + length;
+  return (end < last ? end : last) - (begin > before ? begin : before);
+}
+
+CPU_INLINE vec window_share(const struct cpu_window *w, size_t y, size_t x) {
+  return v_set(1 / (float)(window_inside(y, w->stride, w->kernel_height, w->top, w->in_height) *
+                           window_inside(x, w->stride, w->kernel_width, w->left, w->in_width)));
+}
+
+static void average_pool(const struct cpu_window *w, const float *in, float *out) {
+  const size_t line = w->padded_width * w->ld;
+  for (size_t y = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
+      const float *from = in + (y * line + x * w->ld) * w->stride;
+      const vec share = window_share(w, y, x);
+      CPU_FOR_LANES(c, w->ld, {
+        vec sum = v_zero();
+        for (size_t ky = 0; ky < w->kernel_height; ky++)
+          for (size_t kx = 0; kx < w->kernel_width; kx++)
+            sum = sum + v_load_lanes(from + ky * line + kx * w->ld + c, LANES);
+        v_store_lanes(out + c, sum * share, LANES);
+      });
+    }
+}
+
+static void average_pool_gradient(const struct cpu_window *w, const float *gradient, float *to) {
+  const size_t line = w->padded_width * w->ld;
+  for (size_t y = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, gradient += w->ld) {
+      float *at = to + (y * line + x * w->ld) * w->stride;
+      const vec share = window_share(w, y, x);
+      CPU_FOR_LANES(c, w->ld, {
+        const vec part = v_load_lanes(gradient + c, LANES) * share;
+        for (size_t ky = 0; ky < w->kernel_height; ky++)
+          for (size_t kx = 0; kx < w->kernel_width; kx++) {
+            float *here = at + ky * line + kx * w->ld + c;
+            v_store_lanes(here, v_load_lanes(here, LANES) + part, LANES);
+          }
+      });
+    }
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* cpu_check.c - see cpu_check.h. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu_check.h"
+#include "cpu_reference.h"
+#include "golden.h"
+
+tutti_context *context;
+
+int set_up(void **state) {
+  (void)state;
+  return tutti_context_create(&context) != TUTTI_OK;
+}
+
+int tear_down(void **state) {
+  (void)state;
+  tutti_context_destroy(context);
+  return 0;
+}
+
+/* --- data --- */
+
+static size_t features_of(const struct tutti_task *task) {
+  return (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
+}
+
+struct data {
+  float *inputs, *targets;
+  int32_t *labels;
+  double *inputs_d, *targets_d;
+  tutti_split *split;
+};
+
+static struct data *make_data(const struct tutti_task *task) {
+  struct data *data = calloc(1, sizeof *data);
+  size_t rows = task->train_rows, numbers = rows * features_of(task), outputs = rows * task->outputs;
+  data->inputs = calloc(numbers, sizeof *data->inputs);
+  data->inputs_d = calloc(numbers, sizeof *data->inputs_d);
+  data->targets = calloc(outputs, sizeof *data->targets);
+  data->targets_d = calloc(outputs, sizeof *data->targets_d);
+  data->labels = calloc(rows, sizeof *data->labels);
+  struct tutti_random random;
+  tutti_random_init(&random, 5, "data", 0);
+  tutti_random_fill_normal(&random, numbers, 0, 1, data->inputs);
+  tutti_random_fill_normal(&random, outputs, 0, 1, data->targets);
+  for (size_t i = 0; i < numbers; i++)
+    data->inputs_d[i] = (double)data->inputs[i];
+  for (size_t i = 0; i < outputs; i++)
+    data->targets_d[i] = (double)data->targets[i];
+  for (size_t i = 0; i < rows; i++)
+    data->labels[i] = (int32_t)tutti_random_below(&random, task->outputs);
+  bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
+  OK(tutti_split_create(context, "train", rows, task->input, task->outputs, data->inputs,
+                        classes ? NULL : data->targets, classes ? data->labels : NULL, &data->split));
+  return data;
+}
+
+static void destroy_data(struct data *data) {
+  tutti_split_destroy(data->split);
+  free(data->inputs), free(data->inputs_d), free(data->targets), free(data->targets_d), free(data->labels);
+  free(data);
+}
+
+struct cpu_config make_config(void) {
+  return (struct cpu_config){.epochs = 3,
+                             .batch_size = 8,
+                             .optimiser = CPU_ADAM,
+                             .learning_rate = 1e-2,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-7,
+                             .initialiser = CPU_GLOROT_UNIFORM,
+                             .schedule_epochs = 1,
+                             .schedule_factor = 0.5,
+                             .initialiser_range = 0.5,
+                             .accumulator = 0.1,
+                             .l2 = 0.01};
+}
+
+/* Random weights of the network, biases and running statistics too. */
+static tutti_tensors *make_weights(const tutti_network *network, const struct tutti_task *task) {
+  struct cpu_plan *plan;
+  tutti_tensors *weights;
+  struct cpu_config config = make_config();
+  OK(backend_cpu_plan_create(context, backend_cpu_kernels(TUTTI_CPU_BASELINE), network, task, 1, false, &plan));
+  backend_cpu_weights_draw(plan, &config, 3);
+  OK(backend_cpu_weights_write(context, plan, plan->weights, false, &weights));
+  struct tutti_random random;
+  tutti_random_init(&random, 6, "biases", 0);
+  for (size_t t = 0; t < tutti_tensors_count(weights); t++) {
+    const struct tutti_tensor *tensor = tutti_tensors_at(weights, t);
+    float *values = tensor->data;
+    for (size_t i = 0; tensor->rank == 1 && i < tensor->shape[0]; i++)
+      values[i] += (float)(0.4 * tutti_random_uniform(&random));
+  }
+  backend_cpu_plan_destroy(plan);
+  return weights;
+}
+
+/* --- the check itself --- */
+
+enum { CPUS = TUTTI_CPU_AVX512 + 1 };
+
+static void check_predictions(struct reference *reference, const struct tutti_job *job,
+                              const struct cpu_kernels *kernels, const tutti_tensors *weights,
+                              const tutti_split *split) {
+  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
+  float *out = malloc(rows * width * sizeof *out);
+  double *want = malloc(rows * width * sizeof *want);
+  OK(backend_cpu_predict_split(context, kernels, job, weights, split, out));
+  reference_predict(reference, want);
+  reference->training = true;
+  for (size_t i = 0; i < rows * width; i++)
+    if (isnan(want[i]))
+      assert_true(isnan(out[i]));
+    else
+      assert_close((double)out[i], want[i], 5e-6, 2e-6);
+  free(out), free(want);
+}
+
+/* About `probes` numbers of each array. */
+static void check_gradients(struct reference *reference, tutti_tensors *const gradients[CPUS], size_t probes) {
+  for (size_t t = 0; t < tutti_tensors_count(gradients[0]); t++) {
+    const char *name = tutti_tensors_at(gradients[0], t)->name;
+    struct reference_array *array = NULL;
+    for (size_t a = 0; a < reference->array_count; a++)
+      if (strcmp(reference->arrays[a].name, name) == 0)
+        array = &reference->arrays[a];
+    assert_non_null(array);
+    for (size_t i = 0; i < array->count; i += 1 + array->count / probes) {
+      double want = reference_derivative(reference, array, i);
+      for (size_t cpu = 0; cpu < CPUS && gradients[cpu]; cpu++) {
+        const struct tutti_tensor *tensor = tutti_tensors_find(gradients[cpu], name);
+        assert_int_equal(array->count, tensor->bytes / sizeof(float));
+        golden_close((double)((float *)tensor->data)[i], want, 2e-4, 5e-6, name, __FILE__, __LINE__);
+      }
+    }
+  }
+}
+
+void check_network(const tutti_network *network, const struct tutti_task *task) {
+  struct data *data = make_data(task);
+  tutti_tensors *weights = make_weights(network, task);
+  struct cpu_config config = make_config();
+  size_t rows = task->train_rows;
+  struct tutti_job job = {
+      .size = sizeof job, .seed = 9, .task = task, .network = network, .config = &config, .train = data->split};
+  struct reference reference;
+  reference_create(&reference, network, task, weights);
+  reference.rows = rows;
+  reference.inputs = data->inputs_d;
+  reference.targets = data->targets_d;
+  reference.labels = data->labels;
+  reference.l2 = config.l2;
+  double loss = reference_loss(&reference);
+  tutti_tensors *gradients[CPUS] = {NULL};
+  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+    const struct cpu_kernels *kernels = backend_cpu_kernels((enum tutti_cpu)cpu);
+    double got;
+    OK(backend_cpu_gradient(context, kernels, &job, weights, &got, &gradients[cpu]));
+    assert_close(got, loss, 2e-6, 2e-6);
+    check_predictions(&reference, &job, kernels, weights, data->split);
+  }
+  check_gradients(&reference, gradients, task->input.height > 1 ? 8 : 60);
+  for (size_t cpu = 0; cpu < CPUS; cpu++)
+    tutti_tensors_destroy(gradients[cpu]);
+  reference_destroy(&reference);
+  tutti_tensors_destroy(weights);
+  destroy_data(data);
+}
+
+/* --- networks --- */
+
+tutti_network *begin(const struct tutti_task *task) {
+  tutti_network *network;
+  OK(tutti_network_create(context, task->input, &network));
+  return network;
+}
+
+uint32_t dense(tutti_network *network, uint32_t input, int32_t units, enum tutti_activation activation) {
+  uint32_t layer;
+  OK(tutti_network_add_dense(context, network, NULL, input, units, activation, &layer));
+  return layer;
+}
+
+struct tutti_attributes op_attributes(void) {
+  struct tutti_attributes attributes = tutti_attributes_default();
+  attributes.rate = 0.4;
+  attributes.activation = TUTTI_ACTIVATION_CRELU;
+  return attributes;
+}
+
+uint32_t op(tutti_network *network, enum tutti_op what, size_t count, const uint32_t *inputs,
+            const struct tutti_attributes *given) {
+  uint32_t layer;
+  struct tutti_attributes attributes = given ? *given : op_attributes();
+  OK(tutti_network_add(context, network, what, NULL, count, inputs, &attributes, &layer));
+  return layer;
+}
+
+void end(tutti_network *network, uint32_t input, const struct tutti_task *task) {
+  OK(tutti_network_add_head(context, network, input, task));
+  OK(tutti_network_check(context, network));
+  check_network(network, task);
+  tutti_network_destroy(network);
+}
