@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/diversity.h>
 
 static const char *const combinations[] = {"mixture", "vote"};
 
@@ -116,7 +117,39 @@ enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble
 static const char *const betters[] = {
     [TUTTI_BETTER_LOWER] = "lower", [TUTTI_BETTER_HIGHER] = "higher", [TUTTI_BETTER_NEITHER] = "neither"};
 
-static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source, const char *split,
+static void add_metric(json_t *metrics, const struct tutti_metric *metric) {
+  json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value", number(metric->value),
+                                           "unit", metric->unit, "better", betters[metric->better]));
+}
+
+/* How different the members are made: of the ensemble, whatever the rows. */
+static enum tutti_status add_diversity(tutti_context *context, const tutti_scope *scope,
+                                       const struct tutti_history *history, size_t count, const uint64_t *trials,
+                                       json_t *metrics) {
+  enum tutti_status status;
+  const tutti_candidate **members = NULL;
+  struct tutti_diversity diversity;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
+  for (size_t i = 0; i < count; i++) {
+    if (trials[i] >= history->asked)
+      TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                        "the ensemble's member %" PRIu64 " is no trial of this run", trials[i]));
+    members[i] = history->records[trials[i]].candidate;
+  }
+  TUTTI_TRY_OUT(context, tutti_diversity_of(context, scope, count, members, &diversity));
+  const struct tutti_metric both[] = {
+      {"architecture-diversity", "", TUTTI_BETTER_NEITHER, diversity.architecture},
+      {"hyperparameter-diversity", "", TUTTI_BETTER_NEITHER, diversity.hyperparameters}};
+  for (size_t i = 0; i < 2; i++)
+    if (!isnan(both[i].value))
+      add_metric(metrics, &both[i]);
+out:
+  tutti_free(members);
+  return status;
+}
+
+static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source,
+                                        const struct tutti_history *history, const char *split,
                                         const tutti_ensemble *ensemble, const uint64_t *trials, json_t *out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_pool pool = {.size = sizeof pool};
@@ -125,12 +158,10 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
   TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, tutti_recipe_evaluation(source->experiment->recipe),
                                         &evaluation));
-  for (size_t i = 0; i < evaluation.count; i++) {
-    const struct tutti_metric *metric = &evaluation.metrics[i];
-    json_array_append_new(metrics,
-                          json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value", number(metric->value),
-                                    "unit", metric->unit, "better", betters[metric->better]));
-  }
+  for (size_t i = 0; i < evaluation.count; i++)
+    add_metric(metrics, &evaluation.metrics[i]);
+  TUTTI_TRY_OUT(context, add_diversity(context, source->experiment->scope, history, tutti_ensemble_size(ensemble),
+                                       trials, metrics));
   json_array_append_new(
       out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics", metrics));
 out:
@@ -140,7 +171,7 @@ out:
 }
 
 enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
-                                     const tutti_ensemble *ensemble, char **json) {
+                                     const struct tutti_history *history, const tutti_ensemble *ensemble, char **json) {
   enum tutti_status status = TUTTI_OK;
   const tutti_dataset *dataset = source->experiment->dataset;
   uint64_t *trials = NULL;
@@ -150,7 +181,8 @@ enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_po
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
     const tutti_split *split = tutti_dataset_split(dataset, i);
     if (tutti_split_rows(split) > 0 && strcmp(tutti_split_name(split), "train") != 0)
-      TUTTI_TRY_OUT(context, evaluate_split(context, source, tutti_split_name(split), ensemble, trials, splits));
+      TUTTI_TRY_OUT(context,
+                    evaluate_split(context, source, history, tutti_split_name(split), ensemble, trials, splits));
   }
   json_incref(splits);
   TUTTI_TRY_OUT(context, dump(context, splits, json));

@@ -46,7 +46,9 @@ TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
                                                     uint64_t **trials);
 /* Metrics on every split with targets, as a JSON array text. */
+struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
+                                                     const struct tutti_history *history,
                                                      const tutti_ensemble *ensemble, char **json);
 
 /* --- history (run_history.c) --- */

@@ -106,7 +106,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
     TUTTI_TRY_OUT(context, tutti_run_choose(context, host, experiment->facts.seed, source, count, trials, ensemble));
     TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
                                                 experiment->loss, &chosen));
-    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, ensemble, &evaluation));
+    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, &evaluation));
     TUTTI_TRY_OUT(context, write_text(context, source->directory, "ensemble.json", chosen));
   }
   TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, summary));

@@ -181,7 +181,7 @@ enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, 
   TUTTI_TRY(context, check_data(context, view));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, ensemble, json));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble, json));
 out:
   tutti_ensemble_destroy(ensemble);
   tutti_free(text);

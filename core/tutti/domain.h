@@ -74,6 +74,11 @@ TUTTI_API void tutti_domain_repair(const tutti_domain *domain, double *point);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_check(tutti_context *context, const tutti_domain *domain,
                                                                const double *point);
 TUTTI_API bool tutti_domain_equal(const tutti_domain *domain, const double *a, const double *b);
+/* How far apart two points are, from 0 to 1: the mean over the dimensions that either of them has of 0 or 1 for choices that
+   are equal or differ, the difference of positions in the (log) range for reals and integers, and 1 where only one has it
+   (Gower, "A general coefficient of similarity and some of its properties", Biometrics 1971). Of categories alone it is the
+   Hamming distance, normalised. */
+TUTTI_API double tutti_domain_distance(const tutti_domain *domain, const double *a, const double *b);
 
 /* The point at unit coordinates u[count] in [0, 1): the inverse distribution function of each dimension. */
 TUTTI_API void tutti_domain_from_unit(const tutti_domain *domain, const double *unit, double *point);

@@ -35,21 +35,23 @@ static const struct tutti_param agebo_params[] = {
     {.name = "population",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct agebo_config, population),
-     .preset = "100",
-     .min = 1,
+     .preset = "0",
+     .min = 0,
      .max = 1000000,
      .unit = "trials",
      .doc =
-         "Finished trials that may be parents, the latest ones; architectures are random until there are so many. The "
-         "paper's 100 suits its budget of 500: take a fifth of the budget."},
+         "Finished trials that may be parents, the latest ones; architectures are random until there are so many. 0: a "
+         "fifth of the budget, which gives the paper's 100 for its 500 networks."},
     {.name = "sample",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct agebo_config, sample),
-     .preset = "10",
-     .min = 1,
+     .preset = "0",
+     .min = 0,
      .max = 1000000,
      .unit = "trials",
-     .doc = "Of them so many are drawn, without replacement; the best is the parent. 10 in the paper."},
+     .doc =
+         "Of them so many are drawn, without replacement; the best is the parent. 0: the root of the population, which "
+         "gives the paper's 10."},
     {.name = "architecture",
      .type = TUTTI_PARAM_CHOICE,
      .offset = offsetof(struct agebo_config, architecture),
@@ -80,6 +82,7 @@ struct agebo {
   const tutti_scope *scope;
   const tutti_domain *hyperparameters; /* NULL, or without dimensions, where the recipe fixes all */
   uint64_t seed, initial;
+  size_t capacity, sample; /* of the population, and of a draw from it */
   tutti_population *population;
   tutti_scope *marginal;    /* the hyperparameters without the architecture; NULL without a model */
   tutti_proposer *proposer; /* over it */
@@ -91,25 +94,33 @@ static size_t searched_agebo(const struct agebo *self) {
 
 /* --- life ---------------------------------------------------------------------------------------------------------- */
 
-static enum tutti_status check_agebo(tutti_context *context, const struct agebo *self, const tutti_host *host) {
+/* The sizes that the recipe gives, or those that scale with the budget as the paper's do. */
+static void size_population_agebo(struct agebo *self, uint64_t budget) {
   const struct agebo_config *config = self->config;
+  self->capacity = (size_t)config->population;
+  if (self->capacity == 0)
+    self->capacity = budget / 5 > 2 ? (size_t)(budget / 5) : 2;
+  self->sample = (size_t)config->sample;
+  if (self->sample == 0)
+    self->sample = (size_t)lround(sqrt((double)self->capacity));
+}
+
+static enum tutti_status check_agebo(tutti_context *context, const struct agebo *self, uint64_t budget) {
   const tutti_domain *architectures = tutti_space_domain(tutti_scope_space(self->scope));
-  uint64_t budget = tutti_host_budget(host);
-  if (config->sample > config->population)
+  if (self->sample > self->capacity)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "[builder] sample: %lld is more than population, %lld: no parents could be drawn",
-                      (long long)config->sample, (long long)config->population);
+                      "[builder] sample: %zu is more than population, %zu: no parents could be drawn", self->sample,
+                      self->capacity);
   if (architectures && tutti_domain_cardinality(architectures) <= 1)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "[space] has a single architecture, and builder agebo evolves architectures: give the space choices, "
-        "or search hyperparameters alone with builder bo or nes-rs");
-  if (config->architecture == ARCHITECTURE_EVOLUTION && budget > 0 && (uint64_t)config->population >= budget)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[space] has a single architecture, and builder agebo evolves architectures: give the space "
+                      "choices, or search hyperparameters alone with builder bo or nes-rs");
+  if (self->config->architecture == ARCHITECTURE_EVOLUTION && budget > 0 && self->capacity >= budget)
     tutti_log(
         context, TUTTI_LOG_WARNING,
-        "[builder] population = %lld is not full before the budget of %llu networks is spent: every architecture will "
+        "[builder] population = %zu is not full before the budget of %llu networks is spent: every architecture will "
         "be random; a fifth of the budget is usual",
-        (long long)config->population, (unsigned long long)budget);
+        self->capacity, (unsigned long long)budget);
   return TUTTI_OK;
 }
 
@@ -139,8 +150,9 @@ static enum tutti_status builder_create_agebo(tutti_context *context, const void
   self->hyperparameters = tutti_scope_hyperparameters(self->scope);
   self->seed = tutti_host_seed(setup->host);
   self->initial = self->config->initial ? (uint64_t)self->config->initial : tutti_host_window(setup->host);
-  TUTTI_TRY_OUT(context, check_agebo(context, self, setup->host));
-  TUTTI_TRY_OUT(context, tutti_population_create(context, (size_t)self->config->population, &self->population));
+  size_population_agebo(self, tutti_host_budget(setup->host));
+  TUTTI_TRY_OUT(context, check_agebo(context, self, tutti_host_budget(setup->host)));
+  TUTTI_TRY_OUT(context, tutti_population_create(context, self->capacity, &self->population));
   if (self->config->hyperparameters == HYPERPARAMETERS_BAYESIAN && searched_agebo(self) > 0)
     TUTTI_TRY_OUT(context, create_model_agebo(context, self, setup->host));
   *instance = self;

@@ -46,7 +46,7 @@ refuse "$agebo;s/= agebo/&\npopulation = 5\nsample = 6/" "sample: 6" "population
 refuse "$agebo;s/= dense-skip/= fixed/" "a single architecture"
 refuse "$agebo;s/= dense-skip/&\nwidths = 16\nactivations = relu\nidentity = no\nskips = 0/" "nothing to choose"
 refuse "$agebo;s/= dense-skip/&\nwidths =/" '[space] widths' "found nothing"
-refuse "$agebo;\$ a [acquisition]\nkappa = -0.1" wrong.ini:23 '[acquisition] kappa' -0.1
+refuse "$agebo;\$ a [acquisition]\nkappa = -0.1" wrong.ini:24 '[acquisition] kappa' -0.1
 refuse "s/nes-rs/hyperens\nconfigurations = 3\ninitialisations = 2/" "configurations x initialisations" 6
 
 # A network of one's own: not there, no network, of other shapes, of a layer that the backend lacks.

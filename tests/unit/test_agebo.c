@@ -238,6 +238,27 @@ static void test_resumes_to_the_same_candidates(void **state) {
   }
 }
 
+/* Without numbers the population is a fifth of the budget, and a sample its root: 100 and 10 for 500, as in the paper. */
+static void test_sizes_follow_the_budget(void **state) {
+  static const struct { uint64_t budget, population; } cases[] = {{500, 100}, {50, 10}, {4, 2}};
+  (void)state;
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    static const char *const settings[][3] = {{"builder", "hyperparameters", "random"}, {NULL}};
+    struct search search;
+    begin(&search, 1, NULL, settings);
+    tutti_builder_destroy(search.builder);
+    search.toy.facts.budget = cases[c].budget;
+    tutti_host_set_facts(search.toy.host, &search.toy.facts);
+    search.builder = make(&search.toy);
+    for (uint64_t i = 0; i < cases[c].population + 1; i++) {
+      const struct tutti_proposal *proposal = ask(&search);
+      assert_int_equal(proposal->parent == TUTTI_NO_TRIAL, i < cases[c].population);
+      tell(&search, search.builder, i, (double)i);
+    }
+    end(&search);
+  }
+}
+
 static void refused(int depths, const char *const settings[][3], const char *message) {
   struct toy toy;
   tutti_builder *builder = NULL;
@@ -268,6 +289,7 @@ int main(void) {
       cmocka_unit_test(test_other_ablations),
       cmocka_unit_test(test_finite_hyperparameters),
       cmocka_unit_test(test_resumes_to_the_same_candidates),
+      cmocka_unit_test(test_sizes_follow_the_budget),
       cmocka_unit_test(test_what_cannot_work_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

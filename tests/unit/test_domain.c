@@ -591,6 +591,27 @@ static void cardinality_counts_the_valid_points(void **state) {
   tutti_domain_destroy(single);
 }
 
+/* By hand: a choice that differs, a real a quarter of its range apart, a log-integer at half of it, and a dimension that only
+   one point has. */
+static void test_distance(void **state) {
+  (void)state;
+  tutti_context *own;
+  tutti_domain *domain;
+  assert_int_equal(tutti_context_create(&own), TUTTI_OK);
+  assert_int_equal(tutti_domain_create(own, &domain), TUTTI_OK);
+  assert_int_equal(tutti_domain_add_text(own, domain, "kind", "choice a b c"), TUTTI_OK);
+  assert_int_equal(tutti_domain_add_text(own, domain, "x", "uniform 0 4"), TUTTI_OK);
+  assert_int_equal(tutti_domain_add_text(own, domain, "rate", "log-uniform 1e-4 1"), TUTTI_OK);
+  assert_int_equal(tutti_domain_add_text(own, domain, "extra", "uniform 0 1 if kind = c"), TUTTI_OK);
+  const double a[] = {0, 1, 1e-4, NAN}, b[] = {2, 2, 1e-2, 0.5}, c[] = {0, 1, 1e-4, NAN}, d[] = {1, 5 - 1, 1, NAN};
+  assert_true(fabs(tutti_domain_distance(domain, a, b) - (1 + 0.25 + 0.5 + 1) / 4) < 1e-12);
+  assert_true(tutti_domain_distance(domain, a, b) == tutti_domain_distance(domain, b, a));
+  assert_true(tutti_domain_distance(domain, a, c) == 0);
+  assert_true(fabs(tutti_domain_distance(domain, a, d) - (1 + 0.75 + 1) / 3) < 1e-12);
+  tutti_domain_destroy(domain);
+  tutti_context_destroy(own);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_dimensions_are_refused),
@@ -615,6 +636,7 @@ int main(void) {
       cmocka_unit_test(dimensions_come_back_from_text),
       cmocka_unit_test(ranges_are_told_from_values),
       cmocka_unit_test(cardinality_counts_the_valid_points),
+      cmocka_unit_test(test_distance),
   };
   return cmocka_run_group_tests(tests, begin, end);
 }

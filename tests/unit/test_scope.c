@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/diversity.h>
 #include <tutti/tutti.h>
 
 /* --- a space of graphs: sets of eight bits; and what can be wrong with one -----------------------------------------
@@ -484,6 +485,38 @@ static void a_scope_may_search_nothing(void **state) {
   tutti_scope_destroy(scope);
 }
 
+/* Sets of 8, 2 and 0 bits are 6, 8 and 2 bits apart; of the hyperparameters nothing is searched, or a rate is. */
+static void diversity_is_the_mean_distance_of_pairs(void **state) {
+  static const char *const bits[] = {"255", "3", "0"};
+  tutti_domain *rates;
+  tutti_candidate *candidates[3];
+  struct tutti_diversity diversity;
+  must(tutti_domain_create(context, &rates));
+  must(tutti_domain_add_text(context, rates, "rate", "log-uniform 1e-4 1"));
+  for (int searched = 0; searched < 2; searched++) {
+    tutti_scope *scope = scope_of(graphs, searched ? rates : NULL);
+    for (int i = 0; i < 3; i++) {
+      char json[160];
+      (void)snprintf(json, sizeof json,
+                     "{\"architecture\": {\"bits\": %s}, \"hyperparameters\": {%s}, \"seed\": \"1\"}", bits[i],
+                     !searched ? ""
+                     : i == 0  ? "\"rate\": 1"
+                               : "\"rate\": 1e-2");
+      must(tutti_scope_parse(context, scope, json, &candidates[i]));
+    }
+    must(tutti_diversity_of(context, scope, 3, (const tutti_candidate *const *)candidates, &diversity));
+    assert_true(fabs(diversity.architecture - (6 + 8 + 2) / 3.) < 1e-12);
+    assert_true(searched ? fabs(diversity.hyperparameters - (0.5 + 0.5 + 0) / 3) < 1e-12
+                         : isnan(diversity.hyperparameters));
+    must(tutti_diversity_of(context, scope, 1, (const tutti_candidate *const *)candidates, &diversity));
+    assert_true(isnan(diversity.architecture) && isnan(diversity.hyperparameters));
+    for (int i = 0; i < 3; i++)
+      tutti_candidate_unref(candidates[i]);
+    tutti_scope_destroy(scope);
+  }
+  tutti_domain_destroy(rates);
+}
+
 static void bad_candidates_are_refused(void **state) {
 #define REST ", \"hyperparameters\": {\"rate\": 0.01, \"steps\": 0}"
   static const struct {
@@ -573,6 +606,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(equality_is_of_architecture_and_hyperparameters, begin, end),
       cmocka_unit_test_setup_teardown(a_scope_may_search_nothing, begin, end),
       cmocka_unit_test_setup_teardown(a_scope_may_leave_the_architecture_out, begin, end),
+      cmocka_unit_test_setup_teardown(diversity_is_the_mean_distance_of_pairs, begin, end),
       cmocka_unit_test_setup_teardown(bad_candidates_are_refused, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

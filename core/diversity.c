@@ -1,0 +1,47 @@
+/* diversity.c - mean distances over pairs of candidates. */
+#include <math.h>
+#include <tutti/diversity.h>
+#include <tutti/space.h>
+
+/* The distance of two architectures; NaN where their space has none. */
+static enum tutti_status architecture_distance(tutti_context *context, const tutti_space *space,
+                                               const tutti_genotype *a, const tutti_genotype *b, double *measures,
+                                               double *distance) {
+  const tutti_domain *domain = tutti_space_domain(space);
+  *distance = NAN;
+  if (domain)
+    *distance = tutti_domain_cardinality(domain) > 1
+                    ? tutti_domain_distance(domain, tutti_genotype_point(a), tutti_genotype_point(b))
+                    : NAN;
+  else if (tutti_space_measures(space) > 0) {
+    TUTTI_TRY(context, tutti_space_distances(context, a, 1, &b, measures));
+    *distance = measures[0];
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_diversity_of(tutti_context *context, const tutti_scope *scope, size_t count,
+                                     const tutti_candidate *const *candidates, struct tutti_diversity *diversity) {
+  const tutti_space *space = tutti_scope_space(scope);
+  const tutti_domain *searched = tutti_scope_hyperparameters(scope);
+  size_t pairs = count * (count - (count > 0)) / 2;
+  double architecture = 0, hyperparameters = 0, *measures = NULL, distance;
+  enum tutti_status status;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, space ? tutti_space_measures(space) : 0, sizeof *measures, &measures));
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < i; j++) {
+      if (space)
+        TUTTI_TRY_OUT(context, architecture_distance(context, space, tutti_candidate_genotype(candidates[i]),
+                                                     tutti_candidate_genotype(candidates[j]), measures, &distance));
+      architecture += space ? distance : NAN;
+      hyperparameters += searched && tutti_domain_count(searched)
+                             ? tutti_domain_distance(searched, tutti_candidate_hyperparameters(candidates[i]),
+                                                     tutti_candidate_hyperparameters(candidates[j]))
+                             : NAN;
+    }
+  /* No pair: 0 / 0, which is not known. */
+  *diversity = (struct tutti_diversity){architecture / (double)pairs, hyperparameters / (double)pairs};
+out:
+  tutti_free(measures);
+  return status;
+}
