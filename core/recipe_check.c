@@ -369,12 +369,16 @@ static enum tutti_status check_sections(tutti_context *context, const tutti_reci
   return TUTTI_OK;
 }
 
-/* An ensemble has no more members than networks are trained: who asks for more by name has mistaken one of the two. */
+/* An ensemble has no more members than networks are trained: who asks for more by name has mistaken one of the two. The
+   default is not asked for by name, and stands in every effective recipe. */
 static enum tutti_status check_size(tutti_context *context, const tutti_recipe *recipe) {
   const struct recipe_entry *entry = tutti_recipe_find(recipe, "selector", "size");
+  const tutti_config *config;
+  const struct tutti_descriptor *selector = tutti_recipe_plugin(recipe, "selector", &config);
+  const struct tutti_param *param = tutti_params_find(&selector->params, "size");
   long long budget = (long long)tutti_recipe_run(recipe)->budget;
   long long size = entry ? strtoll(entry->value, NULL, 10) : 0;
-  if (size <= budget)
+  if (size <= budget || (param && param->preset && strcmp(entry->value, param->preset) == 0))
     return TUTTI_OK;
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE,

@@ -164,4 +164,12 @@ expect_out "row,label,p_down,p_up,entropy,expected_entropy,mutual_information"
 checks=$((checks + 1))
 awk -F, 'NR > 1 { if ($3 + $4 < 0.99999 || $3 + $4 > 1.00001 || $2 != ($3 >= $4 ? "down" : "up") || $7 < -1e-6) bad = 1 }
   END { exit bad }' out || complain "expected probabilities that add up to 1, and the likeliest label"
+
+# Fewer networks than the default ensemble has members: the effective recipe, which has the default, runs and loads.
+sed '/^size = /d; s/^budget = .*/budget = 3/' small.ini >few.ini
+tutti run few.ini --out few --quiet
+expect_code 0
+tutti status few
+expect_code 0
+
 finish
