@@ -278,9 +278,11 @@ static enum tutti_status add_search_item(void *argument, tutti_context *context,
   return TUTTI_OK;
 }
 
-/* What is searched and trained, as a text: cells with the same one share a search. */
+/* What is searched and trained, as a text: cells with the same one share a search. Without data nothing is selected. */
 static enum tutti_status search_of(tutti_context *context, const tutti_recipe *recipe, char **search) {
   struct tutti_text text = tutti_text_begin(context);
+  if (!tutti_recipe_data(recipe))
+    tutti_text_add(&text, "[%s]\n", tutti_recipe_run(recipe)->name);
   enum tutti_status status = tutti_recipe_visit(context, recipe, add_search_item, &text);
   if (status != TUTTI_OK) {
     tutti_text_discard(&text);

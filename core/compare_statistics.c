@@ -2,14 +2,14 @@
 #include <math.h>
 #include <tutti/compare.h>
 
-/* P[Binomial(n, 1/2) <= most]. Binomial coefficients are summed with a common power of two taken out, so that they are
+/* P[Binomial(n, 1/2) <= most], for most < n / 2. Binomial coefficients are summed with a common power of two taken out, so that they are
    exact where doubles hold them and never overflow. */
 static double binomial_half(uint64_t n, uint64_t most) {
   enum { STEP = 512 };
   double term = 1, sum = 1;
   int taken = 0;
   for (uint64_t k = 1; k <= most; k++) {
-    term *= (double)(n - k + 1) / (double)k;
+    term = term * (double)(n - k + 1) / (double)k;
     sum += term;
     if (sum > 0x1p512) {
       term = ldexp(term, -STEP);
@@ -20,10 +20,15 @@ static double binomial_half(uint64_t n, uint64_t most) {
   return ldexp(sum, taken - (int)n);
 }
 
-double tutti_sign_test_one_sided(uint64_t wins, uint64_t losses) { return binomial_half(wins + losses, losses); }
+double tutti_sign_test_one_sided(uint64_t wins, uint64_t losses) {
+  uint64_t n = wins + losses;
+  if (losses < wins)
+    return binomial_half(n, losses);
+  return wins > 0 ? 1 - binomial_half(n, wins - 1) : 1; /* the other tail is the smaller sum */
+}
 
 double tutti_sign_test(uint64_t wins, uint64_t losses) {
-  return fmin(1, 2 * binomial_half(wins + losses, wins < losses ? wins : losses));
+  return wins == losses ? 1 : 2 * binomial_half(wins + losses, wins < losses ? wins : losses);
 }
 
 /* --- figures ----------------------------------------------------------------------------------------------------- */
