@@ -65,3 +65,5 @@ libforest_la_SOURCES += %D%/forest/forest_grow_impl.h
 libforest_la_SOURCES += %D%/forest/forest_impl.h
 libforest_la_SOURCES += %D%/forest/forest_predict.c
 libforest_la_SOURCES += %D%/forest/forest_split.c
+plugin_LTLIBRARIES += builder-nes-re.la
+builder_nes_re_la_SOURCES = %D%/builder/nes-re.c

@@ -27,6 +27,11 @@ conform --set selector/top-m.size=0 selector/top-m
 expect_code 1
 expect_out "--set selector/top-m.size=0: expected an integer"
 
+# Of more random trials than the checks have, none would be a child.
+conform --set builder/nes-re.population=6 --set builder/nes-re.parents=3 builder/nes-re
+expect_code 0
+expect_out "ok   builder/nes-re: adopted and told again, it goes on as it would have"
+
 conform selector acquisition/ei
 expect_code 0
 expect_out "ok   selector/all" "ok   acquisition/ei"
