@@ -121,9 +121,9 @@ static void fill_values(const struct compare *compare, const char *name, double 
 }
 
 static json_t *placing_json(const struct tutti_placing *placing) {
-  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "count", (json_int_t)placing->count, "mean",
-                   number(placing->mean), "error", number(placing->error), "ranked", (json_int_t)placing->ranked,
-                   "rank", number(placing->rank), "expected_rank", number(placing->expected_rank));
+  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "count", (json_int_t)placing->count, "mean", number(placing->mean),
+                   "error", number(placing->error), "ranked", (json_int_t)placing->ranked, "rank",
+                   number(placing->rank), "expected_rank", number(placing->expected_rank));
 }
 
 static json_t *placings_json(const struct tutti_figures *figures, struct tutti_placing *placings) {
@@ -136,7 +136,7 @@ static json_t *placings_json(const struct tutti_figures *figures, struct tutti_p
 
 /* Standings on each data set alone: its blocks follow one another. */
 static json_t *data_set_placings_json(const struct compare *compare, const struct tutti_figures *figures,
-                                       struct tutti_placing *placings) {
+                                      struct tutti_placing *placings) {
   json_t *array = json_array();
   for (size_t begin = 0, end; begin < figures->blocks; begin = end) {
     for (end = begin; end < figures->blocks && compare->blocks[end].data_set == compare->blocks[begin].data_set;)

@@ -115,6 +115,7 @@ unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 
 cli_tests += %D%/cli/ablate.sh
+cli_tests += %D%/cli/autodeuq.sh
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/deepens.sh

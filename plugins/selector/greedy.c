@@ -10,6 +10,7 @@
    - losses that differ by a relative 1e-13 are equal;
    - the paper's loop, read literally, ends with more than `size` different members; here it ends when there are `size`;
    - `max_picks` ends what would creep on by ever smaller improvements;
+   - `min_size` members are taken in any case, where a recipe asks for it: uncertainty wants more than one;
    - the loss is the mixture's, as the paper writes; its code takes one Gaussian with the mixture's moments
      (`density = moments`, `epistemic = population`). */
 #include "growth.h"
@@ -17,7 +18,7 @@
 struct greedy_config {
   struct growth_config growth;
   int accept;
-  int64_t max_picks;
+  int64_t min_size, max_picks;
 };
 
 static const char *const greedy_accepts[] = {"better", "not-worse", NULL};
@@ -30,6 +31,16 @@ static const struct tutti_param greedy_params[] = {
      .preset = "better",
      .choices = greedy_accepts,
      .doc = "Whether an addition has to lower the loss, or only not to raise it (as the AutoDEUQ paper has it)."},
+    {.name = "min_size",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct greedy_config, min_size),
+     .preset = "1",
+     .min = 1,
+     .max = TUTTI_NO_LIMIT,
+     .unit = "members",
+     .doc = "Members that are taken even where no model improves the ensemble. 1, as in the paper: a model alone can "
+            "be the "
+            "result, which has no epistemic uncertainty."},
     {.name = "max_picks",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct greedy_config, max_picks),
@@ -48,6 +59,7 @@ static enum tutti_status selector_greedy_select(void *self, tutti_context *conte
       .replace = true,
       .accept = config->accept ? GROWTH_ACCEPT_NOT_WORSE : GROWTH_ACCEPT_BETTER,
       .members = size,
+      .least = (size_t)config->min_size,
       .picks = picks > size ? picks : size,
   };
   return growth_select(context, &config->growth, &rule, pool, ensemble);

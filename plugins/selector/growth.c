@@ -171,6 +171,8 @@ static void describe(const struct growth *growth, const struct growth_pick *pick
            pick->runner_up_loss - pick->loss);
   else
     append(note, "the last one left");
+  if (pick->needed)
+    append(note, "; for min_size, improves nothing");
 }
 
 enum tutti_status growth_trace_passed_over(tutti_context *context, const struct tutti_pool *pool, const char *loss,
@@ -241,6 +243,18 @@ static struct growth_pick best_addition(const struct growth *growth) {
       .model = best.model, .runner_up = best.runner_up, .loss = best.loss, .runner_up_loss = best.runner_up_loss};
 }
 
+/* The best addition of a model that is no member yet. */
+static struct growth_pick best_newcomer(const struct growth *growth, bool replace) {
+  struct growth_pick pick;
+  for (size_t k = 0; k < growth->pool->models; k++)
+    growth->barred[k] = growth->barred[k] || growth->copies[k] > 0;
+  pick = best_addition(growth);
+  pick.needed = true;
+  for (size_t k = 0; k < growth->pool->models; k++)
+    growth->barred[k] = isnan(growth->own[k]) || (!replace && growth->copies[k] > 0);
+  return pick;
+}
+
 /* Grow by the rule; why it ended. */
 static enum tutti_status grow(tutti_context *context, const struct growth_rule *rule, struct growth *growth,
                               const char **end) {
@@ -259,8 +273,13 @@ static enum tutti_status grow(tutti_context *context, const struct growth_rule *
     if (pick.model == growth->pool->models)
       return TUTTI_OK;
     *end = "; the end: no model improves it";
-    if (!growth_accepts(growth, rule->accept, pick.loss))
-      return TUTTI_OK;
+    if (!growth_accepts(growth, rule->accept, pick.loss)) {
+      if (growth->members >= rule->least)
+        return TUTTI_OK;
+      pick = best_newcomer(growth, rule->replace);
+      if (pick.model == growth->pool->models)
+        return TUTTI_OK;
+    }
   }
 }
 

@@ -62,6 +62,7 @@ struct growth_pick {
   double loss, runner_up_loss;
   size_t copies; /* of this model among the picks so far */
   size_t rank;   /* of the model by its own loss, from 1; 0 where models did not come in that order */
+  bool needed;   /* taken for `least` alone: no model improved the ensemble */
 };
 
 /* An ensemble that grows. */
@@ -101,6 +102,7 @@ struct growth_rule {
   bool replace; /* a model can be taken again */
   enum growth_accept accept;
   size_t members; /* different models, at most */
+  size_t least;   /* different models that are taken even where no addition is accepted */
   size_t picks;   /* picks, at most */
 };
 enum tutti_status growth_select(tutti_context *context, const struct growth_config *config,

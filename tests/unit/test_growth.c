@@ -158,12 +158,14 @@ static struct greedy_config random_config(uint64_t seed, size_t size) {
 /* The two ways round differently: what is equal but for that is a tie. */
 static bool lower(double a, double b) { return a < b - 1e-12; }
 
-/* The model that makes the ensemble best, by evaluating all of them from scratch; what the loss is then. */
+/* The model that makes the ensemble best, by evaluating all of them (but those to skip) from scratch; what the loss is then. */
 static size_t plain_best(const struct tutti_pool *pool, const char *metric, size_t picks, size_t *picked,
-                         double *loss) {
+                         const bool *skip, double *loss) {
   size_t best = 0;
   *loss = INFINITY;
   for (picked[picks] = 0; picked[picks] < MODELS; picked[picks]++) {
+    if (skip && skip[picked[picks]])
+      continue;
     double value = selecting_metric_of(context, pool, picks + 1, picked, metric);
     if (lower(value, *loss)) {
       *loss = value;
@@ -173,16 +175,19 @@ static size_t plain_best(const struct tutti_pool *pool, const char *metric, size
   return best;
 }
 
-/* Picks with replacement, while the loss falls if it has to, until `size` different models or PICKS. */
-static size_t plain_greedy(const struct tutti_pool *pool, const char *metric, bool improve, size_t size,
+/* Picks with replacement, while the loss falls if it has to or there are not `least` different models, until `size` different
+   ones or PICKS. */
+static size_t plain_greedy(const struct tutti_pool *pool, const char *metric, bool improve, size_t least, size_t size,
                            size_t *picked) {
   double now = INFINITY, loss;
   size_t picks = 0, different = 0;
   bool taken[MODELS] = {false};
   while (different < size && picks < PICKS) {
-    picked[picks] = plain_best(pool, metric, picks, picked, &loss);
-    if (improve && !lower(loss, now))
+    picked[picks] = plain_best(pool, metric, picks, picked, NULL, &loss);
+    if (improve && !lower(loss, now) && different >= least)
       break;
+    if (improve && !lower(loss, now))
+      picked[picks] = plain_best(pool, metric, picks, picked, taken, &loss);
     different += !taken[picked[picks]];
     taken[picked[picks++]] = true;
     now = loss;
@@ -205,8 +210,14 @@ static void test_greedy_by_brute_force(void **state) {
     random_pool(&models, seed);
     struct greedy_config config = random_config(seed, size);
     tutti_ensemble *ensemble = choose(tutti_plugin_greedy(), &config, &models.pool);
-    size_t picks = plain_greedy(&models.pool, cases[seed % CASES].metric, true, size, picked);
+    size_t picks = plain_greedy(&models.pool, cases[seed % CASES].metric, true, 1, size, picked);
     assert_picks(ensemble, &models.pool, picks, picked);
+    tutti_ensemble_destroy(ensemble);
+    config.min_size = 3;
+    ensemble = choose(tutti_plugin_greedy(), &config, &models.pool);
+    picks = plain_greedy(&models.pool, cases[seed % CASES].metric, true, 3, size, picked);
+    assert_picks(ensemble, &models.pool, picks, picked);
+    assert_true(tutti_ensemble_size(ensemble) >= (size < 3 ? size : 3));
     tutti_ensemble_destroy(ensemble);
     pools_free(&models);
   }
@@ -220,7 +231,7 @@ static void test_forward_replace_by_brute_force(void **state) {
     random_pool(&models, seed);
     struct greedy_config config = random_config(seed, PICKS);
     tutti_ensemble *ensemble = choose(tutti_plugin_forward_replace(), &config, &models.pool);
-    size_t picks = plain_greedy(&models.pool, cases[seed % CASES].metric, false, MODELS + 1, picked);
+    size_t picks = plain_greedy(&models.pool, cases[seed % CASES].metric, false, 1, MODELS + 1, picked);
     assert_int_equal(picks, PICKS);
     assert_picks(ensemble, &models.pool, picks, picked);
     tutti_ensemble_destroy(ensemble);
@@ -289,7 +300,7 @@ static void test_greedy_promises(void **state) {
     assert_close(selecting_metric(context, &models.pool, ensemble, metric), strcmp(metric, "rmse") ? last : sqrt(last),
                  1e-11, 1e-12);
     if (tutti_ensemble_size(ensemble) < size && picks < 200) {
-      (void)plain_best(&models.pool, metric, picks, picked, &loss);
+      (void)plain_best(&models.pool, metric, picks, picked, NULL, &loss);
       assert_false(lower(strcmp(metric, "rmse") ? loss : loss * loss, last));
     }
     tutti_ensemble_destroy(ensemble);

@@ -1,0 +1,61 @@
+#!/bin/bash
+# AutoDEUQ's recipes run, and the toy example tells what it knows: noise where there are data, doubt where there are none.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+ini=$TUTTI_TEST_SRCDIR/ini/autodeuq
+make_table
+
+for recipe in uci uci-small age age-mixed rs rs-mixed bo bo-mixed hyperens hyper-deep-ensemble deepens; do
+  settings=(--set data.path=table.csv --set data.ignore=kind --set hyperparameters.epochs=3)
+  case $recipe in
+    deepens) settings+=(--set run.budget=5) ;;
+    hyper-deep-ensemble) settings+=(--set run.budget=14 --set builder.configurations=2 --set builder.initialisations=3) ;;
+    bo*) settings+=(--set run.budget=14 --set builder.initial=5) ;;
+    *) settings+=(--set run.budget=14) ;;
+  esac
+  tutti run "$ini/$recipe.ini" "${settings[@]}" --out "$recipe"
+  expect_code 0
+  expect_out "done, 0 failed" "Ensemble of"
+done
+grep -q mutation <("$TUTTI_PROGRAM" status uci --json) || complain "uci: expected mutations"
+grep -q '"stratum 0, initialisation 2"' <("$TUTTI_PROGRAM" status hyper-deep-ensemble --json) ||
+  complain "hyper-deep-ensemble: expected strata"
+
+# The toy example: noise of variance 1/4 on [-30, -20], of variance 1 on [20, 30]; 133 training rows each.
+tutti run "$ini/toy-small.ini" --out toy
+expect_code 0
+awk 'BEGIN { print "x0"; for (x = -40; x <= 40; x += 0.5) print x }' >grid.csv
+tutti predict toy grid.csv
+expect_code 0
+paste -d, grid.csv out >bands.csv
+
+# root_mean COLUMN FROM TO: root of the mean square of a standard deviation over a region of the bands.
+root_mean() {
+  awk -F, -v name="$1" -v from="$2" -v to="$3" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+    $1 >= from && $1 <= to { sum += $column * $column; n++ }
+    END { print sqrt(sum / n) }' bands.csv
+}
+
+# between LOW VALUE HIGH WHAT
+between() {
+  checks=$((checks + 1))
+  awk -v low="$1" -v value="$2" -v high="$3" 'BEGIN { exit !(low <= value && value <= high) }' ||
+    complain "$4: expected $1 to $3, found $2"
+}
+
+# A standard deviation estimated from 133 rows is off by 6 % (one standard error); a fit that is a little too close or
+# too smooth adds as much again; a quarter is four of the first and leaves the two regions apart.
+between 0.375 "$(root_mean aleatoric -29 -21)" 0.625 "aleatoric deviation on the left"
+between 0.75 "$(root_mean aleatoric 21 29)" 1.25 "aleatoric deviation on the right"
+
+# Epistemic deviation is at least three times as large between the regions as in either (5 to 30 times over ten seeds), and
+# larger beyond them than inside (1.3 to 20 times).
+left=$(root_mean epistemic -29 -21) right=$(root_mean epistemic 21 29)
+for inside in "$left" "$right"; do
+  between "$(awk -v e="$inside" 'BEGIN { print 3 * e }')" "$(root_mean epistemic -10 10)" 100 "epistemic deviation in the gap"
+done
+between "$left" "$(root_mean epistemic -40 -35)" 100 "epistemic deviation beyond the left region"
+between "$right" "$(root_mean epistemic 35 40)" 100 "epistemic deviation beyond the right region"
+between 0.01 "$left" 1 "epistemic deviation on the left"
+finish
