@@ -38,7 +38,9 @@ struct tutti_data_config {
   int format, task, header, delimiter, missing, stratify, split_order;
   const char *path, *target, *target_path, *test_path, *test_target_path, *ignore, *categorical;
   struct tutti_reals split, noise, box, pixel_mean, pixel_deviation;
-  struct tutti_integers limit;
+  struct tutti_integers limit, shift;
+  struct tutti_choices shift_validation, shift_test;
+  const char *shift_path, *cache;
   int64_t channels;
   const char *train_rows, *validation_rows, *test_rows;
   int64_t split_seed, rows, test_points;
@@ -180,6 +182,10 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_create(tutti_context *context, 
                                                         const struct tutti_table *table, uint8_t *split,
                                                         struct tutti_encoding **encoding);
 void tutti_encoding_destroy(struct tutti_encoding *encoding);
+/* Numbers of an image as it is stored. */
+static inline size_t tutti_encoding_image_values(const struct tutti_encoding *encoding) {
+  return (size_t)encoding->image.height * (size_t)encoding->image.width * (size_t)encoding->image.channels;
+}
 /* Classes, or targets. */
 size_t tutti_encoding_outputs(const struct tutti_encoding *encoding);
 /* Name the features and make room for their statistics, once columns and categories are known. */

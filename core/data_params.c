@@ -1,4 +1,5 @@
 /* data_params.c - the parameter tables of [data] and [head]. */
+#include "corruption_impl.h"
 #include "data_impl.h"
 
 #include <stddef.h>
@@ -205,6 +206,41 @@ static const struct tutti_param data_table[] = {
      .max = TUTTI_NO_LIMIT,
      .doc = "What pixels are divided by, likewise. Empty: the training rows' standard deviation (1 without "
             "standardise)."},
+    {.name = "shift",
+     .type = TUTTI_PARAM_INTEGERS,
+     .offset = FIELD(shift),
+     .preset = "",
+     .min = 0,
+     .max = TUTTI_SEVERITIES,
+     .doc = "Severities at which validation and test images are corrupted, as in 1 2 3 4 5: each gives the splits "
+            "validation-SEVERITY and test-SEVERITY. 0 is no shift."},
+    {.name = "shift_validation",
+     .type = TUTTI_PARAM_CHOICES,
+     .offset = FIELD(shift_validation),
+     .preset = "speckle-noise gaussian-blur spatter saturate",
+     .choices = tutti_corruption_names,
+     .doc = "Corruptions of the validation images (Hendrycks & Dietterich, 2019), of which each image gets one at "
+            "random."},
+    {.name = "shift_test",
+     .type = TUTTI_PARAM_CHOICES,
+     .offset = FIELD(shift_test),
+     .preset = "gaussian-noise shot-noise impulse-noise defocus-blur glass-blur motion-blur zoom-blur snow frost fog "
+               "brightness contrast elastic pixelate jpeg",
+     .choices = tutti_corruption_names,
+     .doc = "Corruptions of the test images, likewise; others than those of the validation images, so that selection "
+            "does not know them."},
+    {.name = "shift_path",
+     .type = TUTTI_PARAM_PATH,
+     .offset = FIELD(shift_path),
+     .preset = "",
+     .doc = "Folder with ready-made shifted images instead, validation-SEVERITY.npy and test-SEVERITY.npy, row by row "
+            "those of the split (or of the whole test file)."},
+    {.name = "cache",
+     .type = TUTTI_PARAM_PATH,
+     .offset = FIELD(cache),
+     .preset = "",
+     .doc = "Folder where corrupted images are kept, so that they are made once; empty: tutti in XDG_CACHE_HOME, or "
+            ".cache/tutti in HOME."},
     {.name = "rows",
      .type = TUTTI_PARAM_INTEGER,
      .offset = FIELD(rows),

@@ -4,14 +4,17 @@
 #include <unistd.h>
 #include <tutti/data.h>
 
+#include "corruption_impl.h"
 #include "images_impl.h"
+#include "shift_impl.h"
 #include "split_impl.h"
 
 struct tutti_dataset {
   struct tutti_task task;
   struct tutti_encoding *encoding;
   struct tutti_images *images; /* NULL for tables */
-  tutti_split *splits[TUTTI_SPLITS];
+  tutti_split *splits[TUTTI_SPLITS + 2 * TUTTI_SEVERITIES];
+  size_t split_count;
   uint64_t fingerprint;
 };
 
@@ -282,43 +285,53 @@ static enum tutti_status set_task(tutti_context *context, const struct tutti_hea
   return TUTTI_OK;
 }
 
-/* --- fingerprint: FNV-1a, 64 bits --- */
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) {
-  const unsigned char *byte = data;
-  for (size_t i = 0; byte && i < bytes; i++)
-    hash = (hash ^ byte[i]) * 0x100000001b3u;
-  return hash;
-}
-
-/* Pixels are hashed as they are stored. */
-static uint64_t hash_images(uint64_t hash, const struct tutti_images *images, const tutti_split *split) {
-  size_t bytes = tutti_images_bytes(images);
-  for (size_t r = 0; r < split->rows; r++)
-    hash = hash_bytes(hash, (const char *)images->pixels + split->source_rows[r] * bytes, bytes);
-  return hash;
-}
-
-static uint64_t hash_split(uint64_t hash, const tutti_split *split) {
-  size_t features = (size_t)split->input.channels;
-  hash = hash_bytes(hash, &split->rows, sizeof split->rows);
-  hash = hash_bytes(hash, split->source_rows, split->rows * sizeof *split->source_rows);
-  hash = hash_bytes(hash, split->inputs, split->rows * features * sizeof *split->inputs);
-  hash = hash_bytes(hash, split->raw_targets, split->rows * split->outputs * sizeof *split->raw_targets);
-  return hash_bytes(hash, split->labels, split->rows * sizeof *split->labels);
-}
-
 static enum tutti_status set_fingerprint(tutti_context *context, tutti_dataset *dataset) {
   char *description;
   TUTTI_TRY(context, tutti_encoding_print(context, dataset->encoding, &description));
-  dataset->fingerprint = hash_bytes(0xcbf29ce484222325u, description, strlen(description));
+  dataset->fingerprint = tutti_hash(TUTTI_HASH_BEGIN, description, strlen(description));
   tutti_free(description);
-  for (size_t s = 0; s < TUTTI_SPLITS; s++) {
-    dataset->fingerprint = hash_split(dataset->fingerprint, dataset->splits[s]);
-    if (dataset->images)
-      dataset->fingerprint = hash_images(dataset->fingerprint, dataset->images, dataset->splits[s]);
-  }
+  for (size_t s = 0; s < dataset->split_count; s++)
+    dataset->fingerprint = tutti_split_hash(dataset->fingerprint, dataset->splits[s]);
   return TUTTI_OK;
+}
+
+/* --- shift --- */
+
+static enum tutti_status make_shifted(struct loading *loading, const char *ready, const char *cache,
+                                      tutti_dataset *dataset) {
+  const struct tutti_data_config *config = loading->config;
+  for (size_t i = 0; i < config->shift.count; i++)
+    for (size_t s = TUTTI_VALIDATION; s <= TUTTI_TEST && config->shift.values[i] > 0; s++) {
+      const struct tutti_choices *list = s == TUTTI_TEST ? &config->shift_test : &config->shift_validation;
+      struct tutti_shift shift = {.encoding = dataset->encoding,
+                                  .clean = dataset->splits[s],
+                                  .ready = ready,
+                                  .cache = cache,
+                                  .corruptions = list->values,
+                                  .count = list->count,
+                                  .test_rows = loading->test_rows,
+                                  .all = loading->all,
+                                  .severity = (int)config->shift.values[i]};
+      TUTTI_TRY(loading->context, tutti_shift_split(loading->context, &shift, &dataset->splits[dataset->split_count]));
+      dataset->split_count++;
+    }
+  return TUTTI_OK;
+}
+
+static enum tutti_status add_shifted(struct loading *loading, tutti_dataset *dataset) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  char *ready = NULL, *cache = NULL;
+  if (loading->config->shift.count == 0)
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_shift_check(context, loading->config, dataset->encoding));
+  TUTTI_TRY_OUT(context, find_file(loading, "shift_path", loading->config->shift_path, &ready));
+  TUTTI_TRY_OUT(context, tutti_cache_folder(context, loading->config->cache, &cache));
+  TUTTI_TRY_OUT(context, make_shifted(loading, ready, cache, dataset));
+out:
+  tutti_free(ready);
+  tutti_free(cache);
+  return status;
 }
 
 /* --- all of it --- */
@@ -349,8 +362,9 @@ static enum tutti_status fill(struct loading *loading, const struct tutti_head_c
   if (loading->labels)
     TUTTI_TRY(context, check_classes(loading, dataset->encoding));
   TUTTI_TRY(context, measure(loading, dataset->encoding));
-  for (size_t s = 0; s < TUTTI_SPLITS; s++)
-    TUTTI_TRY(context, make_split(loading, s, dataset));
+  for (; dataset->split_count < TUTTI_SPLITS; dataset->split_count++)
+    TUTTI_TRY(context, make_split(loading, dataset->split_count, dataset));
+  TUTTI_TRY(context, add_shifted(loading, dataset));
   TUTTI_TRY(context, set_task(context, head, dataset));
   return set_fingerprint(context, dataset);
 }
@@ -382,7 +396,7 @@ out:
 void tutti_dataset_destroy(tutti_dataset *dataset) {
   if (!dataset)
     return;
-  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+  for (size_t s = 0; s < dataset->split_count; s++)
     tutti_split_destroy(dataset->splits[s]);
   tutti_images_destroy(dataset->images);
   tutti_encoding_destroy(dataset->encoding);
@@ -391,15 +405,12 @@ void tutti_dataset_destroy(tutti_dataset *dataset) {
 
 const struct tutti_task *tutti_dataset_task(const tutti_dataset *dataset) { return &dataset->task; }
 
-size_t tutti_dataset_splits(const tutti_dataset *dataset) {
-  (void)dataset;
-  return TUTTI_SPLITS;
-}
+size_t tutti_dataset_splits(const tutti_dataset *dataset) { return dataset->split_count; }
 
 const tutti_split *tutti_dataset_split(const tutti_dataset *dataset, size_t index) { return dataset->splits[index]; }
 
 const tutti_split *tutti_dataset_find(const tutti_dataset *dataset, const char *name) {
-  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+  for (size_t s = 0; s < dataset->split_count; s++)
     if (strcmp(dataset->splits[s]->name, name) == 0)
       return dataset->splits[s];
   return NULL;

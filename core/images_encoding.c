@@ -158,21 +158,18 @@ enum tutti_status tutti_images_measure(tutti_context *context, const struct tutt
 
 /* --- splits --- */
 
-static enum tutti_status set_pixels(tutti_context *context, const struct tutti_encoding *encoding,
-                                    const struct tutti_images *images, tutti_split *split) {
+/* What pixels become. */
+static enum tutti_status set_scale(tutti_context *context, const struct tutti_encoding *encoding,
+                                   struct tutti_pixels *pixels) {
   size_t channels = encoding->features;
-  struct tutti_pixels *pixels = &split->pixels;
-  pixels->stored = images->shape;
-  pixels->bytes = images->floats ? NULL : images->pixels;
-  pixels->floats = images->floats ? images->pixels : NULL;
-  pixels->image = split->source_rows;
+  pixels->stored = encoding->image;
   TUTTI_TRY(context, tutti_alloc(context, channels, sizeof(float), &pixels->black));
   TUTTI_TRY(context, tutti_alloc(context, channels, sizeof(float), &pixels->factor));
   for (size_t c = 0; c < channels; c++) {
     pixels->factor[c] = (float)(1 / encoding->scale[c]);
     pixels->black[c] = (float)(-encoding->shift[c] / encoding->scale[c]);
   }
-  if (images->floats)
+  if (encoding->floats)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_alloc(context, channels, 256 * sizeof(float), &pixels->table));
   for (size_t c = 0; c < channels; c++)
@@ -181,9 +178,9 @@ static enum tutti_status set_pixels(tutti_context *context, const struct tutti_e
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_images_split(tutti_context *context, const struct tutti_encoding *encoding,
-                                     const struct tutti_images *images, const char *name, size_t count,
-                                     const uint32_t *rows, const int32_t *labels, tutti_split **out) {
+/* A split of these rows without labels or pixels. */
+static enum tutti_status begin_split(tutti_context *context, const struct tutti_encoding *encoding, const char *name,
+                                     size_t count, const uint32_t *rows, tutti_split **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_split *split = NULL;
   *out = NULL;
@@ -196,12 +193,45 @@ enum tutti_status tutti_images_split(tutti_context *context, const struct tutti_
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *rows, &split->source_rows));
   if (count)
     memcpy(split->source_rows, rows, count * sizeof *rows);
-  TUTTI_TRY_OUT(context, set_pixels(context, encoding, images, split));
-  if (labels) {
+  TUTTI_TRY_OUT(context, set_scale(context, encoding, &split->pixels));
+  *out = split;
+  split = NULL;
+out:
+  tutti_split_destroy(split);
+  return status;
+}
+
+enum tutti_status tutti_images_split(tutti_context *context, const struct tutti_encoding *encoding,
+                                     const struct tutti_images *images, const char *name, size_t count,
+                                     const uint32_t *rows, const int32_t *labels, tutti_split **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_split *split = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
+  split->pixels.bytes = images->floats ? NULL : images->pixels;
+  split->pixels.floats = images->floats ? images->pixels : NULL;
+  split->pixels.image = split->source_rows;
+  if (labels)
     TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *labels, &split->labels));
-    for (size_t r = 0; r < count; r++)
-      split->labels[r] = labels[rows[r]];
-  }
+  for (size_t r = 0; labels && r < count; r++)
+    split->labels[r] = labels[rows[r]];
+  *out = split;
+  split = NULL;
+out:
+  tutti_split_destroy(split);
+  return status;
+}
+
+enum tutti_status tutti_images_resplit(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const tutti_split *clean, const char *name, tutti_split **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_split *split = NULL;
+  size_t bytes = clean->rows * sizeof *clean->labels;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, begin_split(context, encoding, name, clean->rows, clean->source_rows, &split));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, bytes, 1, &split->labels));
+  if (bytes)
+    memcpy(split->labels, clean->labels, bytes);
   *out = split;
   split = NULL;
 out:

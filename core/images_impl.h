@@ -64,6 +64,9 @@ TUTTI_NODISCARD enum tutti_status tutti_images_measure(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status tutti_images_split(tutti_context *context, const struct tutti_encoding *encoding,
                                                      const struct tutti_images *images, const char *name, size_t count,
                                                      const uint32_t *rows, const int32_t *labels, tutti_split **split);
+/* The same rows and labels under another name; pixels are as if there were none. */
+TUTTI_NODISCARD enum tutti_status tutti_images_resplit(tutti_context *context, const struct tutti_encoding *encoding,
+                                                       const tutti_split *clean, const char *name, tutti_split **split);
 /* Images of a file through a kept encoding: the split owns them. */
 TUTTI_NODISCARD enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_encoding *encoding,
                                                      const char *path, tutti_split **split);

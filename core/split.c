@@ -71,6 +71,8 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->pixels.black);
   tutti_free(split->pixels.factor);
   tutti_images_destroy(split->images);
+  tutti_npy_unmap(&split->map);
+  tutti_free(split->own_image);
   tutti_free(split->targets);
   tutti_free(split->raw_targets);
   tutti_free(split->labels);
@@ -138,4 +140,29 @@ void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, fl
     predictions[2 * i] = (float)(predictions[2 * i] * scale + shift);
     predictions[2 * i + 1] = (float)(predictions[2 * i + 1] * scale * scale);
   }
+}
+
+uint64_t tutti_hash(uint64_t hash, const void *data, size_t bytes) {
+  const unsigned char *byte = data;
+  for (size_t i = 0; byte && i < bytes; i++)
+    hash = (hash ^ byte[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static uint64_t hash_pixels(uint64_t hash, const struct tutti_pixels *pixels, size_t rows) {
+  const char *all = pixels->bytes ? (const char *)pixels->bytes : (const char *)pixels->floats;
+  size_t size = (size_t)pixels->stored.height * (size_t)pixels->stored.width * (size_t)pixels->stored.channels *
+                (pixels->bytes ? 1 : sizeof *pixels->floats);
+  for (size_t r = 0; all && r < rows; r++)
+    hash = tutti_hash(hash, all + (pixels->image ? pixels->image[r] : r) * size, size);
+  return hash;
+}
+
+uint64_t tutti_split_hash(uint64_t hash, const tutti_split *split) {
+  hash = tutti_hash(hash, &split->rows, sizeof split->rows);
+  hash = tutti_hash(hash, split->source_rows, split->rows * sizeof *split->source_rows);
+  hash = tutti_hash(hash, split->inputs, split->rows * split_features(split) * sizeof *split->inputs);
+  hash = hash_pixels(hash, &split->pixels, split->rows);
+  hash = tutti_hash(hash, split->raw_targets, split->rows * split->outputs * sizeof *split->raw_targets);
+  return tutti_hash(hash, split->labels, split->rows * sizeof *split->labels);
 }

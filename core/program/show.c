@@ -31,7 +31,10 @@ static void show_data(const json_t *data, FILE *out) {
     return;
   (void)fprintf(out, "data        ");
   json_object_foreach(json_object_get(data, "rows"), name, rows) {
-    (void)fprintf(out, "%s%lld %s", first ? "" : ", ", (long long)json_integer_value(rows), name);
+    if (strchr(name, '-')) /* a shifted split has the rows of the clean one */
+      (void)fprintf(out, ", %s", name);
+    else
+      (void)fprintf(out, "%s%lld %s", first ? "" : ", ", (long long)json_integer_value(rows), name);
     first = false;
   }
   (void)fprintf(out, "\n");
@@ -68,30 +71,29 @@ void show_ensemble(const json_t *ensemble, FILE *out) {
   }
 }
 
-/* One line a metric, one column a split. */
-static void show_metric_row(const json_t *evaluation, size_t row, FILE *out) {
-  const json_t *first = json_array_get(json_object_get(json_array_get(evaluation, 0), "metrics"), row);
-  size_t index;
-  json_t *split;
-  (void)fprintf(out, "  %-28s", text_of(first, "name"));
-  json_array_foreach(evaluation, index, split) {
+enum { COLUMNS = 4 }; /* splits beside each other */
+
+/* One line a metric, one column a split, from split `first` on. */
+static void show_metric_row(const json_t *evaluation, size_t first, size_t row, FILE *out) {
+  const json_t *named = json_array_get(json_object_get(json_array_get(evaluation, first), "metrics"), row);
+  (void)fprintf(out, "  %-28s", text_of(named, "name"));
+  for (size_t i = first; i < json_array_size(evaluation) && i < first + COLUMNS; i++) {
     char buffer[32];
-    const json_t *metric = json_array_get(json_object_get(split, "metrics"), row);
+    const json_t *metric = json_array_get(json_object_get(json_array_get(evaluation, i), "metrics"), row);
     (void)fprintf(out, " %12s", show_number(number_of(metric, "value"), buffer));
   }
-  (void)fprintf(out, "  %s\n", text_of(first, "unit"));
+  (void)fprintf(out, "  %s\n", text_of(named, "unit"));
 }
 
 void show_evaluation(const json_t *evaluation, FILE *out) {
-  size_t index;
-  json_t *split;
-  if (json_array_size(evaluation) == 0)
-    return;
-  (void)fprintf(out, "\n  %-28s", "metric");
-  json_array_foreach(evaluation, index, split)(void) fprintf(out, " %12s", text_of(split, "split"));
-  (void)fprintf(out, "\n");
-  for (size_t row = 0; row < json_array_size(json_object_get(json_array_get(evaluation, 0), "metrics")); row++)
-    show_metric_row(evaluation, row, out);
+  for (size_t first = 0; first < json_array_size(evaluation); first += COLUMNS) {
+    (void)fprintf(out, "\n  %-28s", "metric");
+    for (size_t i = first; i < json_array_size(evaluation) && i < first + COLUMNS; i++)
+      (void)fprintf(out, " %12s", text_of(json_array_get(evaluation, i), "split"));
+    (void)fprintf(out, "\n");
+    for (size_t row = 0; row < json_array_size(json_object_get(json_array_get(evaluation, 0), "metrics")); row++)
+      show_metric_row(evaluation, first, row, out);
+  }
 }
 
 static void show_trials(const json_t *trials, FILE *out) {

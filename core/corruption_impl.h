@@ -1,0 +1,118 @@
+/* corruption_impl.h - the corruptions of Hendrycks & Dietterich, "Benchmarking neural network robustness to common
+   corruptions and perturbations" (ICLR 2019), at five severities, for images of bytes with 1 or 3 channels; for core/
+   alone. The constants are those published for images of 32 x 32 pixels, and are taken for any size.
+
+   What differs from the published sets, everywhere: random numbers are our own; pixels beyond the edge repeat the edge;
+   numbers become bytes by rounding, not by cutting off. What differs in one corruption stands there. Grey images are
+   corrupted as they are stored: colours that come in (water, mud, a tint) count with their brightness.
+
+   corruption.c has the table, the others a group of corruptions each. */
+#ifndef TUTTI_CORRUPTION_IMPL_H
+#define TUTTI_CORRUPTION_IMPL_H
+
+#include <tutti/context.h>
+#include <tutti/network.h>
+#include <tutti/random.h>
+
+enum { TUTTI_SEVERITIES = 5, TUTTI_CORRUPTION_CONSTANTS = 7, TUTTI_CORRUPTION_PLANES = 4 };
+
+/* One image at a time, and room for all that a corruption needs. */
+struct tutti_corruptor {
+  int height, width, channels;
+  float *pixels;                         /* [height][width][channels], from 0 to 1 */
+  float *plane[TUTTI_CORRUPTION_PLANES]; /* each [height][width][channels] or [map][map] */
+  int map;                               /* side of a fractal map: the power of 2 that covers the image */
+  uint8_t *bytes;                        /* [height][width][channels] */
+  struct tutti_random random;
+  const char *failure; /* what went wrong; NULL */
+};
+
+struct tutti_corruption {
+  const char *name;
+  double constants[TUTTI_SEVERITIES][TUTTI_CORRUPTION_CONSTANTS];
+  int least; /* pixels that the shorter side has to have */
+  void (*apply)(struct tutti_corruptor *image, const double *constants);
+};
+
+/* NULL-terminated names, in the order of the numbers of corruptions: first the 15 of the benchmark, then the 4 for
+   validation. */
+extern const char *const tutti_corruption_names[];
+enum { TUTTI_TEST_CORRUPTIONS = 15, TUTTI_CORRUPTIONS = 19 };
+
+/* Room for images of a shape; TUTTI_ERROR_USAGE unless they have 1 or 3 channels. */
+TUTTI_NODISCARD enum tutti_status tutti_corruptor_create(tutti_context *context, struct tutti_shape shape,
+                                                         struct tutti_corruptor **corruptor);
+void tutti_corruptor_destroy(struct tutti_corruptor *corruptor);
+/* Refuse a corruption that needs more pixels than these images have. */
+TUTTI_NODISCARD enum tutti_status tutti_corruption_check(tutti_context *context, size_t corruption,
+                                                         struct tutti_shape shape);
+/* Corrupt an image at a severity from 0 (as it is) to 5; draws come from corruptor->random. */
+TUTTI_NODISCARD enum tutti_status tutti_corrupt(tutti_context *context, struct tutti_corruptor *corruptor,
+                                                size_t corruption, int severity, const uint8_t *in, uint8_t *out);
+
+/* --- the corruptions --- */
+
+void tutti_corrupt_gaussian_noise(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_shot_noise(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_impulse_noise(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_speckle_noise(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_defocus_blur(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_glass_blur(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_motion_blur(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_zoom_blur(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_gaussian_blur(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_snow(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_frost(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_fog(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_spatter(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_brightness(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_contrast(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_saturate(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_elastic(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_pixelate(struct tutti_corruptor *image, const double *c);
+void tutti_corrupt_jpeg(struct tutti_corruptor *image, const double *c);
+
+/* --- what they share --- */
+
+/* A picture: rows of pixels of so many channels. */
+struct tutti_picture {
+  int height, width, channels;
+  float *values;
+};
+
+static inline int tutti_inside(int i, int count) { return i < 0 ? 0 : i < count ? i : count - 1; }
+static inline float tutti_clip(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+/* The pixel at (y, x), or the nearest one. */
+static inline float *tutti_pixel(const struct tutti_picture *picture, int y, int x) {
+  y = tutti_inside(y, picture->height);
+  x = tutti_inside(x, picture->width);
+  return picture->values + ((size_t)y * (size_t)picture->width + (size_t)x) * (size_t)picture->channels;
+}
+static inline size_t tutti_picture_count(const struct tutti_picture *picture) {
+  return (size_t)picture->height * (size_t)picture->width * (size_t)picture->channels;
+}
+/* The image itself; and a scratch plane as a picture of so many channels. */
+static inline struct tutti_picture tutti_image_of(const struct tutti_corruptor *image) {
+  return (struct tutti_picture){image->height, image->width, image->channels, image->pixels};
+}
+static inline struct tutti_picture tutti_plane_of(const struct tutti_corruptor *image, int plane, int channels) {
+  return (struct tutti_picture){image->height, image->width, channels, image->plane[plane]};
+}
+/* Brightness of a pixel (ITU-R BT.601). */
+static inline float tutti_luma(const float *pixel, int channels) {
+  return channels == 1 ? pixel[0] : 0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2];
+}
+
+/* Blur in place with a Gaussian, cut off at four deviations; `scratch` is as large. */
+void tutti_blur_gaussian(const struct tutti_picture *picture, double sigma, float *scratch);
+/* Blur along a line at an angle (degrees): half a Gaussian, 2 radius + 1 long. */
+void tutti_blur_motion(const struct tutti_picture *in, double radius, double sigma, double angle, float *out);
+/* Enlarge about the centre, and cut off what is then outside. */
+void tutti_zoom(const struct tutti_picture *in, double factor, float *out);
+/* The value at a point between pixels, linear in both directions: [channels]. */
+void tutti_interpolate(const struct tutti_picture *in, double y, double x, float *out);
+/* A fractal map by the diamond-square algorithm, from 0 to 1, of which the image's size is left in the plane; what is drawn
+   gets smaller by `decay` squared from one scale to the next. */
+void tutti_plasma(struct tutti_corruptor *image, double decay, int plane);
+
+#endif
