@@ -124,6 +124,7 @@ cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/help.sh
+cli_tests += %D%/cli/image-spaces.sh
 cli_tests += %D%/cli/ini.sh
 cli_tests += %D%/cli/install.sh
 cli_tests += %D%/cli/interrupt.sh
