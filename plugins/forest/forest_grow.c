@@ -93,10 +93,13 @@ static void keep_right(struct forest_grower *grower, uint32_t *list, size_t coun
   }
 }
 
-/* Part the lists of the columns, of the sides that will be split again. The list of the cut column is parted as it is. */
+/* Part the lists of the columns, of the sides that will be split and are more than a pair. The list of the cut column is
+   parted as it is. */
 static void part_lists(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut,
-                       bool left_open, bool right_open) {
+                       size_t left) {
   const struct forest_columns *columns = &grower->columns;
+  bool left_open = left > 2 && is_open(grower->settings, left, span->depth + 1);
+  bool right_open = span->count - left > 2 && is_open(grower->settings, span->count - left, span->depth + 1);
   if (!left_open && !right_open)
     return;
   for (size_t c = 0; grower->lists && c < columns->numeric; c++) {
@@ -157,7 +160,7 @@ static size_t grow_tree(struct forest_grower *grower, size_t used, struct forest
         !forest_split(grower, &span, &cut))
       continue;
     uint32_t left = (uint32_t)part_rows(grower, &span, &cut), right = span.count - left, depth = span.depth + 1;
-    part_lists(grower, &span, &cut, is_open(grower->settings, left, depth), is_open(grower->settings, right, depth));
+    part_lists(grower, &span, &cut, left);
     nodes[span.node] = (struct forest_node){
         .threshold = cut.threshold, .column = grower->columns.columns[cut.column].source, .child = (uint32_t)count};
     stack[open++] = (struct forest_span){span.start + left, right, (uint32_t)count + 1, depth, {0, 0}};
@@ -210,8 +213,7 @@ static enum tutti_status grower_init(tutti_context *context, const struct forest
   TUTTI_TRY(context, tutti_alloc(context, count + 1, sizeof *grower->stack, &grower->stack));
   TUTTI_TRY(context,
             tutti_alloc(context, columns->varying - columns->numeric, sizeof *grower->marked, &grower->marked));
-  TUTTI_TRY(context, tutti_alloc(context, columns->varying - columns->numeric, sizeof(uint32_t), &grower->touched));
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &grower->gathered));
+  TUTTI_TRY(context, tutti_alloc(context, columns->varying - columns->numeric + 1, sizeof(uint32_t), &grower->touched));
   TUTTI_TRY(context, tutti_alloc(context, columns->varying, sizeof *grower->best, &grower->best));
   TUTTI_TRY(context, tutti_alloc(context, columns->dimension, sizeof(uint32_t), &grower->deck));
   int bits;
@@ -232,7 +234,6 @@ static void grower_clear(struct forest_grower *grower) {
   tutti_free(grower->stack);
   tutti_free(grower->marked);
   tutti_free(grower->touched);
-  tutti_free(grower->gathered);
   tutti_free(grower->best);
   tutti_free(grower->deck);
 }

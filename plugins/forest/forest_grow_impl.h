@@ -31,6 +31,7 @@ void forest_columns_clear(struct forest_columns *columns);
    lie on a grid so coarse that every sum of them is exact (2^-40 of the range for 1,000 rows): the order of summation does
    not matter, and splits that part the rows alike are equally good to the bit. */
 typedef double forest_sums __attribute__((vector_size(16)));
+typedef int64_t forest_bits __attribute__((vector_size(16)));
 
 /* What is known of the rows of a two-valued column that are marked. */
 struct forest_marked {
@@ -62,9 +63,8 @@ struct forest_grower {
 
   /* The search for a split. */
   struct forest_marked *marked; /* [varying - numeric] */
-  uint32_t *touched;            /* [varying - numeric]: those of which something is marked */
+  uint32_t *touched;            /* [varying - numeric + 1]: those of which something is marked */
   size_t touched_count;
-  double *gathered;        /* [count]: the random splitter's column */
   struct forest_cut *best; /* [varying]: the columns that are equally good so far */
   size_t best_count;
   double gain;

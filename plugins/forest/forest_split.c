@@ -49,7 +49,7 @@ static bool try_every(struct forest_grower *grower, const struct forest_span *sp
 }
 
 static double threshold_between(struct tutti_random *random, double low, double high) {
-  double share = tutti_random_uniform(random), threshold = low * (1 - share) + high * share;
+  double share = tutti_random_u32(random) * 0x1p-32, threshold = low * (1 - share) + high * share;
   return threshold >= low && threshold < high ? threshold : low;
 }
 
@@ -57,22 +57,22 @@ static double threshold_between(struct tutti_random *random, double low, double 
 static bool try_one(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   const double *x = grower->columns.columns[column].x;
   const uint32_t *rows = grower->rows + span->start;
-  double *at = grower->gathered, low = x[rows[0]], high = low;
-  for (size_t i = 0; i < span->count; i++) {
-    at[i] = x[rows[i]];
-    low = at[i] < low ? at[i] : low;
-    high = at[i] > high ? at[i] : high;
+  double low = x[rows[0]], high = low;
+  for (size_t i = 1; i < span->count; i++) {
+    double at = x[rows[i]];
+    low = at < low ? at : low;
+    high = at > high ? at : high;
   }
   if (low == high)
     return false;
   double threshold = threshold_between(&grower->random, low, high);
   forest_sums left = {0, 0};
   size_t count = 0;
-  for (size_t i = 0; i < span->count; i++)
-    if (at[i] <= threshold) {
-      left += grower->targets[rows[i]];
-      count++;
-    }
+  for (size_t i = 0; i < span->count; i++) {
+    int64_t is_left = x[rows[i]] <= threshold;
+    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & -is_left); /* no branch: half of them would be wrong */
+    count += (size_t)is_left;
+  }
   if (count >= grower->settings->min_leaf && span->count - count >= grower->settings->min_leaf)
     offer(grower, gain_of(left, span->all), (struct forest_cut){.column = column, .threshold = threshold});
   return true;
@@ -83,21 +83,25 @@ static bool try_one(struct forest_grower *grower, const struct forest_span *span
 /* The sums of all marked columns in one visit of each row. */
 static void add_marks(struct forest_grower *grower, const struct forest_span *span) {
   const struct forest_columns *columns = &grower->columns;
-  for (size_t i = span->start; i < span->start + span->count; i++) {
-    uint32_t row = grower->rows[i];
-    for (size_t k = columns->first[row]; k < columns->first[row + 1]; k++) {
-      struct forest_marked *marked = &grower->marked[columns->marks[k]];
-      if (marked->rows++ == 0)
-        grower->touched[grower->touched_count++] = columns->marks[k];
-      marked->sums += grower->targets[row];
+  const uint32_t *rows = grower->rows + span->start, *marks = columns->marks;
+  struct forest_marked *marked = grower->marked;
+  uint32_t *touched = grower->touched;
+  size_t touched_count = 0;
+  for (size_t i = 0; i < span->count; i++) {
+    forest_sums target = grower->targets[rows[i]];
+    for (size_t k = columns->first[rows[i]], end = columns->first[rows[i] + 1]; k < end; k++) {
+      struct forest_marked *at = &marked[marks[k]];
+      touched[touched_count] = marks[k];
+      touched_count += at->rows++ == 0;
+      at->sums += target;
     }
   }
+  grower->touched_count = touched_count;
 }
 
 static void forget_marks(struct forest_grower *grower) {
   for (size_t i = 0; i < grower->touched_count; i++)
     grower->marked[grower->touched[i]] = (struct forest_marked){.rows = 0};
-  grower->touched_count = 0;
 }
 
 static bool try_marked(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
@@ -112,10 +116,22 @@ static bool try_marked(struct forest_grower *grower, const struct forest_span *s
 
 /* --- which columns -------------------------------------------------------------------------------------------- */
 
+/* Two rows are parted in one way, by whatever column they differ in. */
+static bool try_pair(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
+  const double *x = grower->columns.columns[column].x;
+  const uint32_t *rows = grower->rows + span->start;
+  if (x[rows[0]] == x[rows[1]])
+    return false;
+  offer(grower, gain_of(grower->targets[rows[0]], span->all), (struct forest_cut){.column = column});
+  return true;
+}
+
 /* Does the column vary in the node? */
 static bool try_column(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   if (column >= grower->columns.numeric)
     return try_marked(grower, span, column);
+  if (span->count == 2)
+    return try_pair(grower, span, column);
   return grower->settings->splitter == FOREST_BEST ? try_every(grower, span, column) : try_one(grower, span, column);
 }
 
@@ -140,12 +156,12 @@ static void try_some(struct forest_grower *grower, const struct forest_span *spa
   }
 }
 
-/* Half-way between the neighbours of a best cut; a two-valued column is cut where the splitter would. */
+/* Half-way between the neighbours of a best cut; where there are two values, the column is cut as the splitter would. */
 static double threshold_of(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut) {
   const struct forest_columns *columns = &grower->columns;
   const double *x = columns->columns[cut->column].x;
   double low, high;
-  if (cut->column < columns->numeric) {
+  if (cut->column < columns->numeric && span->count > 2) {
     if (grower->settings->splitter == FOREST_RANDOM)
       return cut->threshold;
     const uint32_t *list = grower->lists + cut->column * columns->count + span->start;

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""One refit and ask of a forest, ours beside scikit-learn's, one thread each, on the same data in one go:
+forest_sklearn.py PROGRAM, where PROGRAM is the built tests/bench/forest. 100 trees on 1,000 observations, means and standard
+deviations at 1,000 candidates; vectors of 9 reals, of 11 columns like AutoDEUQ's hyperparameters (two reals, two integers, a
+choice of seven), and of 60 columns (four reals, five choices of 8 or 12). Prints both times (refit + ask) and the ratio."""
+import argparse
+import os
+import subprocess
+import tempfile
+import time
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[name] = "1"
+import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+
+def encoded(count, reals, integers, choices, random):
+    columns = [random.random((count, reals)), random.integers(0, 11, (count, integers)) / 10]
+    columns += [np.eye(choice)[random.integers(0, choice, count)] for choice in choices]
+    return np.hstack(columns)
+
+
+def moments(forest, points):
+    """Mean and standard deviation by the law of total variance, a tree at a time."""
+    mean, square = np.zeros(len(points)), np.zeros(len(points))
+    points = points.astype(np.float32)
+    for tree in forest.estimators_:
+        leaves = tree.tree_.apply(points)
+        value = tree.tree_.value[leaves, 0, 0]
+        mean += value
+        square += tree.tree_.impurity[leaves] + value**2
+    mean /= len(forest.estimators_)
+    return mean, np.sqrt(np.maximum(square / len(forest.estimators_) - mean**2, 0))
+
+
+def theirs(splitter, trees, x, y, z, repeats):
+    refit = ask = np.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        kind = RandomForestRegressor if splitter == "best" else ExtraTreesRegressor
+        forest = kind(trees, random_state=0, n_jobs=1).fit(x, y)
+        middle = time.perf_counter()
+        moments(forest, z)
+        refit, ask = min(refit, middle - start), min(ask, time.perf_counter() - middle)
+    return refit, ask
+
+
+def ours(program, folder, splitter, trees, x, y, z, repeats):
+    names = []
+    for name, array in (("x", x), ("y", y), ("z", z)):
+        names.append(os.path.join(folder, name + ".npy"))
+        np.save(names[-1], array)
+    settings = [f"splitter={splitter}", f"trees={trees}", "bootstrap=" + ("yes" if splitter == "best" else "no")]
+    command = [program, *names, os.path.join(folder, "out"), str(repeats), *settings]
+    words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(words[0]), float(words[1])
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("program")
+parser.add_argument("--trees", type=int, default=100)
+parser.add_argument("--count", type=int, default=1000)
+arguments = parser.parse_args()
+random = np.random.default_rng(0)
+with tempfile.TemporaryDirectory() as folder:
+    for label, shape in (("9 reals", (9, 0, ())), ("11 columns", (2, 2, (7,))), ("60 columns", (4, 0, (8, 12, 12, 12, 12)))):
+        x, z = (encoded(count, *shape, random) for count in (arguments.count, 1000))
+        y = np.sin(3 * x) @ random.normal(size=x.shape[1]) + x[:, 0] * x[:, 3] + 0.05 * random.normal(size=len(x))
+        for splitter in ("best", "random"):
+            fit, ask = ours(arguments.program, folder, splitter, arguments.trees, x, y, z, 10)
+            theirs_fit, theirs_ask = theirs(splitter, arguments.trees, x, y, z, 2)
+            print(f"{label}, {splitter}: ours {1e3 * fit:.1f} + {1e3 * ask:.1f} ms, scikit-learn {1e3 * theirs_fit:.1f} + "
+                  f"{1e3 * theirs_ask:.1f} ms, ratio {(theirs_fit + theirs_ask) / (fit + ask):.1f}", flush=True)
