@@ -5,7 +5,8 @@
 
 enum kind { CONSTANT, TWO_VALUED, NUMERIC };
 
-static enum kind kind_of(const struct forest_data *data, size_t column, double *rarer) {
+/* The kind of a column and, where there are two, its values, the rarer one first. */
+static enum kind kind_of(const struct forest_data *data, size_t column, double values[2]) {
   const double *x = data->vectors + column;
   size_t first = 0, second = 0;
   double one = x[0], other = one;
@@ -18,7 +19,8 @@ static enum kind kind_of(const struct forest_data *data, size_t column, double *
     else
       return NUMERIC;
   }
-  *rarer = second <= first ? other : one;
+  values[0] = second <= first ? other : one;
+  values[1] = second <= first ? one : other;
   return second ? TWO_VALUED : CONSTANT;
 }
 
@@ -42,25 +44,29 @@ static void sort_rows(const double *x, size_t count, uint32_t *rows, uint32_t *s
     memcpy(rows, from, count * sizeof *rows);
 }
 
-/* Number the columns that vary, numeric ones first; rarer[column] is the value that marks a row. */
-static enum tutti_status number_columns(tutti_context *context, const struct forest_data *data, double *rarer,
+/* Number the columns that vary, numeric ones first. */
+static enum tutti_status number_columns(tutti_context *context, const struct forest_data *data,
                                         struct forest_columns *columns) {
+  double(*values)[2];
   size_t two_valued = 0;
+  TUTTI_TRY(context, tutti_alloc(context, data->dimension, sizeof *values, &values));
   for (size_t j = 0; j < data->dimension; j++) {
-    enum kind kind = kind_of(data, j, &rarer[j]);
+    enum kind kind = kind_of(data, j, values[j]);
     columns->known[j] = kind == CONSTANT ? FOREST_CONSTANT : kind;
     columns->numeric += kind == NUMERIC;
     two_valued += kind == TWO_VALUED;
   }
   columns->varying = columns->numeric + two_valued;
-  TUTTI_TRY(context, tutti_alloc(context, columns->varying, sizeof *columns->columns, &columns->columns));
+  enum tutti_status status = tutti_alloc(context, columns->varying, sizeof *columns->columns, &columns->columns);
   size_t next[] = {[TWO_VALUED] = columns->numeric, [NUMERIC] = 0};
-  for (size_t j = 0; j < data->dimension; j++)
+  for (size_t j = 0; j < data->dimension && status == TUTTI_OK; j++)
     if (columns->known[j] != FOREST_CONSTANT) {
       columns->known[j] = (uint32_t)next[columns->known[j]]++;
-      columns->columns[columns->known[j]].source = (uint32_t)j;
+      columns->columns[columns->known[j]] =
+          (struct forest_column){.source = (uint32_t)j, .rarer = values[j][0], .other = values[j][1]};
     }
-  return TUTTI_OK;
+  tutti_free(values);
+  return status;
 }
 
 static enum tutti_status copy_columns(tutti_context *context, const struct forest_data *data,
@@ -76,7 +82,7 @@ static enum tutti_status copy_columns(tutti_context *context, const struct fores
   return TUTTI_OK;
 }
 
-static enum tutti_status mark_rows(tutti_context *context, const struct forest_data *data, const double *rarer,
+static enum tutti_status mark_rows(tutti_context *context, const struct forest_data *data,
                                    struct forest_columns *columns) {
   const struct forest_column *two_valued = columns->columns + columns->numeric;
   size_t count = data->count, width = columns->varying - columns->numeric, total = 0;
@@ -84,14 +90,14 @@ static enum tutti_status mark_rows(tutti_context *context, const struct forest_d
   for (size_t i = 0; i < count; i++) {
     const double *row = data->vectors + i * data->dimension;
     for (size_t c = 0; c < width; c++)
-      total += row[two_valued[c].source] == rarer[two_valued[c].source];
+      total += row[two_valued[c].source] == two_valued[c].rarer;
     columns->first[i + 1] = total;
   }
   TUTTI_TRY(context, tutti_alloc(context, total, sizeof(uint32_t), &columns->marks));
   for (size_t i = 0; i < count; i++) {
     const double *row = data->vectors + i * data->dimension;
     for (size_t c = 0, next = columns->first[i]; c < width; c++)
-      if (row[two_valued[c].source] == rarer[two_valued[c].source])
+      if (row[two_valued[c].source] == two_valued[c].rarer)
         columns->marks[next++] = (uint32_t)c;
   }
   return TUTTI_OK;
@@ -109,20 +115,15 @@ static enum tutti_status sort_columns(tutti_context *context, struct forest_colu
 
 enum tutti_status forest_columns_make(tutti_context *context, const struct forest_data *data, bool sorted,
                                       struct forest_columns *columns) {
-  enum tutti_status status;
-  double *rarer = NULL;
   columns->count = data->count;
   columns->dimension = data->dimension;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, data->dimension, sizeof(double), &rarer));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, data->dimension, sizeof(uint32_t), &columns->known));
-  TUTTI_TRY_OUT(context, number_columns(context, data, rarer, columns));
-  TUTTI_TRY_OUT(context, copy_columns(context, data, columns));
-  TUTTI_TRY_OUT(context, mark_rows(context, data, rarer, columns));
+  TUTTI_TRY(context, tutti_alloc(context, data->dimension, sizeof(uint32_t), &columns->known));
+  TUTTI_TRY(context, number_columns(context, data, columns));
+  TUTTI_TRY(context, copy_columns(context, data, columns));
+  TUTTI_TRY(context, mark_rows(context, data, columns));
   if (sorted)
-    TUTTI_TRY_OUT(context, sort_columns(context, columns));
-out:
-  tutti_free(rarer);
-  return status;
+    TUTTI_TRY(context, sort_columns(context, columns));
+  return TUTTI_OK;
 }
 
 void forest_columns_clear(struct forest_columns *columns) {

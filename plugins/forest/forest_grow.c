@@ -17,11 +17,8 @@ static bool is_open(const struct forest_settings *settings, size_t count, size_t
 static bool set_targets(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
   const uint32_t *rows = grower->rows + span->start;
   const double *values = grower->values, round = 0x1.8p52; /* what is added to it and below 2^51 loses its fraction */
-  double low = values[rows[0]], high = low, squares = 0;
-  for (size_t i = 1; i < span->count; i++) {
-    low = values[rows[i]] < low ? values[rows[i]] : low;
-    high = values[rows[i]] > high ? values[rows[i]] : high;
-  }
+  double low, high, squares = 0;
+  forest_range(values, rows, span->count, &low, &high);
   double middle = low / 2 + high / 2;
   *moments = (struct forest_moments){.mean = middle};
   if (low == high)

@@ -7,8 +7,9 @@
 /* A column that varies. Those of two values stand last: a row is marked by those in which it has the rarer value, so that
    all their splits cost one visit a mark, whether there are 10 one-hot columns or 1,000. */
 struct forest_column {
-  uint32_t source; /* in the vectors */
-  const double *x; /* [count] */
+  uint32_t source;     /* in the vectors */
+  double rarer, other; /* its values, where it has two */
+  const double *x;     /* [count] */
 };
 
 struct forest_columns {
@@ -33,12 +34,6 @@ void forest_columns_clear(struct forest_columns *columns);
 typedef double forest_sums __attribute__((vector_size(16)));
 typedef int64_t forest_bits __attribute__((vector_size(16)));
 
-/* What is known of the rows of a two-valued column that are marked. */
-struct forest_marked {
-  forest_sums sums;
-  size_t rows;
-};
-
 struct forest_cut {
   uint32_t column;   /* among the columns that vary */
   uint32_t position; /* the best splitter, numeric columns: the last row on the left */
@@ -62,8 +57,8 @@ struct forest_grower {
   int grid_bits; /* values on the grid are below 2^grid_bits */
 
   /* The search for a split. */
-  struct forest_marked *marked; /* [varying - numeric] */
-  uint32_t *touched;            /* [varying - numeric + 1]: those of which something is marked */
+  forest_sums *marked; /* [varying - numeric]: sums of the marked rows of a two-valued column; zero between splits */
+  uint32_t *touched;   /* [varying - numeric + 1]: those of which something is marked */
   size_t touched_count;
   struct forest_cut *best; /* [varying]: the columns that are equally good so far */
   size_t best_count;
@@ -76,6 +71,20 @@ struct forest_span {
   uint32_t start, count, node, depth;
   forest_sums all; /* sum of the targets */
 };
+
+/* Least and greatest of the rows' numbers, two at a time since each waits for the one before. */
+static inline void forest_range(const double *x, const uint32_t *rows, size_t count, double *low, double *high) {
+  double least[2] = {x[rows[count - 1]], x[rows[count - 1]]}, most[2] = {least[0], least[0]};
+  for (size_t i = 0; i + 1 < count; i += 2) {
+    double a = x[rows[i]], b = x[rows[i + 1]];
+    least[0] = a < least[0] ? a : least[0];
+    least[1] = b < least[1] ? b : least[1];
+    most[0] = a > most[0] ? a : most[0];
+    most[1] = b > most[1] ? b : most[1];
+  }
+  *low = least[0] < least[1] ? least[0] : least[1];
+  *high = most[0] > most[1] ? most[0] : most[1];
+}
 
 /* The split of a node whose targets are set; false when no column can be cut. */
 bool forest_split(struct forest_grower *grower, const struct forest_span *span, struct forest_cut *cut);

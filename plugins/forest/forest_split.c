@@ -53,27 +53,32 @@ static double threshold_between(struct tutti_random *random, double low, double 
   return threshold >= low && threshold < high ? threshold : low;
 }
 
+/* Are there min_leaf rows on each side of a threshold between the least and the greatest value? */
+static bool leaves_enough(const struct forest_grower *grower, const struct forest_span *span, const double *x,
+                          double threshold) {
+  size_t least = grower->settings->min_leaf, left = 0;
+  if (least == 1)
+    return true;
+  for (size_t i = span->start; i < span->start + span->count; i++)
+    left += x[grower->rows[i]] <= threshold;
+  return left >= least && span->count - left >= least;
+}
+
 /* One threshold, drawn. */
 static bool try_one(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   const double *x = grower->columns.columns[column].x;
   const uint32_t *rows = grower->rows + span->start;
-  double low = x[rows[0]], high = low;
-  for (size_t i = 1; i < span->count; i++) {
-    double at = x[rows[i]];
-    low = at < low ? at : low;
-    high = at > high ? at : high;
-  }
+  double low, high;
+  forest_range(x, rows, span->count, &low, &high);
   if (low == high)
     return false;
   double threshold = threshold_between(&grower->random, low, high);
   forest_sums left = {0, 0};
-  size_t count = 0;
   for (size_t i = 0; i < span->count; i++) {
-    int64_t is_left = x[rows[i]] <= threshold;
-    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & -is_left); /* no branch: half of them would be wrong */
-    count += (size_t)is_left;
+    forest_bits is_left = (forest_sums){x[rows[i]], x[rows[i]]} <= threshold;
+    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left); /* no branch: half of them would be wrong */
   }
-  if (count >= grower->settings->min_leaf && span->count - count >= grower->settings->min_leaf)
+  if (leaves_enough(grower, span, x, threshold))
     offer(grower, gain_of(left, span->all), (struct forest_cut){.column = column, .threshold = threshold});
   return true;
 }
@@ -84,16 +89,16 @@ static bool try_one(struct forest_grower *grower, const struct forest_span *span
 static void add_marks(struct forest_grower *grower, const struct forest_span *span) {
   const struct forest_columns *columns = &grower->columns;
   const uint32_t *rows = grower->rows + span->start, *marks = columns->marks;
-  struct forest_marked *marked = grower->marked;
+  forest_sums *marked = grower->marked;
   uint32_t *touched = grower->touched;
   size_t touched_count = 0;
   for (size_t i = 0; i < span->count; i++) {
     forest_sums target = grower->targets[rows[i]];
     for (size_t k = columns->first[rows[i]], end = columns->first[rows[i] + 1]; k < end; k++) {
-      struct forest_marked *at = &marked[marks[k]];
+      forest_sums *at = &marked[marks[k]];
       touched[touched_count] = marks[k];
-      touched_count += at->rows++ == 0;
-      at->sums += target;
+      touched_count += (*at)[1] == 0;
+      *at += target;
     }
   }
   grower->touched_count = touched_count;
@@ -101,16 +106,16 @@ static void add_marks(struct forest_grower *grower, const struct forest_span *sp
 
 static void forget_marks(struct forest_grower *grower) {
   for (size_t i = 0; i < grower->touched_count; i++)
-    grower->marked[grower->touched[i]] = (struct forest_marked){.rows = 0};
+    grower->marked[grower->touched[i]] = (forest_sums){0, 0};
 }
 
 static bool try_marked(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
-  const struct forest_marked *marked = &grower->marked[column - grower->columns.numeric];
-  size_t least = grower->settings->min_leaf;
-  if (marked->rows == 0 || marked->rows == span->count)
+  forest_sums marked = grower->marked[column - grower->columns.numeric];
+  const struct forest_column *two_valued = &grower->columns.columns[column];
+  if (marked[1] == 0 || marked[1] == span->all[1])
     return false;
-  if (marked->rows >= least && span->count - marked->rows >= least)
-    offer(grower, gain_of(marked->sums, span->all), (struct forest_cut){.column = column});
+  if (leaves_enough(grower, span, two_valued->x, fmin(two_valued->rarer, two_valued->other)))
+    offer(grower, gain_of(marked, span->all), (struct forest_cut){.column = column});
   return true;
 }
 
@@ -159,25 +164,25 @@ static void try_some(struct forest_grower *grower, const struct forest_span *spa
 /* Half-way between the neighbours of a best cut; where there are two values, the column is cut as the splitter would. */
 static double threshold_of(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut) {
   const struct forest_columns *columns = &grower->columns;
-  const double *x = columns->columns[cut->column].x;
-  double low, high;
-  if (cut->column < columns->numeric && span->count > 2) {
-    if (grower->settings->splitter == FOREST_RANDOM)
-      return cut->threshold;
-    const uint32_t *list = grower->lists + cut->column * columns->count + span->start;
-    low = x[list[cut->position]];
-    high = x[list[cut->position + 1]];
+  const struct forest_column *column = &columns->columns[cut->column];
+  bool random = grower->settings->splitter == FOREST_RANDOM;
+  double one, other;
+  if (cut->column >= columns->numeric) {
+    one = column->rarer;
+    other = column->other;
+  } else if (span->count == 2) {
+    one = column->x[grower->rows[span->start]];
+    other = column->x[grower->rows[span->start + 1]];
+  } else if (random) {
+    return cut->threshold;
   } else {
-    const uint32_t *rows = grower->rows + span->start;
-    size_t other = 1;
-    while (x[rows[other]] == x[rows[0]])
-      other++;
-    low = fmin(x[rows[0]], x[rows[other]]);
-    high = fmax(x[rows[0]], x[rows[other]]);
-    if (grower->settings->splitter == FOREST_RANDOM)
-      return threshold_between(&grower->random, low, high);
+    const uint32_t *list = grower->lists + cut->column * columns->count + span->start;
+    one = column->x[list[cut->position]];
+    other = column->x[list[cut->position + 1]];
   }
-  double middle = low / 2 + high / 2;
+  double low = fmin(one, other), high = fmax(one, other), middle = low / 2 + high / 2;
+  if (random)
+    return threshold_between(&grower->random, low, high);
   return middle >= low && middle < high ? middle : low;
 }
 
