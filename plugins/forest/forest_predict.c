@@ -10,6 +10,8 @@ static void descend(const struct forest_node *nodes, size_t dimension, size_t co
   uint32_t moved;
   for (size_t i = 0; i < count; i++)
     at[i] = 0;
+  if (dimension == 0)
+    return;
   do {
     moved = 0;
     for (size_t i = 0; i < count; i++) {
@@ -18,7 +20,7 @@ static void descend(const struct forest_node *nodes, size_t dimension, size_t co
       moved |= next ^ at[i];
       at[i] = next;
     }
-  } while (moved && dimension > 0);
+  } while (moved);
 }
 
 /* Welford's recurrence over the trees: deviation[] holds the sum of squares about the mean so far. */

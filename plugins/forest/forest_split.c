@@ -32,7 +32,7 @@ static bool try_every(struct forest_grower *grower, const struct forest_span *sp
   forest_sums left = {0, 0};
   if (x[list[0]] == x[list[span->count - 1]])
     return false;
-  double most = grower->gain * (1 - 0x1p-52); /* what is as good as the best so far counts, too */
+  double most = grower->gain * (1 - 0x1p-52) - 1; /* a little less than the best so far: what is as good counts, too */
   for (size_t i = 0; i < first; i++)
     left += targets[list[i]];
   for (size_t i = first; i < end; i++) {
@@ -78,8 +78,9 @@ static bool try_one(struct forest_grower *grower, const struct forest_span *span
     forest_bits is_left = (forest_sums){x[rows[i]], x[rows[i]]} <= threshold;
     left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left); /* no branch: half of them would be wrong */
   }
-  if (leaves_enough(grower, span, x, threshold))
-    offer(grower, gain_of(left, span->all), (struct forest_cut){.column = column, .threshold = threshold});
+  double gain = gain_of(left, span->all);
+  if (gain >= grower->gain && leaves_enough(grower, span, x, threshold))
+    offer(grower, gain, (struct forest_cut){.column = column, .threshold = threshold});
   return true;
 }
 
@@ -114,8 +115,9 @@ static bool try_marked(struct forest_grower *grower, const struct forest_span *s
   const struct forest_column *two_valued = &grower->columns.columns[column];
   if (marked[1] == 0 || marked[1] == span->all[1])
     return false;
-  if (leaves_enough(grower, span, two_valued->x, fmin(two_valued->rarer, two_valued->other)))
-    offer(grower, gain_of(marked, span->all), (struct forest_cut){.column = column});
+  double gain = gain_of(marked, span->all);
+  if (gain >= grower->gain && leaves_enough(grower, span, two_valued->x, fmin(two_valued->rarer, two_valued->other)))
+    offer(grower, gain, (struct forest_cut){.column = column});
   return true;
 }
 

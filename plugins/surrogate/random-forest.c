@@ -159,8 +159,9 @@ static enum tutti_status surrogate_add_forest(void *instance, tutti_context *con
                         "surrogate random-forest: a finite value was expected, and that of observation %zu is %g", i,
                         values[i]);
   TUTTI_TRY(context, make_room_forest(self, context, self->count + points->count));
-  memcpy(self->vectors + self->count * self->dimension, points->vectors,
-         points->count * self->dimension * sizeof *self->vectors);
+  if (self->dimension > 0)
+    memcpy(self->vectors + self->count * self->dimension, points->vectors,
+           points->count * self->dimension * sizeof *self->vectors);
   memcpy(self->values + self->count, values, points->count * sizeof *values);
   self->count += points->count;
   return TUTTI_OK;

@@ -240,6 +240,23 @@ static void test_interpolates(void **state) {
   }
 }
 
+/* Between neighbouring numbers there is no middle: the threshold is the lower one. */
+static void test_neighbouring_numbers(void **state) {
+  (void)state;
+  double x[3] = {1, nextafter(1, 2), nextafter(nextafter(1, 2), 2)}, y[3] = {1, 5, 2}, mean[3], deviation[3];
+  for (int splitter = FOREST_BEST; splitter <= FOREST_RANDOM; splitter++)
+    for (size_t count = 2; count <= 3; count++) {
+      struct forest_settings settings = plain_settings();
+      struct forest_data data = {count, 1, x, y};
+      settings.trees = 8;
+      settings.splitter = (enum forest_splitter)splitter;
+      struct forest forest = grow(&settings, &data);
+      forest_predict(&forest, FOREST_TOTAL, count, x, mean, deviation);
+      assert_memory_equal(mean, y, count * sizeof *y);
+      forest_clear(&forest);
+    }
+}
+
 /* The leaf that a plain walk finds. */
 static size_t walk(const struct forest *forest, size_t tree, const double *vector) {
   const struct forest_node *nodes = root_of(forest, tree);
@@ -334,6 +351,24 @@ static void test_ties(void **state) {
     taken[root_of(&forest, t)->column]++;
   for (size_t j = 0; j < COLUMNS; j++) /* six standard deviations of a share of 1/4 */
     assert_close((double)taken[j], TREES / 4.0, 0, 90);
+  forest_clear(&forest);
+}
+
+/* Where no cut takes anything off the error, a node is cut all the same, by any column. */
+static void test_cuts_without_gain(void **state) {
+  (void)state;
+  enum { TREES = 400 };
+  static const double x[] = {0, 2, 0, 2, 1, 1, 1, 1, 2, 0, 2, 0}, y[] = {-1, 1, -1, 1, -1, 1};
+  struct forest_settings settings = plain_settings();
+  struct forest_data data = {6, 2, x, y};
+  size_t second = 0;
+  settings.trees = TREES;
+  struct forest forest = grow(&settings, &data);
+  for (size_t t = 0; t < TREES; t++) {
+    assert_int_equal(forest.roots[t + 1] - forest.roots[t], 5);
+    second += root_of(&forest, t)->column;
+  }
+  assert_close((double)second, TREES / 2.0, 0, 60);
   forest_clear(&forest);
 }
 
@@ -475,6 +510,7 @@ static void test_hard_values(void **state) {
   assert_int_equal(fit(fixture, x, MANY, WIDE, y), TUTTI_OK);
   assert_int_equal(predict(fixture, x, 2, WIDE, mean, deviation), TUTTI_OK);
   assert_true(mean[0] == 0.1 && deviation[0] == 0);
+  assert_int_equal(((struct random_forest *)fixture->forest)->forest.roots[20], 20); /* nothing is split */
   /* In any unit the same forest: 2^±1000 of the values. */
   assert_int_equal(fit(fixture, x, MANY, WIDE, fixture->table.y), TUTTI_OK);
   assert_int_equal(predict(fixture, x, 2, WIDE, mean, deviation), TUTTI_OK);
@@ -490,6 +526,18 @@ static void test_hard_values(void **state) {
   assert_int_equal(fit(fixture, x, 3, WIDE, y), TUTTI_OK);
   assert_int_equal(predict(fixture, x, 2, WIDE, mean, deviation), TUTTI_OK);
   assert_true(isfinite(mean[0]) && isfinite(deviation[0]));
+}
+
+/* Nothing to tell points apart by. */
+static void test_no_columns(void **state) {
+  struct fixture *fixture = *state;
+  double nowhere, y[] = {1, 2, 6}, mean, deviation;
+  fixture->config.bootstrap = false;
+  make(fixture, 0);
+  assert_int_equal(fit(fixture, &nowhere, 3, 0, y), TUTTI_OK);
+  assert_int_equal(predict(fixture, &nowhere, 1, 0, &mean, &deviation), TUTTI_OK);
+  assert_close(mean, 3, 1e-15, 0);
+  assert_close(deviation, sqrt(14.0 / 3), 1e-15, 0);
 }
 
 static void test_one_point_many_times(void **state) {
@@ -601,13 +649,16 @@ int main(void) {
       cmocka_unit_test(test_every_node),
       cmocka_unit_test(test_outlier),
       cmocka_unit_test(test_interpolates),
+      cmocka_unit_test(test_neighbouring_numbers),
       cmocka_unit_test(test_total_variance),
       cmocka_unit_test(test_thresholds_are_drawn),
       cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_cuts_without_gain),
       cmocka_unit_test(test_share_of_features),
       cmocka_unit_test(test_trees_have_streams),
       cmocka_unit_test_setup_teardown(test_added, setup, teardown),
       cmocka_unit_test_setup_teardown(test_hard_values, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_no_columns, setup, teardown),
       cmocka_unit_test_setup_teardown(test_one_point_many_times, setup, teardown),
       cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_draw, setup, teardown),
