@@ -216,7 +216,7 @@ static enum tutti_status start_cells(struct scheduler *scheduler) {
 
 /* Would a run be done much sooner with `wanted` workers? Stopping it costs a second or so and the trials under way. */
 static bool pays(const struct scheduler *scheduler, const struct ablation_cell *cell, int64_t wanted) {
-  enum { ROUNDS = 4, SECONDS = 15 };
+  enum { ROUNDS = 4, SECONDS = 10 };
   uint64_t done = trials_done(scheduler->context, cell), budget = (uint64_t)cell->budget;
   uint64_t fresh = done > cell->restored ? done - cell->restored : 0;
   double elapsed = now() - cell->process.began, left = (double)(budget - (done < budget ? done : budget));

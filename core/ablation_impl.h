@@ -13,6 +13,7 @@
 struct ablation_swap {
   char *key;     /* "section.key" */
   char **values; /* [count] */
+  char **labels; /* [count], for names: of paths the shortest that tell them apart, of other values themselves */
   size_t count;
 };
 

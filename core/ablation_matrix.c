@@ -62,6 +62,22 @@ static enum tutti_status check_swap_key(tutti_context *context, const tutti_abla
   return TUTTI_OK;
 }
 
+static const char *last_part(const char *key) { return strrchr(key, '.') + 1; }
+
+static bool has_paths(const struct ablation_swap *swap) {
+  for (size_t i = 0; i < swap->count; i++)
+    if (strchr(swap->values[i], '/'))
+      return true;
+  return strcmp(last_part(swap->key), "path") == 0;
+}
+
+static enum tutti_status label_values(tutti_context *context, struct ablation_swap *swap) {
+  if (!has_paths(swap))
+    return copy_texts(context, swap->count, (const char *const *)swap->values, &swap->labels);
+  TUTTI_TRY(context, tutti_alloc(context, swap->count, sizeof *swap->labels, &swap->labels));
+  return tutti_path_labels(context, swap->count, (const char *const *)swap->values, swap->labels);
+}
+
 /* "section.key=a,b,c" */
 static enum tutti_status parse_swap(tutti_context *context, tutti_ablation *ablation, size_t index, const char *text) {
   enum tutti_status status = TUTTI_OK;
@@ -80,6 +96,7 @@ static enum tutti_status parse_swap(tutti_context *context, tutti_ablation *abla
   TUTTI_TRY_OUT(context, check_swap_key(context, ablation, index));
   while ((value = strsep(&cursor, ",")))
     TUTTI_TRY_OUT(context, add_value(context, swap, trim(value)));
+  TUTTI_TRY_OUT(context, label_values(context, swap));
 out:
   tutti_free(copy);
   return status;
@@ -87,35 +104,15 @@ out:
 
 /* --- names ------------------------------------------------------------------------------------------------------- */
 
-/* "concrete" for data/concrete.csv */
-static enum tutti_status base_of(tutti_context *context, const char *path, char **base) {
-  const char *slash = strrchr(path, '/');
-  TUTTI_TRY(context, tutti_strdup(context, slash ? slash + 1 : path, base));
-  char *dot = strrchr(*base, '.');
-  if (dot && dot > *base)
-    *dot = '\0';
-  return TUTTI_OK;
-}
-
-/* Recipes are called by their files; by their paths where that is not enough. */
+/* Recipes are called by their files. */
 static enum tutti_status name_recipes(tutti_context *context, tutti_ablation *ablation) {
-  TUTTI_TRY(context, tutti_alloc(context, ablation->recipes, sizeof *ablation->labels, &ablation->labels));
-  for (size_t i = 0; i < ablation->recipes; i++) {
-    TUTTI_TRY(context, base_of(context, ablation->recipe[i], &ablation->labels[i]));
-    for (size_t j = 0; j < i; j++) {
+  for (size_t i = 0; i < ablation->recipes; i++)
+    for (size_t j = 0; j < i; j++)
       if (strcmp(ablation->recipe[i], ablation->recipe[j]) == 0)
         return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the recipe %s is given twice", ablation->recipe[i]);
-      if (strcmp(ablation->labels[i], ablation->labels[j]) != 0)
-        continue;
-      tutti_free(ablation->labels[i]);
-      TUTTI_TRY(context, tutti_strdup(context, ablation->recipe[i], &ablation->labels[i]));
-      break;
-    }
-  }
-  return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, ablation->recipes, sizeof *ablation->labels, &ablation->labels));
+  return tutti_path_labels(context, ablation->recipes, (const char *const *)ablation->recipe, ablation->labels);
 }
-
-static const char *last_part(const char *key) { return strrchr(key, '.') + 1; }
 
 /* Does another swapped key end likewise? */
 static bool is_ambiguous(const tutti_ablation *ablation, size_t swap) {
@@ -126,19 +123,14 @@ static bool is_ambiguous(const tutti_ablation *ablation, size_t swap) {
 }
 
 /* "greedy" for selector.plugin, "concrete" for a path, "size=5" for other keys. */
-static enum tutti_status add_setting(tutti_context *context, const tutti_ablation *ablation, size_t index,
-                                     const char *value, struct tutti_text *text) {
-  const char *key = ablation->swaps[index].key, *last = last_part(key);
-  bool path = strchr(value, '/') || strcmp(last, "path") == 0;
-  char *base;
-  TUTTI_TRY(context, path ? base_of(context, value, &base) : tutti_strdup(context, value, &base));
+static void add_setting(const tutti_ablation *ablation, size_t index, size_t value, struct tutti_text *text) {
+  const struct ablation_swap *swap = &ablation->swaps[index];
+  const char *last = last_part(swap->key);
   if (text->length > 0)
     tutti_text_add(text, "_");
-  if (strcmp(last, "plugin") != 0 && !path)
-    tutti_text_add(text, "%s=", is_ambiguous(ablation, index) ? key : last);
-  tutti_text_add(text, "%s", base);
-  tutti_free(base);
-  return TUTTI_OK;
+  if (strcmp(last, "plugin") != 0 && !has_paths(swap))
+    tutti_text_add(text, "%s=", is_ambiguous(ablation, index) ? swap->key : last);
+  tutti_text_add(text, "%s", swap->labels[value]);
 }
 
 /* Letters that every file system and shell takes; not too many. */
@@ -164,7 +156,7 @@ static enum tutti_status name_variant(tutti_context *context, const tutti_ablati
   if (ablation->recipes > 1 || ablation->swap_count == 0)
     tutti_text_add(&text, "%s", ablation->labels[recipe]);
   for (size_t s = 0; s < ablation->swap_count; s++)
-    TUTTI_TRY_OUT(context, add_setting(context, ablation, s, ablation->swaps[s].values[choice[s]], &text));
+    add_setting(ablation, s, choice[s], &text);
   TUTTI_TRY_OUT(context, tutti_text_take(&text, &plain));
   make_file_name(plain);
   TUTTI_TRY_OUT(context, tutti_strdup(context, plain, &names[count]));
@@ -232,8 +224,12 @@ static enum tutti_status count_cells(tutti_context *context, const tutti_ablatio
 static enum tutti_status first_seed(tutti_context *context, const tutti_ablation *ablation, size_t recipe,
                                     int64_t *seed) {
   tutti_recipe *loaded;
-  TUTTI_TRY(context, tutti_recipe_load(context, ablation->recipe[recipe], ablation->overrides,
-                                       (const char *const *)ablation->override, &loaded));
+  enum tutti_status status = tutti_recipe_load(context, ablation->recipe[recipe], ablation->overrides,
+                                               (const char *const *)ablation->override, &loaded);
+  if (status != TUTTI_OK) {
+    (void)tutti_error_prefix(context, status, "recipe %s: ", ablation->recipe[recipe]);
+    return status;
+  }
   *seed = tutti_recipe_run(loaded)->seed;
   tutti_recipe_destroy(loaded);
   if (*seed > INT64_MAX - ablation->seeds)
@@ -379,6 +375,7 @@ void tutti_ablation_destroy(tutti_ablation *ablation) {
   for (size_t i = 0; i < ablation->swap_count; i++) {
     tutti_free(ablation->swaps[i].key);
     free_texts(ablation->swaps[i].count, ablation->swaps[i].values);
+    free_texts(ablation->swaps[i].count, ablation->swaps[i].labels);
   }
   free_texts(ablation->recipes, ablation->recipe);
   free_texts(ablation->recipes, ablation->labels);

@@ -7,6 +7,8 @@
    variants apart, and plugins' names come first. */
 #include "compare_impl.h"
 
+#include "text_impl.h"
+
 #include <string.h>
 
 const char *const tutti_compare_data_keys[] = {"data.format",      "data.path",        "data.target",
@@ -71,21 +73,15 @@ static enum tutti_status find_blocks(tutti_context *context, struct compare *com
   return TUTTI_OK;
 }
 
-/* "concrete" for /data/concrete.csv.gz; a generator's name. */
-static enum tutti_status base_name(tutti_context *context, const struct compare_run *run, char **name) {
+/* What a data set is called after: its file, or its generator. */
+static const char *source_of(const struct compare_run *run) {
   const char *path = tutti_compare_value(run, "data.path"), *format = tutti_compare_value(run, "data.format");
-  const char *text = path && *path ? path : format ? format : "no data", *slash = strrchr(text, '/');
-  TUTTI_TRY(context, tutti_strdup(context, slash ? slash + 1 : text, name));
-  char *dot = path && *path ? strchr(*name, '.') : NULL;
-  if (dot && dot > *name)
-    *dot = '\0';
-  return TUTTI_OK;
+  return path && *path ? path : format ? format : "no data";
 }
 
-/* Names are told apart by the first key that differs from an earlier data set of the same name. */
-static enum tutti_status name_data_set(tutti_context *context, struct compare *compare, size_t index) {
+/* Data sets of one file are told apart by the first key that differs from an earlier one's. */
+static enum tutti_status tell_apart(tutti_context *context, struct compare *compare, size_t index) {
   const struct compare_run *run = &compare->runs[compare->data_set_runs[index]];
-  TUTTI_TRY(context, base_name(context, run, &compare->data_set_names[index]));
   for (size_t d = 0; d < index; d++) {
     const struct compare_run *other = &compare->runs[compare->data_set_runs[d]];
     char *name = compare->data_set_names[index];
@@ -104,10 +100,17 @@ static enum tutti_status name_data_set(tutti_context *context, struct compare *c
 }
 
 static enum tutti_status name_data_sets(tutti_context *context, struct compare *compare) {
+  const char **sources;
   TUTTI_TRY(context,
             tutti_alloc(context, compare->data_sets, sizeof *compare->data_set_names, &compare->data_set_names));
+  TUTTI_TRY(context, tutti_alloc(context, compare->data_sets, sizeof *sources, &sources));
   for (size_t d = 0; d < compare->data_sets; d++)
-    TUTTI_TRY(context, name_data_set(context, compare, d));
+    sources[d] = source_of(&compare->runs[compare->data_set_runs[d]]);
+  enum tutti_status status = tutti_path_labels(context, compare->data_sets, sources, compare->data_set_names);
+  tutti_free(sources);
+  TUTTI_TRY(context, status);
+  for (size_t d = 0; d < compare->data_sets; d++)
+    TUTTI_TRY(context, tell_apart(context, compare, d));
   return TUTTI_OK;
 }
 

@@ -95,6 +95,7 @@ libtutti_la_SOURCES += %D%/param_impl.h
 libtutti_la_SOURCES += %D%/param_value.c
 libtutti_la_SOURCES += %D%/partition.c
 libtutti_la_SOURCES += %D%/pixels.c
+libtutti_la_SOURCES += %D%/path_labels.c
 libtutti_la_SOURCES += %D%/propose.c
 libtutti_la_SOURCES += %D%/pool.c
 libtutti_la_SOURCES += %D%/population.c

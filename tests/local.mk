@@ -123,6 +123,7 @@ cli_tests += %D%/cli/ablate.sh
 cli_tests += %D%/cli/autodeuq.sh
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
+cli_tests += %D%/cli/compare.sh
 cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/help.sh

@@ -127,6 +127,21 @@ expect_not_in out "epochs"
 expect_not_in out "second"
 expect_empty err
 
+# Files of one name are told apart by their folders.
+mkdir one two
+cp table.csv one/data.csv
+cp table2.csv two/data.csv
+tutti ablate small.ini --swap data.path=one/data.csv,two/data.csv --out folders --quiet
+expect_code 0
+expect_there folders/runs/one_seed-3 folders/runs/two_seed-3
+expect_out "2 runs: 1 variant, 2 data sets" "  one" "  two"
+mkdir sub
+cp small.ini sub/small.ini
+cp table.csv sub
+tutti ablate ./small.ini sub/small.ini --dry-run
+expect_code 0
+expect_out "  small_seed-3" "  sub-small_seed-3"
+
 # A cell that fails does not stop the others.
 function_recipe tests 0 4 >function.ini
 sed 's/^seconds = .*/fault = error/' function.ini >broken.ini

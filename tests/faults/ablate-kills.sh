@@ -122,4 +122,19 @@ wait "$ablation"
 code=$?
 expect_code 0
 same_result struck
+
+# Workers that have nothing to do go to a run that is left, which is stopped for that and comes to the same.
+function_recipe long 0.2 60 >long.ini
+function_recipe short 0.2 2 >short.ini
+tutti ablate short.ini long.ini --workers 2 --out spread
+expect_code 0
+expect_err "long_seed-5 begins, with 1 worker" "long_seed-5 begins, with 2 workers" "2 of 2 done"
+expect_not_in err "short_seed-5 begins, with 2"
+checks=$((checks + 1))
+[ "$(grep -c "long_seed-5 begins" err)" -eq 2 ] || complain "expected one stop"
+tutti run long.ini --set hyperparameters.seconds=0 --out alone --quiet
+expect_code 0
+checks=$((checks + 1))
+[ "$("$json_value" alone/summary.json best loss)" = "$("$json_value" spread/runs/long_seed-5/summary.json best loss)" ] ||
+  complain "expected the same best loss"
 finish

@@ -1,0 +1,141 @@
+#!/bin/bash
+# tutti compare: how runs are grouped, the figures, what is left out, wrong usage.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+regression_recipe >small.ini
+
+run() { # NAME OPTION...
+  tutti run small.ini --quiet --out "runs/$@"
+  expect_code 0
+}
+for seed in 1 2 3; do
+  run "forward-$seed" --set run.seed=$seed
+  run "top-$seed" --set run.seed=$seed --set selector.plugin=top-m
+done
+
+# Variants differ in what is swapped, and nothing else is shown; a folder stands for the runs in it.
+tutti compare runs
+expect_code 0
+expect_empty err
+expect_out "6 runs: 2 variants, 1 data set, 3 blocks" "selector.plugin" "forward" "top-m" "nll (lower is better)" "rmse"
+expect_not_in out "selector.size"
+expect_not_in out "run.seed"
+expect_not_in out "Left out"
+cp out folder
+tutti compare runs/forward-1 runs/forward-2 runs/forward-3/ runs/top-1 runs/top-2 runs/top-3 runs/forward-1/../forward-2
+expect_code 0
+checks=$((checks + 1))
+cmp -s out folder || complain "expected the same from the runs one by one"
+
+# The figures, recomputed.
+tutti compare runs --json
+expect_code 0
+expect_json forward variants 0 settings selector.plugin
+expect_json 3 variants 1 runs
+cp out json
+value_of() { "$json_value" "$1" "${@:2}"; } # FILE KEY...
+test_nll() { # RUN
+  local i
+  for i in 0 1; do
+    [ "$(value_of "runs/$1/summary.json" evaluation "$i" split)" = test ] &&
+      value_of "runs/$1/summary.json" evaluation "$i" metrics 0 value
+  done
+}
+[ "$(value_of json metrics 0 name)" = nll ] || complain "expected nll to be the first metric"
+for seed in 1 2 3; do
+  echo "$(test_nll forward-$seed) $(test_nll top-$seed)"
+done >pairs
+while read -r key column found; do
+  checks=$((checks + 1))
+  awk -v column="$column" -v key="$key" -v found="$found" '
+    { n++; s += $column; q += $column * $column; if ($1 < $2) w++; if ($1 == $2) t++ }
+    END {
+      if (key == "mean") e = s / n
+      if (key == "error") e = sqrt((q - s * s / n) / (n - 1) / n)
+      if (key == "frequency") e = (w + t / 2) / n
+      if (key == "rank") e = column == 1 ? 1 + (n - w - t / 2) / n : 1 + (w + t / 2) / n
+      exit !(found - e < 1e-9 && e - found < 1e-9)
+    }' pairs || complain "$key of column $column: found $found"
+done <<END
+mean 1 $(value_of json metrics 0 placings 0 mean)
+mean 2 $(value_of json metrics 0 data_sets 0 1 mean)
+error 1 $(value_of json metrics 0 placings 0 error)
+error 2 $(value_of json metrics 0 placings 1 error)
+rank 1 $(value_of json metrics 0 placings 0 rank)
+rank 2 $(value_of json metrics 0 placings 1 rank)
+frequency 0 $(value_of json metrics 0 duels 0 frequency)
+END
+
+# Metrics, splits, keys that are chosen; one row a run.
+tutti compare runs --metric crps,coverage --split validation --csv runs.csv
+expect_code 0
+expect_out "validation rows" "crps (lower is better)" "coverage"
+expect_not_in out "coverage (" # it has a goal of its own: no ranks
+expect_not_in out "nll"
+expect_in runs.csv "run,data_set,seed,selector.plugin,nll," "runs/top-3,table,3,top-m,"
+checks=$((checks + 1))
+[ "$(wc -l <runs.csv)" -eq 7 ] || complain "expected a heading and six rows"
+tutti compare runs --by run.budget
+expect_code 0
+expect_out "6 runs: 1 variant," "run.budget"
+expect_not_in out "rank"
+tutti compare runs --metric nll,rmsee
+expect_usage_error_here() { expect_code 2 && expect_empty out && expect_err "$@"; }
+expect_usage_error_here "no metric 'rmsee'; did you mean 'rmse'?"
+tutti compare runs --split tests
+expect_usage_error_here "no run has rows of split 'tests'; did you mean 'test'?"
+tutti compare runs --by selector.plugn
+expect_usage_error_here "did you mean 'selector.plugin'?"
+tutti compare runs --csv absent/file.csv
+expect_code 1
+expect_err "absent/file.csv: cannot write"
+
+# What has no result is left out, with the reason.
+rm runs/top-3/summary.json
+tutti compare runs
+expect_code 0
+expect_out "5 runs: 2 variants" "Left out" "runs/top-3: not finished" "mean rank over 2 blocks"
+echo '{' >runs/top-3/summary.json
+tutti compare runs
+expect_code 0
+expect_out "runs/top-3: not finished"
+tutti compare runs/top-3
+expect_usage_error_here "nothing to compare" "runs/top-3"
+tutti compare absent
+expect_usage_error_here "absent: expected a run directory"
+tutti compare table.csv
+expect_usage_error_here "table.csv: expected a run directory"
+mkdir empty
+tutti compare empty
+expect_usage_error_here "empty: expected a run directory"
+mkdir torn
+echo '{"cells": [{"name": 1}]}' >torn/ablation.json
+tutti compare torn
+expect_code 1
+expect_err "torn/ablation.json: cell 0: expected a name and a recipe"
+
+# Pairs on other rows are no pairs. Data sets are told apart by file, or by what else differs.
+rm -r runs/top-3
+run other --set run.seed=1 --set selector.plugin=top-m --set data.split="0.5 0.2 0.3"
+tutti compare runs/forward-1 runs/other
+expect_code 0
+expect_err "warning" "runs/other" "other rows or targets"
+run kind --set run.seed=1 --set data.target=x1 --set data.ignore=kind,y
+tutti compare runs/forward-1 runs/kind
+expect_code 0
+expect_empty err
+expect_out "1 variant, 2 data sets" "  table" "  table (target x1)"
+
+# Runs without data: the best value of each.
+for seed in 1 2; do
+  for budget in 3 9; do
+    function_recipe f 0 $budget >f.ini
+    tutti run f.ini --set run.seed=$seed --out "values/$budget-$seed" --quiet
+    expect_code 0
+  done
+done
+tutti compare values
+expect_code 0
+expect_out "4 runs: 2 variants" "run.budget" "best-trial (lower is better): mean rank over 2 blocks"
+finish
