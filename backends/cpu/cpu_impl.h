@@ -132,6 +132,7 @@ struct cpu_plan {
   size_t segment_count;
   size_t trained, floats; /* of the flat vector: numbers trained, and all (running statistics too), padding included */
   size_t rows;            /* most rows at once */
+  size_t bytes;           /* of memory that a step works on */
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points behind the rows of a step */
   float *arena, *weights, *gradients;
@@ -176,6 +177,9 @@ struct cpu_draws {
 void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_draws *draws);
 /* From the gradients that the head left behind to those of all weights. */
 void backend_cpu_backward(struct cpu_plan *plan, size_t rows);
+/* One node of either, for who wants to watch. */
+void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, const struct cpu_draws *draws);
+void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows);
 
 /* A product's gradients: that of the weights [inputs][ldw] is stored, or added; that of the inputs, as far as wanted. */
 struct cpu_product {

@@ -463,6 +463,7 @@ static enum tutti_status plan_place(tutti_context *context, struct plan_builder 
   for (int i = 0; i < 5; i++)
     head[i] = plan_reserve(b, cells);
   size_t labels = plan_reserve(b, plan->rows), sums = plan_reserve(b, 2 * plan_sums(plan));
+  plan->bytes = b->floats * sizeof *plan->arena;
   TUTTI_TRY_OUT(context, tutti_alloc(context, b->floats, sizeof *plan->arena, &plan->arena));
   plan->weights = plan_at(plan, weights);
   plan->gradients = plan_at(plan, gradients);

@@ -53,7 +53,8 @@ static void forward_crelu(const struct cpu_node *source, const struct cpu_node *
   }
 }
 
-static void forward_node(struct cpu_plan *plan, struct cpu_node *node, size_t rows, const struct cpu_draws *draws) {
+void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, const struct cpu_draws *draws) {
+  struct cpu_node *node = &plan->nodes[index];
   const struct cpu_kernels *k = plan->kernels;
   switch (node->op) {
   case TUTTI_OP_INPUT:
@@ -108,7 +109,7 @@ static void forward_node(struct cpu_plan *plan, struct cpu_node *node, size_t ro
 
 void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_draws *draws) {
   for (size_t i = 0; i < plan->node_count; i++)
-    forward_node(plan, &plan->nodes[i], rows, draws);
+    backend_cpu_forward_node(plan, i, rows, draws);
 }
 
 /* --- backward --- */
@@ -222,7 +223,10 @@ static void backward_crelu(const struct cpu_edge *edge, const struct cpu_node *s
   }
 }
 
-static void backward_node(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows) {
+  struct cpu_node *node = &plan->nodes[index];
+  if (!node->needs_gradient || !node->gradient)
+    return;
   const struct cpu_edge *edge = &node->edges[0];
   if (node->activation != TUTTI_ACTIVATION_CRELU && !node->masked)
     plan->kernels->derive[node->activation](rows * node->pixels * node->ld, node->value, node->slope, node->gradient);
@@ -273,6 +277,5 @@ static void backward_node(struct cpu_plan *plan, struct cpu_node *node, size_t r
 
 void backend_cpu_backward(struct cpu_plan *plan, size_t rows) {
   for (size_t i = plan->node_count; i-- > 0;)
-    if (plan->nodes[i].needs_gradient && plan->nodes[i].gradient)
-      backward_node(plan, &plan->nodes[i], rows);
+    backend_cpu_backward_node(plan, i, rows);
 }

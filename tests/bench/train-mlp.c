@@ -8,67 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../backends/cpu/cpu_impl.h"
-
-static double seconds_on(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* --- the peak --- */
-
-enum { PEAK_LOOPS = 400000, PEAK_SUMS = 12 };
-
-/* Twelve sums are under way at once: enough to cover the latency of two units. */
-#define PEAK(name, bytes, attribute)                                                                                   \
-  typedef float name##_vector __attribute__((vector_size(bytes)));                                                     \
-  attribute static float name(void) {                                                                                  \
-    name##_vector s[PEAK_SUMS], a = {0}, b = {0}, all = {0};                                                           \
-    for (size_t j = 0; j < bytes / sizeof(float); j++) {                                                               \
-      a[j] = 0.999f;                                                                                                   \
-      b[j] = 1e-3f;                                                                                                    \
-    }                                                                                                                  \
-    for (int i = 0; i < PEAK_SUMS; i++)                                                                                \
-      s[i] = a * (float)i;                                                                                             \
-    for (int n = 0; n < PEAK_LOOPS; n++) {                                                                             \
-      s[0] = s[0] * a + b, s[1] = s[1] * a + b, s[2] = s[2] * a + b, s[3] = s[3] * a + b;                              \
-      s[4] = s[4] * a + b, s[5] = s[5] * a + b, s[6] = s[6] * a + b, s[7] = s[7] * a + b;                              \
-      s[8] = s[8] * a + b, s[9] = s[9] * a + b, s[10] = s[10] * a + b, s[11] = s[11] * a + b;                          \
-    }                                                                                                                  \
-    for (int i = 0; i < PEAK_SUMS; i++)                                                                                \
-      all += s[i];                                                                                                     \
-    return all[0];                                                                                                     \
-  }
-
-PEAK(peak_baseline, 16, )
-#if defined(__x86_64__)
-PEAK(peak_avx2, 32, __attribute__((target("avx2,fma"))))
-PEAK(peak_avx512, 64, __attribute__((target("avx512f"))))
-#endif
-
-/* GFLOP/s of one core, the best of a few tries. */
-static double measure_peak(clockid_t clock) {
-  float (*loop)(void) = peak_baseline;
-  double lanes = 4, best = 0;
-#if defined(__x86_64__)
-  if (tutti_cpu_detect() == TUTTI_CPU_AVX2)
-    loop = peak_avx2, lanes = 8;
-  if (tutti_cpu_detect() == TUTTI_CPU_AVX512)
-    loop = peak_avx512, lanes = 16;
-#endif
-  volatile float sink = 0; /* so that the loop is not dropped */
-  for (int i = 0; i < 20; i++) {
-    double begin = seconds_on(clock);
-    sink += loop();
-    double rate = 2e-9 * PEAK_LOOPS * PEAK_SUMS * lanes / (seconds_on(clock) - begin);
-    best = rate > best ? rate : best;
-  }
-  (void)sink;
-  return best;
-}
+#include "bench.h"
 
 /* --- the work --- */
 
@@ -82,7 +24,7 @@ struct watch {
 
 static bool watch_epoch(void *argument, const struct tutti_epoch *epoch) {
   struct watch *watch = argument;
-  watch->end = seconds_on(watch->clock);
+  watch->end = bench_seconds(watch->clock);
   watch->steps = epoch->steps;
   if (epoch->epoch == 1) {
     watch->begin = watch->end;
@@ -140,9 +82,9 @@ static enum tutti_status run(tutti_context *context, const struct tutti_task *ta
                           .train = rows,
                           .progress = watch_epoch,
                           .progress_argument = &watch};
-  double peak = measure_peak(clock);
+  double peak = bench_peak(clock);
   TUTTI_TRY_OUT(context, backend_cpu_train(context, backend_cpu_kernels(tutti_cpu_detect()), &job, &outcome));
-  double after = measure_peak(clock);
+  double after = bench_peak(clock);
   peak = after > peak ? after : peak;
   double steps = (double)(watch.steps - watch.begin_steps) / (watch.end - watch.begin);
   double rate = steps * 3e-9 * tutti_network_flops(network) * work[2];

@@ -1,0 +1,329 @@
+/* train-darts.c - a training step of networks of DARTS cells in backend cpu.
+
+   train-darts [--cells N] [--channels N] [--size N] [--inputs N] [--batch N] [--seconds S] [--wall] [--breakdown]
+               [GENOTYPE]...
+
+   A genotype is 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8 of
+   the reduction cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. Without any, four are drawn. The networks are those of
+   train_darts_torch.py: a stem of 3 x channels, reductions at a third and two thirds, a mean over all pixels, 10 classes;
+   SGD with momentum and weight decay, cross-entropy. One line a genotype: its number, parameters, MiB of the step's
+   memory, milliseconds a step, and the share of the core's peak of multiply-adds. --breakdown: time by op, each with the
+   arithmetic and the traffic that it cannot do without, as shares of what the core can do (breakdown.h). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../backends/cpu/cpu_impl.h"
+#include "breakdown.h"
+
+/* --- genotypes --- */
+
+enum { NODES = 4, EDGES = 2 * NODES };
+static const char *const edge_ops[] = {"max3", "avg3", "skip", "sep3", "sep5", "dil3", "dil5", NULL};
+
+struct edge {
+  uint32_t input;
+  int op;
+};
+struct genotype {
+  struct edge cells[2][EDGES]; /* normal, reduction */
+};
+
+static struct genotype draw_genotype(uint64_t index) {
+  struct genotype g;
+  struct tutti_random random;
+  tutti_random_init(&random, 1, "genotype", index);
+  for (int cell = 0; cell < 2; cell++)
+    for (uint32_t node = 0; node < NODES; node++) {
+      struct edge *pair = &g.cells[cell][2 * node];
+      pair[0].input = (uint32_t)tutti_random_below(&random, node + 2);
+      pair[1].input = (pair[0].input + 1 + (uint32_t)tutti_random_below(&random, node + 1)) % (node + 2);
+      pair[0].op = (int)tutti_random_below(&random, 7);
+      pair[1].op = (int)tutti_random_below(&random, 7);
+    }
+  return g;
+}
+
+static bool parse_genotype(const char *text, struct genotype *g) {
+  for (int e = 0; e < 2 * EDGES; e++) {
+    char name[8];
+    int used = 0, op = 0;
+    struct edge *edge = &g->cells[e / EDGES][e % EDGES];
+    if (sscanf(text, "%u:%7[a-z0-9]%n", &edge->input, name, &used) != 2 || edge->input >= (uint32_t)(e % EDGES) / 2 + 2)
+      return false;
+    while (edge_ops[op] && strcmp(edge_ops[op], name) != 0)
+      op++;
+    if (!edge_ops[op])
+      return false;
+    edge->op = op;
+    text += used + (text[used] == ',');
+  }
+  return *text == 0;
+}
+
+/* --- networks --- */
+
+struct maker {
+  tutti_context *context;
+  tutti_network *network;
+  enum tutti_status status;
+};
+
+static uint32_t add(struct maker *m, enum tutti_op op, size_t count, const uint32_t *inputs,
+                    const struct tutti_attributes *attributes) {
+  uint32_t layer = 0;
+  if (m->status == TUTTI_OK)
+    m->status = tutti_network_add(m->context, m->network, op, NULL, count, inputs, attributes, &layer);
+  return layer;
+}
+
+static uint32_t relu(struct maker *m, uint32_t x) {
+  struct tutti_attributes a = tutti_attributes_default();
+  a.activation = TUTTI_ACTIVATION_RELU;
+  return add(m, TUTTI_OP_ACTIVATION, 1, &x, &a);
+}
+
+static uint32_t norm(struct maker *m, uint32_t x) { return add(m, TUTTI_OP_BATCH_NORM, 1, &x, NULL); }
+
+static uint32_t conv(struct maker *m, uint32_t x, int32_t units, int32_t kernel, int32_t stride, int32_t dilation,
+                     int32_t groups) {
+  struct tutti_attributes a = tutti_attributes_default();
+  a.units = units;
+  a.kernel_height = a.kernel_width = kernel;
+  a.stride = stride;
+  a.dilation = dilation;
+  a.groups = groups;
+  a.bias = false;
+  return add(m, TUTTI_OP_CONV2D, 1, &x, &a);
+}
+
+/* ReLU, depthwise, pointwise, batch norm. */
+static uint32_t separable(struct maker *m, uint32_t x, int32_t units, int32_t kernel, int32_t stride,
+                          int32_t dilation) {
+  uint32_t across = conv(m, relu(m, x), units, kernel, stride, dilation, units);
+  return norm(m, conv(m, across, units, 1, 1, 1, 1));
+}
+
+static uint32_t reduce(struct maker *m, uint32_t x, int32_t units) {
+  struct tutti_attributes a = tutti_attributes_default();
+  uint32_t input = relu(m, x);
+  a.units = units;
+  return norm(m, add(m, TUTTI_OP_FACTORISED_REDUCE, 1, &input, &a));
+}
+
+static uint32_t pool(struct maker *m, enum tutti_op op, uint32_t x, int32_t stride) {
+  struct tutti_attributes a = tutti_attributes_default();
+  a.kernel_height = a.kernel_width = 3;
+  a.stride = stride;
+  return add(m, op, 1, &x, &a);
+}
+
+static uint32_t edge_op(struct maker *m, int op, uint32_t x, int32_t units, int32_t stride) {
+  switch (op) {
+  case 0:
+    return pool(m, TUTTI_OP_MAX_POOL, x, stride);
+  case 1:
+    return pool(m, TUTTI_OP_AVERAGE_POOL, x, stride);
+  case 2:
+    return stride == 1 ? x : reduce(m, x, units);
+  case 3:
+  case 4:
+    return separable(m, separable(m, x, units, op == 3 ? 3 : 5, stride, 1), units, op == 3 ? 3 : 5, 1, 1);
+  default:
+    return separable(m, x, units, op == 5 ? 3 : 5, stride, 2);
+  }
+}
+
+static uint32_t cell(struct maker *m, const struct edge *edges, uint32_t before, uint32_t last, int32_t units,
+                     bool reduction, bool after_reduction) {
+  uint32_t states[2 + NODES];
+  states[0] = after_reduction ? reduce(m, before, units) : norm(m, conv(m, relu(m, before), units, 1, 1, 1, 1));
+  states[1] = norm(m, conv(m, relu(m, last), units, 1, 1, 1, 1));
+  for (int node = 0; node < NODES; node++) {
+    uint32_t pair[2];
+    for (int e = 0; e < 2; e++) {
+      const struct edge *edge = &edges[2 * node + e];
+      pair[e] = edge_op(m, edge->op, states[edge->input], units, reduction && edge->input < 2 ? 2 : 1);
+    }
+    states[2 + node] = add(m, TUTTI_OP_ADD, 2, pair, NULL);
+  }
+  return add(m, TUTTI_OP_CONCAT, NODES, states + 2, NULL);
+}
+
+struct setting {
+  int cells, channels, size, inputs, batch;
+  double seconds;
+  bool wall, breakdown;
+};
+
+static enum tutti_status make_network(tutti_context *context, const struct setting *s, const struct tutti_task *task,
+                                      const struct genotype *genotype, tutti_network **network) {
+  struct maker m = {.context = context};
+  TUTTI_TRY(context, tutti_network_create(context, task->input, &m.network));
+  *network = m.network;
+  int32_t units = s->channels;
+  uint32_t before = norm(&m, conv(&m, 0, 3 * units, 3, 1, 1, 1)), last = before;
+  bool after_reduction = false;
+  for (int c = 0; c < s->cells; c++) {
+    bool reduction = c == s->cells / 3 || c == 2 * s->cells / 3;
+    units *= reduction ? 2 : 1;
+    uint32_t next = cell(&m, genotype->cells[reduction], before, last, units, reduction, after_reduction);
+    before = last;
+    last = next;
+    after_reduction = reduction;
+  }
+  uint32_t mean = add(&m, TUTTI_OP_GLOBAL_POOL, 1, &last, NULL);
+  TUTTI_TRY(context, m.status);
+  return tutti_network_add_head(context, m.network, mean, task);
+}
+
+/* --- steps --- */
+
+static double step(struct cpu_plan *plan, struct cpu_stepper *stepper, struct cpu_draws *draws, size_t rows,
+                   struct breakdown *breakdown) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    breakdown_begin(breakdown);
+    backend_cpu_forward_node(plan, i, rows, draws);
+    breakdown_end(breakdown, plan, i, rows, false);
+  }
+  double loss = backend_cpu_loss(plan, rows, true);
+  for (size_t i = plan->node_count; i-- > 0;) {
+    breakdown_begin(breakdown);
+    backend_cpu_backward_node(plan, i, rows);
+    breakdown_end(breakdown, plan, i, rows, true);
+  }
+  breakdown_begin(breakdown);
+  backend_cpu_step(stepper, 0.025);
+  breakdown_end_step(breakdown, plan);
+  draws->step = stepper->steps;
+  return loss;
+}
+
+static enum tutti_status run(tutti_context *context, const struct setting *s, const struct tutti_task *task,
+                             const tutti_split *split, const struct genotype *genotype, size_t index) {
+  const struct cpu_config config = {.optimiser = CPU_SGD, .learning_rate = 0.025, .momentum = 0.9, .l2 = 1.5e-4};
+  clockid_t clock = s->wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID;
+  struct breakdown *breakdown = NULL;
+  tutti_network *network = NULL;
+  struct cpu_plan *plan = NULL;
+  struct cpu_stepper *stepper = NULL;
+  uint32_t *rows = NULL;
+  enum tutti_status status;
+  unsigned kept = backend_cpu_enter();
+  size_t batch = (size_t)s->batch, steps = 0;
+  TUTTI_TRY_OUT(context, make_network(context, s, task, genotype, &network));
+  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, backend_cpu_kernels(tutti_cpu_detect()), network, task, batch,
+                                                 true, &plan));
+  backend_cpu_weights_draw(plan, &config, index);
+  backend_cpu_decays(plan, &config);
+  TUTTI_TRY_OUT(context, backend_cpu_stepper_create(context, plan, &config, &stepper));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, batch, sizeof *rows, &rows));
+  for (size_t i = 0; i < batch; i++)
+    rows[i] = (uint32_t)i;
+  if (s->breakdown)
+    TUTTI_TRY_OUT(context, breakdown_create(context, &breakdown));
+  struct cpu_draws draws = {.drop = true};
+  double peak = bench_peak(clock);
+  backend_cpu_gather(plan, split, batch, rows, NULL, true);
+  double first = step(plan, stepper, &draws, batch, NULL), last = first, begin = bench_seconds(clock), end;
+  do {
+    backend_cpu_gather(plan, split, batch, rows, NULL, true);
+    last = step(plan, stepper, &draws, batch, breakdown);
+    steps++;
+    end = bench_seconds(clock);
+  } while (end - begin < s->seconds);
+  double took = (end - begin) / (double)steps, flops = 3 * tutti_network_flops(network) * (double)batch;
+  printf("%zu %zu %zu %.1f %.2f %.3f %.3f\n", index, tutti_network_parameters(network), plan->bytes >> 20, 1e3 * took,
+         1e-9 * flops / took / peak, first, last);
+  if (breakdown)
+    breakdown_print(breakdown, steps, peak);
+  (void)fflush(stdout);
+out:
+  breakdown_destroy(breakdown);
+  tutti_free(rows);
+  backend_cpu_stepper_destroy(stepper);
+  backend_cpu_plan_destroy(plan);
+  tutti_network_destroy(network);
+  backend_cpu_leave(kept);
+  return status;
+}
+
+static enum tutti_status make_rows(tutti_context *context, const struct setting *s, const struct tutti_task *task,
+                                   tutti_split **split) {
+  size_t numbers = (size_t)s->size * (size_t)s->size * (size_t)s->inputs, batch = (size_t)s->batch;
+  float *x = NULL;
+  int32_t *labels = NULL;
+  enum tutti_status status;
+  struct tutti_random random;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, batch * numbers, sizeof *x, &x));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, batch, sizeof *labels, &labels));
+  tutti_random_init(&random, 0, "rows", 0);
+  tutti_random_fill_normal(&random, batch * numbers, 0, 1, x);
+  for (size_t r = 0; r < batch; r++)
+    labels[r] = (int32_t)tutti_random_below(&random, 10);
+  TUTTI_TRY_OUT(context, tutti_split_create(context, "train", batch, task->input, 10, x, NULL, labels, split));
+out:
+  tutti_free(x);
+  tutti_free(labels);
+  return status;
+}
+
+/* --- the command line --- */
+
+static int parse(int count, char **arguments, struct setting *s) {
+  const struct {
+    const char *name;
+    int *value;
+  } numbers[] = {{"--cells", &s->cells},
+                 {"--channels", &s->channels},
+                 {"--size", &s->size},
+                 {"--inputs", &s->inputs},
+                 {"--batch", &s->batch}};
+  int at = 1;
+  for (; at < count && strncmp(arguments[at], "--", 2) == 0; at++) {
+    if (strcmp(arguments[at], "--wall") == 0)
+      s->wall = true;
+    else if (strcmp(arguments[at], "--breakdown") == 0)
+      s->breakdown = true;
+    else if (at + 1 < count && strcmp(arguments[at], "--seconds") == 0)
+      s->seconds = atof(arguments[++at]);
+    else
+      for (size_t i = 0; i < 5; i++)
+        if (at + 1 < count && strcmp(arguments[at], numbers[i].name) == 0) {
+          *numbers[i].value = atoi(arguments[++at]);
+          break;
+        }
+  }
+  return at;
+}
+
+int main(int count, char **arguments) {
+  struct setting s = {.cells = 5, .channels = 8, .size = 28, .inputs = 1, .batch = 100, .seconds = 1};
+  int at = parse(count, arguments, &s), genotypes = count > at ? count - at : 4;
+  tutti_context *context;
+  tutti_split *split = NULL;
+  if (tutti_context_create(&context) != TUTTI_OK)
+    return 1;
+  struct tutti_task task = {.size = sizeof task,
+                            .kind = TUTTI_TASK_CLASSIFICATION,
+                            .input = {s.size, s.size, s.inputs},
+                            .outputs = 10,
+                            .train_rows = (size_t)s.batch,
+                            .head = TUTTI_OP_HEAD_SOFTMAX,
+                            .head_attributes = tutti_attributes_default()};
+  enum tutti_status status = make_rows(context, &s, &task, &split);
+  for (int i = 0; status == TUTTI_OK && i < genotypes; i++) {
+    struct genotype genotype = draw_genotype((uint64_t)i);
+    if (count > at && !parse_genotype(arguments[at + i], &genotype)) {
+      (void)fprintf(stderr, "not a genotype of 16 edges \"input:op\": %s\n", arguments[at + i]);
+      status = TUTTI_ERROR_USAGE;
+    } else {
+      status = run(context, &s, &task, split, &genotype, (size_t)i);
+    }
+  }
+  if (status != TUTTI_OK && tutti_error_message(context)[0])
+    (void)fprintf(stderr, "%s\n", tutti_error_message(context));
+  tutti_split_destroy(split);
+  tutti_context_destroy(context);
+  return status != TUTTI_OK;
+}
