@@ -8,6 +8,8 @@
 #include "kernels_impl.h"
 #include "window_impl.h"
 
+#include <math.h>
+
 /* Calls body with `at` among the floats and `c` within the period, for `size` floats, a multiple of 8. */
 #define CPU_FOR_PERIODS(size, period, ...)                                                                             \
   do {                                                                                                                 \
@@ -24,18 +26,23 @@
       });                                                                                                              \
   } while (0)
 
-static void affine(size_t size, size_t period, const float *x, const float *scale_by, const float *shift,
-                   bool accumulate, float *y) {
-  if (accumulate)
-    CPU_FOR_PERIODS(size, period,
-                    v_store_lanes(y + at,
-                                  v_load_lanes(y + at, LANES) +
-                                      v_fma(v_load_lanes(x + at, LANES), v_load(scale_by + c), v_load(shift + c)),
-                                  LANES));
+static void affine(const struct cpu_affine *a, size_t size, const float *x, bool accumulate, float *y) {
+  const vec least = a->relu ? v_zero() : v_set(-INFINITY);
+  if (!a->scale)
+    CPU_FOR_LANES(i, size, {
+      vec value = v_max(least, v_load_lanes(x + i, LANES));
+      if (accumulate)
+        value = value + v_load_lanes(y + i, LANES);
+      v_store_lanes(y + i, value, LANES);
+    });
   else
-    CPU_FOR_PERIODS(
-        size, period,
-        v_store_lanes(y + at, v_fma(v_load_lanes(x + at, LANES), v_load(scale_by + c), v_load(shift + c)), LANES));
+    CPU_FOR_PERIODS(size, a->period, {
+      vec value = v_fma(v_load_lanes(x + at, LANES), v_load(a->scale + c), v_load(a->shift + c));
+      value = v_max(least, value);
+      if (accumulate)
+        value = value + v_load_lanes(y + at, LANES);
+      v_store_lanes(y + at, value, LANES);
+    });
 }
 
 /* Where a vector of sums ends at `at`: all lanes, or, where the floats end within a period, those that are left. */

@@ -1,7 +1,8 @@
-/* conv.c - convolutions, image by image: depthwise ones directly, others as products of patches. Pointwise ones are the
-   dense layers of step.c, with a row for each pixel.
+/* conv.c - convolutions, some images at a time: pointwise ones as products, depthwise ones directly, others as products of
+   patches.
 
-   A factorised reduction is one convolution with two taps, a pixel and the next down and right; each half of its units
+   A depthwise convolution in front of a pointwise one is made for these images, used, and forgotten; backward likewise. A
+   factorised reduction is one convolution with two taps, a pixel and the next down and right; each half of its units
    sees one of them, so that its weights are spread over a matrix of two blocks first. */
 #include "cpu_impl.h"
 
@@ -48,33 +49,114 @@ static struct cpu_window conv_turned(const struct cpu_window *w) {
   return turned;
 }
 
-static void depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, const float *x, float *y) {
-  const struct cpu_window *w = &node->window;
-  struct cpu_pad pad = conv_pad(w);
-  plan->kernels->pad(&pad, x, plan->scratch.padded);
-  plan->kernels->depthwise(w, plan->scratch.padded, plan->weights + node->weight, plan->segments[node->segment].ld,
-                           conv_bias(plan, node), false, y);
+static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }
+
+static size_t weights_ld(const struct cpu_plan *plan, const struct cpu_node *node) {
+  return plan->segments[node->segment].ld;
 }
 
+/* Some images, from what `read` gave. */
+static void depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t count, const float *x,
+                              float *y) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  struct cpu_pad pad = conv_pad(&node->window);
+  struct cpu_depthwise work = {.window = node->window,
+                               .weights = plan->weights + node->weight,
+                               .ldw = weights_ld(plan, node),
+                               .bias = conv_bias(plan, node)};
+  for (size_t i = 0; i < count; i++) {
+    plan->kernels->pad(&pad, x + i * image_size(source), plan->scratch.padded);
+    plan->kernels->depthwise(&work, plan->scratch.padded, y + i * image_size(node));
+  }
+}
+
+/* The kernel turned, for depthwise_backward. */
 static void depthwise_turn(struct cpu_plan *plan, const struct cpu_node *node) {
-  size_t ld = plan->segments[node->segment].ld, taps = node->tap_count;
+  size_t ld = weights_ld(plan, node), taps = node->tap_count;
   for (size_t t = 0; t < taps; t++)
     memcpy(plan->scratch.weights + t * ld, plan->weights + node->weight + (taps - 1 - t) * ld, ld * sizeof(float));
 }
 
-static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *node, const float *x, const float *g,
-                               float *to) {
+/* Gradients from those of some images of the output; x is what was read. */
+static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                               const float *x, const float *gradient) {
   const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_window *w = &node->window;
-  struct cpu_pad pad = conv_pad(w), spread = conv_spread(w);
-  struct cpu_window turned = conv_turned(w);
-  size_t ld = plan->segments[node->segment].ld;
-  plan->kernels->pad(&pad, x, plan->scratch.padded);
-  plan->kernels->depthwise_weights(w, plan->scratch.padded, g, plan->gradients + node->weight, ld);
-  if (!edge->gradient)
-    return;
-  plan->kernels->pad(&spread, g, plan->scratch.padded_gradient);
-  plan->kernels->depthwise(&turned, plan->scratch.padded_gradient, plan->scratch.weights, ld, NULL, !edge->first, to);
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  struct cpu_pad pad = conv_pad(&node->window), spread = conv_spread(&node->window);
+  struct cpu_depthwise work = {.window = conv_turned(&node->window),
+                               .weights = plan->scratch.weights,
+                               .ldw = weights_ld(plan, node),
+                               .accumulate = !edge->first};
+  for (size_t i = 0; i < count; i++) {
+    const float *image = x + i * image_size(source), *g = gradient + i * image_size(node);
+    plan->kernels->pad(&pad, image, plan->scratch.padded);
+    plan->kernels->depthwise_weights(&node->window, plan->scratch.padded, g, plan->gradients + node->weight, work.ldw);
+    if (!edge->gradient)
+      continue;
+    plan->kernels->pad(&spread, g, plan->scratch.padded_gradient);
+    work.mask = edge->relu ? image : NULL;
+    plan->kernels->depthwise(&work, plan->scratch.padded_gradient, source->gradient + (first + i) * image_size(source));
+  }
+}
+
+/* --- pointwise --- */
+
+/* What a pointwise convolution multiplies; of a depthwise one in front of it, also what that one read. */
+static const float *pointwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                                   const float **under) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  if (!source->through)
+    return backend_cpu_read(plan, edge, first, count);
+  *under = backend_cpu_read(plan, &source->edges[0], first, count);
+  depthwise_forward(plan, source, count, *under, plan->scratch.across);
+  return plan->scratch.across;
+}
+
+static void pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                              float *y) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  const float *under;
+  struct cpu_gemm product = {.m = count * node->pixels,
+                             .n = backend_cpu_columns(node),
+                             .k = source->width,
+                             .a = pointwise_read(plan, node, first, count, &under),
+                             .a_row = source->ld,
+                             .a_column = 1,
+                             .b = plan->weights + node->weight,
+                             .ldb = weights_ld(plan, node),
+                             .c = y,
+                             .ldc = node->ld,
+                             .bias = conv_bias(plan, node)};
+  plan->kernels->gemm(&product);
+}
+
+static void pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                               const float *gradient) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  const float *under = NULL, *x = pointwise_read(plan, node, first, count, &under);
+  float *to = source->through ? plan->scratch.across_gradient : source->gradient + first * image_size(source);
+  struct cpu_product product = {.rows = count * node->pixels,
+                                .inputs = source->width,
+                                .units = node->width,
+                                .weight_columns = backend_cpu_columns(node),
+                                .ldw = weights_ld(plan, node),
+                                .x = x,
+                                .ldx = source->ld,
+                                .gradient = gradient,
+                                .ldg = node->ld,
+                                .weights = plan->weights + node->weight,
+                                .weight_gradient = plan->gradients + node->weight,
+                                .to = edge->gradient ? to : NULL,
+                                .mask = edge->relu ? x : NULL,
+                                .mask_sum = true,
+                                .columns = source->ld,
+                                .accumulate = !edge->first,
+                                .accumulate_weights = true};
+  backend_cpu_product_gradients(plan, &product);
+  if (source->through && edge->gradient)
+    depthwise_backward(plan, source, first, count, under, to);
 }
 
 /* --- patches --- */
@@ -84,7 +166,7 @@ static const float *patch_weights(struct cpu_plan *plan, const struct cpu_node *
   const float *weights = plan->weights + node->weight;
   if (node->op != TUTTI_OP_FACTORISED_REDUCE)
     return weights;
-  size_t ld = plan->segments[node->segment].ld, half = node->width / 2;
+  size_t ld = weights_ld(plan, node), half = node->width / 2;
   float *spread = plan->scratch.weights;
   memset(spread, 0, 2 * source->width * ld * sizeof *spread);
   for (size_t c = 0; c < source->width; c++) {
@@ -96,7 +178,7 @@ static const float *patch_weights(struct cpu_plan *plan, const struct cpu_node *
 
 /* The gradient of spread weights, back in place. */
 static void gather_halves(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source) {
-  size_t ld = plan->segments[node->segment].ld, half = node->width / 2;
+  size_t ld = weights_ld(plan, node), half = node->width / 2;
   const float *spread = plan->scratch.weight_gradients;
   float *gradient = plan->gradients + node->weight;
   for (size_t c = 0; c < source->width; c++) {
@@ -120,6 +202,7 @@ static struct cpu_patches conv_patches(const struct cpu_node *node, const struct
                               .tap_count = node->tap_count};
 }
 
+/* One image. */
 static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
                             const float *weights, const float *x, float *y) {
   const struct cpu_window *w = &node->window;
@@ -136,7 +219,7 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
                                .a_row = patches.ldo,
                                .a_column = 1,
                                .b = weights,
-                               .ldb = plan->segments[node->segment].ld,
+                               .ldb = weights_ld(plan, node),
                                .c = y + at * w->out_width * node->ld,
                                .ldc = node->ld,
                                .bias = conv_bias(plan, node)};
@@ -149,7 +232,7 @@ static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node,
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
   struct cpu_pad pad = conv_pad(w);
-  size_t rows = backend_cpu_patch_rows(node, source), ld = plan->segments[node->segment].ld;
+  size_t rows = backend_cpu_patch_rows(node, source), ld = weights_ld(plan, node);
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   if (edge->gradient)
@@ -178,7 +261,7 @@ static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node,
                              plan->scratch.padded_gradient + at * patches.row_step);
   }
   if (edge->gradient)
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, !edge->first, to);
+    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? x : NULL, !edge->first, to);
 }
 
 /* --- groups --- */
@@ -203,7 +286,7 @@ static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cp
                                     const struct cpu_node *source) {
   size_t groups = (size_t)node->layer->attributes.groups;
   return (struct grouped){
-      .in_group = source->width / groups, .out_group = node->width / groups, .ld = plan->segments[node->segment].ld};
+      .in_group = source->width / groups, .out_group = node->width / groups, .ld = weights_ld(plan, node)};
 }
 
 static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
@@ -240,50 +323,93 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
       }
   } while (grouped_next(node, &g));
   if (edge->gradient)
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, !edge->first, to);
+    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? x : NULL, !edge->first, to);
 }
 
 /* --- all images --- */
 
-void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count,
+                         const float *weights) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  const float *weights = node->form == CPU_PATCHES ? patch_weights(plan, node, source) : NULL;
-  for (size_t r = 0; r < rows; r++) {
-    const float *x = source->value + r * source->pixels * source->ld;
-    float *y = node->value + r * node->pixels * node->ld;
-    if (node->form == CPU_DEPTHWISE)
-      depthwise_forward(plan, node, x, y);
-    else if (node->form == CPU_PATCHES)
+  float *y = node->value + first * image_size(node);
+  if (node->form == CPU_POINTWISE) {
+    pointwise_forward(plan, node, first, count, y);
+    return;
+  }
+  const float *x = backend_cpu_read(plan, &node->edges[0], first, count);
+  if (node->form == CPU_DEPTHWISE) {
+    depthwise_forward(plan, node, count, x, y);
+    return;
+  }
+  for (size_t i = 0; i < count; i++, x += image_size(source), y += image_size(node))
+    if (node->form == CPU_PATCHES)
       patches_forward(plan, node, source, weights, x, y);
     else
       grouped_forward(plan, node, source, x, y);
+}
+
+void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  const float *weights = node->form == CPU_PATCHES ? patch_weights(plan, node, source) : NULL;
+  size_t block = backend_cpu_block(plan, node);
+  for (size_t first = 0; first < rows; first += block) {
+    size_t count = rows - first < block ? rows - first : block;
+    conv_forward(plan, node, first, count, weights);
+    if (training && node->norm != CPU_NONE)
+      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], node->value + first * image_size(node),
+                              count * node->pixels);
   }
+}
+
+static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count,
+                          const float *weights) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  const float *g = backend_cpu_read_gradient(plan, node, first, count);
+  if (node->bias != CPU_NONE) {
+    plan->kernels->column_sums(count * node->pixels, backend_cpu_columns(node), g, node->ld, plan->scratch.row);
+    plan->kernels->add(backend_cpu_columns(node), plan->scratch.row, plan->gradients + node->bias);
+  }
+  if (node->form == CPU_POINTWISE) {
+    pointwise_backward(plan, node, first, count, g);
+    return;
+  }
+  const float *x = backend_cpu_read(plan, edge, first, count);
+  if (node->form == CPU_DEPTHWISE) {
+    depthwise_backward(plan, node, first, count, x, g);
+    return;
+  }
+  float *to = edge->gradient ? source->gradient + first * image_size(source) : NULL;
+  for (size_t i = 0; i < count; i++, x += image_size(source), g += image_size(node)) {
+    if (node->form == CPU_PATCHES)
+      patches_backward(plan, node, source, weights, x, g, to);
+    else
+      grouped_backward(plan, node, source, x, g, to);
+    to = to ? to + image_size(source) : NULL;
+  }
+}
+
+static void clear_gradients(struct cpu_plan *plan, const struct cpu_node *node) {
+  const struct cpu_segment *segment = &plan->segments[node->segment];
+  memset(plan->gradients + node->weight, 0, segment->rows * segment->ld * sizeof(float));
+  if (node->bias != CPU_NONE)
+    memset(plan->gradients + node->bias, 0, segment->ld * sizeof(float));
 }
 
 void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  const struct cpu_segment *segment = &plan->segments[node->segment];
   const float *weights = node->form == CPU_PATCHES ? patch_weights(plan, node, source) : NULL;
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
-  memset(plan->gradients + node->weight, 0, segment->rows * segment->ld * sizeof(float));
+  size_t block = backend_cpu_block(plan, node);
+  clear_gradients(plan, node);
+  if (source->through)
+    clear_gradients(plan, source);
   if (reduce)
-    memset(plan->scratch.weight_gradients, 0, 2 * segment->rows * segment->ld * sizeof(float));
-  if (node->form == CPU_DEPTHWISE)
-    depthwise_turn(plan, node);
-  for (size_t r = 0; r < rows; r++) {
-    const float *x = source->value + r * source->pixels * source->ld;
-    const float *g = node->gradient + r * node->pixels * node->ld;
-    float *to = source->gradient ? source->gradient + r * source->pixels * source->ld : NULL;
-    if (node->form == CPU_DEPTHWISE)
-      depthwise_backward(plan, node, x, g, to);
-    else if (node->form == CPU_PATCHES)
-      patches_backward(plan, node, source, weights, x, g, to);
-    else
-      grouped_backward(plan, node, source, x, g, to);
-  }
+    memset(plan->scratch.weight_gradients, 0, 2 * source->width * weights_ld(plan, node) * sizeof(float));
+  if (node->form == CPU_DEPTHWISE || source->through)
+    depthwise_turn(plan, source->through ? source : node);
+  for (size_t first = 0; first < rows; first += block)
+    conv_backward(plan, node, first, rows - first < block ? rows - first : block, weights);
   if (reduce)
     gather_halves(plan, node, source);
-  if (node->bias != CPU_NONE)
-    plan->kernels->column_sums(rows * node->pixels, backend_cpu_columns(node), node->gradient, node->ld,
-                               plan->gradients + node->bias);
 }

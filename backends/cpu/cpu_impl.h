@@ -1,6 +1,8 @@
 /* cpu_impl.h - the parts of the cpu backend and what they share.
 
-   plan.c     a network's nodes, and one block of memory for all that a step needs
+   plan.c     a network's nodes
+   memory.c   one block of memory for all that a step needs
+   view.c     what ops on images read
    step.c     forward and backward through the plan
    conv.c     convolutions
    pool.c     pools, and changes of layout
@@ -61,6 +63,7 @@ struct cpu_edge {
   uint32_t source;
   bool gradient; /* goes backward along it */
   bool first;    /* backward, nobody wrote the source's gradient before: store, do not add */
+  bool relu;     /* reads no negative numbers: takes 0 for them */
   bool mask;     /* backward, the last to write, and a product: takes the source's ReLU along */
 };
 
@@ -73,18 +76,19 @@ struct cpu_segment {
   float decay; /* the gradient of its L2: decay * w */
 };
 
-/* How a convolution is computed. A pointwise one is dense. */
+/* How a convolution is computed. */
 enum cpu_form {
+  CPU_POINTWISE, /* as a dense layer, with a row for each pixel */
   CPU_DEPTHWISE, /* channel by channel */
   CPU_PATCHES,   /* as a product of what lies under the taps; also a factorised reduction, as one of two taps */
   CPU_GROUPED    /* in groups of several channels: plain loops */
 };
 
-enum { CPU_STATISTICS = 6, CPU_SCRATCH = 6 };
+enum { CPU_STATISTICS = 8 };
 
 struct cpu_node {
   const struct tutti_layer *layer;
-  enum tutti_op op;                 /* as it is computed: dense for a pointwise convolution */
+  enum tutti_op op;                 /* as it is computed: dense for a convolution of one pixel */
   enum tutti_activation activation; /* after the op, in place */
   size_t pixels;    /* an image is a table with a row for each pixel: [rows * pixels][ld]; 1 for tables */
   size_t width, ld; /* channels of a pixel or features of a row, and the floats that they take */
@@ -98,11 +102,18 @@ struct cpu_node {
   struct cpu_window window;    /* of convolutions and pools */
   size_t *taps;                /* [tap_count], of CPU_PATCHES and CPU_GROUPED: floats from a window's first pixel */
   size_t tap_count;
+  size_t reader, reader_count; /* the last node that reads it, and how many do */
+  bool lazy;                   /* batch norm whose readers apply it: its values are those of its source */
+  bool through;                /* depthwise, and made anew by its reader, a pointwise convolution; not stored */
+  size_t norm;       /* the lazy batch norm that alone reads it, from whose gradient its own follows; CPU_NONE */
+  size_t shares;     /* the sum whose gradient is also its own; CPU_NONE */
   float *value;      /* [rows * pixels][ld] */
-  float *gradient;   /* [rows * pixels][ld], shared with nodes whose gradient lives at another time */
+  float *gradient;   /* [rows * pixels][ld] */
   float *slope;      /* [rows * pixels][ld], of activations that keep their derivative */
   float *mask;       /* dropout's: [rows * pixels][ld], of whole channels [rows][ld to 16], of paths [rows] */
   float *statistics; /* [CPU_STATISTICS][period], batch norm's (norm.c) */
+  double *totals;    /* [2][ld], its sums over the batch */
+  size_t gathered;   /* pixels that they are of */
 };
 #define CPU_NONE SIZE_MAX
 
@@ -113,11 +124,20 @@ struct cpu_head_arrays {
   int32_t *labels;                                  /* [rows], gathered */
 };
 
-/* What convolutions and pools need while they work on one image; one place serves all nodes, and stays in cache. */
+/* What ops on images need while they work on some of them; one place serves all nodes, and stays in cache. */
 struct cpu_scratch {
+  float *view, *gradient;          /* what is read (view.c) */
+  float *across, *across_gradient; /* outputs of a depthwise convolution that is not stored */
   float *padded, *padded_gradient; /* an image with its padding */
   float *patches, *patch_gradients;
   float *weights, *weight_gradients; /* as the form needs them */
+  float *transposed;                 /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of weights */
+  float *row;                        /* [ld] */
+};
+
+/* Floats of each. */
+struct cpu_scratch_sizes {
+  size_t view, gradient, across, padded, padded_gradient, patches, weights, transposed, row;
 };
 
 struct cpu_plan {
@@ -136,9 +156,7 @@ struct cpu_plan {
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points behind the rows of a step */
   float *arena, *weights, *gradients;
-  float *transposed; /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of some layer's weights */
   struct cpu_scratch scratch;
-  double *sums; /* [2][ld] of batch norm */
   struct cpu_head_arrays head;
 };
 
@@ -152,6 +170,22 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
                                           const tutti_network *network, const struct tutti_task *task, size_t rows,
                                           bool training, struct cpu_plan **plan);
 void backend_cpu_plan_destroy(struct cpu_plan *plan);
+/* Give the arrays of a plan their places. TUTTI_ERROR_MEMORY: more is needed than there is; both in MiB. */
+enum tutti_status backend_cpu_plan_place(tutti_context *context, struct cpu_plan *plan, bool training);
+enum tutti_status backend_cpu_memory_check(tutti_context *context, size_t bytes, size_t rows);
+bool backend_cpu_is_head(enum tutti_op op);
+
+/* Images that an op works on at once. */
+size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node);
+/* What an edge reads of images [first, first + count), into `out` or added to it. */
+void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
+                      bool accumulate, float *out);
+/* The same where it lies, or in plan->scratch.view. */
+const float *backend_cpu_read(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count);
+/* The gradient of a node's images where it lies, or in plan->scratch.gradient. */
+const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
+                                       size_t count);
+
 /* Floats of a row of `width` numbers. */
 size_t backend_cpu_ld(size_t width);
 /* Floats of one period of a node's channels (channel_impl.h). */
@@ -192,6 +226,7 @@ struct cpu_product {
   const float *weights;
   float *weight_gradient, *to; /* to: [rows][ldx], or NULL */
   const float *mask;           /* [rows][ldx], or NULL */
+  bool mask_sum;               /* it is for what is added alone */
   size_t columns;              /* of `to` that are written: the inputs, to a multiple of 8 */
   bool accumulate, accumulate_weights;
 };
@@ -200,11 +235,11 @@ void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_produ
 size_t backend_cpu_columns(const struct cpu_node *node);
 
 /* Convolutions' part of both (conv.c), pools' (pool.c) and dropout's (drop.c). */
-void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
 void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
-void backend_cpu_flatten(const struct cpu_node *source, const struct cpu_node *node, size_t rows);
+void backend_cpu_flatten(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows);
 void backend_cpu_unflatten(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,
                            size_t rows);
 void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, const struct cpu_draws *draws);
@@ -213,6 +248,11 @@ void backend_cpu_drop_backward(struct cpu_plan *plan, struct cpu_node *node, siz
 /* Batch norm's part of both (norm.c). */
 void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
 void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+/* Gather the statistics of `pixels` pixels of a batch as they are made; the forward pass of the node takes them. */
+void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels);
+/* y = scale x + shift of the last forward pass; the gradient of x, of the last backward pass. */
+struct cpu_affine backend_cpu_norm_affine(const struct cpu_node *node);
+struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node);
 
 /* Gather rows of a split: inputs into the input node, varied unless `augmentation` is NULL; targets or labels for the
    head. */

@@ -2,8 +2,6 @@
    time (Larsson et al., ICLR 2017). Masks hold 0 or 1 / (1 - rate), so that predictions need no correction. */
 #include "cpu_impl.h"
 
-#include <string.h>
-
 static size_t drop_padded(size_t count) { return (count + 15) / 16 * 16; }
 
 /* What one number of the mask stands for: 1 number, a channel of an image, or all of an example. */
@@ -15,29 +13,25 @@ static enum drop_grain drop_grain(const struct cpu_node *node) {
   return node->layer->attributes.spatial && node->pixels > 1 ? DROP_CHANNELS : DROP_NUMBERS;
 }
 
-/* y (+)= x times the mask. */
-static void drop_apply(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, const float *x,
+/* One example: y (+)= x times the mask. */
+static void drop_apply(const struct cpu_plan *plan, const struct cpu_node *node, size_t row, const float *x,
                        bool accumulate, float *y) {
-  enum drop_grain grain = drop_grain(node);
-  size_t size = node->pixels * node->ld, channels = drop_padded(node->width);
-  if (grain == DROP_NUMBERS) {
-    plan->kernels->multiply(rows * size, x, node->mask, y, accumulate);
-    return;
-  }
-  float ones[16], none[16] = {0};
-  for (size_t r = 0; r < rows; r++) {
-    if (grain == DROP_PATHS) {
-      for (size_t i = 0; i < 16; i++)
-        ones[i] = node->mask[r];
-      plan->kernels->affine(size, 16, x + r * size, ones, none, accumulate, y + r * size);
-      continue;
-    }
-    for (size_t p = 0; p < node->pixels; p++) {
-      const float *from = x + r * size + p * node->ld, *mask = node->mask + r * channels;
-      float *to = y + r * size + p * node->ld;
+  size_t size = node->pixels * node->ld;
+  const float *mask = node->mask;
+  switch (drop_grain(node)) {
+  case DROP_NUMBERS:
+    plan->kernels->multiply(size, x, mask + row * size, y, accumulate);
+    break;
+  case DROP_PATHS:
+    for (size_t i = 0; i < size; i++)
+      y[i] = (accumulate ? y[i] : 0) + mask[row] * x[i];
+    break;
+  case DROP_CHANNELS:
+    mask += row * drop_padded(node->width);
+    for (size_t p = 0; p < size; p += node->ld)
       for (size_t c = 0; c < node->ld; c++)
-        to[c] = (accumulate ? to[c] : 0) + mask[c] * from[c];
-    }
+        y[p + c] = (accumulate ? y[p + c] : 0) + mask[c] * x[p + c];
+    break;
   }
 }
 
@@ -54,13 +48,12 @@ static size_t drop_count(const struct cpu_node *node, size_t rows) {
 
 void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows,
                               const struct cpu_draws *draws) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   const struct tutti_attributes *attributes = &node->layer->attributes;
   bool scheduled = node->op == TUTTI_OP_DROP_PATH && attributes->scheduled && draws;
   double rate = attributes->rate * (scheduled ? draws->progress : 1);
-  size_t count = drop_padded(drop_count(node, rows));
+  size_t count = drop_padded(drop_count(node, rows)), size = node->pixels * node->ld;
   if (!draws || !draws->drop || rate <= 0) {
-    memcpy(node->value, source->value, rows * node->pixels * node->ld * sizeof(float));
+    backend_cpu_view(plan, &node->edges[0], 0, rows, false, node->value);
     for (size_t i = 0; draws && i < count; i++)
       node->mask[i] = 1;
     return;
@@ -71,10 +64,13 @@ void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size
                           .threshold = (uint32_t)(rate * 4294967296.0),
                           .keep = (float)(1 / (1 - rate))};
   plan->kernels->mask(&mask, count, node->mask);
-  drop_apply(plan, node, rows, source->value, false, node->value);
+  for (size_t r = 0; r < rows; r++)
+    drop_apply(plan, node, r, backend_cpu_read(plan, &node->edges[0], r, 1), false, node->value + r * size);
 }
 
 void backend_cpu_drop_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
-  drop_apply(plan, node, rows, node->gradient, !edge->first, plan->nodes[edge->source].gradient);
+  size_t size = node->pixels * node->ld;
+  for (size_t r = 0; r < rows; r++)
+    drop_apply(plan, node, r, node->gradient + r * size, !edge->first, plan->nodes[edge->source].gradient + r * size);
 }

@@ -81,23 +81,24 @@ static void gather(size_t count, size_t features, const float *in, const uint32_
 }
 
 static void add(size_t count, const float *x, float *y) {
-  for (size_t i = 0; i < count; i += CPU_LANES)
-    v_store(y + i, v_load(y + i) + v_load(x + i));
+  CPU_FOR_LANES(i, count, v_store_lanes(y + i, v_load_lanes(y + i, LANES) + v_load_lanes(x + i, LANES), LANES));
 }
 
 static void scale(size_t count, float factor, float *y) {
-  for (size_t i = 0; i < count; i += CPU_LANES)
-    v_store(y + i, v_load(y + i) * v_set(factor));
+  CPU_FOR_LANES(i, count, v_store_lanes(y + i, v_load_lanes(y + i, LANES) * v_set(factor), LANES));
 }
 
 static void multiply(size_t count, const float *x, const float *by, float *y, bool accumulate) {
-  for (size_t i = 0; i < count; i += CPU_LANES)
-    v_store(y + i, v_fma(v_load(x + i), v_load(by + i), accumulate ? v_load(y + i) : v_zero()));
+  CPU_FOR_LANES(i, count,
+                v_store_lanes(y + i,
+                              v_fma(v_load_lanes(x + i, LANES), v_load_lanes(by + i, LANES),
+                                    accumulate ? v_load_lanes(y + i, LANES) : v_zero()),
+                              LANES));
 }
 
 static void axpy(size_t count, float a, const float *x, float *y) {
-  for (size_t i = 0; i < count; i += CPU_LANES)
-    v_store(y + i, v_fma(v_set(a), v_load(x + i), v_load(y + i)));
+  CPU_FOR_LANES(i, count,
+                v_store_lanes(y + i, v_fma(v_set(a), v_load_lanes(x + i, LANES), v_load_lanes(y + i, LANES)), LANES));
 }
 
 static double sum_squares(size_t count, const float *x) {

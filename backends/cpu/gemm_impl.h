@@ -57,11 +57,13 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const size_t lanes, co
     CPU_UNROLL for (int v = 0; v < vecs; v++) {
       size_t at = (size_t)r * ldc + (size_t)v * CPU_LANES;
       vec x = sum[r][v];
+      if (g->mask && g->mask_sum)
+        x = v_masked(v_greater(v_load_lanes(g->mask + (size_t)row * ldc + column + at, lanes), v_zero()), x);
       if (g->accumulate)
         x = x + v_load_lanes(c + at, lanes);
       if (g->relu)
         x = v_max(v_zero(), x);
-      if (g->mask)
+      if (g->mask && !g->mask_sum)
         x = v_masked(v_greater(v_load_lanes(g->mask + (size_t)row * ldc + column + at, lanes), v_zero()), x);
       v_store_lanes(c + at, x, lanes);
     }
@@ -202,7 +204,7 @@ static void gemm(const struct cpu_gemm *g) {
     block.bias = done == 0 ? g->bias : NULL;
     block.accumulate = g->accumulate || done > 0;
     block.relu = g->relu && last;
-    block.mask = last ? g->mask : NULL;
+    block.mask = last || g->mask_sum ? g->mask : NULL;
     gemm_block(&block);
   }
 }

@@ -27,6 +27,7 @@ struct cpu_gemm {
   const float *bias;     /* [n], the sum's first term; or NULL */
   const float *mask;     /* [m][ldc]: C is zeroed where this is not positive; or NULL */
   bool accumulate, relu; /* add to C; C = max(0, C) */
+  bool mask_sum;         /* the mask is for the sum alone, not for what it is added to */
 };
 
 enum cpu_optimiser { CPU_SGD, CPU_RMSPROP, CPU_ADAGRAD, CPU_ADAM, CPU_ADADELTA, CPU_ADAMAX, CPU_NADAM, CPU_OPTIMISERS };
@@ -64,6 +65,15 @@ struct cpu_window {
   size_t ld; /* floats of a pixel of the input; of pools and depthwise convolutions also of the output */
 };
 
+struct cpu_depthwise {
+  struct cpu_window window;
+  const float *weights; /* [taps][ldw] */
+  size_t ldw;
+  const float *bias; /* [ld], the sum's first term; or NULL */
+  const float *mask; /* as the output: the sum is 0 where this is not positive; or NULL */
+  bool accumulate;   /* added to what is there */
+};
+
 /* An image of [height][width][ld] in a larger one: at (top, left), its pixels `step` apart. */
 struct cpu_pad {
   size_t height, width, ld, top, left, padded_height, padded_width, step;
@@ -76,6 +86,13 @@ struct cpu_patches {
   size_t row_step, pixel_step; /* floats of the padded input from one output row, and pixel, to the next */
   const size_t *taps;          /* [tap_count]: floats from the window's first pixel */
   size_t tap_count;
+};
+
+/* y = x scale + shift, not below 0 if wanted; over a period of channel_impl.h. */
+struct cpu_affine {
+  size_t period;
+  const float *scale, *shift; /* NULL: y = x */
+  bool relu;
 };
 
 /* The gradient of batch norm's input, gain g + tilt (x - mean) + offset, each over a period of channel_impl.h. */
@@ -93,13 +110,11 @@ struct cpu_kernels {
   /* out[i][ldo] = in[rows[i]][features], any `features`; the padding of `out` is left alone. */
   void (*gather)(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo);
 
-  /* Into the padded image; out of it, added to what is there or not. */
+  /* Into the padded image; out of it, 0 where the mask (NULL: none) is not positive, added to what is there or not. */
   void (*pad)(const struct cpu_pad *pad, const float *in, float *out);
-  void (*crop)(const struct cpu_pad *pad, const float *in, bool accumulate, float *out);
-  /* Convolution channel by channel of a padded image with weights [taps][ldw], added to what is there, or to the bias
-     [ld] or 0 (NULL). */
-  void (*depthwise)(const struct cpu_window *window, const float *in, const float *weights, size_t ldw,
-                    const float *bias, bool accumulate, float *out);
+  void (*crop)(const struct cpu_pad *pad, const float *in, const float *mask, bool accumulate, float *out);
+  /* Convolution channel by channel of a padded image with weights [taps][ldw]. */
+  void (*depthwise)(const struct cpu_depthwise *depthwise, const float *in, float *out);
   /* Adds the gradient of its weights. */
   void (*depthwise_weights)(const struct cpu_window *window, const float *in, const float *gradient, float *weights,
                             size_t ldw);
@@ -113,10 +128,9 @@ struct cpu_kernels {
   void (*average_pool)(const struct cpu_window *window, const float *in, float *out);
   void (*average_pool_gradient)(const struct cpu_window *window, const float *gradient, float *to);
 
-  /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= x scale + shift; sums of x - shift and their squares;
-     sums of g and g (x - mean); the gradient of batch norm's input. */
-  void (*affine)(size_t size, size_t period, const float *x, const float *scale, const float *shift, bool accumulate,
-                 float *y);
+  /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g and
+     g (x - mean); the gradient of batch norm's input. NaN stays NaN. */
+  void (*affine)(const struct cpu_affine *f, size_t size, const float *x, bool accumulate, float *y);
   void (*moments)(size_t size, size_t period, const float *x, const float *shift, float *sums, float *squares);
   void (*norm_moments)(size_t size, size_t period, const float *g, const float *x, const float *mean, float *sums,
                        float *products);

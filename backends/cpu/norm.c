@@ -3,7 +3,7 @@
    PyTorch does.
 
    Sums go in blocks: floats within a block, doubles over the blocks. The variance is that of differences to the mean of
-   the first block, so that a large mean costs no digits. */
+   the first block, so that a large mean costs no digits. The convolution in front gathers them as it makes its values. */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -13,13 +13,14 @@ enum { NORM_BLOCK = 1 << 13 }; /* floats, that stay in the first-level cache */
 
 /* Arrays of node->statistics, each over a period. */
 struct norm_arrays {
-  float *mean, *inverse, *scale, *shift, *sums, *squares;
+  float *mean, *inverse, *scale, *shift, *tilt, *offset, *sums, *squares;
 };
 
 static struct norm_arrays norm_arrays(const struct cpu_node *node) {
   size_t period = backend_cpu_period(node);
   float *s = node->statistics;
-  return (struct norm_arrays){s, s + period, s + 2 * period, s + 3 * period, s + 4 * period, s + 5 * period};
+  return (struct norm_arrays){
+      s, s + period, s + 2 * period, s + 3 * period, s + 4 * period, s + 5 * period, s + 6 * period, s + 7 * period};
 }
 
 static float norm_parameter(const struct cpu_plan *plan, size_t offset, size_t column, float preset) {
@@ -38,7 +39,7 @@ static size_t norm_block(const struct cpu_node *node) {
   return period * (periods ? periods : 1);
 }
 
-/* The two sums of channel c. */
+/* The two sums of channel c, added. */
 static void norm_add(const struct cpu_node *node, const struct norm_arrays *a, size_t c, double *sum, double *square) {
   for (size_t at = c; at < backend_cpu_period(node); at += node->ld) {
     *sum += (double)a->sums[at];
@@ -46,42 +47,53 @@ static void norm_add(const struct cpu_node *node, const struct norm_arrays *a, s
   }
 }
 
-/* Mean and 1 / deviation of a batch, and the running statistics. */
-static void norm_measure(struct cpu_plan *plan, const struct cpu_node *node, const float *x, size_t rows) {
+/* --- forward --- */
+
+/* The means of the first pixels, from which all differences are taken. */
+static void norm_begin(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
-  const struct tutti_attributes *attributes = &node->layer->attributes;
-  size_t size = rows * node->ld, period = backend_cpu_period(node), block = norm_block(node);
-  float momentum = (float)attributes->momentum;
-  double *total = plan->sums;
-  memset(total, 0, 2 * node->ld * sizeof *total);
-  memset(a.mean, 0, period * sizeof *a.mean);
+  memset(node->totals, 0, 2 * node->ld * sizeof *node->totals);
+  memset(a.mean, 0, backend_cpu_period(node) * sizeof *a.mean);
+  plan->kernels->moments(pixels * node->ld, backend_cpu_period(node), x, a.mean, a.sums, a.squares);
+  for (size_t c = 0; c < node->ld; c++) {
+    double sum = 0, square = 0;
+    norm_add(node, &a, c, &sum, &square);
+    a.mean[c] = (float)(sum / (double)pixels);
+  }
+  norm_repeat(node, a.mean);
+}
+
+void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels) {
+  struct norm_arrays a = norm_arrays(node);
+  size_t size = pixels * node->ld, block = norm_block(node);
   for (size_t at = 0; at < size; at += block) {
     size_t here = size - at < block ? size - at : block;
-    if (at == 0) {
-      plan->kernels->moments(here, period, x, a.mean, a.sums, a.squares);
-      for (size_t c = 0; c < node->ld; c++) {
-        double sum = 0, square = 0;
-        norm_add(node, &a, c, &sum, &square);
-        a.mean[c] = (float)(sum / (double)(here / node->ld));
-      }
-      norm_repeat(node, a.mean);
-    }
-    plan->kernels->moments(here, period, x + at, a.mean, a.sums, a.squares);
+    if (node->gathered == 0)
+      norm_begin(plan, node, x, here / node->ld);
+    plan->kernels->moments(here, backend_cpu_period(node), x + at, a.mean, a.sums, a.squares);
     for (size_t c = 0; c < node->ld; c++)
-      norm_add(node, &a, c, &total[c], &total[node->ld + c]);
+      norm_add(node, &a, c, &node->totals[c], &node->totals[node->ld + c]);
+    node->gathered += here / node->ld;
   }
-  for (size_t c = 0; c < node->ld; c++) {
-    double apart = total[c] / (double)rows, mean = (double)a.mean[c] + apart;
-    double variance = fmax(0, total[node->ld + c] / (double)rows - apart * apart);
+}
+
+/* Mean and 1 / deviation of what was gathered, and the running statistics. */
+static void norm_measure(struct cpu_plan *plan, struct cpu_node *node) {
+  struct norm_arrays a = norm_arrays(node);
+  const struct tutti_attributes *attributes = &node->layer->attributes;
+  float momentum = (float)attributes->momentum;
+  double count = (double)node->gathered;
+  for (size_t c = 0; c < node->width; c++) {
+    double apart = node->totals[c] / count, mean = (double)a.mean[c] + apart;
+    double variance = fmax(0, node->totals[node->ld + c] / count - apart * apart);
+    double unbiased = count > 1 ? variance * count / (count - 1) : variance;
+    float *running_mean = plan->weights + node->mean + c, *running_variance = plan->weights + node->variance + c;
     a.mean[c] = (float)mean;
     a.inverse[c] = (float)(1 / sqrt(variance + attributes->epsilon));
-    if (c >= node->width)
-      continue;
-    double unbiased = rows > 1 ? variance * (double)rows / (double)(rows - 1) : variance;
-    float *running_mean = plan->weights + node->mean + c, *running_variance = plan->weights + node->variance + c;
     *running_mean += momentum * ((float)mean - *running_mean);
     *running_variance += momentum * ((float)unbiased - *running_variance);
   }
+  node->gathered = 0;
 }
 
 /* Mean and 1 / deviation as they have been. */
@@ -93,57 +105,77 @@ static void norm_recall(const struct cpu_plan *plan, const struct cpu_node *node
   }
 }
 
+struct cpu_affine backend_cpu_norm_affine(const struct cpu_node *node) {
+  struct norm_arrays a = norm_arrays(node);
+  return (struct cpu_affine){.period = backend_cpu_period(node), .scale = a.scale, .shift = a.shift};
+}
+
 void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct norm_arrays a = norm_arrays(node);
-  rows *= node->pixels;
+  size_t pixels = rows * node->pixels;
+  if (training && node->gathered == 0)
+    backend_cpu_norm_gather(plan, node, source->value, pixels);
   if (training)
-    norm_measure(plan, node, source->value, rows);
+    norm_measure(plan, node);
   else
     norm_recall(plan, node);
-  for (size_t c = 0; c < node->width; c++) {
-    a.scale[c] = norm_parameter(plan, node->weight, c, 1) * a.inverse[c];
-    a.shift[c] = norm_parameter(plan, node->bias, c, 0) - a.mean[c] * a.scale[c];
+  for (size_t c = 0; c < node->ld; c++) {
+    bool counts = c < node->width;
+    a.scale[c] = counts ? norm_parameter(plan, node->weight, c, 1) * a.inverse[c] : 0;
+    a.shift[c] = counts ? norm_parameter(plan, node->bias, c, 0) - a.mean[c] * a.scale[c] : 0;
   }
-  for (size_t c = node->width; c < node->ld; c++)
-    a.scale[c] = a.shift[c] = 0;
   norm_repeat(node, a.mean);
   norm_repeat(node, a.scale);
   norm_repeat(node, a.shift);
-  plan->kernels->affine(rows * node->ld, backend_cpu_period(node), source->value, a.scale, a.shift, false, node->value);
+  struct cpu_affine f = backend_cpu_norm_affine(node);
+  if (!node->lazy)
+    plan->kernels->affine(&f, pixels * node->ld, source->value, false, node->value);
 }
 
+/* --- backward --- */
+
 /* With normal = (x - mean) / deviation: dx = gamma / deviation (g - mean(g) - normal mean(g normal)). */
+struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node) {
+  struct norm_arrays a = norm_arrays(node);
+  return (struct cpu_norm){
+      .period = backend_cpu_period(node), .mean = a.mean, .gain = a.scale, .tilt = a.tilt, .offset = a.offset};
+}
+
+static void norm_sum_gradients(struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels) {
+  struct norm_arrays a = norm_arrays(node);
+  size_t size = pixels * node->ld, block = norm_block(node);
+  memset(node->totals, 0, 2 * node->ld * sizeof *node->totals);
+  for (size_t at = 0; at < size; at += block) {
+    size_t here = size - at < block ? size - at : block;
+    plan->kernels->norm_moments(here, backend_cpu_period(node), node->gradient + at, x + at, a.mean, a.sums, a.squares);
+    for (size_t c = 0; c < node->ld; c++)
+      norm_add(node, &a, c, &node->totals[c], &node->totals[node->ld + c]);
+  }
+}
+
 void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   struct norm_arrays a = norm_arrays(node);
-  size_t period = backend_cpu_period(node), block = norm_block(node);
-  rows *= node->pixels;
-  size_t size = rows * node->ld;
-  double *total = plan->sums;
-  memset(total, 0, 2 * node->ld * sizeof *total);
-  for (size_t at = 0; at < size; at += block) {
-    size_t here = size - at < block ? size - at : block;
-    plan->kernels->norm_moments(here, period, node->gradient + at, source->value + at, a.mean, a.sums, a.squares);
-    for (size_t c = 0; c < node->ld; c++)
-      norm_add(node, &a, c, &total[c], &total[node->ld + c]);
-  }
-  float *tilt = a.sums, *offset = a.squares;
+  size_t pixels = rows * node->pixels;
+  norm_sum_gradients(plan, node, source->value, pixels);
   for (size_t c = 0; c < node->ld; c++) {
-    double sum = total[c], product = total[node->ld + c] * (double)a.inverse[c];
-    if (c < node->width && node->weight != CPU_NONE) {
+    bool counts = c < node->width;
+    double inverse = counts ? (double)a.inverse[c] : 0, gain = (double)a.scale[c]; /* gamma / deviation */
+    double sum = node->totals[c], product = node->totals[node->ld + c] * inverse;
+    if (counts && node->weight != CPU_NONE) {
       plan->gradients[node->weight + c] = (float)product;
       plan->gradients[node->bias + c] = (float)sum;
     }
-    double gain = (double)a.scale[c]; /* gamma / deviation */
-    tilt[c] = (float)(-gain * (double)a.inverse[c] * product / (double)rows);
-    offset[c] = (float)(-gain * sum / (double)rows);
+    a.tilt[c] = (float)(-gain * inverse * product / (double)pixels);
+    a.offset[c] = (float)(-gain * sum / (double)pixels);
   }
-  if (!edge->gradient)
+  norm_repeat(node, a.tilt);
+  norm_repeat(node, a.offset);
+  if (!edge->gradient || source->norm != CPU_NONE)
     return;
-  norm_repeat(node, tilt);
-  norm_repeat(node, offset);
-  struct cpu_norm norm = {.period = period, .mean = a.mean, .gain = a.scale, .tilt = tilt, .offset = offset};
-  plan->kernels->norm_gradient(&norm, size, node->gradient, source->value, !edge->first, source->gradient);
+  struct cpu_norm slopes = backend_cpu_norm_slopes(node);
+  plan->kernels->norm_gradient(&slopes, pixels * node->ld, node->gradient, source->value, !edge->first,
+                               source->gradient);
 }

@@ -1,7 +1,8 @@
-/* plan.c - turns a network into nodes with places in one block of memory, once; a step then allocates nothing.
+/* plan.c - turns a network into nodes, once; a step then walks over them and allocates nothing (memory.c).
 
    Layers that move no numbers (identity, flatten, detach) vanish; an activation that alone reads its input works in
-   place on it. A gradient's place is given to another node as soon as it has been passed on. */
+   place on it. On images, ReLU in front of convolutions and batch norm happen as their readers read, and a depthwise
+   convolution in front of a pointwise one is made anew, some images at a time, when its values are needed. */
 #include "cpu_impl.h"
 
 #include <string.h>
@@ -9,20 +10,13 @@
 /* Where a layer's output is found. */
 struct plan_source {
   uint32_t node;
-  bool detached;
-};
-
-/* Offsets of a node's arrays in the arena, in floats. */
-struct plan_places {
-  size_t value, gradient, slope, mask, statistics;
+  bool detached, relu;
 };
 
 struct plan_builder {
   struct cpu_plan *plan;
   struct plan_source *sources; /* [layers] */
   uint32_t *readers;           /* [layers]: how many layers read it */
-  struct plan_places *places;  /* [nodes] */
-  size_t floats;               /* of the arena, so far */
   size_t edges;
 };
 
@@ -34,15 +28,6 @@ size_t backend_cpu_ld(size_t width) {
 }
 
 static size_t plan_larger(size_t a, size_t b) { return a > b ? a : b; }
-
-/* A place for `count` floats. Arrays are set apart by an odd number of cache lines, so that their beginnings do not
-   compete for the same sets. */
-static size_t plan_reserve(struct plan_builder *b, size_t count) {
-  size_t at = b->floats;
-  size_t lines = (count + 15) / 16;
-  b->floats += (lines + (lines % 2 == 0) + 4) * 16;
-  return at;
-}
 
 static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *layer) {
   switch (layer->op) {
@@ -60,6 +45,28 @@ static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *
   }
 }
 
+static bool plan_is_conv(enum tutti_op op) { return op == TUTTI_OP_CONV2D || op == TUTTI_OP_FACTORISED_REDUCE; }
+
+static bool plan_is_no_norm(enum tutti_op op) { return op != TUTTI_OP_BATCH_NORM; }
+
+/* Are all that read a layer, be it through others that move no numbers, of these ops? */
+static bool plan_is_read_by(const struct plan_builder *b, size_t index, bool (*wanted)(enum tutti_op op)) {
+  for (size_t i = index + 1; i < tutti_network_layers(b->plan->network); i++) {
+    const struct tutti_layer *reader = tutti_network_layer(b->plan->network, i);
+    bool moves_none = reader->op == TUTTI_OP_IDENTITY || reader->op == TUTTI_OP_DETACH;
+    for (size_t e = 0; e < reader->input_count; e++)
+      if (reader->inputs[e] == index && !(moves_none ? plan_is_read_by(b, i, wanted) : wanted(reader->op)))
+        return false;
+  }
+  return true;
+}
+
+/* Is this a ReLU that convolutions of images take along? */
+static bool plan_is_viewed(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
+  return layer->op == TUTTI_OP_ACTIVATION && layer->attributes.activation == TUTTI_ACTIVATION_RELU &&
+         b->plan->nodes[b->sources[layer->inputs[0]].node].pixels > 1 && plan_is_read_by(b, index, plan_is_conv);
+}
+
 /* May this activation work in place on its input? */
 static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *layer) {
   if (layer->op != TUTTI_OP_ACTIVATION || layer->attributes.activation == TUTTI_ACTIVATION_CRELU)
@@ -67,20 +74,17 @@ static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *l
   uint32_t input = layer->inputs[0];
   const struct cpu_node *node = &b->plan->nodes[b->sources[input].node];
   return b->readers[input] == 1 && node->layer == tutti_network_layer(b->plan->network, input) &&
-         node->op != TUTTI_OP_INPUT && node->op != TUTTI_OP_MAX_POOL && node->activation == TUTTI_ACTIVATION_LINEAR;
+         node->op != TUTTI_OP_INPUT && node->op != TUTTI_OP_MAX_POOL && !node->lazy &&
+         node->activation == TUTTI_ACTIVATION_LINEAR;
 }
 
 /* An input that is only flattened is a table. */
+static bool plan_is_flatten(enum tutti_op op) { return op == TUTTI_OP_FLATTEN; }
+
 static bool plan_is_table(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   if (layer->shape.height == 1 && layer->shape.width == 1)
     return true;
-  bool table = layer->op == TUTTI_OP_INPUT;
-  for (size_t i = 0; i < tutti_network_layers(b->plan->network); i++) {
-    const struct tutti_layer *reader = tutti_network_layer(b->plan->network, i);
-    for (size_t e = 0; e < reader->input_count; e++)
-      table &= reader->inputs[e] != index || reader->op == TUTTI_OP_FLATTEN;
-  }
-  return table;
+  return layer->op == TUTTI_OP_INPUT && plan_is_read_by(b, index, plan_is_flatten);
 }
 
 /* --- windows --- */
@@ -134,8 +138,10 @@ static void plan_add_window(struct cpu_plan *plan, struct cpu_node *node) {
   if (node->op == TUTTI_OP_MAX_POOL || node->op == TUTTI_OP_AVERAGE_POOL)
     return;
   bool pointwise = w->kernel_height * w->kernel_width * w->stride == 1;
-  if (a.groups == 1 && pointwise && node->op == TUTTI_OP_CONV2D)
+  if (a.groups == 1 && pointwise && node->op == TUTTI_OP_CONV2D && node->pixels == 1)
     node->op = TUTTI_OP_DENSE;
+  else if (a.groups == 1 && pointwise && node->op == TUTTI_OP_CONV2D)
+    node->form = CPU_POINTWISE;
   else if (a.groups == 1)
     node->form = CPU_PATCHES;
   else
@@ -155,7 +161,7 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
     node->pixels = 1;
   }
   node->ld = node->pixels == 1 ? backend_cpu_ld(node->width) : (node->width + 7) / 8 * 8;
-  node->weight = node->bias = node->mean = node->variance = CPU_NONE;
+  node->weight = node->bias = node->mean = node->variance = node->norm = node->shares = CPU_NONE;
   node->edges = plan->edges + b->edges;
   node->edge_count = layer->input_count;
   b->edges += layer->input_count;
@@ -163,13 +169,14 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
     struct plan_source source = b->sources[layer->inputs[e]];
     node->edges[e].source = source.node;
     node->edges[e].gradient = !source.detached;
+    node->edges[e].relu = source.relu;
   }
+  node->lazy = layer->op == TUTTI_OP_BATCH_NORM && node->pixels > 1 && plan_is_read_by(b, index, plan_is_no_norm);
   if (layer->op == TUTTI_OP_ACTIVATION)
     node->activation = layer->attributes.activation;
-  if (layer->op == TUTTI_OP_CONV2D || layer->op == TUTTI_OP_FACTORISED_REDUCE || layer->op == TUTTI_OP_MAX_POOL ||
-      layer->op == TUTTI_OP_AVERAGE_POOL)
+  if (plan_is_conv(layer->op) || layer->op == TUTTI_OP_MAX_POOL || layer->op == TUTTI_OP_AVERAGE_POOL)
     plan_add_window(plan, node);
-  b->sources[index] = (struct plan_source){(uint32_t)plan->node_count, false};
+  b->sources[index] = (struct plan_source){.node = (uint32_t)plan->node_count};
   plan->node_count++;
 }
 
@@ -186,6 +193,9 @@ static void plan_add_layers(struct plan_builder *b) {
     if (plan_passes(b, layer)) {
       b->sources[i] = b->sources[layer->inputs[0]];
       b->sources[i].detached |= layer->op == TUTTI_OP_DETACH;
+    } else if (plan_is_viewed(b, layer, i)) {
+      b->sources[i] = b->sources[layer->inputs[0]];
+      b->sources[i].relu = true;
     } else if (plan_fuses(b, layer)) {
       b->sources[i] = b->sources[layer->inputs[0]];
       b->plan->nodes[b->sources[i].node].activation = layer->attributes.activation;
@@ -247,13 +257,32 @@ static void plan_add_weights(struct cpu_plan *plan) {
   }
 }
 
-static bool plan_is_conv(const struct cpu_node *node) {
-  return node->op == TUTTI_OP_CONV2D || node->op == TUTTI_OP_FACTORISED_REDUCE;
+/* --- what is not stored --- */
+
+/* Nodes that a single other reads: depthwise convolutions that a pointwise one makes when it needs them, and
+   convolutions whose gradient follows from that of the batch norm behind them. */
+static void plan_join(struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++)
+    for (size_t e = 0; e < plan->nodes[i].edge_count; e++) {
+      struct cpu_node *source = &plan->nodes[plan->nodes[i].edges[e].source];
+      source->reader = i;
+      source->reader_count++;
+    }
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    const struct cpu_node *reader = &plan->nodes[node->reader];
+    bool alone = plan_is_conv(node->op) && node->pixels > 1 && node->reader_count == 1 &&
+                 node->activation == TUTTI_ACTIVATION_LINEAR && !reader->edges[0].relu;
+    node->through =
+        alone && node->form == CPU_DEPTHWISE && reader->op == TUTTI_OP_CONV2D && reader->form == CPU_POINTWISE;
+    if (alone && reader->lazy)
+      node->norm = node->reader;
+  }
 }
 
 /* --- the way of the gradients --- */
 
-static bool plan_is_head(enum tutti_op op) { return op >= TUTTI_OP_HEAD_SOFTMAX && op <= TUTTI_OP_HEAD_NOMU; }
+bool backend_cpu_is_head(enum tutti_op op) { return op >= TUTTI_OP_HEAD_SOFTMAX && op <= TUTTI_OP_HEAD_NOMU; }
 
 /* Which nodes need a gradient: weights lie at or before them, and a way without detach leads from them to the head. */
 static void plan_find_gradients(struct cpu_plan *plan) {
@@ -270,117 +299,65 @@ static void plan_find_gradients(struct cpu_plan *plan) {
   }
 }
 
-/* Backward from the head: who writes a gradient first, who last; nodes that none reaches pass nothing on. */
-static void plan_order_gradients(struct cpu_plan *plan, struct cpu_edge **last, const struct cpu_node **writer) {
+/* Who writes the gradients, as the backward pass goes. */
+struct plan_writers {
+  struct cpu_edge *last;
+  size_t writer, count;
+};
+
+/* The edges of one node, and of a depthwise convolution that it works for. */
+static void plan_order_edges(struct cpu_plan *plan, size_t index, struct plan_writers *writers) {
+  struct cpu_node *node = &plan->nodes[index];
+  for (size_t e = 0; e < node->edge_count; e++) {
+    struct cpu_edge *edge = &node->edges[e];
+    struct plan_writers *w = &writers[edge->source];
+    edge->gradient &= node->needs_gradient;
+    if (!edge->gradient)
+      continue;
+    edge->first = w->count++ == 0;
+    w->last = edge;
+    w->writer = index;
+    if (plan->nodes[edge->source].through)
+      plan_order_edges(plan, edge->source, writers);
+  }
+}
+
+/* Backward from the head: who writes a gradient first, who last; nodes that none reaches pass nothing on. A node that
+   has its gradient from one sum alone has the sum's. */
+static void plan_order_gradients(struct cpu_plan *plan, struct plan_writers *writers) {
   for (size_t i = plan->node_count; i-- > 0;) {
     struct cpu_node *node = &plan->nodes[i];
-    bool reached = last[i] || plan_is_head(node->op);
-    node->needs_gradient &= reached;
-    for (size_t e = 0; e < node->edge_count; e++) {
-      struct cpu_edge *edge = &node->edges[e];
-      edge->gradient &= node->needs_gradient;
-      if (!edge->gradient)
-        continue;
-      edge->first = !last[edge->source];
-      last[edge->source] = edge;
-      writer[edge->source] = node;
-    }
+    node->needs_gradient &= writers[i].count > 0 || backend_cpu_is_head(node->op);
+    if (!node->through)
+      plan_order_edges(plan, i, writers);
   }
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
-    node->masked = last[i] && node->activation == TUTTI_ACTIVATION_RELU && writer[i]->op == TUTTI_OP_DENSE;
-    if (node->masked)
-      last[i]->mask = true;
+    if (writers[i].count == 0)
+      continue;
+    const struct cpu_node *writer = &plan->nodes[writers[i].writer];
+    node->masked = node->activation == TUTTI_ACTIVATION_RELU && writer->op == TUTTI_OP_DENSE;
+    writers[i].last->mask = node->masked;
+    if (writers[i].count == 1 && writer->op == TUTTI_OP_ADD && node->activation == TUTTI_ACTIVATION_LINEAR)
+      node->shares = writers[i].writer;
   }
 }
 
-/* --- places --- */
-
-struct plan_block {
-  size_t at, size;
-  bool taken;
-};
-
-/* Give each gradient the smallest free block that holds it, in the order of the backward pass. */
-static void plan_place_gradients(struct plan_builder *b, struct plan_block *blocks) {
-  struct cpu_plan *plan = b->plan;
-  size_t count = 0;
-  for (size_t i = plan->node_count; i-- > 0;) {
-    struct cpu_node *node = &plan->nodes[i];
-    for (size_t e = 0; e < node->edge_count; e++) {
-      if (!node->edges[e].gradient || !node->edges[e].first)
-        continue;
-      uint32_t source = node->edges[e].source;
-      size_t size = plan->rows * plan->nodes[source].pixels * plan->nodes[source].ld, best = CPU_NONE;
-      for (size_t k = 0; k < count; k++)
-        if (!blocks[k].taken && blocks[k].size >= size && (best == CPU_NONE || blocks[k].size < blocks[best].size))
-          best = k;
-      if (best == CPU_NONE) {
-        best = count++;
-        blocks[best] = (struct plan_block){plan_reserve(b, size), size, false};
-      }
-      blocks[best].taken = true;
-      b->places[source].gradient = blocks[best].at;
-    }
-    for (size_t k = 0; k < count; k++)
-      if (b->places[i].gradient == blocks[k].at)
-        blocks[k].taken = false;
-  }
+static enum tutti_status plan_find_ways(tutti_context *context, struct cpu_plan *plan) {
+  struct plan_writers *writers;
+  TUTTI_TRY(context, tutti_alloc(context, plan->node_count, sizeof *writers, &writers));
+  plan_find_gradients(plan);
+  plan_order_gradients(plan, writers);
+  tutti_free(writers);
+  return TUTTI_OK;
 }
 
-static bool plan_keeps_slope(const struct cpu_node *node) {
-  return node->activation == TUTTI_ACTIVATION_GELU || node->activation == TUTTI_ACTIVATION_SWISH;
-}
+/* --- sizes --- */
 
 size_t backend_cpu_period(const struct cpu_node *node) { return node->ld % 16 ? 2 * node->ld : node->ld; }
 
 size_t backend_cpu_columns(const struct cpu_node *node) {
   return node->pixels > 1 ? node->ld : (node->width + 15) / 16 * 16;
-}
-
-/* Floats of dropout's mask. */
-static size_t plan_mask(const struct cpu_plan *plan, const struct cpu_node *node) {
-  if (node->op == TUTTI_OP_DROP_PATH)
-    return plan->rows;
-  if (node->layer->attributes.spatial)
-    return plan->rows * backend_cpu_ld(node->width);
-  return plan->rows * node->pixels * node->ld;
-}
-
-static void plan_place_nodes(struct plan_builder *b, bool training) {
-  struct cpu_plan *plan = b->plan;
-  for (size_t i = 0; i < plan->node_count; i++) {
-    struct cpu_node *node = &plan->nodes[i];
-    struct plan_places *place = &b->places[i];
-    memset(place, 0xff, sizeof *place);
-    if (plan_is_head(node->op))
-      continue;
-    size_t size = plan->rows * node->pixels * node->ld;
-    place->value = plan_reserve(b, size);
-    if (node->op == TUTTI_OP_BATCH_NORM)
-      place->statistics = plan_reserve(b, CPU_STATISTICS * backend_cpu_period(node));
-    if (!training)
-      continue;
-    if (plan_keeps_slope(node))
-      place->slope = plan_reserve(b, size);
-    if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH)
-      place->mask = plan_reserve(b, plan_mask(plan, node));
-  }
-}
-
-/* Floats of the largest transposed block of weights; one place serves all layers, and stays in cache. */
-static size_t plan_transposed(const struct cpu_plan *plan) {
-  size_t most = 0;
-  for (size_t i = 0; i < plan->node_count; i++) {
-    const struct cpu_node *node = &plan->nodes[i];
-    const struct cpu_node *source = node->edge_count ? &plan->nodes[node->edges[0].source] : NULL;
-    size_t units = node->width < CPU_GEMM_DEPTH ? node->width : CPU_GEMM_DEPTH;
-    if (node->op == TUTTI_OP_DENSE && node->edges[0].gradient)
-      most = plan_larger(most, units * backend_cpu_ld(source->width));
-    else if (plan_is_conv(node) && node->form == CPU_PATCHES)
-      most = plan_larger(most, units * backend_cpu_patch_ld(node, source));
-  }
-  return most;
 }
 
 size_t backend_cpu_patch(const struct cpu_node *node, const struct cpu_node *source) {
@@ -395,98 +372,6 @@ size_t backend_cpu_patch_rows(const struct cpu_node *node, const struct cpu_node
   enum { FLOATS = 1 << 15 }; /* that stay in the second-level cache with all else */
   size_t rows = FLOATS / (node->window.out_width * backend_cpu_patch_ld(node, source));
   return rows < 1 ? 1 : rows > node->window.out_height ? node->window.out_height : rows;
-}
-
-/* Floats of the scratch arrays, in their order in struct cpu_scratch. */
-static void plan_scratch(const struct cpu_plan *plan, bool training, size_t size[CPU_SCRATCH]) {
-  for (size_t i = 0; i < plan->node_count; i++) {
-    const struct cpu_node *node = &plan->nodes[i];
-    const struct cpu_window *w = &node->window;
-    if (w->ld == 0 || node->op == TUTTI_OP_DENSE)
-      continue;
-    const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-    size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
-    size_t padded = w->padded_height * w->padded_width * w->ld;
-    size_t spread = (w->in_height + span_y) * (w->in_width + span_x) * w->ld;
-    size[0] = plan_larger(size[0], padded);
-    if (training)
-      size[1] = plan_larger(size[1], plan_larger(padded, spread));
-    if (!plan_is_conv(node))
-      continue;
-    if (node->form == CPU_PATCHES) {
-      size_t patches = backend_cpu_patch_rows(node, source) * w->out_width * backend_cpu_patch_ld(node, source) + 16;
-      size[2] = plan_larger(size[2], patches);
-      size[3] = training ? plan_larger(size[3], patches) : 0;
-    }
-    size_t weights = node->tap_count * backend_cpu_ld(node->width);
-    if (node->op == TUTTI_OP_FACTORISED_REDUCE)
-      weights = backend_cpu_patch(node, source) * backend_cpu_ld(node->width);
-    size[4] = plan_larger(size[4], weights);
-    size[5] = training ? plan_larger(size[5], weights) : 0;
-  }
-}
-
-/* Doubles for the sums of the widest batch norm. */
-static size_t plan_sums(const struct cpu_plan *plan) {
-  size_t most = 0;
-  for (size_t i = 0; i < plan->node_count; i++)
-    if (plan->nodes[i].op == TUTTI_OP_BATCH_NORM)
-      most = plan_larger(most, 2 * plan->nodes[i].ld);
-  return most;
-}
-
-static float *plan_at(struct cpu_plan *plan, size_t offset) { return offset == CPU_NONE ? NULL : plan->arena + offset; }
-
-static enum tutti_status plan_place(tutti_context *context, struct plan_builder *b, bool training) {
-  struct cpu_plan *plan = b->plan;
-  struct plan_block *blocks = NULL;
-  struct cpu_edge **last = NULL;
-  const struct cpu_node **writer = NULL;
-  enum tutti_status status;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *blocks, &blocks));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *last, &last));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *writer, &writer));
-  if (training) {
-    plan_find_gradients(plan);
-    plan_order_gradients(plan, last, writer);
-  }
-  size_t weights = plan_reserve(b, plan->floats);
-  size_t gradients = training ? plan_reserve(b, plan->trained) : CPU_NONE;
-  plan_place_nodes(b, training);
-  if (training)
-    plan_place_gradients(b, blocks);
-  size_t transposed = plan_reserve(b, training ? plan_transposed(plan) : 0), cells = plan->rows * plan->outputs;
-  size_t head[5], scratch[CPU_SCRATCH] = {0};
-  plan_scratch(plan, training, scratch);
-  for (int i = 0; i < CPU_SCRATCH; i++)
-    scratch[i] = plan_reserve(b, scratch[i]);
-  for (int i = 0; i < 5; i++)
-    head[i] = plan_reserve(b, cells);
-  size_t labels = plan_reserve(b, plan->rows), sums = plan_reserve(b, 2 * plan_sums(plan));
-  plan->bytes = b->floats * sizeof *plan->arena;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, b->floats, sizeof *plan->arena, &plan->arena));
-  plan->weights = plan_at(plan, weights);
-  plan->gradients = plan_at(plan, gradients);
-  plan->transposed = plan->arena + transposed;
-  plan->sums = (double *)(void *)(plan->arena + sums);
-  plan->scratch = (struct cpu_scratch){plan->arena + scratch[0], plan->arena + scratch[1], plan->arena + scratch[2],
-                                       plan->arena + scratch[3], plan->arena + scratch[4], plan->arena + scratch[5]};
-  plan->head =
-      (struct cpu_head_arrays){plan->arena + head[0], plan->arena + head[1], plan->arena + head[2],
-                               plan->arena + head[3], plan->arena + head[4], (int32_t *)(void *)(plan->arena + labels)};
-  for (size_t i = 0; i < plan->node_count; i++) {
-    struct cpu_node *node = &plan->nodes[i];
-    node->value = plan_at(plan, b->places[i].value);
-    node->gradient = plan_at(plan, b->places[i].gradient);
-    node->slope = plan_at(plan, b->places[i].slope);
-    node->mask = plan_at(plan, b->places[i].mask);
-    node->statistics = plan_at(plan, b->places[i].statistics);
-  }
-out:
-  tutti_free(blocks);
-  tutti_free(last);
-  tutti_free(writer);
-  return status;
 }
 
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
@@ -516,17 +401,18 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   TUTTI_TRY_OUT(context, tutti_alloc(context, 4 * layers, sizeof *plan->segments, &plan->segments));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.sources, &b.sources));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.readers, &b.readers));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.places, &b.places));
   plan_add_layers(&b);
   plan_add_weights(plan);
-  TUTTI_TRY_OUT(context, plan_place(context, &b, training));
+  plan_join(plan);
+  if (training)
+    TUTTI_TRY_OUT(context, plan_find_ways(context, plan));
+  TUTTI_TRY_OUT(context, backend_cpu_plan_place(context, plan, training));
   *made = plan;
   plan = NULL;
 out:
   backend_cpu_plan_destroy(plan);
   tutti_free(b.sources);
   tutti_free(b.readers);
-  tutti_free(b.places);
   return status;
 }
 

@@ -17,27 +17,28 @@ static struct cpu_pad pool_pad(const struct cpu_node *node) {
                           .fill = node->op == TUTTI_OP_MAX_POOL ? -INFINITY : 0};
 }
 
+static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }
+
 /* Means over an image's pixels. */
 static void global_forward(struct cpu_plan *plan, const struct cpu_node *source, struct cpu_node *node, size_t rows) {
   size_t columns = backend_cpu_columns(source);
   for (size_t r = 0; r < rows; r++)
-    plan->kernels->column_sums(source->pixels, columns, source->value + r * source->pixels * source->ld, source->ld,
+    plan->kernels->column_sums(source->pixels, columns, backend_cpu_read(plan, &node->edges[0], r, 1), source->ld,
                                node->value + r * node->ld);
   plan->kernels->scale(rows * node->ld, 1 / (float)source->pixels, node->value);
 }
 
-static void global_backward(struct cpu_plan *plan, const struct cpu_edge *edge, const struct cpu_node *source,
-                            const struct cpu_node *node, size_t rows) {
+static void global_backward(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,
+                            size_t rows) {
   float share = 1 / (float)source->pixels;
   size_t columns = backend_cpu_columns(source);
   for (size_t r = 0; r < rows; r++)
     for (size_t p = 0; p < source->pixels; p++) {
       const float *g = node->gradient + r * node->ld;
-      float *to = source->gradient + (r * source->pixels + p) * source->ld;
+      float *to = source->gradient + r * image_size(source) + p * source->ld;
       for (size_t c = 0; c < columns; c++)
         to[c] = (edge->first ? 0 : to[c]) + share * g[c];
     }
-  (void)plan;
 }
 
 void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
@@ -48,8 +49,8 @@ void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size
   }
   struct cpu_pad pad = pool_pad(node);
   for (size_t r = 0; r < rows; r++) {
-    float *y = node->value + r * node->pixels * node->ld;
-    plan->kernels->pad(&pad, source->value + r * source->pixels * source->ld, plan->scratch.padded);
+    float *y = node->value + r * image_size(node);
+    plan->kernels->pad(&pad, backend_cpu_read(plan, &node->edges[0], r, 1), plan->scratch.padded);
     if (node->op == TUTTI_OP_MAX_POOL)
       plan->kernels->max_pool(&node->window, plan->scratch.padded, y);
     else
@@ -62,29 +63,31 @@ void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   const struct cpu_node *source = &plan->nodes[edge->source];
   const struct cpu_window *w = &node->window;
   if (node->op == TUTTI_OP_GLOBAL_POOL) {
-    global_backward(plan, edge, source, node, rows);
+    global_backward(edge, source, node, rows);
     return;
   }
   struct cpu_pad pad = pool_pad(node);
   for (size_t r = 0; r < rows; r++) {
-    size_t at = r * node->pixels * node->ld, from = r * source->pixels * source->ld;
+    size_t at = r * image_size(node), from = r * image_size(source);
     memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
     if (node->op == TUTTI_OP_MAX_POOL) {
-      plan->kernels->pad(&pad, source->value + from, plan->scratch.padded);
+      plan->kernels->pad(&pad, backend_cpu_read(plan, edge, r, 1), plan->scratch.padded);
       plan->kernels->max_pool_gradient(w, plan->scratch.padded, node->value + at, node->gradient + at,
                                        plan->scratch.padded_gradient);
     } else {
       plan->kernels->average_pool_gradient(w, node->gradient + at, plan->scratch.padded_gradient);
     }
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, !edge->first, source->gradient + from);
+    plan->kernels->crop(&pad, plan->scratch.padded_gradient, NULL, !edge->first, source->gradient + from);
   }
 }
 
-void backend_cpu_flatten(const struct cpu_node *source, const struct cpu_node *node, size_t rows) {
-  for (size_t r = 0; r < rows; r++)
+void backend_cpu_flatten(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  for (size_t r = 0; r < rows; r++) {
+    const float *x = backend_cpu_read(plan, &node->edges[0], r, 1);
     for (size_t p = 0; p < source->pixels; p++)
-      memcpy(node->value + r * node->ld + p * source->width, source->value + (r * source->pixels + p) * source->ld,
-             source->width * sizeof(float));
+      memcpy(node->value + r * node->ld + p * source->width, x + p * source->ld, source->width * sizeof(float));
+  }
 }
 
 void backend_cpu_unflatten(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,

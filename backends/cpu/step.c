@@ -22,40 +22,52 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
   plan->kernels->gemm(&product);
 }
 
-/* Sum of all inputs, times `factor`. */
+/* Sum of all inputs, times `factor`; some images at a time, so that what is added stays in cache. */
 static void forward_sum(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
-  size_t count = rows * node->pixels * node->ld;
-  memcpy(node->value, plan->nodes[node->edges[0].source].value, count * sizeof(float));
-  for (size_t e = 1; e < node->edge_count; e++)
-    plan->kernels->add(count, plan->nodes[node->edges[e].source].value, node->value);
-  if (factor != 1)
-    plan->kernels->scale(count, factor, node->value);
-}
-
-static void forward_concat(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
-  float *to = node->value;
-  for (size_t e = 0; e < node->edge_count; e++) {
-    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
-    for (size_t r = 0; r < rows * node->pixels; r++)
-      memcpy(to + r * node->ld, source->value + r * source->ld, source->width * sizeof(float));
-    to += source->width;
+  size_t size = node->pixels * node->ld, block = backend_cpu_block(plan, node);
+  for (size_t first = 0; first < rows; first += block) {
+    size_t count = rows - first < block ? rows - first : block;
+    float *to = node->value + first * size;
+    for (size_t e = 0; e < node->edge_count; e++)
+      backend_cpu_view(plan, &node->edges[e], first, count, e > 0, to);
+    if (factor != 1)
+      plan->kernels->scale(count * size, factor, to);
   }
 }
 
-static void forward_crelu(const struct cpu_node *source, const struct cpu_node *node, size_t rows) {
-  for (size_t r = 0; r < rows * node->pixels; r++) {
-    const float *x = source->value + r * source->ld;
-    float *y = node->value + r * node->ld;
-    for (size_t c = 0; c < source->width; c++) {
-      y[c] = x[c] > 0 ? x[c] : 0;
-      y[source->width + c] = x[c] < 0 ? -x[c] : 0;
+static void forward_concat(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  size_t size = node->pixels * node->ld, block = backend_cpu_block(plan, node);
+  for (size_t first = 0; first < rows; first += block) {
+    size_t count = rows - first < block ? rows - first : block;
+    float *to = node->value + first * size;
+    for (size_t e = 0; e < node->edge_count; e++) {
+      const struct cpu_node *source = &plan->nodes[node->edges[e].source];
+      const float *x = backend_cpu_read(plan, &node->edges[e], first, count);
+      for (size_t p = 0; p < count * node->pixels; p++)
+        memcpy(to + p * node->ld, x + p * source->ld, source->width * sizeof(float));
+      to += source->width;
     }
+  }
+}
+
+static void forward_crelu(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  for (size_t r = 0; r < rows; r++) {
+    const float *x = backend_cpu_read(plan, &node->edges[0], r, 1);
+    float *y = node->value + r * node->pixels * node->ld;
+    for (size_t p = 0; p < node->pixels; p++, x += source->ld, y += node->ld)
+      for (size_t c = 0; c < source->width; c++) {
+        y[c] = x[c] > 0 ? x[c] : 0;
+        y[source->width + c] = x[c] < 0 ? -x[c] : 0;
+      }
   }
 }
 
 void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, const struct cpu_draws *draws) {
   struct cpu_node *node = &plan->nodes[index];
   const struct cpu_kernels *k = plan->kernels;
+  if (node->through)
+    return;
   switch (node->op) {
   case TUTTI_OP_INPUT:
     return;
@@ -73,7 +85,7 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
     break;
   case TUTTI_OP_ACTIVATION:
     if (node->activation == TUTTI_ACTIVATION_CRELU) {
-      forward_crelu(&plan->nodes[node->edges[0].source], node, rows);
+      forward_crelu(plan, node, rows);
       return;
     }
     forward_sum(plan, node, rows, 1);
@@ -90,7 +102,7 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
     break;
   case TUTTI_OP_CONV2D:
   case TUTTI_OP_FACTORISED_REDUCE:
-    backend_cpu_conv_forward(plan, node, rows);
+    backend_cpu_conv_forward(plan, node, rows, draws != NULL);
     break;
   case TUTTI_OP_MAX_POOL:
   case TUTTI_OP_AVERAGE_POOL:
@@ -98,12 +110,13 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
     backend_cpu_pool_forward(plan, node, rows);
     break;
   case TUTTI_OP_FLATTEN:
-    backend_cpu_flatten(&plan->nodes[node->edges[0].source], node, rows);
+    backend_cpu_flatten(plan, node, rows);
     break;
   default:
     return; /* heads have no values of their own */
   }
-  if (node->op != TUTTI_OP_DENSE || node->activation != TUTTI_ACTIVATION_RELU)
+  bool done = node->op == TUTTI_OP_DENSE && node->activation == TUTTI_ACTIVATION_RELU;
+  if (!done && node->activation != TUTTI_ACTIVATION_LINEAR)
     k->activate[node->activation](rows * node->pixels * node->ld, node->value, node->slope);
 }
 
@@ -119,18 +132,19 @@ void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_dr
 static void product_inputs(struct cpu_plan *plan, const struct cpu_product *p, size_t unit) {
   bool last = p->units - unit <= CPU_GEMM_DEPTH;
   size_t units = last ? p->units - unit : CPU_GEMM_DEPTH, ld = backend_cpu_ld(p->inputs);
-  plan->kernels->transpose(p->inputs, units, p->weights + unit, p->ldw, plan->transposed, ld);
+  plan->kernels->transpose(p->inputs, units, p->weights + unit, p->ldw, plan->scratch.transposed, ld);
   struct cpu_gemm product = {.m = p->rows,
                              .n = p->columns,
                              .k = units,
                              .a = p->gradient + unit,
                              .a_row = p->ldg,
                              .a_column = 1,
-                             .b = plan->transposed,
+                             .b = plan->scratch.transposed,
                              .ldb = ld,
                              .c = p->to,
                              .ldc = p->ldx,
-                             .mask = last ? p->mask : NULL,
+                             .mask = last || p->mask_sum ? p->mask : NULL,
+                             .mask_sum = p->mask_sum,
                              .accumulate = p->accumulate || unit > 0};
   plan->kernels->gemm(&product);
 }
@@ -181,9 +195,9 @@ static void backward_sum(struct cpu_plan *plan, const struct cpu_node *node, siz
   size_t count = rows * node->pixels * node->ld;
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
-    if (!edge->gradient)
-      continue;
     float *to = plan->nodes[edge->source].gradient;
+    if (!edge->gradient || to == node->gradient) /* shared */
+      continue;
     if (!edge->first) {
       plan->kernels->axpy(count, factor, node->gradient, to);
     } else {
@@ -211,24 +225,28 @@ static void backward_concat(struct cpu_plan *plan, const struct cpu_node *node, 
   }
 }
 
-static void backward_crelu(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,
-                           size_t rows) {
-  for (size_t r = 0; r < rows * node->pixels; r++) {
-    const float *g = node->gradient + r * node->ld, *x = source->value + r * source->ld;
-    float *to = source->gradient + r * source->ld;
-    if (edge->first)
-      memset(to, 0, source->ld * sizeof *to);
-    for (size_t c = 0; c < source->width; c++)
-      to[c] += x[c] > 0 ? g[c] : x[c] < 0 ? -g[source->width + c] : 0;
+static void backward_crelu(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  for (size_t r = 0; r < rows; r++) {
+    const float *x = backend_cpu_read(plan, edge, r, 1), *g = node->gradient + r * node->pixels * node->ld;
+    float *to = source->gradient + r * source->pixels * source->ld;
+    for (size_t p = 0; p < node->pixels; p++, x += source->ld, g += node->ld, to += source->ld) {
+      if (edge->first)
+        memset(to, 0, source->ld * sizeof *to);
+      for (size_t c = 0; c < source->width; c++)
+        to[c] += x[c] > 0 ? g[c] : x[c] < 0 ? -g[source->width + c] : 0;
+    }
   }
 }
 
 void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows) {
   struct cpu_node *node = &plan->nodes[index];
-  if (!node->needs_gradient || !node->gradient)
+  bool has = node->gradient || node->norm != CPU_NONE;
+  if (!node->needs_gradient || !has || node->through)
     return;
   const struct cpu_edge *edge = &node->edges[0];
-  if (node->activation != TUTTI_ACTIVATION_CRELU && !node->masked)
+  if (node->activation != TUTTI_ACTIVATION_CRELU && node->activation != TUTTI_ACTIVATION_LINEAR && !node->masked)
     plan->kernels->derive[node->activation](rows * node->pixels * node->ld, node->value, node->slope, node->gradient);
   switch (node->op) {
   case TUTTI_OP_DENSE:
@@ -247,7 +265,7 @@ void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows)
     if (node->activation != TUTTI_ACTIVATION_CRELU)
       backward_sum(plan, node, rows, 1);
     else
-      backward_crelu(edge, &plan->nodes[edge->source], node, rows);
+      backward_crelu(plan, node, rows);
     break;
   case TUTTI_OP_DROPOUT:
   case TUTTI_OP_DROP_PATH:

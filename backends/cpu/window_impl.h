@@ -64,121 +64,129 @@ static void pad(const struct cpu_pad *p, const float *in, float *out) {
   fill_floats((p->padded_height - p->top - p->height) * line, p->fill, out + (p->top + p->height) * line);
 }
 
-static void crop(const struct cpu_pad *p, const float *in, bool accumulate, float *out) {
+static void crop(const struct cpu_pad *p, const float *in, const float *mask, bool accumulate, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
   for (size_t y = 0; y < p->height; y++, out += inner) {
-    const float *row = in + (p->top + y) * line + p->left * p->ld;
-    if (accumulate)
-      CPU_FOR_LANES(i, inner,
-                    v_store_lanes(out + i, v_load_lanes(out + i, LANES) + v_load_lanes(row + i, LANES), LANES));
-    else
-      copy_floats(inner, row, out);
+    const float *row = in + (p->top + y) * line + p->left * p->ld, *over = mask ? mask + y * inner : NULL;
+    CPU_FOR_LANES(i, inner, {
+      vec x = v_load_lanes(row + i, LANES);
+      if (over)
+        x = v_masked(v_greater(v_load_lanes(over + i, LANES), v_zero()), x);
+      if (accumulate)
+        x = x + v_load_lanes(out + i, LANES);
+      v_store_lanes(out + i, x, LANES);
+    });
   }
 }
 
 /* --- depthwise convolution --- */
 
-/* `count` outputs of one row, `step` floats apart, from inputs `in_step` apart. kh x kw weights of LANES channels. */
-CPU_INLINE void depthwise_row(const size_t kh, const size_t kw, const size_t lanes, size_t line, size_t tap,
-                              const float *in, size_t in_step, const vec *weights, vec bias, size_t count,
-                              bool accumulate, float *out, size_t step) {
+/* What becomes of a sum. */
+CPU_INLINE void depthwise_store(const struct cpu_depthwise *d, float *out, size_t at, vec sum, const size_t lanes) {
+  if (d->mask)
+    sum = v_masked(v_greater(v_load_lanes(d->mask + at, lanes), v_zero()), sum);
+  if (d->accumulate)
+    sum = sum + v_load_lanes(out + at, lanes);
+  v_store_lanes(out + at, sum, lanes);
+}
+
+/* `count` outputs of one row, `step` floats apart from out[at] on, from inputs `in_step` apart; four at once. */
+CPU_INLINE void depthwise_row(const size_t kh, const size_t kw, const size_t lanes, const struct cpu_depthwise *d,
+                              const float *in, size_t in_step, const vec *weights, vec bias, size_t count, float *out,
+                              size_t at, size_t step) {
+  const size_t line = d->window.dilation * d->window.padded_width * d->window.ld;
+  const size_t tap = d->window.dilation * d->window.ld;
   size_t i = 0;
-  for (; i + 4 <= count; i += 4, in += 4 * in_step, out += 4 * step) {
-    vec sum[4];
-    CPU_UNROLL for (size_t u = 0; u < 4; u++) sum[u] = accumulate ? v_load_lanes(out + u * step, lanes) : bias;
-    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) CPU_UNROLL for (size_t kx = 0; kx < kw; kx++)
+  for (; i + 4 <= count; i += 4, in += 4 * in_step, at += 4 * step) {
+    vec sum[4] = {bias, bias, bias, bias};
+    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) {
+      CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) {
+        const float *from = in + ky * line + kx * tap;
         CPU_UNROLL for (size_t u = 0; u < 4; u++) sum[u] =
-            v_fma(v_load_lanes(in + ky * line + kx * tap + u * in_step, lanes), weights[ky * kw + kx], sum[u]);
-    CPU_UNROLL for (size_t u = 0; u < 4; u++) v_store_lanes(out + u * step, sum[u], lanes);
+            v_fma(v_load_lanes(from + u * in_step, lanes), weights[ky * kw + kx], sum[u]);
+      }
+    }
+    CPU_UNROLL for (size_t u = 0; u < 4; u++) depthwise_store(d, out, at + u * step, sum[u], lanes);
   }
-  for (; i < count; i++, in += in_step, out += step) {
-    vec sum = accumulate ? v_load_lanes(out, lanes) : bias;
-    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) sum =
-        v_fma(v_load_lanes(in + ky * line + kx * tap, lanes), weights[ky * kw + kx], sum);
-    v_store_lanes(out, sum, lanes);
+  for (; i < count; i++, in += in_step, at += step) {
+    vec sum = bias;
+    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) {
+      CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) sum =
+          v_fma(v_load_lanes(in + ky * line + kx * tap, lanes), weights[ky * kw + kx], sum);
+    }
+    depthwise_store(d, out, at, sum, lanes);
   }
 }
 
-/* Weights of one row of the kernel are held in registers for a whole image if all do not fit: `rows` of the kernel at
-   once. */
+/* A vector of channels, or two pixels of 8, of all rows. weights[taps][ldw] and bias are those of the vector. */
 CPU_INLINE void depthwise_lanes(const size_t kh, const size_t kw, const size_t lanes, const size_t pixels,
-                                const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
-                                const float *bias, bool accumulate, float *out) {
-  const size_t line = w->padded_width * w->ld, tap = w->dilation * w->ld, in_step = w->stride * w->ld;
-  const size_t out_line = w->out_width * w->ld, down = w->stride * line, next = w->dilation * line;
+                                const struct cpu_depthwise *d, const float *weights, size_t ldw, const float *bias,
+                                const float *in, float *out, size_t at) {
+  const struct cpu_window *w = &d->window;
+  const size_t in_line = w->stride * w->padded_width * w->ld, line = w->out_width * w->ld;
   vec held[25], first = bias ? v_load_lanes(bias, lanes) : v_zero();
   CPU_UNROLL for (size_t t = 0; t < kh * kw; t++) held[t] = v_load_lanes(weights + t * ldw, lanes);
-  for (size_t y = 0; y < w->out_height; y++) {
-    depthwise_row(kh, kw, lanes, next, tap, in + y * down, in_step * pixels, held, first, w->out_width / pixels,
-                  accumulate, out + y * out_line, w->ld * pixels);
-  }
+  for (size_t y = 0; y < w->out_height; y++)
+    depthwise_row(kh, kw, lanes, d, in + y * in_line, w->stride * w->ld * pixels, held, first, w->out_width / pixels,
+                  out, at + y * line, w->ld * pixels);
 }
 
-/* Any kernel: tap by tap, the first stores. */
-static void depthwise_any(const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
-                          const float *bias, bool accumulate, float *out) {
-  const size_t line = w->padded_width * w->ld;
+/* Pixels of 8 channels, two to a vector: the weights twice side by side. A last column alone. */
+CPU_INLINE void depthwise_pairs(const size_t k, const struct cpu_depthwise *d, const float *in, float *out) {
+  const struct cpu_window *w = &d->window;
+  float twice[26][16];
+  for (size_t t = 0; t <= k * k; t++)
+    for (size_t c = 0; c < 8; c++)
+      twice[t][c] = twice[t][8 + c] = t < k * k ? d->weights[t * d->ldw + c] : d->bias ? d->bias[c] : 0;
+  depthwise_lanes(k, k, 16, 2, d, twice[0], 16, twice[k * k], in, out, 0);
+  if (w->out_width % 2 == 0)
+    return;
+  vec held[25];
+  for (size_t t = 0; t < k * k; t++)
+    held[t] = v_load_lanes(twice[t], 8);
   for (size_t y = 0; y < w->out_height; y++)
-    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
+    depthwise_row(k, k, 8, d, in + (y * w->padded_width + w->out_width - 1) * 8, 8, held, v_load_lanes(twice[k * k], 8),
+                  1, out, ((y + 1) * w->out_width - 1) * 8, 8);
+}
+
+CPU_INLINE void depthwise_square(const size_t k, const struct cpu_depthwise *d, const float *in, float *out) {
+  if (CPU_LANES == 16 && d->window.ld == 8 && d->window.stride == 1)
+    depthwise_pairs(k, d, in, out);
+  else
+    CPU_FOR_LANES(
+        c, d->window.ld,
+        depthwise_lanes(k, k, LANES, 1, d, d->weights + c, d->ldw, d->bias ? d->bias + c : NULL, in + c, out, c));
+}
+
+static void depthwise_3(const struct cpu_depthwise *d, const float *in, float *out) { depthwise_square(3, d, in, out); }
+
+static void depthwise_5(const struct cpu_depthwise *d, const float *in, float *out) { depthwise_square(5, d, in, out); }
+
+/* Any kernel. */
+static void depthwise_any(const struct cpu_depthwise *d, const float *in, float *out) {
+  const struct cpu_window *w = &d->window;
+  const size_t line = w->padded_width * w->ld;
+  for (size_t y = 0, at = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, at += w->ld) {
       const float *from = in + (y * line + x * w->ld) * w->stride;
       CPU_FOR_LANES(c, w->ld, {
-        vec sum = accumulate ? v_load_lanes(out + c, LANES) : bias ? v_load_lanes(bias + c, LANES) : v_zero();
+        vec sum = d->bias ? v_load_lanes(d->bias + c, LANES) : v_zero();
         for (size_t ky = 0, t = 0; ky < w->kernel_height; ky++)
           for (size_t kx = 0; kx < w->kernel_width; kx++, t++)
             sum = v_fma(v_load_lanes(from + (ky * line + kx * w->ld) * w->dilation + c, LANES),
-                        v_load_lanes(weights + t * ldw + c, LANES), sum);
-        v_store_lanes(out + c, sum, LANES);
+                        v_load_lanes(d->weights + t * d->ldw + c, LANES), sum);
+        depthwise_store(d, out, at + c, sum, LANES);
       });
     }
 }
 
-/* Pixels of 8 channels, two to a vector: the weights twice side by side. */
-CPU_INLINE void depthwise_pairs(const size_t k, const struct cpu_window *w, const float *in, const float *weights,
-                                size_t ldw, const float *bias, bool accumulate, float *out) {
-  float twice[26][16];
-  for (size_t t = 0; t <= k * k; t++)
-    for (size_t c = 0; c < 8; c++)
-      twice[t][c] = twice[t][8 + c] = t < k * k ? weights[t * ldw + c] : bias ? bias[c] : 0;
-  depthwise_lanes(k, k, 16, 2, w, in, twice[0], 16, twice[k * k], accumulate, out);
-  if (w->out_width % 2 == 0)
-    return;
-  struct cpu_window last = *w; /* the last column alone */
-  const size_t x = w->out_width - 1, line = w->padded_width * w->ld;
-  for (size_t y = 0; y < w->out_height; y++) {
-    last.out_height = last.out_width = 1;
-    depthwise_lanes(k, k, 8, 1, &last, in + y * line + x * w->ld, weights, ldw, bias, accumulate,
-                    out + (y * w->out_width + x) * 8);
-  }
-}
-
-CPU_INLINE void depthwise_square(const size_t k, const struct cpu_window *w, const float *in, const float *weights,
-                                 size_t ldw, const float *bias, bool accumulate, float *out) {
-  if (CPU_LANES == 16 && w->ld == 8 && w->stride == 1)
-    depthwise_pairs(k, w, in, weights, ldw, bias, accumulate, out);
+static void depthwise(const struct cpu_depthwise *d, const float *in, float *out) {
+  if (d->window.kernel_height == 3 && d->window.kernel_width == 3)
+    depthwise_3(d, in, out);
+  else if (d->window.kernel_height == 5 && d->window.kernel_width == 5)
+    depthwise_5(d, in, out);
   else
-    CPU_FOR_LANES(
-        c, w->ld,
-        depthwise_lanes(k, k, LANES, 1, w, in + c, weights + c, ldw, bias ? bias + c : NULL, accumulate, out + c));
-}
-
-static void depthwise_3(const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
-                        const float *bias, bool accumulate, float *out) {
-  depthwise_square(3, w, in, weights, ldw, bias, accumulate, out);
-}
-
-static void depthwise_5(const struct cpu_window *w, const float *in, const float *weights, size_t ldw,
-                        const float *bias, bool accumulate, float *out) {
-  depthwise_square(5, w, in, weights, ldw, bias, accumulate, out);
-}
-
-static void depthwise(const struct cpu_window *w, const float *in, const float *weights, size_t ldw, const float *bias,
-                      bool accumulate, float *out) {
-  if (w->kernel_height == 3 && w->kernel_width == 3)
-    depthwise_3(w, in, weights, ldw, bias, accumulate, out);
-  else if (w->kernel_height == 5 && w->kernel_width == 5)
-    depthwise_5(w, in, weights, ldw, bias, accumulate, out);
-  else
-    depthwise_any(w, in, weights, ldw, bias, accumulate, out);
+    depthwise_any(d, in, out);
 }
 
 /* The weights' gradient of one row of the kernel: `taps` sums at once, each in two halves. */

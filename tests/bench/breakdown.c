@@ -25,11 +25,11 @@ void breakdown_destroy(struct breakdown *breakdown) { tutti_free(breakdown); }
 
 void breakdown_begin(struct breakdown *breakdown) {
   if (breakdown)
-    breakdown->begin = bench_seconds(CLOCK_MONOTONIC);
+    breakdown->begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void count_line(struct breakdown *b, const char *name, double flops, double bytes) {
-  double seconds = bench_seconds(CLOCK_MONOTONIC) - b->begin;
+  double seconds = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - b->begin;
   size_t i = 0;
   while (i < b->count && strcmp(b->lines[i].name, name) != 0)
     i++;
@@ -42,32 +42,46 @@ static void count_line(struct breakdown *b, const char *name, double flops, doub
   b->lines[i].bytes += bytes;
 }
 
-static const char *kind_of(const struct cpu_node *node) {
+static const char *kind_of(const struct cpu_plan *plan, const struct cpu_node *node) {
   if (node->layer->op != TUTTI_OP_CONV2D)
     return tutti_op_name(node->layer->op);
-  if (node->op == TUTTI_OP_DENSE)
-    return "conv2d 1x1";
+  if (node->op == TUTTI_OP_DENSE || node->form == CPU_POINTWISE)
+    return plan->nodes[node->edges[0].source].through ? "conv2d depthwise + 1x1" : "conv2d 1x1";
   return node->form == CPU_DEPTHWISE ? "conv2d depthwise" : "conv2d";
 }
 
-static double numbers(const struct cpu_node *node, size_t rows) {
+/* Numbers that lie in memory. */
+static double numbers(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  while (node->through)
+    node = &plan->nodes[node->edges[0].source];
   return node->value ? (double)(rows * node->pixels * node->width) : 0;
 }
 
-/* Forward, each input is read and the output written; backward, the output's gradient and what the op looks up is read,
-   each input's gradient written. */
+/* Forward, each input is read and the output written, but by batch norm that its readers apply; backward, the output's
+   gradient and what the op looks up is read, each input's gradient written. */
+static double traffic(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, bool backward) {
+  double own = numbers(plan, node, rows), in = 0;
+  bool looks_up =
+      node->op == TUTTI_OP_CONV2D || node->op == TUTTI_OP_FACTORISED_REDUCE || node->op == TUTTI_OP_MAX_POOL;
+  for (size_t e = 0; e < node->edge_count; e++)
+    in += numbers(plan, &plan->nodes[node->edges[e].source], rows);
+  if (node->lazy) /* it only sums: values that the convolution has summed before; a gradient, and values */
+    return backward ? 8 * own : 0;
+  if (!backward)
+    return 4 * (own + in);
+  return 4 * (own + in * (looks_up ? 2 : 1) + (node->norm == CPU_NONE ? 0 : own));
+}
+
 void breakdown_end(struct breakdown *b, const struct cpu_plan *plan, size_t index, size_t rows, bool backward) {
   const struct cpu_node *node = &plan->nodes[index];
-  if (!b || (backward && !(node->needs_gradient && node->gradient)))
-    return;
   char name[40];
-  double own = numbers(node, rows), in = 0;
-  bool sums = node->op == TUTTI_OP_ADD || node->op == TUTTI_OP_CONCAT || node->op == TUTTI_OP_GLOBAL_POOL ||
-              node->op == TUTTI_OP_AVERAGE_POOL || node->op == TUTTI_OP_MEAN;
-  for (size_t e = 0; e < node->edge_count; e++)
-    in += numbers(&plan->nodes[node->edges[e].source], rows) * (!backward || sums ? 1 : 2);
-  (void)snprintf(name, sizeof name, "%s %s", kind_of(node), backward ? "backward" : "forward");
-  count_line(b, name, node->layer->flops * (double)rows * (backward ? 2 : 1), 4 * (own + in));
+  if (!b || node->through || (backward && !(node->needs_gradient && (node->gradient || node->norm != CPU_NONE))))
+    return;
+  double flops = node->layer->flops;
+  if (node->edge_count > 0 && plan->nodes[node->edges[0].source].through)
+    flops += plan->nodes[node->edges[0].source].layer->flops;
+  (void)snprintf(name, sizeof name, "%s %s", kind_of(plan, node), backward ? "backward" : "forward");
+  count_line(b, name, flops * (double)rows * (backward ? 2 : 1), traffic(plan, node, rows, backward));
 }
 
 void breakdown_end_step(struct breakdown *b, const struct cpu_plan *plan) {
@@ -81,12 +95,13 @@ static double copy_rate(void) {
   static const double bytes = 8.0 * FLOATS;
   float *from = NULL, *to = NULL;
   double best = 0;
-  if (tutti_alloc(NULL, FLOATS, sizeof *from, &from) == TUTTI_OK && tutti_alloc(NULL, FLOATS, sizeof *to, &to) == TUTTI_OK)
+  if (tutti_alloc(NULL, FLOATS, sizeof *from, &from) == TUTTI_OK &&
+      tutti_alloc(NULL, FLOATS, sizeof *to, &to) == TUTTI_OK)
     for (int i = 0; i < TIMES; i++) {
-      double begin = bench_seconds(CLOCK_MONOTONIC);
+      double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
       for (size_t k = 0; k < FLOATS; k++)
         to[k] = from[k] + 1;
-      double rate = 1e-9 * bytes / (bench_seconds(CLOCK_MONOTONIC) - begin);
+      double rate = 1e-9 * bytes / (bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);
       best = rate > best ? rate : best;
       from[0] = to[i];
     }

@@ -1,0 +1,46 @@
+/* view.c - what an op on images reads, some images at a time: batch norm is applied, and negative numbers are cut off, as
+   values are read, so that neither is ever stored; and where the gradient of a layer in front of batch norm follows from
+   that behind it. */
+#include "cpu_impl.h"
+
+size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node) {
+  enum { FLOATS = 1 << 14 }; /* that stay in the second-level cache together with all that is made of them */
+  size_t most = node->pixels * node->ld;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
+    most = source->pixels * source->ld > most ? source->pixels * source->ld : most;
+  }
+  size_t images = FLOATS / most;
+  return images == 0 ? 1 : images > plan->rows ? plan->rows : images;
+}
+
+void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
+                      bool accumulate, float *out) {
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  size_t size = source->pixels * source->ld;
+  struct cpu_affine f = {.period = backend_cpu_period(source)};
+  if (source->lazy)
+    f = backend_cpu_norm_affine(source);
+  f.relu = edge->relu;
+  plan->kernels->affine(&f, count * size, source->value + first * size, accumulate, out);
+}
+
+const float *backend_cpu_read(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count) {
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  if (!source->lazy && !edge->relu)
+    return source->value + first * source->pixels * source->ld;
+  backend_cpu_view(plan, edge, first, count, false, plan->scratch.view);
+  return plan->scratch.view;
+}
+
+const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
+                                       size_t count) {
+  size_t size = node->pixels * node->ld, at = first * size;
+  if (node->norm == CPU_NONE)
+    return node->gradient + at;
+  const struct cpu_node *norm = &plan->nodes[node->norm];
+  struct cpu_norm slopes = backend_cpu_norm_slopes(norm);
+  plan->kernels->norm_gradient(&slopes, count * size, norm->gradient + at, node->value + at, false,
+                               plan->scratch.gradient);
+  return plan->scratch.gradient;
+}
