@@ -118,6 +118,7 @@ libtutti_la_SOURCES += %D%/run_history.c
 libtutti_la_SOURCES += %D%/run_impl.h
 libtutti_la_SOURCES += %D%/run_params.c
 libtutti_la_SOURCES += %D%/run_pool.c
+libtutti_la_SOURCES += %D%/run_shifts.c
 libtutti_la_SOURCES += %D%/run_summary.c
 libtutti_la_SOURCES += %D%/run_view.c
 libtutti_la_SOURCES += %D%/safetensors.c
@@ -197,6 +198,7 @@ tutti_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tutti_SOURCES =
 tutti_SOURCES += %D%/program/command_ablate.c
 tutti_SOURCES += %D%/program/command_compare.c
+tutti_SOURCES += %D%/program/command_curve.c
 tutti_SOURCES += %D%/program/command_doctor.c
 tutti_SOURCES += %D%/program/command_inspect.c
 tutti_SOURCES += %D%/program/command_list.c

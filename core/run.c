@@ -535,7 +535,7 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
   TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
   TUTTI_TRY_OUT(context, make_builder(&manager));
-  TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, summary));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, NULL, summary));
 out:
   release(&manager);
   return status;

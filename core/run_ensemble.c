@@ -10,19 +10,19 @@
 
 static const char *const combinations[] = {"mixture", "vote"};
 
-enum tutti_status tutti_run_choose(tutti_context *context, const tutti_host *host, uint64_t seed,
-                                   struct tutti_run_pool *source, size_t count, const uint64_t *trials,
+enum tutti_status tutti_run_choose(tutti_context *context, const struct tutti_choice *choice,
                                    tutti_ensemble *ensemble) {
   enum tutti_status status = TUTTI_OK;
   tutti_selector *selector = NULL;
-  struct tutti_selector_setup setup = {.size = sizeof setup, .host = host, .seed = seed};
+  struct tutti_selector_setup setup = {.size = sizeof setup, .host = choice->host, .seed = choice->seed};
   struct tutti_pool pool = {.size = sizeof pool};
-  TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, "validation", count, trials, &pool));
-  TUTTI_TRY_OUT(context, tutti_selector_create(context, host, "selector", &setup, &selector));
-  TUTTI_TRY_OUT(context, tutti_selector_select(context, selector, &pool, 0, ensemble));
+  TUTTI_TRY_OUT(context,
+                tutti_run_pool_open(choice->source, context, choice->split, choice->count, choice->trials, &pool));
+  TUTTI_TRY_OUT(context, tutti_selector_create(context, choice->host, "selector", &setup, &selector));
+  TUTTI_TRY_OUT(context, tutti_selector_select(context, selector, &pool, choice->members, ensemble));
 out:
   tutti_selector_destroy(selector);
-  tutti_run_pool_release(source, &pool);
+  tutti_run_pool_release(choice->source, &pool);
   return status;
 }
 
@@ -170,8 +170,14 @@ out:
   return status;
 }
 
+static bool is_wanted(const char *split, const char *shift) {
+  const char *rest = strchr(split, '-');
+  return strcmp(split, "train") != 0 && (!shift || strcmp(rest ? rest : "", shift) == 0);
+}
+
 enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
-                                     const struct tutti_history *history, const tutti_ensemble *ensemble, char **json) {
+                                     const struct tutti_history *history, const tutti_ensemble *ensemble,
+                                     const char *shift, char **json) {
   enum tutti_status status = TUTTI_OK;
   const tutti_dataset *dataset = source->experiment->dataset;
   uint64_t *trials = NULL;
@@ -180,7 +186,7 @@ enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_po
   TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
     const tutti_split *split = tutti_dataset_split(dataset, i);
-    if (tutti_split_rows(split) > 0 && strcmp(tutti_split_name(split), "train") != 0)
+    if (tutti_split_rows(split) > 0 && is_wanted(tutti_split_name(split), shift))
       TUTTI_TRY_OUT(context,
                     evaluate_split(context, source, history, tutti_split_name(split), ensemble, trials, splits));
   }

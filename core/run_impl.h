@@ -33,9 +33,17 @@ void tutti_run_pool_release(void *argument, struct tutti_pool *pool);
 
 /* --- ensembles (run_ensemble.c) --- */
 
-/* Choose from these trials with the selector of a host's section "selector". */
-TUTTI_NODISCARD enum tutti_status tutti_run_choose(tutti_context *context, const tutti_host *host, uint64_t seed,
-                                                   struct tutti_run_pool *source, size_t count, const uint64_t *trials,
+/* What an ensemble is chosen from, and how. */
+struct tutti_choice {
+  struct tutti_run_pool *source;
+  const tutti_host *host; /* its section "selector" says how */
+  uint64_t seed;
+  const char *split; /* on whose rows */
+  size_t members;    /* 0: as many as the selector's parameters say */
+  size_t count;
+  const uint64_t *trials; /* [count], ascending */
+};
+TUTTI_NODISCARD enum tutti_status tutti_run_choose(tutti_context *context, const struct tutti_choice *choice,
                                                    tutti_ensemble *ensemble);
 /* Text of ensemble.json, and back. */
 TUTTI_NODISCARD enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensemble *ensemble,
@@ -45,11 +53,23 @@ TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, c
 /* Trials of the members, ascending, as pools want them; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
                                                     uint64_t **trials);
-/* Metrics on every split with targets, as a JSON array text. */
+/* Metrics on every split with targets, as a JSON array text; with `shift` not NULL on those two alone that are named
+   "validation" and "test" with it behind ("" for the clean ones, "-5"). */
 struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                                      const struct tutti_history *history,
-                                                     const tutti_ensemble *ensemble, char **json);
+                                                     const tutti_ensemble *ensemble, const char *shift, char **json);
+/* What stands behind "validation" in the name of a split ("" or "-5"); TUTTI_ERROR_USAGE for any other split. */
+TUTTI_NODISCARD enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
+                                                     const char *split, const char **shift);
+/* Ensembles chosen anew on each shifted validation split, each evaluated there and on the test split of that shift; a JSON
+   array text, or NULL where the data are not shifted. `choice` says all but the split (run_shifts.c). */
+TUTTI_NODISCARD enum tutti_status tutti_run_shifts(tutti_context *context, const struct tutti_choice *choice,
+                                                   const struct tutti_history *history, char **json);
+/* Ensembles of several sizes chosen from the first trials of the run, more and more of them (run_shifts.c). */
+TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_choice *choice,
+                                                  const struct tutti_history *history,
+                                                  const struct tutti_curve_options *options, char **json);
 
 /* --- history (run_history.c) --- */
 
@@ -85,10 +105,10 @@ TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context,
 
 /* --- summary (run_summary.c) --- */
 
-/* Text of summary.json. `ensemble` and `evaluation` are JSON texts or NULL. */
+/* Text of summary.json. `ensemble`, `evaluation` and `shifts` are JSON texts or NULL. */
 TUTTI_NODISCARD enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                                     const struct tutti_history *history, const char *ensemble,
-                                                    const char *evaluation, char **json);
+                                                    const char *evaluation, const char *shifts, char **json);
 /* Choose, evaluate, write ensemble.json and summary.json; *summary is the latter's text. */
 TUTTI_NODISCARD enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source,
                                                    const tutti_host *host, const struct tutti_history *history,

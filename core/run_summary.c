@@ -47,7 +47,7 @@ static const char *plugin_of(const struct tutti_experiment *experiment, const ch
 
 enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                     const struct tutti_history *history, const char *ensemble, const char *evaluation,
-                                    char **json) {
+                                    const char *shifts, char **json) {
   const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
   json_t *best;
   TUTTI_TRY(context, best_of(context, experiment, history, &best));
@@ -60,6 +60,8 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
       "failed", (json_int_t)history->failed, "best", best, "ensemble",
       ensemble ? json_loads(ensemble, 0, NULL) : json_null(), "evaluation",
       evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  if (root && shifts)
+    json_object_set_new(root, "shifts", json_loads(shifts, 0, NULL));
   char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(root);
   if (!text)
@@ -92,7 +94,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   enum tutti_status status = TUTTI_OK;
   const struct tutti_experiment *experiment = source->experiment;
   tutti_ensemble *ensemble = NULL;
-  char *chosen = NULL, *evaluation = NULL;
+  char *chosen = NULL, *evaluation = NULL, *shifts = NULL;
   uint64_t *trials = NULL;
   size_t count = 0;
   *summary = NULL;
@@ -103,19 +105,22 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   }
   if (experiment->dataset) {
     TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-    TUTTI_TRY_OUT(context, tutti_run_choose(context, host, experiment->facts.seed, source, count, trials, ensemble));
+    struct tutti_choice choice = {source, host, experiment->facts.seed, "validation", 0, count, trials};
+    TUTTI_TRY_OUT(context, tutti_run_choose(context, &choice, ensemble));
     TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
                                                 experiment->loss, &chosen));
-    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, &evaluation));
+    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, NULL, &evaluation));
+    TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &shifts));
     TUTTI_TRY_OUT(context, write_text(context, source->directory, "ensemble.json", chosen));
   }
-  TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, summary));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));
   TUTTI_TRY_OUT(context, write_text(context, source->directory, "summary.json", *summary));
 out:
   tutti_ensemble_destroy(ensemble);
   tutti_free(trials);
   tutti_free(chosen);
   tutti_free(evaluation);
+  tutti_free(shifts);
   if (status != TUTTI_OK) {
     tutti_free(*summary);
     *summary = NULL;

@@ -110,7 +110,7 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   json_t *root = NULL, *trials = json_array();
   double seconds = 0;
   TUTTI_TRY_OUT(context, own_ensemble(context, view, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, &summary));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
   TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
   for (uint64_t i = 0; i < history->asked; i++) {
     json_array_append_new(trials, trial_row(history, i));
@@ -138,39 +138,74 @@ out:
 
 /* --- select, evaluate, keep --- */
 
-enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, size_t count,
-                                    const char *const *overrides, char **text) {
+/* Selectors that are tried on a finished pool: the recipe with its overrides, and what it makes of them. */
+struct trying {
+  tutti_recipe *recipe;
+  tutti_host *host;
+  uint64_t *trials;
+  struct tutti_choice choice;
+};
+
+static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, const char *split, size_t count,
+                                      const char *const *overrides, struct trying *trying) {
   enum tutti_status status = TUTTI_OK;
-  tutti_recipe *recipe = NULL;
-  tutti_host *host = NULL;
-  tutti_ensemble *ensemble = NULL;
-  uint64_t *trials = NULL;
-  size_t finished = 0;
   char *path = NULL, *failures = NULL;
+  size_t finished = 0;
+  const char *shift;
+  if (split && view->experiment->dataset)
+    TUTTI_TRY_OUT(context, tutti_run_shift_of(context, view->experiment, split, &shift));
   TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "recipe.ini", &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, count, overrides, &recipe));
-  TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, recipe, &host));
-  tutti_host_set_facts(host, &view->experiment->facts);
-  TUTTI_TRY_OUT(context, tutti_history_finished(context, &view->history, &trials, &finished));
+  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, count, overrides, &trying->recipe));
+  TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, trying->recipe, &trying->host));
+  tutti_host_set_facts(trying->host, &view->experiment->facts);
+  TUTTI_TRY_OUT(context, tutti_history_finished(context, &view->history, &trying->trials, &finished));
+  trying->choice =
+      (struct tutti_choice){&view->pool, trying->host,  view->experiment->facts.seed, split ? split : "validation", 0,
+                            finished,    trying->trials};
   if (finished == 0) {
     TUTTI_TRY_OUT(context, tutti_history_failures(context, &view->history, &failures));
     status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
                         "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
                         view->directory, view->history.done, failures[0] ? failures : "nothing was trained");
-    goto out;
   }
-  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-  TUTTI_TRY_OUT(context,
-                tutti_run_choose(context, host, view->experiment->facts.seed, &view->pool, finished, trials, ensemble));
-  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
-                                              view->experiment->loss, text));
 out:
   tutti_free(path);
   tutti_free(failures);
-  tutti_free(trials);
+  return status;
+}
+
+static void end_trying(struct trying *trying) {
+  tutti_free(trying->trials);
+  tutti_host_destroy(trying->host);
+  tutti_recipe_destroy(trying->recipe);
+}
+
+enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, const char *split, size_t count,
+                                    const char *const *overrides, char **text) {
+  enum tutti_status status = TUTTI_OK;
+  struct trying trying = {0};
+  tutti_ensemble *ensemble = NULL;
+  TUTTI_TRY_OUT(context, begin_trying(context, view, split, count, overrides, &trying));
+  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_choose(context, &trying.choice, ensemble));
+  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(trying.host, "selector"),
+                                              view->experiment->loss, text));
+out:
   tutti_ensemble_destroy(ensemble);
-  tutti_host_destroy(host);
-  tutti_recipe_destroy(recipe);
+  end_trying(&trying);
+  return status;
+}
+
+enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view, const char *split, size_t count,
+                                   const char *const *overrides, const struct tutti_curve_options *options,
+                                   char **json) {
+  enum tutti_status status = TUTTI_OK;
+  struct trying trying = {0};
+  TUTTI_TRY_OUT(context, check_data(context, view));
+  TUTTI_TRY_OUT(context, begin_trying(context, view, split, count, overrides, &trying));
+  TUTTI_TRY_OUT(context, tutti_run_curve(context, &trying.choice, &view->history, options, json));
+out:
+  end_trying(&trying);
   return status;
 }
 
@@ -181,7 +216,7 @@ enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, 
   TUTTI_TRY(context, check_data(context, view));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble, json));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble, NULL, json));
 out:
   tutti_ensemble_destroy(ensemble);
   tutti_free(text);
@@ -191,11 +226,15 @@ out:
 enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *ensemble, char **summary) {
   enum tutti_status status = TUTTI_OK;
   int lock = -1;
-  char *evaluation = NULL, *path = NULL;
+  char *evaluation = NULL, *shifts = NULL, *path = NULL;
+  struct trying trying = {0};
   *summary = NULL;
   TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
   TUTTI_TRY_OUT(context, tutti_view_evaluate(context, view, ensemble, &evaluation));
-  TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, &view->history, ensemble, evaluation, summary));
+  TUTTI_TRY_OUT(context, begin_trying(context, view, NULL, 0, NULL, &trying));
+  TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
+  TUTTI_TRY_OUT(context,
+                tutti_run_summary(context, view->experiment, &view->history, ensemble, evaluation, shifts, summary));
   TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "ensemble.json", &path));
   TUTTI_TRY_OUT(context, tutti_file_write_text(context, path, ensemble));
   tutti_free(path);
@@ -207,6 +246,8 @@ out:
     (void)close(lock);
   tutti_free(path);
   tutti_free(evaluation);
+  tutti_free(shifts);
+  end_trying(&trying);
   return status;
 }
 

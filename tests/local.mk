@@ -138,6 +138,7 @@ cli_tests += %D%/cli/recompute.sh
 EXTRA_DIST += %D%/cli/recompute.py
 cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
+cli_tests += %D%/cli/shift.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct view_arguments {
-  const char *directory, *ensemble;
+  const char *directory, *ensemble, *split;
   struct texts set;
   size_t trials;
   bool json, keep;
@@ -21,6 +21,9 @@ static error_t parse_view(int key, char *value, struct argp_state *state) {
     return 0;
   case 'e':
     arguments->ensemble = value;
+    return 0;
+  case 'p':
+    arguments->split = value;
     return 0;
   case 't':
     arguments->trials = (size_t)strtoul(value, &end, 10);
@@ -106,7 +109,8 @@ static enum tutti_status select_text(tutti_context *context, tutti_view *view, c
   enum tutti_status status = TUTTI_OK;
   char *ensemble = NULL, *evaluation = NULL;
   json_t *root = NULL;
-  TUTTI_TRY_OUT(context, tutti_view_select(context, view, arguments->set.count, arguments->set.items, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_view_select(context, view, arguments->split, arguments->set.count,
+                                           arguments->set.items, &ensemble));
   if (arguments->keep) {
     TUTTI_TRY_OUT(context, tutti_view_keep(context, view, ensemble, text));
     goto out;
@@ -138,6 +142,7 @@ static void show_selection(const json_t *root, const struct view_arguments *argu
 int command_select(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {
       {"set", 's', "SECTION.KEY=VALUE", 0, "Another selector or other parameters, as in selector.plugin=top-m.", 0},
+      {"split", 'p', "SPLIT", 0, "Choose on the rows of this split, as in validation-5 (default: validation).", 0},
       {"keep", 'k', NULL, 0, "Make it the run's ensemble (ensemble.json, summary.json).", 0},
       {"json", 'j', NULL, 0, "As JSON: the text of ensemble.json, with its evaluation.", 0},
       {0}};

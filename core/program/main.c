@@ -12,6 +12,7 @@ const struct command commands[] = {
     {"status", "RUN", "where a run stands", command_status, false},
     {"select", "RUN", "choose another ensemble from a finished pool", command_select, false},
     {"evaluate", "RUN", "metrics of an ensemble on every split", command_evaluate, false},
+    {"curve", "RUN", "ensembles of fewer trials and other sizes", command_curve, false},
     {"predict", "RUN FILE", "predict the rows of a file, with uncertainty", command_predict, false},
     {"compare", "RUN...", "runs against each other, with ranks and tests", command_compare, false},
     {"ablate", "RECIPE...", "a whole matrix of runs: plugins or values swapped, seeds", command_ablate, false},

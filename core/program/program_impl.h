@@ -26,6 +26,7 @@ int command_inspect(tutti_context *context, int argc, char **argv);
 int command_status(tutti_context *context, int argc, char **argv);
 int command_select(tutti_context *context, int argc, char **argv);
 int command_evaluate(tutti_context *context, int argc, char **argv);
+int command_curve(tutti_context *context, int argc, char **argv);
 int command_predict(tutti_context *context, int argc, char **argv);
 int command_compare(tutti_context *context, int argc, char **argv);
 int command_ablate(tutti_context *context, int argc, char **argv);

@@ -106,6 +106,24 @@ static void show_trials(const json_t *trials, FILE *out) {
     (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n", done, budget, failed);
 }
 
+/* What was chosen anew for each shift: the members in a line, then the metrics of all beside each other. */
+static void show_shifts(const json_t *shifts, FILE *out) {
+  size_t index, i;
+  json_t *shift, *member, *all = json_array();
+  if (json_array_size(shifts) > 0)
+    (void)fprintf(out, "\nChosen anew for each shift\n\n");
+  json_array_foreach(shifts, index, shift) {
+    (void)fprintf(out, "  on %-14s trials", text_of(shift, "split"));
+    json_array_foreach(json_object_get(json_object_get(shift, "ensemble"), "members"), i, member) {
+      (void)fprintf(out, " %lld", (long long)json_integer_value(json_object_get(member, "trial")));
+    }
+    (void)fprintf(out, "\n");
+    json_array_extend(all, json_object_get(shift, "evaluation"));
+  }
+  show_evaluation(all, out);
+  json_decref(all);
+}
+
 void show_summary(const json_t *summary, FILE *out) {
   const json_t *plugins = json_object_get(summary, "plugins"), *trials = json_object_get(summary, "trials");
   (void)fprintf(out, "run         %s (%s), seed %lld\n", text_of(summary, "run"), text_of(summary, "task"),
@@ -117,6 +135,7 @@ void show_summary(const json_t *summary, FILE *out) {
   show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
   show_ensemble(json_object_get(summary, "ensemble"), out);
   show_evaluation(json_object_get(summary, "evaluation"), out);
+  show_shifts(json_object_get(summary, "shifts"), out);
 }
 
 static void show_trial(const json_t *trial, FILE *out) {

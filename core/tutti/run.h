@@ -59,9 +59,26 @@ TUTTI_API void tutti_view_close(tutti_view *view);
 /* Counts, best trials, builder's state, ensemble; "running" tells whether a manager holds the lock. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json);
 /* Choose an ensemble from the finished trials with the recipe's selector and `count` overrides "selector.key=value"
-   (selector.plugin=NAME for another one). The text of ensemble.json. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, size_t count,
+   (selector.plugin=NAME for another one), on the rows of `split` ("validation-5"; NULL: "validation"). The text of
+   ensemble.json. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view,
+                                                              const char *split, size_t count,
                                                               const char *const *overrides, char **ensemble);
+/* Which points of a curve. Arrays of none stand for the defaults. */
+struct tutti_curve_options {
+  size_t size; /* sizeof(struct tutti_curve_options) */
+  size_t budgets_count;
+  const uint64_t *budgets; /* the first so many trials of the run; default: up to 8 even steps to all of them */
+  size_t members_count;
+  const uint64_t *members; /* sizes of the ensemble; default: the selector's own */
+};
+/* Ensembles as they would have been chosen from fewer trials, and of other sizes, without training anything; each with its
+   metrics on the validation and the test split of the same shift. A JSON array text of {"budget", "members", "ensemble",
+   "evaluation"}. The rest is as of tutti_view_select. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view,
+                                                             const char *split, size_t count,
+                                                             const char *const *overrides,
+                                                             const struct tutti_curve_options *options, char **json);
 /* Metrics of an ensemble (text of ensemble.json; NULL: the run's own) on all splits. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view,
                                                                 const char *ensemble, char **json);

@@ -1,0 +1,149 @@
+/* run_shifts.c - ensembles chosen anew from a finished pool: for each shift of the data, and for fewer trials and other
+   sizes. Nothing is trained. */
+#include "run_impl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char clean[] = "validation";
+
+enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
+                                     const char *split, const char **shift) {
+  const char *rest = strncmp(split, clean, strlen(clean)) == 0 ? split + strlen(clean) : NULL;
+  const tutti_split *found =
+      rest && (*rest == '\0' || *rest == '-') ? tutti_dataset_find(experiment->dataset, split) : NULL;
+  *shift = rest;
+  if (found && tutti_split_rows(found) > 0)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "expected a validation split to choose on, 'validation' or one of data.shift, as 'validation-5'; "
+                    "found '%s'",
+                    split);
+}
+
+/* Choose, and give the ensemble and its metrics on the two splits of the shift as JSON texts. */
+static enum tutti_status choose_and_evaluate(tutti_context *context, const struct tutti_choice *choice,
+                                             const struct tutti_history *history, char **chosen, char **evaluation) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_ensemble *ensemble = NULL;
+  const char *shift;
+  *chosen = *evaluation = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_shift_of(context, choice->source->experiment, choice->split, &shift));
+  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_choose(context, choice, ensemble));
+  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(choice->host, "selector"),
+                                              choice->source->experiment->loss, chosen));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, choice->source, history, ensemble, shift, evaluation));
+out:
+  tutti_ensemble_destroy(ensemble);
+  return status;
+}
+
+/* A jansson array as text from tutti_alloc; steals the array. */
+static enum tutti_status dump(tutti_context *context, json_t *array, char **json) {
+  char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  json_decref(array);
+  if (!text)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while writing JSON");
+  enum tutti_status status = tutti_format(context, json, "%s\n", text);
+  free(text);
+  return status;
+}
+
+enum tutti_status tutti_run_shifts(tutti_context *context, const struct tutti_choice *choice,
+                                   const struct tutti_history *history, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  const tutti_dataset *dataset = choice->source->experiment->dataset;
+  struct tutti_choice here = *choice;
+  json_t *array = json_array();
+  char *chosen = NULL, *evaluation = NULL;
+  *json = NULL;
+  for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
+    here.split = tutti_split_name(tutti_dataset_split(dataset, i));
+    if (strncmp(here.split, "validation-", strlen("validation-")) != 0)
+      continue;
+    TUTTI_TRY_OUT(context, choose_and_evaluate(context, &here, history, &chosen, &evaluation));
+    json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "split", here.split, "ensemble",
+                                           json_loads(chosen, 0, NULL), "evaluation", json_loads(evaluation, 0, NULL)));
+    tutti_free(chosen);
+    tutti_free(evaluation);
+    chosen = evaluation = NULL;
+  }
+  if (json_array_size(array) > 0) {
+    json_incref(array);
+    TUTTI_TRY_OUT(context, dump(context, array, json));
+  }
+out:
+  tutti_free(chosen);
+  tutti_free(evaluation);
+  json_decref(array);
+  return status;
+}
+
+/* --- curves --- */
+
+enum { STEPS = 8 };
+
+/* The n-th budget: as asked for, or an even step to all trials. */
+static uint64_t budget_at(const struct tutti_curve_options *options, uint64_t asked, size_t n) {
+  return options->budgets_count ? options->budgets[n] : asked * (n + 1) / STEPS;
+}
+
+static enum tutti_status add_point(tutti_context *context, const struct tutti_choice *choice,
+                                   const struct tutti_history *history, uint64_t budget, json_t *array) {
+  char *chosen, *evaluation;
+  enum tutti_status status = choose_and_evaluate(context, choice, history, &chosen, &evaluation);
+  if (status == TUTTI_OK) {
+    json_t *ensemble = json_loads(chosen, 0, NULL);
+    json_array_append_new(array, json_pack("{s:I, s:I, s:o, s:o}", "budget", (json_int_t)budget, "members",
+                                           (json_int_t)json_array_size(json_object_get(ensemble, "members")),
+                                           "ensemble", json_incref(json_object_get(ensemble, "members")), "evaluation",
+                                           json_loads(evaluation, 0, NULL)));
+    json_decref(ensemble);
+  }
+  tutti_free(chosen);
+  tutti_free(evaluation);
+  return status;
+}
+
+/* The points of one budget: of each size that there are trials for. */
+static enum tutti_status add_points(tutti_context *context, struct tutti_choice *choice,
+                                    const struct tutti_history *history, const struct tutti_curve_options *options,
+                                    uint64_t budget, json_t *array) {
+  if (options->members_count == 0)
+    return add_point(context, choice, history, budget, array);
+  for (size_t m = 0; m < options->members_count; m++) {
+    choice->members = (size_t)options->members[m];
+    if (choice->members <= choice->count)
+      TUTTI_TRY(context, add_point(context, choice, history, budget, array));
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_choice *choice,
+                                  const struct tutti_history *history, const struct tutti_curve_options *options,
+                                  char **json) {
+  enum tutti_status status = TUTTI_OK;
+  json_t *array = json_array();
+  uint64_t before = 0;
+  const char *shift;
+  *json = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_shift_of(context, choice->source->experiment, choice->split, &shift));
+  for (size_t b = 0; b < (options->budgets_count ? options->budgets_count : STEPS); b++) {
+    struct tutti_choice here = *choice;
+    uint64_t budget = budget_at(options, history->asked, b);
+    here.count = 0;
+    while (here.count < choice->count && choice->trials[here.count] < budget)
+      here.count++;
+    if (here.count > 0 && budget != before)
+      TUTTI_TRY_OUT(context, add_points(context, &here, history, options, budget, array));
+    before = budget;
+  }
+  json_incref(array);
+  TUTTI_TRY_OUT(context, dump(context, array, json));
+out:
+  json_decref(array);
+  return status;
+}
