@@ -135,11 +135,20 @@ static size_t find_key(const struct key_table *table, const char *key) {
   return k;
 }
 
+/* Recipes' names tell variants apart where every run has one. */
+static bool has_recipes(const struct compare *compare) {
+  for (size_t i = 0; i < compare->compared; i++)
+    if (!compare->runs[i].recipe)
+      return false;
+  return true;
+}
+
 static enum tutti_status collect_keys(tutti_context *context, const struct compare *compare, struct key_table *table) {
   for (size_t i = 0; i < compare->compared; i++)
     for (size_t j = 0; j < compare->runs[i].count; j++) {
       const char *key = compare->runs[i].items[j].key;
-      if (is_data_key(key) || find_key(table, key) < table->count)
+      if (is_data_key(key) || find_key(table, key) < table->count ||
+          (strcmp(key, COMPARE_RECIPE_KEY) == 0 && !has_recipes(compare)))
         continue;
       if (table->count == table->room) {
         size_t room = 2 * table->room + 128;
@@ -191,7 +200,7 @@ static bool tells_apart(const struct compare *compare, const struct key_table *t
 /* The ablation's recipe, then plugins, then the rest. */
 static int precedence(const char *key) {
   size_t length = strlen(key);
-  if (strcmp(key, "recipe") == 0)
+  if (strcmp(key, COMPARE_RECIPE_KEY) == 0)
     return 0;
   return length > 7 && strcmp(key + length - 7, ".plugin") == 0 ? 1 : 2;
 }

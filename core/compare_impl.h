@@ -12,9 +12,12 @@ struct compare_item {
   char *key, *value;
 };
 
+/* Stands beside the recipe's own keys, where a run has a name of its recipe. */
+#define COMPARE_RECIPE_KEY "recipe"
+
 struct compare_run {
-  char *directory;
-  char *recipe; /* name of the ablation's recipe that it was made from; NULL outside ablations */
+  char *directory, *real; /* as it was given; without links */
+  char *recipe;           /* name of the ablation's recipe that it was made from; NULL outside ablations */
   int64_t seed;
   struct compare_item *items; /* circumstances and the seed left out */
   size_t count, room;

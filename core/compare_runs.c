@@ -19,6 +19,7 @@ static void release_run(struct compare_run *run) {
   }
   tutti_free(run->items);
   tutti_free(run->directory);
+  tutti_free(run->real);
   tutti_free(run->recipe);
   tutti_free(run->rows);
   tutti_free(run->reason);
@@ -78,7 +79,7 @@ static enum tutti_status read_recipe(tutti_context *context, struct compare_run 
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
   run->seed = tutti_recipe_run(recipe)->seed;
   if (run->recipe)
-    TUTTI_TRY_OUT(context, add_item(context, run, "", "recipe", run->recipe));
+    TUTTI_TRY_OUT(context, add_item(context, run, "", COMPARE_RECIPE_KEY, run->recipe));
   TUTTI_TRY_OUT(context, tutti_recipe_visit(context, recipe, take_item, run));
 out:
   tutti_recipe_destroy(recipe);
@@ -156,21 +157,20 @@ static enum tutti_status read_run(tutti_context *context, const char *split, str
 /* Add a run, unless it is there already by this or another name. */
 static enum tutti_status add_run(tutti_context *context, struct compare *compare, const char *directory,
                                  const char *recipe) {
-  enum tutti_status status = TUTTI_OK;
   char *real = realpath(directory, NULL);
-  for (size_t i = 0; real && i < compare->count; i++) {
-    char *other = realpath(compare->runs[i].directory, NULL);
-    bool same = other && strcmp(other, real) == 0;
-    free(other);
-    if (same)
+  enum tutti_status status = TUTTI_OK;
+  const char *name = real ? real : directory;
+  for (size_t i = 0; i < compare->count; i++)
+    if (strcmp(compare->runs[i].real, name) == 0)
       goto out;
-  }
   if (compare->count == compare->room) {
     size_t room = 2 * compare->room + 16;
     TUTTI_TRY_OUT(context, tutti_realloc(context, compare->count, room, sizeof *compare->runs, &compare->runs));
     compare->room = room;
   }
-  struct compare_run *run = &compare->runs[compare->count++];
+  struct compare_run *run = &compare->runs[compare->count];
+  TUTTI_TRY_OUT(context, tutti_strdup(context, name, &run->real));
+  compare->count++;
   TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &run->directory));
   if (recipe)
     TUTTI_TRY_OUT(context, tutti_strdup(context, recipe, &run->recipe));

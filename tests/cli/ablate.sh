@@ -46,6 +46,14 @@ expect_usage_error "the key is given twice"
 tutti ablate small.ini --swap run.seed=1,2 --out runs
 expect_usage_error "--seeds N"
 
+tutti ablate small.ini --set run.seed=9223372036854775807 --seeds 2 --out runs
+expect_usage_error "there are no 2 seeds"
+tutti ablate small.ini --out table.csv/x
+expect_code 1
+expect_err "table.csv/x"
+tutti ablate small.ini --swap run.budget="$(seq -s, 2 999)" --swap space.max_depth="$(seq -s, 1 999)" --out runs
+expect_usage_error "more than 100000 cells"
+
 # The plan: every combination, which share a search, nothing written.
 tutti ablate small.ini other.ini --swap selector.size=1,2 --swap space.max_depth=1,2 --seeds 2 --out runs --dry-run
 expect_code 0
@@ -97,7 +105,7 @@ expect_code 0
 expect_err "was finished before"
 expect_not_in err " begins"
 checks=$((checks + 1))
-cmp -s out before.json && cmp -s first/ablation.json before.json || complain "expected the same ablation.json"
+{ cmp -s out before.json && cmp -s first/ablation.json before.json; } || complain "expected the same ablation.json"
 tutti ablate small.ini --swap selector.plugin=all --seeds 3 --out first --resume
 expect_code 0
 expect_err "all_seed-5 begins"
@@ -135,6 +143,14 @@ tutti ablate small.ini --swap data.path=one/data.csv,two/data.csv --out folders 
 expect_code 0
 expect_there folders/runs/one_seed-3 folders/runs/two_seed-3
 expect_out "2 runs: 1 variant, 2 data sets" "  one" "  two"
+# With recipes that are called differently but say the same, their names tell variants apart; but not from other runs.
+cp small.ini again.ini
+tutti ablate small.ini again.ini --out names --quiet
+expect_code 0
+expect_out "2 variants" "recipe" "again"
+tutti compare names alone-3
+expect_code 0
+expect_not_in out "again"
 mkdir sub
 cp small.ini sub/small.ini
 cp table.csv sub

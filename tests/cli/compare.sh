@@ -6,7 +6,7 @@ make_table
 regression_recipe >small.ini
 
 run() { # NAME OPTION...
-  tutti run small.ini --quiet --out "runs/$@"
+  tutti run small.ini --quiet --out "runs/$1" "${@:2}"
   expect_code 0
 }
 for seed in 1 2 3; do
