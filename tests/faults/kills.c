@@ -1,8 +1,8 @@
 /* kills.c - kill -9 of managers and workers at random instants, then --resume: no trial that was recorded is lost or
    changed, and the finished run has the bits of an uninterrupted one, for 1, 2 and 5 workers.
 
-   Usage: kills [KILLS] [SEED]; the kills are spread over three recipes (a function that sleeps, searched at random and by
-   Bayesian optimisation; small networks trained on the toy data) and the three numbers of workers. */
+   Usage: kills [KILLS] [SEED]; the kills are spread over four recipes (a function that sleeps, searched at random and by
+   Bayesian optimisation; small networks trained on the toy data, drawn at random and by AgEBO) and the three numbers of workers. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +39,12 @@ static const char *const recipes[] = {
     "[backend]\nplugin = function\nfunction = branin\nseconds = 0.004\n"
     "[hyperparameters]\nx0 = uniform -5 10\nx1 = uniform 0 15\n"
     "[builder]\nplugin = bo\n",
+    "[run]\nname = kills\nbudget = 20\nwindow = 4\nretries = 1000\n"
+    "[data]\nformat = toy-sine\n"
+    "[space]\nplugin = dense-skip\nnodes = 2\n"
+    "[hyperparameters]\nepochs = 8\nlearning_rate = log-uniform 1e-3 1e-1\n"
+    "[builder]\nplugin = agebo\n[surrogate]\ntrees = 10\n"
+    "[selector]\nplugin = greedy\nsize = 3\n",
 };
 static const int worker_counts[] = {1, 2, 5};
 static int failures;
