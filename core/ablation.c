@@ -56,12 +56,12 @@ static bool shares(const struct scheduler *scheduler, const struct ablation_cell
   return &scheduler->ablation->cells[cell->searcher] != cell;
 }
 
-/* How many trials of a run are done; 0 while there is no catalogue that can be read. */
 static enum tutti_status count_done(void *argument, const struct tutti_trial *trial) {
   *(uint64_t *)argument += trial->done;
   return TUTTI_OK;
 }
 
+/* How many trials of a run are done; 0 while there is no catalogue that can be read. */
 static uint64_t trials_done(tutti_context *context, const struct ablation_cell *cell) {
   uint64_t done = 0;
   char *path = NULL;
@@ -134,17 +134,12 @@ out:
   return status;
 }
 
-static bool has_result(const struct ablation_cell *cell) {
-  char path[4096];
-  return snprintf(path, sizeof path, "%s/summary.json", cell->directory) < (int)sizeof path && access(path, F_OK) == 0;
-}
-
 /* What has become of a cell whose process has ended. */
 static enum tutti_status settle(struct scheduler *scheduler, struct ablation_cell *cell, int how) {
   tutti_context *context = scheduler->context;
   bool stopped = WIFEXITED(how) ? WEXITSTATUS(how) == EXIT_CODE_INTERRUPTED : WTERMSIG(how) == SIGINT;
   char *log;
-  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && has_result(cell)) {
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && tutti_ablation_is_finished(cell)) {
     cell->state = ABLATION_FINISHED;
     tell(scheduler, TUTTI_ABLATION_FINISHED, cell);
     return TUTTI_OK;

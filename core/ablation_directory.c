@@ -14,6 +14,8 @@ static bool is_there(const char *directory, const char *name) {
   return snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
+bool tutti_ablation_is_finished(const struct ablation_cell *cell) { return is_there(cell->directory, "summary.json"); }
+
 static enum tutti_status make_folders(tutti_context *context, const char *directory) {
   static const char *const names[] = {"runs", "recipes", "logs"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -91,7 +93,7 @@ static enum tutti_status look_at(tutti_context *context, tutti_ablation *ablatio
     return TUTTI_OK;
   TUTTI_TRY(context, check_same(context, cell));
   TUTTI_TRY(context, wait_for_end(context, cell));
-  if (is_there(cell->directory, "summary.json"))
+  if (tutti_ablation_is_finished(cell))
     cell->state = ABLATION_FINISHED;
   if (has_searched(cell))
     assign_search(ablation, index);

@@ -75,6 +75,8 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_reason(tutti_context *context, 
    which are finished, and which have begun a search of their own. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation,
                                                       const char *directory, bool resume, int *lock);
+/* Has a cell a result? */
+bool tutti_ablation_is_finished(const struct ablation_cell *cell);
 /* Write a cell's recipe to DIRECTORY/recipes. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_write_recipe(tutti_context *context, const struct ablation_cell *cell,
                                                               const char *path);

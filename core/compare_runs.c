@@ -99,23 +99,36 @@ static enum tutti_status load_json(tutti_context *context, const char *folder, c
   return TUTTI_OK;
 }
 
+/* Take the metrics of the split that is compared; false for what is none. */
+static bool take_metrics(struct compare_run *run, const json_t *metrics) {
+  size_t index;
+  json_t *metric;
+  json_array_foreach(metrics, index, metric) {
+    const char *name, *unit, *better;
+    if (json_unpack(metric, "{s:s, s:s, s:s}", "name", &name, "unit", &unit, "better", &better) != 0)
+      return false;
+    json_array_append(run->metrics, metric);
+  }
+  return true;
+}
+
 /* Metrics of the split that is compared, and the best trial's loss behind them, which every run has. */
 static enum tutti_status read_metrics(tutti_context *context, const char *wanted, struct compare_run *run) {
-  const json_t *evaluation = json_object_get(run->summary, "evaluation"),
-               *best = json_object_get(json_object_get(run->summary, "best"), "loss");
+  const json_t *evaluation = json_object_get(run->summary, "evaluation"), *loss = json_object_get(run->summary, "loss");
+  json_t *best = json_object_get(json_object_get(run->summary, "best"), "loss"), *split;
   size_t index;
-  json_t *split;
   run->metrics = json_array();
   run->splits = json_array();
   json_array_foreach(evaluation, index, split) {
     json_t *name = json_object_get(split, "split");
+    if (!json_is_string(name))
+      return tutti_strdup(context, "summary.json: expected splits with names", &run->reason);
     json_array_append(run->splits, name);
-    if (json_is_string(name) && strcmp(json_string_value(name), wanted) == 0)
-      json_array_extend(run->metrics, json_object_get(split, "metrics"));
+    if (strcmp(json_string_value(name), wanted) == 0 && !take_metrics(run, json_object_get(split, "metrics")))
+      return tutti_strdup(context, "summary.json: expected metrics with a name, unit and better", &run->reason);
   }
   if (json_array_size(run->splits) > 0 && json_array_size(run->metrics) == 0)
     return tutti_format(context, &run->reason, "it has no rows of split '%s'", wanted);
-  json_t *loss = json_object_get(run->summary, "loss");
   json_array_append_new(run->metrics,
                         json_pack("{s:s, s:O, s:s, s:s}", "name", "best-trial", "value", best ? best : json_null(),
                                   "unit", json_is_string(loss) ? json_string_value(loss) : "", "better", "lower"));

@@ -100,6 +100,20 @@ echo '{' >runs/top-3/summary.json
 tutti compare runs
 expect_code 0
 expect_out "runs/top-3: not finished"
+for torn in '{"evaluation": [{"split": 3}]}' '{"evaluation": [{"split": "test", "metrics": [{"name": 1}]}]}' \
+  '{"evaluation": [{"split": "test", "metrics": [7]}]}' '{"evaluation": [0]}'; do
+  echo "$torn" >runs/top-3/summary.json
+  tutti compare runs
+  expect_code 0
+  expect_out "runs/top-3: summary.json: expected"
+done
+for odd in '[]' '{}' '{"evaluation": 7, "best": 3, "loss": []}'; do
+  echo "$odd" >runs/top-3/summary.json
+  tutti compare runs
+  expect_code 0
+  expect_out "6 runs"
+done
+echo '{' >runs/top-3/summary.json
 tutti compare runs/top-3
 expect_usage_error_here "nothing to compare" "runs/top-3"
 tutti compare absent
