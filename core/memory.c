@@ -2,10 +2,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tutti/context.h>
 
 /* Vectors of 512 bits, and no line shared between arrays. */
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
+
+/* Ask for huge pages, where the system gives them on request, for the part of a block that can have them: touching memory for
+   the first time costs a page fault a page. */
+static void prefer_huge_pages(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  size_t before = HUGE_PAGE - 1 - ((uintptr_t)memory - 1) % HUGE_PAGE;
+  if (bytes >= before + HUGE_PAGE)
+    (void)madvise((char *)memory + before, (bytes - before) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#else
+  (void)memory, (void)bytes;
+#endif
+}
 
 enum tutti_status tutti_alloc(tutti_context *context, size_t count, size_t size, void *pointer) {
   void *memory = NULL;
@@ -20,6 +33,7 @@ enum tutti_status tutti_alloc(tutti_context *context, size_t count, size_t size,
   memory = aligned_alloc(ALIGNMENT, bytes);
   if (!memory)
     return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory: cannot allocate %zu MiB", (bytes >> 20) + 1);
+  prefer_huge_pages(memory, bytes);
   memset(memory, 0, bytes);
   memcpy(pointer, &memory, sizeof memory);
   return TUTTI_OK;
