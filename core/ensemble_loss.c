@@ -50,6 +50,7 @@ enum tutti_status tutti_ensemble_loss_create(tutti_context *context, const struc
   loss->options = *options;
   loss->cpu = tutti_cpu_detect();
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *loss->counts, &loss->counts));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *loss->bounds, &loss->bounds));
   TUTTI_TRY_OUT(context, loss->kind->begin(context, loss));
   *created = loss;
 out:
@@ -62,7 +63,12 @@ void tutti_ensemble_loss_destroy(tutti_ensemble_loss *loss) {
   if (!loss)
     return;
   tutti_free(loss->counts);
+  tutti_free(loss->bounds);
   tutti_free(loss->columns);
+  tutti_free(loss->scaled);
+  tutti_free(loss->codes);
+  tutti_free(loss->own);
+  tutti_free(loss->excess);
   tutti_free(loss->broken);
   tutti_free(loss->sums);
   tutti_free(loss->spreads);
@@ -95,34 +101,74 @@ void tutti_ensemble_loss_add(tutti_ensemble_loss *loss, size_t model) {
   loss->count_squares += 2 * (double)loss->counts[model]++ + 1;
 }
 
-/* Models come in ascending order, so that a strict comparison gives ties to the lowest. */
+/* --- the best addition ----------------------------------------------------------------------------------------------- */
+
+/* Does a model come before another, or before none (NaN)? The lower number on ties. */
+static bool precedes(size_t model, double value, size_t other, double other_value) {
+  return isnan(other_value) || value < other_value || (value == other_value && model < other);
+}
+
 static void consider(struct tutti_addition *best, size_t model, double value) {
   if (isnan(value))
     return;
-  if (!(value >= best->loss)) {
+  if (precedes(model, value, best->model, best->loss)) {
     best->runner_up = best->model;
     best->runner_up_loss = best->loss;
     best->model = model;
     best->loss = value;
-  } else if (!(value >= best->runner_up_loss)) {
+  } else if (precedes(model, value, best->runner_up, best->runner_up_loss)) {
     best->runner_up = model;
     best->runner_up_loss = value;
   }
 }
 
-struct tutti_addition tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred) {
-  size_t models = loss->pool.models, batch[ENSEMBLE_LOSS_BATCH], count = 0;
+/* Try a batch; their bounds become INFINITY, which is that of models that need not be tried. */
+static void try_batch(const tutti_ensemble_loss *loss, size_t count, const size_t *batch, struct tutti_addition *best) {
   double losses[ENSEMBLE_LOSS_BATCH];
-  struct tutti_addition best = {models, models, NAN, NAN};
-  for (size_t k = 0; k < models; k++) {
-    if (!barred || !barred[k])
-      batch[count++] = k;
-    if (count == 0 || (count < ENSEMBLE_LOSS_BATCH && k + 1 < models))
+  loss->kind->with(loss, count, batch, losses);
+  for (size_t j = 0; j < count; j++) {
+    consider(best, batch[j], losses[j]);
+    loss->bounds[batch[j]] = INFINITY;
+  }
+}
+
+/* The models with the lowest bounds. */
+static size_t most_promising(const tutti_ensemble_loss *loss, size_t *batch) {
+  size_t count = 0;
+  for (size_t k = 0; k < loss->pool.models; k++) {
+    size_t place = count;
+    while (place > 0 && loss->bounds[k] < loss->bounds[batch[place - 1]])
+      place--;
+    if (place == ENSEMBLE_LOSS_BATCH || loss->bounds[k] == INFINITY)
       continue;
-    loss->kind->with(loss, count, batch, losses);
-    for (size_t j = 0; j < count; j++)
-      consider(&best, batch[j], losses[j]);
-    count = 0;
+    count += count < ENSEMBLE_LOSS_BATCH;
+    for (size_t j = count - 1; j > place; j--)
+      batch[j] = batch[j - 1];
+    batch[place] = k;
+  }
+  return count;
+}
+
+/* The most promising models are tried first, so that the bounds of most others show that they need not be. */
+struct tutti_addition tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred) {
+  size_t models = loss->pool.models, batch[ENSEMBLE_LOSS_BATCH], count;
+  struct tutti_addition best = {models, models, NAN, NAN};
+  bool bounded = loss->kind->bounds && loss->picks > 0;
+  if (bounded)
+    loss->kind->bounds(loss, loss->bounds);
+  for (size_t k = 0; k < models; k++)
+    loss->bounds[k] = barred && barred[k] ? INFINITY : bounded ? loss->bounds[k] : -INFINITY;
+  count = most_promising(loss, batch);
+  if (count > 0)
+    try_batch(loss, count, batch, &best);
+  count = 0;
+  for (size_t k = 0; k < models; k++) {
+    if (loss->bounds[k] < INFINITY && !(loss->bounds[k] > best.runner_up_loss))
+      batch[count++] = k;
+    if (count == ENSEMBLE_LOSS_BATCH || (count > 0 && k + 1 == models)) {
+      try_batch(loss, count, batch, &best);
+      count = 0;
+    }
   }
   return best;
 }

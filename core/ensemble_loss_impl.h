@@ -15,6 +15,9 @@ struct ensemble_loss_kind {
   /* Losses after adding each of `count` models, 1 to ENSEMBLE_LOSS_BATCH, to the ensemble. */
   void (*with)(const tutti_ensemble_loss *loss, size_t count, const size_t *models, double *losses);
   void (*add)(tutti_ensemble_loss *loss, size_t model);
+  /* OPTIONAL: bounds[models] that the losses are not below, for much less work; INFINITY for those that are NaN. For
+     ensembles that are not empty. */
+  void (*bounds)(const tutti_ensemble_loss *loss, double *bounds);
 };
 extern const struct ensemble_loss_kind ensemble_loss_class_nll, ensemble_loss_classes;
 extern const struct ensemble_loss_kind ensemble_loss_mixture, ensemble_loss_moments, ensemble_loss_squares;
@@ -25,12 +28,16 @@ struct tutti_ensemble_loss {
   struct tutti_ensemble_loss_options options;
   size_t picks, *counts; /* counts[models]: how often each was added */
   double count_squares;  /* sum of squares of counts */
+  double *bounds;        /* [models]: while the best addition is sought */
 
-  /* Class NLL: columns[models][stride], the true class's probability of each row, 0 after the last row;
-     sums[stride], those of the models added, 1 after the last row; broken[models]: not probabilities. */
+  /* Class NLL: columns[models][stride], the true class's probability of each row, 0 after the last row, and codes of them;
+     sums[stride], those of the models added, 1 after the last row, and scaled ones, 0 after it; own[models]: losses
+     alone; excess[models]: by how much a code is above a probability, on average; broken[models]: not probabilities. */
   enum tutti_cpu cpu;
   size_t stride;
-  float *columns;
+  float *columns, *scaled;
+  uint32_t *codes; /* [models][stride / 4] */
+  double *own, *excess;
   bool *broken;
   /* Class error and Brier score: sums[rows][classes]. Mixture: sums[rows], log of the summed densities.
      Squares: sums[rows][outputs] of means. Moments: sums[rows][outputs], the mean of means. */

@@ -63,7 +63,7 @@ static void mixture_add(tutti_ensemble_loss *loss, size_t model) {
     loss->sums[n] = log_add(loss->sums[n], densities[n]);
 }
 
-const struct ensemble_loss_kind ensemble_loss_mixture = {mixture_begin, mixture_with, mixture_add};
+const struct ensemble_loss_kind ensemble_loss_mixture = {mixture_begin, mixture_with, mixture_add, NULL};
 
 /* --- NLL of one Gaussian with the mixture's moments ------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ static void moments_add(tutti_ensemble_loss *loss, size_t model) {
   }
 }
 
-const struct ensemble_loss_kind ensemble_loss_moments = {moments_begin, moments_with, moments_add};
+const struct ensemble_loss_kind ensemble_loss_moments = {moments_begin, moments_with, moments_add, NULL};
 
 /* --- squared error of the mean ---------------------------------------------------------------------------------- */
 
@@ -153,4 +153,4 @@ static void squares_add(tutti_ensemble_loss *loss, size_t model) {
     loss->sums[i] += (double)loss->pool.predictions[model][2 * i];
 }
 
-const struct ensemble_loss_kind ensemble_loss_squares = {squares_begin, squares_with, squares_add};
+const struct ensemble_loss_kind ensemble_loss_squares = {squares_begin, squares_with, squares_add, NULL};

@@ -52,6 +52,7 @@ libtutti_la_SOURCES += %D%/encoding_json.c
 libtutti_la_SOURCES += %D%/ensemble.c
 libtutti_la_SOURCES += %D%/ensemble_loss.c
 libtutti_la_SOURCES += %D%/ensemble_loss_classification.c
+libtutti_la_SOURCES += %D%/ensemble_loss_class_nll.c
 libtutti_la_SOURCES += %D%/ensemble_loss_impl.h
 libtutti_la_SOURCES += %D%/ensemble_loss_regression.c
 libtutti_la_SOURCES += %D%/evaluate.c

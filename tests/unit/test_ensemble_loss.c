@@ -240,6 +240,50 @@ static void test_odd_probabilities(void **state) {
   pools_free(&models);
 }
 
+/* Bounds are below the losses, whatever the probabilities and the processor, and near them once there are a few members; and
+   the best addition is that of all losses, though most are not computed. */
+static void test_bounds(void **state) {
+  (void)state;
+  static const double sharpness[] = {0.3, 1, 3, 12, 40};
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    enum { MODELS = 60 };
+    struct tutti_random random;
+    struct pools_models models;
+    double bounds[MODELS], losses[MODELS];
+    tutti_random_init(&random, seed, "test", 6);
+    size_t rows = 1 + (size_t)tutti_random_below(&random, 300);
+    pools_random_classes(&models, &random, MODELS, rows, 4, sharpness[seed % 5]);
+    for (size_t i = 0; seed % 3 == 0 && i < MODELS * rows; i += 7)
+      models.values[i] = i % 2 ? 1.0099f : 0;
+    tutti_ensemble_loss *loss = begin(&models.pool, &settings[0]);
+    enum tutti_cpu widest = loss->cpu;
+    for (size_t m = 1; m < 30; m++) {
+      size_t best = 0, next;
+      tutti_ensemble_loss_add(loss, (size_t)tutti_random_below(&random, 1 + m));
+      tutti_ensemble_loss_each(loss, losses);
+      for (size_t k = 1; k < MODELS; k++)
+        best = losses[k] < losses[best] ? k : best;
+      next = best == 0;
+      for (size_t k = 1; k < MODELS; k++)
+        next = k != best && losses[k] < losses[next] ? k : next;
+      struct tutti_addition found = tutti_ensemble_loss_best(loss, NULL);
+      assert_int_equal(found.model, best);
+      assert_int_equal(found.runner_up, next);
+      for (loss->cpu = TUTTI_CPU_BASELINE; loss->cpu <= widest; loss->cpu++) {
+        loss->kind->bounds(loss, bounds);
+        for (size_t k = 0; k < MODELS; k++) {
+          assert_true(bounds[k] <= losses[k]);
+          if (m > 5 && sharpness[seed % 5] <= 1 && seed % 3 != 0)
+            assert_true(bounds[k] > losses[k] - 0.003);
+        }
+      }
+      loss->cpu = widest;
+    }
+    tutti_ensemble_loss_destroy(loss);
+    pools_free(&models);
+  }
+}
+
 /* Means of a million with a spread of a thousandth, as of targets in odd units: no cancellation. */
 static void test_moments_far_from_zero(void **state) {
   (void)state;
@@ -340,6 +384,7 @@ int main(void) {
       cmocka_unit_test(test_broken_models),
       cmocka_unit_test(test_extreme_probabilities),
       cmocka_unit_test(test_odd_probabilities),
+      cmocka_unit_test(test_bounds),
       cmocka_unit_test(test_moments_far_from_zero),
       cmocka_unit_test(test_same_bits_on_every_processor),
       cmocka_unit_test(test_find_in_pool),
