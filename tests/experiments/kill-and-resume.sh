@@ -27,13 +27,13 @@ begin() {
 if [ ! -e "$out/whole/summary.json" ]; then
   begin "$out/whole" "$@"
   start=$(date +%s.%N) own=0
-  while read -r -a stat <"/proc/$manager/stat" 2>/dev/null && [ "${stat[2]}" != Z ]; do
+  while { read -r -a stat <"/proc/$manager/stat"; } 2>/dev/null && [ "${stat[2]}" != Z ]; do
     own=$((stat[13] + stat[14]))
     sleep 0.2
   done
   wait "$manager"
   seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { print b - a }')
-  trained=$("$tutti" status "$out/whole" --json | awk '/"training_seconds"/ { gsub(/[^0-9.]/, "", $2); print $2; exit }')
+  trained=$("$tutti" status "$out/whole" --json | awk '/"training_seconds"/ { gsub(/[^0-9.]/, "", $2); print $2 }')
   awk -v own="$own" -v ticks="$ticks" -v seconds="$seconds" -v trained="$trained" 'BEGIN {
     m = own / ticks
     printf "whole run: %.0f s; manager %.2f s of CPU time, training %.1f s: %.2f %%\n", seconds, m, trained, 100 * m / (m + trained) }' |
