@@ -103,4 +103,5 @@ def main():
     print(f"{ts.size} comparisons: root mean square of t {np.sqrt(np.mean(ts**2)):.2f}, greatest {np.abs(ts).max():.1f}")
 
 
-main()
+if __name__ == "__main__":
+    main()
