@@ -17,6 +17,7 @@ EXTRA_DIST += %D%/bench/forest_sklearn.py
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.py
 EXTRA_DIST += %D%/experiments/autodeuq-uci.sh
 EXTRA_DIST += %D%/experiments/kill-and-resume.sh
+EXTRA_DIST += %D%/experiments/forest-vs-sklearn.txt
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
 EXTRA_DIST += %D%/golden/agnostic_bayes.json
 EXTRA_DIST += %D%/golden/ei_values.json
