@@ -75,7 +75,8 @@ static bool try_one(struct forest_grower *grower, const struct forest_span *span
   double threshold = threshold_between(&grower->random, low, high);
   forest_sums left = {0, 0};
   for (size_t i = 0; i < span->count; i++) {
-    forest_bits is_left = (forest_sums){x[rows[i]], x[rows[i]]} <= threshold;
+    forest_sums at = {x[rows[i]], x[rows[i]]};
+    forest_bits is_left = at <= threshold;
     left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left); /* no branch: half of them would be wrong */
   }
   double gain = gain_of(left, span->all);
