@@ -257,8 +257,9 @@ enum tutti_status forest_grow(tutti_context *context, const struct forest_settin
   forest->trees = forest->depth = 0;
   forest->dimension = data->dimension;
   if (data->count > UINT32_MAX / 2 || data->dimension >= FOREST_CONSTANT)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "forest: at most %u rows were expected, found %zu", UINT32_MAX / 2,
-                      data->count);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "forest: at most %u rows and %u columns were expected, found %zu rows of %zu columns",
+                      UINT32_MAX / 2, FOREST_CONSTANT - 1, data->count, data->dimension);
   if (settings->trees >= forest->tree_room) {
     TUTTI_TRY(context, tutti_realloc(context, 0, settings->trees + 1, sizeof(size_t), &forest->roots));
     forest->tree_room = settings->trees + 1;

@@ -22,7 +22,7 @@ struct forest_columns {
   size_t *first;   /* [count + 1]: of a row's marks */
   uint32_t *marks; /* numbers among the columns of two values */
 };
-enum { FOREST_CONSTANT = UINT32_MAX };
+#define FOREST_CONSTANT UINT32_MAX
 
 enum tutti_status forest_columns_make(tutti_context *context, const struct forest_data *data, bool sorted,
                                       struct forest_columns *columns);

@@ -427,6 +427,21 @@ static void test_trees_have_streams(void **state) {
   forest_clear(&more);
 }
 
+/* More rows, or columns, than 32 bits can number: refused before anything is read. */
+static void test_too_large(void **state) {
+  (void)state;
+  struct forest_settings settings = plain_settings();
+  struct forest_data rows = {.count = UINT32_MAX, .dimension = 1}, columns = {.count = 1, .dimension = UINT32_MAX};
+  struct forest forest = {.trees = 0};
+  tutti_context *context = NULL;
+  assert_int_equal(tutti_context_create(&context), TUTTI_OK);
+  assert_int_equal(forest_grow(context, &settings, &rows, &forest), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(context), "found 4294967295 rows of 1"));
+  assert_int_equal(forest_grow(context, &settings, &columns, &forest), TUTTI_ERROR_USAGE);
+  tutti_context_destroy(context);
+  forest_clear(&forest);
+}
+
 /* --- the plugin ----------------------------------------------------------------------------------------------- */
 
 struct fixture {
@@ -656,6 +671,7 @@ int main(void) {
       cmocka_unit_test(test_cuts_without_gain),
       cmocka_unit_test(test_share_of_features),
       cmocka_unit_test(test_trees_have_streams),
+      cmocka_unit_test(test_too_large),
       cmocka_unit_test_setup_teardown(test_added, setup, teardown),
       cmocka_unit_test_setup_teardown(test_hard_values, setup, teardown),
       cmocka_unit_test_setup_teardown(test_no_columns, setup, teardown),
