@@ -198,9 +198,10 @@ static void show_duels(const json_t *comparison, const json_t *metric, FILE *out
   const json_t *placings = json_object_get(metric, "placings");
   size_t variants = json_array_size(json_object_get(comparison, "variants"));
   char name[NAME_SIZE];
+  long long ranked = count_of(json_array_get(placings, 0), "ranked");
   (void)fprintf(
-      out, "\n%s (%s is better): mean rank over %lld blocks; share of blocks won; p of the two-sided sign test\n\n",
-      text_of(metric, "name"), text_of(metric, "better"), count_of(json_array_get(placings, 0), "ranked"));
+      out, "\n%s (%s is better): mean rank over %lld block%s; share of blocks won; p of the two-sided sign test\n\n",
+      text_of(metric, "name"), text_of(metric, "better"), ranked, ranked == 1 ? "" : "s");
   (void)fprintf(out, "  %-3s %6s  |", "", "rank");
   for (size_t v = 0; v < variants; v++)
     (void)fprintf(out, " %6s", letter(v, name));
