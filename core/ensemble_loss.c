@@ -7,8 +7,9 @@ static const struct ensemble_loss_kind *kind_of(const struct tutti_ensemble_loss
                                                 enum tutti_task_kind task) {
   switch (options->loss) {
   case TUTTI_LOSS_ERROR:
+    return &ensemble_loss_error;
   case TUTTI_LOSS_BRIER:
-    return &ensemble_loss_classes;
+    return &ensemble_loss_brier;
   case TUTTI_LOSS_MSE:
   case TUTTI_LOSS_RMSE:
     return &ensemble_loss_squares;
@@ -68,6 +69,8 @@ void tutti_ensemble_loss_destroy(tutti_ensemble_loss *loss) {
   tutti_free(loss->scaled);
   tutti_free(loss->codes);
   tutti_free(loss->own);
+  tutti_free(loss->open);
+  tutti_free(loss->cross);
   tutti_free(loss->excess);
   tutti_free(loss->broken);
   tutti_free(loss->sums);

@@ -19,7 +19,7 @@ struct ensemble_loss_kind {
      ensembles that are not empty. */
   void (*bounds)(const tutti_ensemble_loss *loss, double *bounds);
 };
-extern const struct ensemble_loss_kind ensemble_loss_class_nll, ensemble_loss_classes;
+extern const struct ensemble_loss_kind ensemble_loss_class_nll, ensemble_loss_error, ensemble_loss_brier;
 extern const struct ensemble_loss_kind ensemble_loss_mixture, ensemble_loss_moments, ensemble_loss_squares;
 
 struct tutti_ensemble_loss {
@@ -39,7 +39,14 @@ struct tutti_ensemble_loss {
   uint32_t *codes; /* [models][stride / 4] */
   double *own, *excess;
   bool *broken;
-  /* Class error and Brier score: sums[rows][classes]. Mixture: sums[rows], log of the summed densities.
+  /* Class error: sums[rows][classes], own, broken; open[open_count]: rows that one more member can turn; wrong: how many of the
+     others are; reach: how far a member can move a margin. */
+  size_t *open, open_count, wrong;
+  double reach;
+  /* Brier score: sums[rows][classes], differences of one model; own[models], their squares; cross[models], their products
+     with the members' sum, whose squares are `squares`. */
+  double squares, *cross;
+  /* Mixture: sums[rows], log of the summed densities.
      Squares: sums[rows][outputs] of means. Moments: sums[rows][outputs], the mean of means. */
   double *sums;
   double *spreads;   /* moments: [rows][outputs], squares of means about their mean, summed */

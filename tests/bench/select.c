@@ -1,9 +1,10 @@
 /* select.c - times selector forward on class probabilities from .npy files, float32 [models][rows][classes] and int64 labels
-   [rows]: select PROBABILITIES LABELS MEMBERS [REPEATS]. Prints the best seconds and the picks; select_numpy.py runs it beside
+   [rows]: select PROBABILITIES LABELS MEMBERS [REPEATS [LOSS]]. Prints the best seconds and the picks; select_numpy.py runs it beside
    NumPy on the same array. The files are read before the clock starts; the clock covers all that the selector does. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <tutti/data.h>
@@ -18,9 +19,9 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum tutti_status select_once(tutti_context *context, const struct tutti_pool *pool, size_t members,
+static enum tutti_status select_once(tutti_context *context, const struct tutti_pool *pool, size_t members, int loss,
                                      tutti_ensemble **ensemble, double *elapsed) {
-  static const struct forward_config config = {.growth = {.size = 1}};
+  const struct forward_config config = {.growth = {.size = 1, .loss = loss}};
   const struct tutti_selector_setup setup = {.size = sizeof setup};
   void *self;
   TUTTI_TRY(context, tutti_ensemble_create(context, ensemble));
@@ -70,7 +71,15 @@ static enum tutti_status load(tutti_context *context, char **files, struct tutti
   return TUTTI_OK;
 }
 
-static enum tutti_status run(tutti_context *context, char **arguments, int repeats) {
+/* The parameter's number of a loss; auto if there is no such loss. */
+static int loss_named(const char *name) {
+  int loss = 0;
+  while (growth_losses[loss] && strcmp(growth_losses[loss], name) != 0)
+    loss++;
+  return growth_losses[loss] ? loss : 0;
+}
+
+static enum tutti_status run(tutti_context *context, char **arguments, int repeats, int loss) {
   struct tutti_pool pool;
   float *values;
   double best = INFINITY;
@@ -78,7 +87,7 @@ static enum tutti_status run(tutti_context *context, char **arguments, int repea
   for (int i = 0; i < repeats; i++) {
     tutti_ensemble *ensemble;
     double elapsed = 0;
-    TUTTI_TRY(context, select_once(context, &pool, strtoull(arguments[2], NULL, 10), &ensemble, &elapsed));
+    TUTTI_TRY(context, select_once(context, &pool, strtoull(arguments[2], NULL, 10), loss, &ensemble, &elapsed));
     best = fmin(best, elapsed);
     if (i + 1 == repeats) {
       printf("%.6f", best);
@@ -98,10 +107,11 @@ static enum tutti_status run(tutti_context *context, char **arguments, int repea
 int main(int count, char **arguments) {
   tutti_context *context;
   if (count < 4 || tutti_context_create(&context) != TUTTI_OK) {
-    (void)fprintf(stderr, "usage: %s PROBABILITIES.npy LABELS.npy MEMBERS [REPEATS]\n", arguments[0]);
+    (void)fprintf(stderr, "usage: %s PROBABILITIES.npy LABELS.npy MEMBERS [REPEATS [LOSS]]\n", arguments[0]);
     return 2;
   }
-  enum tutti_status status = run(context, arguments + 1, count > 4 ? atoi(arguments[4]) : 3);
+  enum tutti_status status =
+      run(context, arguments + 1, count > 4 ? atoi(arguments[4]) : 3, loss_named(count > 5 ? arguments[5] : "auto"));
   if (status != TUTTI_OK)
     (void)fprintf(stderr, "%s\n", tutti_error_message(context));
   tutti_context_destroy(context);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Forward selection by NLL, ours beside NumPy's, one thread each, on the same array in one go: select_numpy.py PROGRAM, where
+"""Forward selection by a loss, ours beside NumPy's, one thread each, on the same array in one go: select_numpy.py PROGRAM, where
 PROGRAM is the built tests/bench/select. Prints both times (best of a few runs that alternate), the ratio, whether the picks
 are the same, and the losses' smallest margin in float64 when they are not."""
 import argparse
@@ -23,13 +23,23 @@ def make(models, rows, classes):
     return p, labels
 
 
-def forward(p, labels, members, real):
-    """The strongest NumPy version known to us: only the true class's column counts."""
-    q = np.ascontiguousarray(p[:, np.arange(p.shape[1]), labels]).astype(real, copy=False)
-    total, left, picks = np.zeros(p.shape[1], real), list(range(len(p))), []
+def losses_of(loss, p, labels, real):
+    """What is summed over members, and the loss of a sum of m: the strongest NumPy versions known to us."""
+    rows = np.arange(p.shape[1])
+    if loss == "nll":  # only the true class's column counts
+        return np.ascontiguousarray(p[:, rows, labels]).astype(real, copy=False), lambda s, m: -np.log(s / m).mean()
+    if loss == "error":
+        return p, lambda s, m: (s.argmax(1) != labels).mean()
+    truth = np.zeros(p.shape[1:], real)
+    truth[rows, labels] = 1
+    return p - truth, lambda s, m: np.einsum("nc,nc->", s, s) / m ** 2 / len(s)
+
+
+def forward(p, labels, members, real, loss):
+    q, loss_of = losses_of(loss, p, labels, real)
+    total, left, picks = np.zeros(q.shape[1:], real), list(range(len(q))), []
     for m in range(members):
-        losses = [-np.log((total + q[k]) / (m + 1)).mean() for k in left]
-        pick = left[int(np.argmin(losses))]
+        pick = left[int(np.argmin([loss_of(total + q[k], m + 1) for k in left]))]
         picks.append(pick)
         left.remove(pick)
         total += q[pick]
@@ -47,23 +57,24 @@ def main():
     parser.add_argument("program")
     for name, value in (("models", 400), ("rows", 10000), ("classes", 10), ("members", 30), ("runs", 3)):
         parser.add_argument("--" + name, type=int, default=value)
+    parser.add_argument("--loss", choices=("nll", "error", "brier"), default="nll")
     a = parser.parse_args()
     p, labels = make(a.models, a.rows, a.classes)
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         np.save(folder + "/p.npy", p)
         np.save(folder + "/y.npy", labels)
-        for _ in range(a.runs):
-            seconds, numpy_picks = timed(forward, p, labels, a.members, np.float32)
+        for _ in range(a.runs if a.loss == "nll" else 1):
+            seconds, numpy_picks = timed(forward, p, labels, a.members, np.float32, a.loss)
             theirs.append(seconds)
-            output = subprocess.run([a.program, folder + "/p.npy", folder + "/y.npy", str(a.members), "5"], check=True,
+            output = subprocess.run([a.program, folder + "/p.npy", folder + "/y.npy", str(a.members), "5", a.loss], check=True,
                                     capture_output=True, text=True).stdout.split()
             ours.append(float(output[0]))
             picks = [int(pick) for pick in output[1:]]
     print(f"NumPy  {min(theirs) * 1e3:8.1f} ms\ntutti  {min(ours) * 1e3:8.1f} ms\nratio  {min(theirs) / min(ours):8.1f}")
     print("picks  " + ("the same" if picks == numpy_picks else f"differ: {picks} {numpy_picks}"))
     if picks != numpy_picks:
-        print("float64 picks  " + ("ours" if picks == forward(p, labels, a.members, np.float64) else "not ours"))
+        print("float64 picks  " + ("ours" if picks == forward(p, labels, a.members, np.float64, a.loss) else "not ours"))
     return picks != numpy_picks
 
 

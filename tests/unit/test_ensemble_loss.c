@@ -233,7 +233,9 @@ static void test_odd_probabilities(void **state) {
   assert_close(tutti_ensemble_loss_with(loss, 0), log(2), 1e-15, 0);
   assert_true(isnan(tutti_ensemble_loss_with(loss, 1)));
   assert_true(tutti_ensemble_loss_with(error, 0) == 0);
+  tutti_ensemble_loss_destroy(error);
   models.labels[0] = 1;
+  error = begin(&models.pool, &settings[1]);
   assert_true(tutti_ensemble_loss_with(error, 0) == 1);
   tutti_ensemble_loss_destroy(loss);
   tutti_ensemble_loss_destroy(error);
