@@ -248,15 +248,43 @@ static void genotypes_are_written_as_cells(void **state) {
   tutti_genotype_unref(b);
 }
 
+/* In the notation of the published lists: operation and input, two a node. */
 static void published_cells_have_names(void **state) {
+  static const char v1[] =
+      "{\"normal\": [[\"sep_conv_3x3\", 1], [\"sep_conv_3x3\", 0], [\"skip_connect\", 0], [\"sep_conv_3x3\", 1], "
+      "[\"skip_connect\", 0], [\"sep_conv_3x3\", 1], [\"sep_conv_3x3\", 0], [\"skip_connect\", 2]], "
+      "\"reduction\": [[\"max_pool_3x3\", 0], [\"max_pool_3x3\", 1], [\"skip_connect\", 2], [\"max_pool_3x3\", 0], "
+      "[\"max_pool_3x3\", 0], [\"skip_connect\", 2], [\"skip_connect\", 2], [\"avg_pool_3x3\", 0]]}";
+  static const char amoeba[] =
+      "{\"normal\": [[\"avg_pool_3x3\", 0], [\"max_pool_3x3\", 1], [\"sep_conv_3x3\", 0], [\"sep_conv_5x5\", 2], "
+      "[\"sep_conv_3x3\", 0], [\"avg_pool_3x3\", 3], [\"sep_conv_3x3\", 1], [\"skip_connect\", 1], "
+      "[\"skip_connect\", 0], [\"avg_pool_3x3\", 1]], "
+      "\"reduction\": [[\"avg_pool_3x3\", 0], [\"sep_conv_3x3\", 1], [\"max_pool_3x3\", 0], [\"sep_conv_7x7\", 2], "
+      "[\"sep_conv_7x7\", 0], [\"avg_pool_3x3\", 1], [\"max_pool_3x3\", 0], [\"max_pool_3x3\", 1], "
+      "[\"conv_7x1_1x7\", 0], [\"sep_conv_3x3\", 5]]}";
   const char *name, *json;
   (void)state;
   must(create());
   assert_true(tutti_space_known(space, 0, &name, &json));
   assert_string_equal(name, "darts-v1");
+  tutti_genotype *a = parsed(v1), *b = parsed("\"darts-v1\"");
+  assert_true(tutti_genotype_equal(a, b));
   assert_true(tutti_space_known(space, 1, &name, &json));
   assert_string_equal(name, "darts-v2");
   assert_false(tutti_space_known(space, 2, &name, &json));
+  tutti_genotype_unref(a);
+  tutti_genotype_unref(b);
+  set("nodes", "5");
+  set("inputs", "any");
+  set("output", "loose-ends");
+  set("operations", all_operations);
+  tutti_space_destroy(space);
+  must(create());
+  a = parsed(amoeba);
+  b = parsed("\"amoebanet-a\"");
+  assert_true(tutti_genotype_equal(a, b));
+  tutti_genotype_unref(a);
+  tutti_genotype_unref(b);
 }
 
 #define CELL "[\"sep_conv_3x3\", 0], [\"sep_conv_3x3\", 1]"

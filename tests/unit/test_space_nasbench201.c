@@ -74,6 +74,7 @@ static void bad_cells_are_refused(void **state) {
        "operation 'nor_conv_5x5'; did you mean 'nor_conv_"},
       {"\"|none~0|+|none~0|none~1|+|none~0|none~2|none~1|\"",
        "node 3: expected an edge from node 1, found '2|none~1|'"},
+      {"\"|none~0|+|none~0|none~0|+|none~0|none~1|none~2|\"", "node 2: expected an edge from node 1, found '0|+|"},
       {"\"|none~0|+|none~0|none~1|+|none~0|none~1|none~3|\"", "node 3: expected an edge from node 2, found '3|'"},
       {"\"|none~0|+|none~0|+|none~0|none~1|none~2|\"", "edge 1-2: there is no operation ''"},
       {"\"|none|+|none~0|none~1|+|none~0|none~1|none~2|\"", "expected '~' at character 5"},
