@@ -25,3 +25,4 @@ dist_nesrecipe_DATA += %D%/nes/fashion-mnist-small.ini
 dist_nesrecipe_DATA += %D%/nes/fashion-mnist-small-depth-width.ini
 dist_nesrecipe_DATA += %D%/nes/fashion-mnist-small-nasbench201.ini
 dist_nesrecipe_DATA += %D%/nes/fashion-mnist-small-re.ini
+dist_nesrecipe_DATA += %D%/nes/fashion-mnist-small-shift.ini
