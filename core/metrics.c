@@ -67,20 +67,45 @@ static double value_loss(enum tutti_loss loss, size_t outputs, const float *row,
   return sum;
 }
 
-double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predictions,
-                     const struct tutti_targets *targets) {
+bool tutti_row_losses(enum tutti_loss loss, const struct tutti_predictions *predictions,
+                      const struct tutti_targets *targets, double *losses) {
   size_t rows = predictions->rows, outputs = predictions->outputs;
   size_t width = tutti_predictions_width(predictions->kind, outputs);
   bool classes = predictions->kind == TUTTI_TASK_CLASSIFICATION;
   if (!tutti_loss_applies(loss, predictions->kind) || loss == TUTTI_LOSS_VALUE || targets->kind != predictions->kind ||
       targets->rows != rows || targets->outputs != outputs ||
       !(classes ? (const void *)targets->labels : (const void *)targets->values))
-    return NAN;
-  double sum = 0;
+    return false;
   for (size_t n = 0; n < rows; n++) {
     const float *row = predictions->values + n * width;
-    sum += classes ? class_loss(loss, outputs, row, targets->labels[n])
-                   : value_loss(loss, outputs, row, targets->values + n * outputs);
+    losses[n] = classes ? class_loss(loss, outputs, row, targets->labels[n])
+                        : value_loss(loss, outputs, row, targets->values + n * outputs);
+  }
+  return true;
+}
+
+double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predictions,
+                     const struct tutti_targets *targets) {
+  enum { BLOCK = 256 };
+  size_t rows = predictions->rows, outputs = predictions->outputs;
+  size_t width = tutti_predictions_width(predictions->kind, outputs);
+  double losses[BLOCK], sum = 0;
+  if (targets->rows != rows)
+    return NAN;
+  for (size_t first = 0; first < rows; first += BLOCK) {
+    size_t count = rows - first < BLOCK ? rows - first : BLOCK;
+    struct tutti_predictions some = *predictions;
+    struct tutti_targets theirs = *targets;
+    some.rows = theirs.rows = count;
+    some.values += first * width;
+    if (theirs.values)
+      theirs.values += first * outputs;
+    if (theirs.labels)
+      theirs.labels += first;
+    if (!tutti_row_losses(loss, &some, &theirs, losses))
+      return NAN;
+    for (size_t n = 0; n < count; n++)
+      sum += losses[n];
   }
   double mean = sum / (double)rows; /* NaN without rows */
   return loss == TUTTI_LOSS_RMSE ? sqrt(mean) : mean;

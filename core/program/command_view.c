@@ -109,8 +109,8 @@ static enum tutti_status select_text(tutti_context *context, tutti_view *view, c
   enum tutti_status status = TUTTI_OK;
   char *ensemble = NULL, *evaluation = NULL;
   json_t *root = NULL;
-  TUTTI_TRY_OUT(context, tutti_view_select(context, view, arguments->split, arguments->set.count,
-                                           arguments->set.items, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_view_select(context, view, arguments->split, arguments->set.count, arguments->set.items,
+                                           &ensemble));
   if (arguments->keep) {
     TUTTI_TRY_OUT(context, tutti_view_keep(context, view, ensemble, text));
     goto out;

@@ -23,6 +23,9 @@ enum tutti_loss {
 TUTTI_API const char *const *tutti_loss_names(void);
 /* Is the loss defined for this kind of task? */
 TUTTI_API bool tutti_loss_applies(enum tutti_loss loss, enum tutti_task_kind kind);
+/* The loss of each row, whose mean is the loss (of RMSE: whose mean's root): losses[rows]. false: it is not defined for them. */
+TUTTI_API bool tutti_row_losses(enum tutti_loss loss, const struct tutti_predictions *predictions,
+                                const struct tutti_targets *targets, double *losses);
 /* The loss of one model's predictions (or of an ensemble's combined ones); NaN where it is not defined. */
 TUTTI_API double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predictions,
                                const struct tutti_targets *targets);

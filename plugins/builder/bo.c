@@ -6,44 +6,26 @@
    Deviations: a Sobol design instead of a random one by default; candidates that are being trained are hallucinated
    (Desautels, Krause, Burdick, "Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization",
    JMLR 2014) instead of integrated over, since that costs one row of a Cholesky factor each. */
+#include "design.h"
 #include "model_impl.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BO_SOBOL, BO_RANDOM };
-
 struct bo_config {
-  int64_t initial;
-  int design;
+  struct design_config design;
   struct model_config model;
 };
 
-static const char *const bo_designs[] = {"sobol", "random", NULL};
-
 static const struct tutti_param bo_params[] = {
-    {.name = "initial",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct bo_config, initial),
-     .preset = "10",
-     .min = 1,
-     .max = 1000000,
-     .doc = "Candidates of the initial design."},
-    {.name = "design",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct bo_config, design),
-     .preset = "sobol",
-     .choices = bo_designs,
-     .doc =
-         "Where they come from: Sobol points of the joint domain (random ones for spaces without), or random draws."},
+    DESIGN_PARAMS(struct bo_config),
     MODEL_PARAMS(struct bo_config, "auto", "gp", "ei", "sobol-lbfgs"),
 };
 
 struct bo {
   const struct bo_config *config;
-  const tutti_scope *scope;
-  uint64_t seed;
+  struct design design;
   tutti_proposer *proposer;
   bool exhausted;
 };
@@ -63,11 +45,11 @@ static enum tutti_status builder_create_bo(tutti_context *context, const void *c
   enum tutti_status status;
   struct bo *self = NULL;
   /* Up to twice the design, hyperparameters of a model move with each observation: fit anew. */
-  struct tutti_proposer_setup proposer = model_setup(&config->model, setup->host, NULL, 2 * (size_t)config->initial);
+  struct tutti_proposer_setup proposer =
+      model_setup(&config->model, setup->host, NULL, 2 * (size_t)config->design.initial);
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
-  self->scope = tutti_host_scope(setup->host);
-  self->seed = proposer.seed;
+  self->design = design_of(&config->design, setup->host);
   TUTTI_TRY_OUT(context, tutti_proposer_create(context, &proposer, &self->proposer));
   *instance = self;
   return TUTTI_OK;
@@ -77,54 +59,11 @@ out:
   return status;
 }
 
-/* --- initial design ------------------------------------------------------------------------------------------------ */
-
-/* Point number `index` of the run's Sobol sequence. */
-static enum tutti_status sobol_point_bo(const struct bo *self, tutti_context *context, uint64_t index, double *unit) {
-  struct tutti_random shift;
-  tutti_sobol *sobol = NULL;
-  tutti_random_init(&shift, self->seed, "bo design", 0);
-  TUTTI_TRY(context, tutti_sobol_create(context, tutti_domain_count(tutti_scope_joint(self->scope)), &shift, &sobol));
-  for (uint64_t i = 0; i <= index; i++)
-    tutti_sobol_next(sobol, unit);
-  tutti_sobol_destroy(sobol);
-  return TUTTI_OK;
-}
-
-/* A point of the design that was not asked for; where Sobol points repeat a candidate (small scopes) or break a rule of
-   the space, those after the design take their place, and after a few, *candidate = NULL. */
-static enum tutti_status design_bo(const struct bo *self, tutti_context *context, uint64_t trial,
-                                   tutti_candidate **candidate) {
-  enum { TRIES = 10 };
-  const tutti_domain *joint = tutti_scope_joint(self->scope);
-  enum tutti_status status = TUTTI_OK;
-  double *unit = NULL, *point = NULL;
-  size_t count = joint ? tutti_domain_count(joint) : 0;
-  if (self->config->design == BO_RANDOM || count == 0)
-    return TUTTI_OK;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &unit));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &point));
-  for (uint64_t i = 0; i < TRIES && !*candidate; i++) {
-    TUTTI_TRY_OUT(context, sobol_point_bo(self, context, trial + i * (uint64_t)self->config->initial, unit));
-    tutti_domain_from_unit(joint, unit, point);
-    status = tutti_scope_from_point(context, self->scope, point, tutti_trial_seed(self->seed, trial), candidate);
-    if (status == TUTTI_ERROR_USAGE) {
-      tutti_error_clear(context);
-      status = TUTTI_OK;
-    }
-    TUTTI_TRY_OUT(context, status);
-    if (*candidate && tutti_proposer_knows(self->proposer, *candidate)) {
-      tutti_candidate_unref(*candidate);
-      *candidate = NULL;
-    }
-  }
-out:
-  tutti_free(unit);
-  tutti_free(point);
-  return status;
-}
-
 /* --- ask and tell -------------------------------------------------------------------------------------------------- */
+
+static bool known_bo(const void *self, const tutti_candidate *candidate) {
+  return tutti_proposer_knows(((const struct bo *)self)->proposer, candidate);
+}
 
 static enum tutti_status builder_adopt_bo(void *instance, tutti_context *context, uint64_t trial,
                                           const struct tutti_proposal *proposal) {
@@ -145,12 +84,12 @@ static enum tutti_status builder_ask_bo(void *instance, tutti_context *context, 
   struct bo *self = instance;
   double worth;
   proposal->parent = TUTTI_NO_TRIAL;
-  if (trial < (uint64_t)self->config->initial)
-    TUTTI_TRY(context, design_bo(self, context, trial, &proposal->candidate));
+  if (trial < (uint64_t)self->config->design.initial)
+    TUTTI_TRY(context, design_candidate(context, &self->design, trial, known_bo, self, &proposal->candidate));
   if (proposal->candidate) {
     snprintf(proposal->origin, sizeof(proposal->origin), "design");
   } else {
-    bool design = trial < (uint64_t)self->config->initial;
+    bool design = trial < (uint64_t)self->config->design.initial;
     TUTTI_TRY(context, design ? tutti_proposer_draw(context, self->proposer, trial, &proposal->candidate)
                               : tutti_proposer_propose(context, self->proposer, trial, &proposal->candidate, &worth));
     origin_bo(self, design ? NAN : worth, proposal);
