@@ -210,11 +210,13 @@ static void test_refusals(void **state) {
   struct agnostic_bayes_config config = {.bootstraps = 5, .share = 1, .loss = 4};
   assert_int_equal(selecting_choose(context, tutti_plugin(), &config, &models.pool, 0, &ensemble), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "loss = error is not defined for regression"));
+  tutti_ensemble_destroy(ensemble);
   config.loss = 0;
   for (size_t i = 0; i < 40; i++)
     models.values[i] = NAN;
   assert_int_equal(selecting_choose(context, tutti_plugin(), &config, &models.pool, 0, &ensemble), TUTTI_ERROR_NUMERIC);
   assert_non_null(strstr(tutti_error_message(context), "none of the 2 models"));
+  tutti_ensemble_destroy(ensemble);
   pools_free(&models);
 }
 
