@@ -19,7 +19,7 @@ static const char *const model_transforms[] = {"none", "log", NULL};
 /* clang-format off */
 #define MODEL_PARAMS(config_type, pending_preset, surrogate_preset, acquisition_preset, maximiser_preset) \
   {.name = "pending", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.pending), \
-   .preset = pending_preset, .choices = model_pendings, \
+   .preset = (pending_preset), .choices = model_pendings, \
    .doc = "What stands in for results that are outstanding: lower deviations, lies, lies for those asked for since the " \
           "last result alone, or nothing; auto: hallucinate where the surrogate can, else lie."}, \
   {.name = "lie", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.lie), .preset = "min", \
@@ -31,11 +31,11 @@ static const char *const model_transforms[] = {"none", "log", NULL};
    .preset = "none", .choices = model_transforms, \
    .doc = "What the surrogate models: the loss, or its logarithm, for losses over orders of magnitude."}, \
   {.name = "surrogate", .type = TUTTI_PARAM_PLUGIN, .offset = offsetof(config_type, model.surrogate), \
-   .preset = surrogate_preset, .kind = TUTTI_KIND_SURROGATE, .doc = "Model of the losses."}, \
+   .preset = (surrogate_preset), .kind = TUTTI_KIND_SURROGATE, .doc = "Model of the losses."}, \
   {.name = "acquisition", .type = TUTTI_PARAM_PLUGIN, .offset = offsetof(config_type, model.acquisition), \
-   .preset = acquisition_preset, .kind = TUTTI_KIND_ACQUISITION, .doc = "What a candidate is worth."}, \
+   .preset = (acquisition_preset), .kind = TUTTI_KIND_ACQUISITION, .doc = "What a candidate is worth."}, \
   {.name = "maximiser", .type = TUTTI_PARAM_PLUGIN, .offset = offsetof(config_type, model.maximiser), \
-   .preset = maximiser_preset, .kind = TUTTI_KIND_MAXIMISER, \
+   .preset = (maximiser_preset), .kind = TUTTI_KIND_MAXIMISER, \
    .doc = "Search for the candidate that is worth most."}
 /* clang-format on */
 
