@@ -1,7 +1,6 @@
 /* command_compare.c - tutti compare: runs against each other. */
 #include "program_impl.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <tutti/compare.h>
@@ -102,15 +101,11 @@ static void put_table(const json_t *comparison, FILE *out) {
 }
 
 static int write_table(const json_t *comparison, const char *path) {
-  FILE *file = fopen(path, "w");
-  if (file)
-    put_table(comparison, file);
-  bool failed = !file || ferror(file) != 0;
-  if ((file && fclose(file) != 0) || failed) {
-    (void)fprintf(stderr, "tutti: %s: cannot write: %s\n", path, strerror(errno));
+  struct result_file file = begin_result(path);
+  if (!file.stream)
     return EXIT_FAILED;
-  }
-  return EXIT_DONE;
+  put_table(comparison, file.stream);
+  return end_result(&file);
 }
 
 /* --- the command --- */

@@ -182,20 +182,17 @@ static int write_file(tutti_context *context, const struct predict_arguments *ar
     enum tutti_status status = write_npy(context, arguments->out, forecast, columns);
     return status == TUTTI_OK ? EXIT_DONE : fail(context, status);
   }
-  FILE *out = arguments->out ? fopen(arguments->out, "w") : stdout;
-  if (!out) {
-    (void)fprintf(stderr, "tutti: ");
-    perror(arguments->out);
-    return EXIT_FAILED;
-  }
-  (arguments->json ? write_json : write_csv)(out, view, forecast, columns);
-  if (!arguments->out)
+  void (*write)(FILE *, const tutti_view *, const struct tutti_forecast *, const struct columns *) =
+      arguments->json ? write_json : write_csv;
+  if (!arguments->out) {
+    write(stdout, view, forecast, columns);
     return finish_output();
-  bool bad = ferror(out) != 0;
-  bad = fclose(out) != 0 || bad;
-  if (bad)
-    (void)fprintf(stderr, "tutti: %s: cannot be written\n", arguments->out);
-  return bad ? EXIT_FAILED : EXIT_DONE;
+  }
+  struct result_file file = begin_result(arguments->out);
+  if (!file.stream)
+    return EXIT_FAILED;
+  write(file.stream, view, forecast, columns);
+  return end_result(&file);
 }
 
 /* --- the command --- */

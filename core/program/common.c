@@ -1,10 +1,12 @@
 /* common.c - what the subcommands share: arguments, errors, exit codes, output. */
 #include "program_impl.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --verbose reaches this process, its workers and its scans by the environment. */
@@ -131,4 +133,36 @@ int finish_output(void) {
     return EXIT_DONE;
   perror("tutti: cannot write the result");
   return EXIT_FAILED;
+}
+
+struct result_file begin_result(const char *path) {
+  struct result_file file = {.path = path};
+  struct stat facts;
+  if (stat(path, &facts) != 0 || S_ISREG(facts.st_mode)) {
+    size_t size = strlen(path) + 16;
+    file.temporary = malloc(size);
+    if (file.temporary)
+      (void)snprintf(file.temporary, size, "%s.%ld", path, (long)getpid());
+  }
+  file.stream = fopen(file.temporary ? file.temporary : path, "w");
+  if (!file.stream) {
+    (void)fprintf(stderr, "tutti: %s: cannot be written: %s\n", path, strerror(errno));
+    free(file.temporary);
+  }
+  return file;
+}
+
+int end_result(struct result_file *file) {
+  bool bad = ferror(file->stream) != 0 || fflush(file->stream) != 0;
+  if (file->temporary)
+    bad = bad || fsync(fileno(file->stream)) != 0;
+  bad = fclose(file->stream) != 0 || bad;
+  if (file->temporary)
+    bad = bad || rename(file->temporary, file->path) != 0;
+  if (bad)
+    (void)fprintf(stderr, "tutti: %s: cannot be written: %s\n", file->path, strerror(errno));
+  if (bad && file->temporary)
+    (void)unlink(file->temporary);
+  free(file->temporary);
+  return bad ? EXIT_FAILED : EXIT_DONE;
 }

@@ -57,6 +57,16 @@ bool texts_add(struct texts *texts, const char *text);
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
 /* Results go to stdout, which is checked at the end: a full disk is an error. */
 int finish_output(void);
+/* A file of results, which appears whole or not at all: written beside its place, then renamed. What is no plain file (a
+   pipe, /dev/stdout) is written as it is. */
+struct result_file {
+  const char *path;
+  char *temporary; /* NULL: written in place */
+  FILE *stream;    /* NULL: it cannot be opened, and that was said */
+};
+struct result_file begin_result(const char *path);
+/* The exit code; what went wrong is said on stderr. */
+int end_result(struct result_file *file);
 /* May stderr (or stdout) be coloured and drawn on? */
 bool is_terminal(FILE *file);
 

@@ -29,6 +29,26 @@ tutti predict toy grid.csv
 expect_code 0
 paste -d, grid.csv out >bands.csv
 
+# A table of results appears whole or not at all: a write that fails leaves what was there.
+echo before >kept.csv
+what="tutti predict under a limit of file size"
+{ (ulimit -f 1; "$TUTTI_PROGRAM" predict toy grid.csv --out kept.csv) >/dev/null 2>err; } 2>/dev/null
+code=$?
+checks=$((checks + 2))
+[ "$code" -ne 0 ] || complain "expected a failure"
+[ "$(cat kept.csv)" = before ] || complain "expected the old file"
+tutti predict toy grid.csv --out kept.csv
+expect_code 0
+checks=$((checks + 1))
+paste -d, grid.csv kept.csv | cmp -s - bands.csv || complain "expected the same table in a file"
+rm -f kept.csv.*
+tutti predict toy grid.csv --out /dev/full
+expect_code 1
+expect_err "/dev/full: cannot be written"
+tutti predict toy grid.csv --out absent/bands.csv
+expect_code 1
+expect_err "absent/bands.csv: cannot be written"
+
 # root_mean COLUMN FROM TO: root of the mean square of a standard deviation over a region of the bands.
 root_mean() {
   awk -F, -v name="$1" -v from="$2" -v to="$3" '

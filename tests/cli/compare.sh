@@ -89,7 +89,7 @@ tutti compare runs --by selector.plugn
 expect_usage_error_here "did you mean 'selector.plugin'?"
 tutti compare runs --csv absent/file.csv
 expect_code 1
-expect_err "absent/file.csv: cannot write"
+expect_err "absent/file.csv: cannot be written"
 
 # What has no result is left out, with the reason.
 rm runs/top-3/summary.json
