@@ -87,7 +87,7 @@ enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, 
   *split = NULL;
   TUTTI_TRY_OUT(context, tutti_encoding_parse(context, json, &encoding));
   if (encoding->image.height) {
-    status = tutti_images_apply(context, encoding, path, split);
+    status = tutti_images_apply(context, encoding, path, "new", true, split);
     goto out;
   }
   TUTTI_TRY_OUT(context, read_rows(context, encoding, path, &table));

@@ -40,7 +40,8 @@ struct tutti_data_config {
   struct tutti_reals split, noise, box, pixel_mean, pixel_deviation;
   struct tutti_integers limit, shift;
   struct tutti_choices shift_validation, shift_test;
-  const char *shift_path, *cache;
+  const char *shift_path, *cache, *ood_path;
+  int64_t ood_noise;
   int64_t channels;
   const char *train_rows, *validation_rows, *test_rows;
   int64_t split_seed, rows, test_points;

@@ -9,11 +9,13 @@
 #include "shift_impl.h"
 #include "split_impl.h"
 
+enum { OUT_OF_DISTRIBUTION = 2 };
+
 struct tutti_dataset {
   struct tutti_task task;
   struct tutti_encoding *encoding;
   struct tutti_images *images; /* NULL for tables */
-  tutti_split *splits[TUTTI_SPLITS + 2 * TUTTI_SEVERITIES];
+  tutti_split *splits[TUTTI_SPLITS + 2 * TUTTI_SEVERITIES + OUT_OF_DISTRIBUTION];
   size_t split_count;
   uint64_t fingerprint;
 };
@@ -334,6 +336,33 @@ out:
   return status;
 }
 
+/* --- out of distribution --- */
+
+static enum tutti_status add_ood(struct loading *loading, tutti_dataset *dataset) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  const struct tutti_data_config *config = loading->config;
+  char *path = NULL;
+  if (!loading->images && (config->ood_path[0] || config->ood_noise))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.%s: inputs out of distribution are images, and these are rows of a table",
+                      config->ood_path[0] ? "ood_path" : "ood_noise");
+  TUTTI_TRY_OUT(context, find_file(loading, "ood_path", config->ood_path, &path));
+  if (path) {
+    TUTTI_TRY_OUT(context, tutti_images_apply(context, dataset->encoding, path, "ood", false,
+                                              &dataset->splits[dataset->split_count]));
+    dataset->split_count++;
+  }
+  if (config->ood_noise) {
+    TUTTI_TRY_OUT(context, tutti_noise_split(context, dataset->encoding, "ood-noise", (size_t)config->ood_noise,
+                                             &dataset->splits[dataset->split_count]));
+    dataset->split_count++;
+  }
+out:
+  tutti_free(path);
+  return status;
+}
+
 /* --- all of it --- */
 
 static enum tutti_status measure(struct loading *loading, struct tutti_encoding *encoding) {
@@ -365,6 +394,7 @@ static enum tutti_status fill(struct loading *loading, const struct tutti_head_c
   for (; dataset->split_count < TUTTI_SPLITS; dataset->split_count++)
     TUTTI_TRY(context, make_split(loading, dataset->split_count, dataset));
   TUTTI_TRY(context, add_shifted(loading, dataset));
+  TUTTI_TRY(context, add_ood(loading, dataset));
   TUTTI_TRY(context, set_task(context, head, dataset));
   return set_fingerprint(context, dataset);
 }

@@ -270,19 +270,22 @@ static enum tutti_status read_new(tutti_context *context, const struct tutti_enc
                  : tutti_npy_images(context, path, NULL, images);
 }
 
-static enum tutti_status split_of_new(tutti_context *context, const struct tutti_encoding *encoding,
-                                      const struct tutti_images *images, bool has_labels, tutti_split **split) {
+enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding,
+                                    struct tutti_images *images, const char *name, bool with_labels,
+                                    tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   uint32_t *rows = NULL;
   int32_t *labels = NULL;
+  *split = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *rows, &rows));
   TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *labels, &labels));
   for (size_t r = 0; r < images->rows; r++)
     rows[r] = (uint32_t)r;
-  if (has_labels)
+  if (with_labels)
     TUTTI_TRY_OUT(context, known_labels(context, encoding, images, labels));
-  TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, "new", images->rows, rows,
-                                            has_labels ? labels : NULL, split));
+  TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, name, images->rows, rows,
+                                            with_labels ? labels : NULL, split));
+  (*split)->images = images;
 out:
   tutti_free(rows);
   tutti_free(labels);
@@ -290,13 +293,13 @@ out:
 }
 
 enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_encoding *encoding, const char *path,
-                                     tutti_split **split) {
+                                     const char *name, bool labels, tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_images *images = NULL;
-  bool labels;
+  bool has_labels;
   *split = NULL;
   TUTTI_TRY_OUT(context, tutti_images_create(context, path, &images));
-  TUTTI_TRY_OUT(context, read_new(context, encoding, path, images, &labels));
+  TUTTI_TRY_OUT(context, read_new(context, encoding, path, images, &has_labels));
   struct tutti_shape want = encoding->image, have = images->shape;
   if (want.height != have.height || want.width != have.width || want.channels != have.channels ||
       images->floats != encoding->floats) {
@@ -306,8 +309,7 @@ enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_
                         have.height, have.width, have.channels, images->floats ? "floats" : "uint8");
     goto out;
   }
-  TUTTI_TRY_OUT(context, split_of_new(context, encoding, images, labels, split));
-  (*split)->images = images;
+  TUTTI_TRY_OUT(context, tutti_images_take(context, encoding, images, name, labels && has_labels, split));
   images = NULL;
 out:
   tutti_images_destroy(images);

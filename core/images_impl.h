@@ -67,8 +67,16 @@ TUTTI_NODISCARD enum tutti_status tutti_images_split(tutti_context *context, con
 /* The same rows and labels under another name; pixels are as if there were none. */
 TUTTI_NODISCARD enum tutti_status tutti_images_resplit(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_split *clean, const char *name, tutti_split **split);
-/* Images of a file through a kept encoding: the split owns them. */
+/* All of these images as a split that owns them, with their labels if wanted; on failure they stay the caller's. */
+TUTTI_NODISCARD enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding,
+                                                    struct tutti_images *images, const char *name, bool labels,
+                                                    tutti_split **split);
+/* Images of a file through a kept encoding, with their labels where the file has them and they are wanted. */
 TUTTI_NODISCARD enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_encoding *encoding,
-                                                     const char *path, tutti_split **split);
+                                                     const char *path, const char *name, bool labels,
+                                                     tutti_split **split);
+/* A split of images of noise, without labels (images_ood.c). */
+TUTTI_NODISCARD enum tutti_status tutti_noise_split(tutti_context *context, const struct tutti_encoding *encoding,
+                                                    const char *name, size_t rows, tutti_split **split);
 
 #endif

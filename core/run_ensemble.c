@@ -148,6 +148,24 @@ out:
   return status;
 }
 
+/* Rows that the ensemble was made for: of the test, or else validation rows. */
+static const char *inside_of(const tutti_dataset *dataset) {
+  return tutti_split_rows(tutti_dataset_find(dataset, "test")) > 0 ? "test" : "validation";
+}
+
+/* Rows out of distribution, beside others. */
+static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_run_pool *source,
+                                          const struct tutti_pool *outside, const tutti_ensemble *ensemble,
+                                          const uint64_t *trials, struct tutti_evaluation *evaluation) {
+  struct tutti_pool inside = {.size = sizeof inside};
+  enum tutti_status status = tutti_run_pool_open(source, context, inside_of(source->experiment->dataset),
+                                                 tutti_ensemble_size(ensemble), trials, &inside);
+  if (status == TUTTI_OK)
+    status = tutti_evaluate_ood(context, &inside, outside, ensemble, evaluation);
+  tutti_run_pool_release(source, &inside);
+  return status;
+}
+
 static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source,
                                         const struct tutti_history *history, const char *split,
                                         const tutti_ensemble *ensemble, const uint64_t *trials, json_t *out) {
@@ -156,12 +174,15 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   struct tutti_evaluation evaluation = {.size = sizeof evaluation};
   json_t *metrics = json_array();
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  TUTTI_TRY_OUT(context, tutti_evaluate(context, &pool, ensemble, tutti_recipe_evaluation(source->experiment->recipe),
-                                        &evaluation));
+  bool outside = !pool.targets.labels && !pool.targets.values;
+  TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
+                                 : tutti_evaluate(context, &pool, ensemble,
+                                                  tutti_recipe_evaluation(source->experiment->recipe), &evaluation));
   for (size_t i = 0; i < evaluation.count; i++)
     add_metric(metrics, &evaluation.metrics[i]);
-  TUTTI_TRY_OUT(context, add_diversity(context, source->experiment->scope, history, tutti_ensemble_size(ensemble),
-                                       trials, metrics));
+  if (!outside)
+    TUTTI_TRY_OUT(context, add_diversity(context, source->experiment->scope, history, tutti_ensemble_size(ensemble),
+                                         trials, metrics));
   json_array_append_new(
       out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics", metrics));
 out:
@@ -170,9 +191,13 @@ out:
   return status;
 }
 
+/* Of a shift, the two splits that are named after it; else all. */
 static bool is_wanted(const char *split, const char *shift) {
-  const char *rest = strchr(split, '-');
-  return strcmp(split, "train") != 0 && (!shift || strcmp(rest ? rest : "", shift) == 0);
+  static const char *const clean[] = {"validation", "test"};
+  for (size_t i = 0; shift && i < 2; i++)
+    if (strncmp(split, clean[i], strlen(clean[i])) == 0 && strcmp(split + strlen(clean[i]), shift) == 0)
+      return true;
+  return !shift && strcmp(split, "train") != 0;
 }
 
 enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,

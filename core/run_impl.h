@@ -53,7 +53,7 @@ TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, c
 /* Trials of the members, ascending, as pools want them; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
                                                     uint64_t **trials);
-/* Metrics on every split with targets, as a JSON array text; with `shift` not NULL on those two alone that are named
+/* Metrics on every split but the training rows, as a JSON array text; with `shift` not NULL on those two alone that are named
    "validation" and "test" with it behind ("" for the clean ones, "-5"). */
 struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,

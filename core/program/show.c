@@ -71,28 +71,42 @@ void show_ensemble(const json_t *ensemble, FILE *out) {
   }
 }
 
-enum { COLUMNS = 4 }; /* splits beside each other */
+static const json_t *metrics_of(const json_t *evaluation, size_t split) {
+  return json_object_get(json_array_get(evaluation, split), "metrics");
+}
 
-/* One line a metric, one column a split, from split `first` on. */
-static void show_metric_row(const json_t *evaluation, size_t first, size_t row, FILE *out) {
-  const json_t *named = json_array_get(json_object_get(json_array_get(evaluation, first), "metrics"), row);
+enum { COLUMNS = 4 };
+
+/* Splits that stand beside each other from `first` on: at most COLUMNS, of the same metrics. */
+static size_t block_end(const json_t *evaluation, size_t first) {
+  size_t end = first + 1;
+  while (end < json_array_size(evaluation) && end < first + COLUMNS &&
+         json_array_size(metrics_of(evaluation, end)) == json_array_size(metrics_of(evaluation, first)))
+    end++;
+  return end;
+}
+
+/* One line a metric, one column a split. */
+static void show_metric_row(const json_t *evaluation, size_t first, size_t end, size_t row, FILE *out) {
+  const json_t *named = json_array_get(metrics_of(evaluation, first), row);
   (void)fprintf(out, "  %-28s", text_of(named, "name"));
-  for (size_t i = first; i < json_array_size(evaluation) && i < first + COLUMNS; i++) {
+  for (size_t i = first; i < end; i++) {
     char buffer[32];
-    const json_t *metric = json_array_get(json_object_get(json_array_get(evaluation, i), "metrics"), row);
-    (void)fprintf(out, " %12s", show_number(number_of(metric, "value"), buffer));
+    (void)fprintf(out, " %12s",
+                  show_number(number_of(json_array_get(metrics_of(evaluation, i), row), "value"), buffer));
   }
   (void)fprintf(out, "  %s\n", text_of(named, "unit"));
 }
 
 void show_evaluation(const json_t *evaluation, FILE *out) {
-  for (size_t first = 0; first < json_array_size(evaluation); first += COLUMNS) {
+  for (size_t first = 0, end; first < json_array_size(evaluation); first = end) {
+    end = block_end(evaluation, first);
     (void)fprintf(out, "\n  %-28s", "metric");
-    for (size_t i = first; i < json_array_size(evaluation) && i < first + COLUMNS; i++)
+    for (size_t i = first; i < end; i++)
       (void)fprintf(out, " %12s", text_of(json_array_get(evaluation, i), "split"));
     (void)fprintf(out, "\n");
-    for (size_t row = 0; row < json_array_size(json_object_get(json_array_get(evaluation, 0), "metrics")); row++)
-      show_metric_row(evaluation, first, row, out);
+    for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++)
+      show_metric_row(evaluation, first, end, row, out);
   }
 }
 

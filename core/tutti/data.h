@@ -22,7 +22,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_load(tutti_context *co
                                                                uint64_t seed, tutti_dataset **dataset);
 TUTTI_API void tutti_dataset_destroy(tutti_dataset *dataset);
 TUTTI_API const struct tutti_task *tutti_dataset_task(const tutti_dataset *dataset);
-/* Splits: "train", "validation", "test" always come first (any may have 0 rows but train), then shifted ones. */
+/* Splits: "train", "validation", "test" always come first (any may have 0 rows but train), then shifted ones
+   ("validation-5"), then those without labels, out of distribution ("ood", "ood-noise"). */
 TUTTI_API size_t tutti_dataset_splits(const tutti_dataset *dataset);
 TUTTI_API const tutti_split *tutti_dataset_split(const tutti_dataset *dataset, size_t index);
 TUTTI_API const tutti_split *tutti_dataset_find(const tutti_dataset *dataset, const char *name);

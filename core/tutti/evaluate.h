@@ -51,6 +51,14 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate(tutti_context *contex
 /* The metric of that name, or NULL. */
 TUTTI_API const struct tutti_metric *tutti_evaluation_find(const struct tutti_evaluation *evaluation, const char *name);
 
+/* How an ensemble of classifiers meets inputs out of distribution, the pool `outside`: its mean entropy, mutual information
+   and confidence there, and how well each of them tells these rows from those of `inside` (AUROC). Targets are not looked
+   at. Errors as of tutti_evaluate. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate_ood(tutti_context *context, const struct tutti_pool *inside,
+                                                               const struct tutti_pool *outside,
+                                                               const tutti_ensemble *ensemble,
+                                                               struct tutti_evaluation *evaluation);
+
 /* What an ensemble says of one output of a row. */
 struct tutti_uncertainty {
   double mean; /* regression: in the target's unit; classification: probability (of a vote: share) of the class */

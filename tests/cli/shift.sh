@@ -114,6 +114,20 @@ expect_err "expected a validation split"
 tutti curve runs/none
 expect_code 2
 
+# Inputs out of distribution: how unsure the ensemble is.
+tutti run stripes.ini --set data.ood_noise=40 --set data.ood_path="$folder/images.idx" --set data.shift= --quiet --json \
+  --out outside
+expect_code 0
+expect_json 4 evaluation
+expect_json ood evaluation 2 split
+expect_json ood-noise evaluation 3 split
+expect_json auroc-entropy evaluation 3 metrics 3 name
+tutti evaluate outside
+expect_code 0
+expect_out ood ood-noise auroc-confidence
+tutti select outside --split ood
+expect_code 2
+
 # New images, through the kept scale.
 tutti predict runs/stripes images.idx
 expect_code 0

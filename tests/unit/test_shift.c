@@ -232,6 +232,50 @@ static void wrong_shifts(void **state) {
   refuses("only images of 1 or 3 channels", with("shift=1\nshift_validation=contrast\nshift_test=contrast\nsplit=2 1"));
 }
 
+/* --- out of distribution --- */
+
+static void images_out_of_distribution(void **state) {
+  (void)state;
+  static uint8_t other[7][PIXELS];
+  static float noise[400][PIXELS];
+  float out[PIXELS];
+  double mean = 0, square = 0;
+  put_images();
+  for (size_t i = 0; i < 7; i++)
+    memset(other[i], 10 * (int)i, PIXELS);
+  put_array("other.npy", TUTTI_U8, 3, (size_t[]){7, SIDE, SIDE}, other);
+  loads("path=x.npy\ntarget_path=y.npy\nsplit=2 1 1\nood_path=other.npy\nood_noise=400");
+  assert_int_equal(tutti_dataset_splits(dataset), 5);
+  const tutti_split *ood = tutti_dataset_split(dataset, 3);
+  assert_string_equal(tutti_split_name(ood), "ood");
+  assert_int_equal(tutti_split_rows(ood), 7);
+  assert_null(tutti_split_labels(ood));
+  uint64_t fingerprint = tutti_dataset_fingerprint(dataset);
+  for (uint32_t r = 0; r < 400;
+       r++) { /* byte noise of the training rows' moments: cut off beyond some 1.9 deviations */
+    tutti_split_gather(split_of("ood-noise"), 1, &r, noise[r]);
+    for (size_t p = 0; p < PIXELS; p++)
+      mean += (double)noise[r][p] / (400 * PIXELS);
+  }
+  for (size_t r = 0; r < 400; r++)
+    for (size_t p = 0; p < PIXELS; p++)
+      square += ((double)noise[r][p] - mean) * ((double)noise[r][p] - mean) / (400 * PIXELS);
+  assert_true(mean > -0.05 && mean < 0.05 && square > 0.9 && square < 1.02);
+  loads("path=x.npy\ntarget_path=y.npy\nsplit=2 1 1\nood_path=other.npy\nood_noise=400");
+  tutti_split_gather(split_of("ood-noise"), 1, &(uint32_t){9}, out);
+  assert_memory_equal(out, noise[9], sizeof out);
+  assert_true(tutti_dataset_fingerprint(dataset) == fingerprint);
+  other[3][3] = 99;
+  put_array("other.npy", TUTTI_U8, 3, (size_t[]){7, SIDE, SIDE}, other);
+  loads("path=x.npy\ntarget_path=y.npy\nsplit=2 1 1\nood_path=other.npy\nood_noise=400");
+  assert_true(tutti_dataset_fingerprint(dataset) != fingerprint);
+  put_array("other.npy", TUTTI_U8, 3, (size_t[]){14, SIDE, SIDE / 2}, other);
+  refuses("expected images of 20 x 20 x 1 as in the training data",
+          "path=x.npy\ntarget_path=y.npy\nood_path=other.npy");
+  put("a.csv", "a,b,y\n1,2,u\n3,4,v\n5,6,u\n7,8,v\n");
+  refuses("data.ood_noise: inputs out of distribution are images", "path=a.csv\nood_noise=3\nsplit=1 1 0");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {data_test(there_is_a_split_for_each_severity),
                                      data_test(one_corruption_an_image),
@@ -239,6 +283,7 @@ int main(void) {
                                      data_test(rows_are_corrupted_by_their_number),
                                      data_test(ready_made_sets),
                                      data_test(ready_made_sets_of_the_whole_test_file),
-                                     data_test(wrong_shifts)};
+                                     data_test(wrong_shifts),
+                                     data_test(images_out_of_distribution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
