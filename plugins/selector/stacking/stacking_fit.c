@@ -135,8 +135,8 @@ static double differentiate(struct stacking_fit *fit) {
   return level;
 }
 
-/* Fit the members' weights; those left without any leave. */
-static enum tutti_status fit_members(tutti_context *context, struct stacking_fit *fit) {
+/* Fit the members' weights until shifting them gains less than the tolerance; those left without any leave. */
+static enum tutti_status fit_members(tutti_context *context, struct stacking_fit *fit, double tolerance) {
   mix(fit);
   for (; fit->steps < fit->options.steps; fit->steps++) {
     struct stacking_member *to = fit->member, *from = NULL;
@@ -147,7 +147,7 @@ static enum tutti_status fit_members(tutti_context *context, struct stacking_fit
       if (member->weight > 0 && (!from || member->gradient > from->gradient))
         from = member;
     }
-    if (level - to->gradient <= fit->options.tolerance / 2 || !shift(fit, from, to))
+    if (level - to->gradient <= tolerance || !shift(fit, from, to))
       break;
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "the selection was cancelled after %zu steps", fit->steps);
@@ -198,19 +198,31 @@ static bool is_member(const struct stacking_fit *fit, size_t model) {
   return false;
 }
 
+/* How closely members' weights are fitted in the end; half of the tolerance is left to models outside. */
+static double finest(const struct stacking_fit *fit) { return fit->options.tolerance / 2; }
+
+/* Let models in while there is something to gain. What is gained by fitting the others closely each time would be lost with the
+   next: a tenth of the gap will do, until it comes to the end. */
 static enum tutti_status let_in(tutti_context *context, struct stacking_fit *fit) {
-  for (;;) {
+  for (bool fine = true;;) {
     size_t wanted = most_wanted(fit);
-    double before = fit->loss;
-    if (fit->gap <= fit->options.tolerance || is_member(fit, wanted) || fit->members >= fit->options.members ||
-        fit->steps >= fit->options.steps)
+    double before = fit->loss, gap = fit->gap;
+    if (gap <= fit->options.tolerance || fit->steps >= fit->options.steps)
       return TUTTI_OK;
-    struct stacking_event event = {.model = wanted, .amount = fit->gap};
+    if (is_member(fit, wanted) || fit->members >= fit->options.members) {
+      if (fine)
+        return TUTTI_OK;
+      TUTTI_TRY(context, fit_members(context, fit, finest(fit)));
+      fit->event[fit->events - 1].loss = fit->loss;
+      fine = true;
+      continue;
+    }
     TUTTI_TRY(context, enter(context, fit, wanted, 0));
-    TUTTI_TRY(context, fit_members(context, fit));
+    TUTTI_TRY(context, fit_members(context, fit, fmax(gap / 10, finest(fit))));
+    fine = gap / 10 <= finest(fit);
     if (!(fit->loss < before))
       return TUTTI_OK;
-    TUTTI_TRY(context, record(context, fit, event));
+    TUTTI_TRY(context, record(context, fit, (struct stacking_event){.model = wanted, .amount = gap}));
   }
 }
 
@@ -226,7 +238,7 @@ static enum tutti_status drop(tutti_context *context, struct stacking_fit *fit) 
     if (event.amount >= fit->options.least)
       return TUTTI_OK;
     leave(fit, smallest);
-    TUTTI_TRY(context, fit_members(context, fit));
+    TUTTI_TRY(context, fit_members(context, fit, finest(fit)));
     TUTTI_TRY(context, record(context, fit, event));
   }
   return TUTTI_OK;
