@@ -186,4 +186,5 @@ tests_bench_train_darts_LDADD = libbackendcpu.la $(LDADD)
 benches += %D%/bench/train-mlp
 tests_bench_train_mlp_SOURCES = %D%/bench/train-mlp.c %D%/bench/bench.c %D%/bench/bench.h
 tests_bench_train_mlp_LDADD = libbackendcpu.la $(LDADD)
+EXTRA_DIST += %D%/bench/train_darts_torch.py
 EXTRA_DIST += %D%/bench/train_mlp_torch.py

@@ -8,8 +8,12 @@
 
 #include <string.h>
 
-static struct cpu_pad conv_pad(const struct cpu_window *w) {
-  return (struct cpu_pad){.height = w->in_height,
+/* An image with what its reader makes of it; `view` is filled for that. */
+static struct cpu_pad conv_pad(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view) {
+  const struct cpu_window *w = &node->window;
+  bool viewed = backend_cpu_view_of(plan, &node->edges[0], view);
+  return (struct cpu_pad){.view = viewed ? view : NULL,
+                          .height = w->in_height,
                           .width = w->in_width,
                           .ld = w->ld,
                           .top = w->top,
@@ -55,17 +59,21 @@ static size_t weights_ld(const struct cpu_plan *plan, const struct cpu_node *nod
   return plan->segments[node->segment].ld;
 }
 
-/* Some images, from what `read` gave. */
-static void depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t count, const float *x,
+/* Image number `row` of a node. */
+static float *image_of(const struct cpu_node *node, size_t row) { return node->value + row * image_size(node); }
+
+static void depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                               float *y) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  struct cpu_pad pad = conv_pad(&node->window);
+  struct cpu_affine view;
+  struct cpu_pad pad = conv_pad(plan, node, &view);
   struct cpu_depthwise work = {.window = node->window,
                                .weights = plan->weights + node->weight,
                                .ldw = weights_ld(plan, node),
-                               .bias = conv_bias(plan, node)};
+                               .bias = conv_bias(plan, node),
+                               .ahead = &plan->scratch.ahead};
   for (size_t i = 0; i < count; i++) {
-    plan->kernels->pad(&pad, x + i * image_size(source), plan->scratch.padded);
+    plan->kernels->pad(&pad, image_of(source, first + i), plan->scratch.padded);
     plan->kernels->depthwise(&work, plan->scratch.padded, y + i * image_size(node));
   }
 }
@@ -77,57 +85,61 @@ static void depthwise_turn(struct cpu_plan *plan, const struct cpu_node *node) {
     memcpy(plan->scratch.weights + t * ld, plan->weights + node->weight + (taps - 1 - t) * ld, ld * sizeof(float));
 }
 
-/* Gradients from those of some images of the output; x is what was read. */
+/* Gradients from those of some images of the output. */
 static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                               const float *x, const float *gradient) {
+                               const float *gradient) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
-  struct cpu_pad pad = conv_pad(&node->window), spread = conv_spread(&node->window);
+  struct cpu_affine view;
+  struct cpu_pad pad = conv_pad(plan, node, &view), spread = conv_spread(&node->window);
+  size_t line = pad.padded_width * pad.ld;
   struct cpu_depthwise work = {.window = conv_turned(&node->window),
                                .weights = plan->scratch.weights,
                                .ldw = weights_ld(plan, node),
-                               .accumulate = !edge->first};
+                               .mask = edge->relu ? plan->scratch.padded + pad.top * line + pad.left * pad.ld : NULL,
+                               .mask_line = line,
+                               .accumulate = !edge->first,
+                               .ahead = &plan->scratch.ahead};
   for (size_t i = 0; i < count; i++) {
-    const float *image = x + i * image_size(source), *g = gradient + i * image_size(node);
-    plan->kernels->pad(&pad, image, plan->scratch.padded);
-    plan->kernels->depthwise_weights(&node->window, plan->scratch.padded, g, plan->gradients + node->weight, work.ldw);
+    const float *g = gradient + i * image_size(node);
+    plan->kernels->pad(&pad, image_of(source, first + i), plan->scratch.padded);
+    plan->kernels->depthwise_weights(&node->window, plan->scratch.padded, g, plan->gradients + node->weight, work.ldw,
+                                     &plan->scratch.ahead);
     if (!edge->gradient)
       continue;
     plan->kernels->pad(&spread, g, plan->scratch.padded_gradient);
-    work.mask = edge->relu ? image : NULL;
-    plan->kernels->depthwise(&work, plan->scratch.padded_gradient, source->gradient + (first + i) * image_size(source));
+    plan->kernels->depthwise(&work, plan->scratch.padded_gradient,
+                             source->gradient + (first + i) * image_size(source));
   }
 }
 
 /* --- pointwise --- */
 
-/* What a pointwise convolution multiplies; of a depthwise one in front of it, also what that one read. */
-static const float *pointwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                                   const float **under) {
+/* What a pointwise convolution multiplies. */
+static const float *pointwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   if (!source->through)
     return backend_cpu_read(plan, edge, first, count);
-  *under = backend_cpu_read(plan, &source->edges[0], first, count);
-  depthwise_forward(plan, source, count, *under, plan->scratch.across);
+  depthwise_forward(plan, source, first, count, plan->scratch.across);
   return plan->scratch.across;
 }
 
 static void pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                               float *y) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  const float *under;
   struct cpu_gemm product = {.m = count * node->pixels,
                              .n = backend_cpu_columns(node),
                              .k = source->width,
-                             .a = pointwise_read(plan, node, first, count, &under),
+                             .a = pointwise_read(plan, node, first, count),
                              .a_row = source->ld,
                              .a_column = 1,
                              .b = plan->weights + node->weight,
                              .ldb = weights_ld(plan, node),
                              .c = y,
                              .ldc = node->ld,
-                             .bias = conv_bias(plan, node)};
+                             .bias = conv_bias(plan, node),
+                             .ahead = &plan->scratch.ahead};
   plan->kernels->gemm(&product);
 }
 
@@ -135,7 +147,7 @@ static void pointwise_backward(struct cpu_plan *plan, const struct cpu_node *nod
                                const float *gradient) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
-  const float *under = NULL, *x = pointwise_read(plan, node, first, count, &under);
+  const float *x = pointwise_read(plan, node, first, count);
   float *to = source->through ? plan->scratch.across_gradient : source->gradient + first * image_size(source);
   struct cpu_product product = {.rows = count * node->pixels,
                                 .inputs = source->width,
@@ -153,10 +165,11 @@ static void pointwise_backward(struct cpu_plan *plan, const struct cpu_node *nod
                                 .mask_sum = true,
                                 .columns = source->ld,
                                 .accumulate = !edge->first,
-                                .accumulate_weights = true};
+                                .accumulate_weights = true,
+                                .ahead = &plan->scratch.ahead};
   backend_cpu_product_gradients(plan, &product);
   if (source->through && edge->gradient)
-    depthwise_backward(plan, source, first, count, under, to);
+    depthwise_backward(plan, source, first, count, to);
 }
 
 /* --- patches --- */
@@ -206,7 +219,8 @@ static struct cpu_patches conv_patches(const struct cpu_node *node, const struct
 static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
                             const float *weights, const float *x, float *y) {
   const struct cpu_window *w = &node->window;
-  struct cpu_pad pad = conv_pad(w);
+  struct cpu_affine view;
+  struct cpu_pad pad = conv_pad(plan, node, &view);
   size_t rows = backend_cpu_patch_rows(node, source);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   for (size_t at = 0; at < w->out_height; at += rows) {
@@ -231,7 +245,8 @@ static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node,
                              const float *weights, const float *x, const float *g, float *to) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
-  struct cpu_pad pad = conv_pad(w);
+  struct cpu_affine view;
+  struct cpu_pad pad = conv_pad(plan, node, &view);
   size_t rows = backend_cpu_patch_rows(node, source), ld = weights_ld(plan, node);
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
   plan->kernels->pad(&pad, x, plan->scratch.padded);
@@ -261,7 +276,8 @@ static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node,
                              plan->scratch.padded_gradient + at * patches.row_step);
   }
   if (edge->gradient)
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? x : NULL, !edge->first, to);
+    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? plan->scratch.padded : NULL, !edge->first,
+                        to);
 }
 
 /* --- groups --- */
@@ -291,7 +307,8 @@ static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cp
 
 static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
                             const float *x, float *y) {
-  struct cpu_pad pad = conv_pad(&node->window);
+  struct cpu_affine view;
+  struct cpu_pad pad = conv_pad(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
   const float *bias = conv_bias(plan, node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
@@ -309,7 +326,8 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
                              const float *x, const float *gradient, float *to) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
-  struct cpu_pad pad = conv_pad(w);
+  struct cpu_affine view;
+  struct cpu_pad pad = conv_pad(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
@@ -323,29 +341,52 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
       }
   } while (grouped_next(node, &g));
   if (edge->gradient)
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? x : NULL, !edge->first, to);
+    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? plan->scratch.padded : NULL, !edge->first,
+                        to);
 }
 
 /* --- all images --- */
 
+/* Have what the next images need fetched while these are worked on. */
+static void fetch(struct cpu_plan *plan, const float *array, const struct cpu_node *node, size_t first, size_t count,
+                  size_t rows) {
+  struct cpu_ahead *ahead = &plan->scratch.ahead;
+  size_t next = first + count, images = rows - next < count ? rows - next : count;
+  if (!array || images == 0)
+    return;
+  ahead->streams[ahead->count].at = (const char *)(array + next * image_size(node));
+  ahead->streams[ahead->count++].lines = images * image_size(node) / 16;
+}
+
+static void fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
+                       bool backward) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  if (source->through)
+    source = &plan->nodes[source->edges[0].source];
+  plan->scratch.ahead.count = 0;
+  if (backward)
+    fetch(plan, source->gradient, source, first, count, rows);
+  fetch(plan, source->value, source, first, count, rows);
+  if (!backward)
+    return;
+  fetch(plan, node->norm == CPU_NONE ? NULL : node->value, node, first, count, rows);
+  fetch(plan, node->norm == CPU_NONE ? node->gradient : plan->nodes[node->norm].gradient, node, first, count, rows);
+}
+
 static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count,
                          const float *weights) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  float *y = node->value + first * image_size(node);
-  if (node->form == CPU_POINTWISE) {
+  float *y = image_of(node, first);
+  if (node->form == CPU_POINTWISE)
     pointwise_forward(plan, node, first, count, y);
-    return;
-  }
-  const float *x = backend_cpu_read(plan, &node->edges[0], first, count);
-  if (node->form == CPU_DEPTHWISE) {
-    depthwise_forward(plan, node, count, x, y);
-    return;
-  }
-  for (size_t i = 0; i < count; i++, x += image_size(source), y += image_size(node))
-    if (node->form == CPU_PATCHES)
-      patches_forward(plan, node, source, weights, x, y);
-    else
-      grouped_forward(plan, node, source, x, y);
+  else if (node->form == CPU_DEPTHWISE)
+    depthwise_forward(plan, node, first, count, y);
+  else
+    for (size_t i = 0; i < count; i++)
+      if (node->form == CPU_PATCHES)
+        patches_forward(plan, node, source, weights, image_of(source, first + i), image_of(node, first + i));
+      else
+        grouped_forward(plan, node, source, image_of(source, first + i), image_of(node, first + i));
 }
 
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training) {
@@ -354,10 +395,10 @@ void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size
   size_t block = backend_cpu_block(plan, node);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
+    fetch_next(plan, node, first, count, rows, false);
     conv_forward(plan, node, first, count, weights);
     if (training && node->norm != CPU_NONE)
-      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], node->value + first * image_size(node),
-                              count * node->pixels);
+      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], image_of(node, first), count * node->pixels);
   }
 }
 
@@ -374,18 +415,17 @@ static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t f
     pointwise_backward(plan, node, first, count, g);
     return;
   }
-  const float *x = backend_cpu_read(plan, edge, first, count);
   if (node->form == CPU_DEPTHWISE) {
-    depthwise_backward(plan, node, first, count, x, g);
+    depthwise_backward(plan, node, first, count, g);
     return;
   }
-  float *to = edge->gradient ? source->gradient + first * image_size(source) : NULL;
-  for (size_t i = 0; i < count; i++, x += image_size(source), g += image_size(node)) {
+  for (size_t i = 0; i < count; i++, g += image_size(node)) {
+    const float *x = image_of(source, first + i);
+    float *to = edge->gradient ? source->gradient + (first + i) * image_size(source) : NULL;
     if (node->form == CPU_PATCHES)
       patches_backward(plan, node, source, weights, x, g, to);
     else
       grouped_backward(plan, node, source, x, g, to);
-    to = to ? to + image_size(source) : NULL;
   }
 }
 
@@ -408,8 +448,11 @@ void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, siz
     memset(plan->scratch.weight_gradients, 0, 2 * source->width * weights_ld(plan, node) * sizeof(float));
   if (node->form == CPU_DEPTHWISE || source->through)
     depthwise_turn(plan, source->through ? source : node);
-  for (size_t first = 0; first < rows; first += block)
-    conv_backward(plan, node, first, rows - first < block ? rows - first : block, weights);
+  for (size_t first = 0; first < rows; first += block) {
+    size_t count = rows - first < block ? rows - first : block;
+    fetch_next(plan, node, first, count, rows, true);
+    conv_backward(plan, node, first, count, weights);
+  }
   if (reduce)
     gather_halves(plan, node, source);
 }

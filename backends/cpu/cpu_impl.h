@@ -133,6 +133,7 @@ struct cpu_scratch {
   float *weights, *weight_gradients; /* as the form needs them */
   float *transposed;                 /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of weights */
   float *row;                        /* [ld] */
+  struct cpu_ahead ahead;
 };
 
 /* Floats of each. */
@@ -177,6 +178,8 @@ bool backend_cpu_is_head(enum tutti_op op);
 
 /* Images that an op works on at once. */
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node);
+/* What an edge makes of its source's numbers; false: nothing. */
+bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f);
 /* What an edge reads of images [first, first + count), into `out` or added to it. */
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out);
@@ -229,6 +232,7 @@ struct cpu_product {
   bool mask_sum;               /* it is for what is added alone */
   size_t columns;              /* of `to` that are written: the inputs, to a multiple of 8 */
   bool accumulate, accumulate_weights;
+  struct cpu_ahead *ahead; /* or NULL */
 };
 void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_product *product);
 /* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */

@@ -150,6 +150,7 @@ CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
   size_t tiles = (g->m + most - 1) / most;
   for (size_t t = 0, row = 0; t < tiles; t++) {
     size_t rows = (g->m - row + (tiles - t) - 1) / (tiles - t);
+    fetch_ahead(g->ahead);
     rows_of(g, row, column, rows);
     row += rows;
   }

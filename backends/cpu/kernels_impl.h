@@ -15,6 +15,8 @@
 /* Depth of the blocks in which long sums are taken. */
 enum { CPU_GEMM_DEPTH = 256 };
 
+struct cpu_ahead;
+
 /* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it. */
 struct cpu_gemm {
   size_t m, n, k; /* n: a multiple of 8 */
@@ -28,6 +30,7 @@ struct cpu_gemm {
   const float *mask;     /* [m][ldc]: C is zeroed where this is not positive; or NULL */
   bool accumulate, relu; /* add to C; C = max(0, C) */
   bool mask_sum;         /* the mask is for the sum alone, not for what it is added to */
+  struct cpu_ahead *ahead;
 };
 
 enum cpu_optimiser { CPU_SGD, CPU_RMSPROP, CPU_ADAGRAD, CPU_ADAM, CPU_ADADELTA, CPU_ADAMAX, CPU_NADAM, CPU_OPTIMISERS };
@@ -65,19 +68,38 @@ struct cpu_window {
   size_t ld; /* floats of a pixel of the input; of pools and depthwise convolutions also of the output */
 };
 
+/* y = x scale + shift, not below 0 if wanted; over a period of channel_impl.h. */
+struct cpu_affine {
+  size_t period;
+  const float *scale, *shift; /* NULL: y = x */
+  bool relu;
+};
+
+/* What will be read soon, and is fetched into the second-level cache a few lines at a time while kernels compute. */
+struct cpu_ahead {
+  struct {
+    const char *at;
+    size_t lines; /* of 64 bytes */
+  } streams[6];
+  size_t count;
+};
+
 struct cpu_depthwise {
   struct cpu_window window;
   const float *weights; /* [taps][ldw] */
   size_t ldw;
   const float *bias; /* [ld], the sum's first term; or NULL */
-  const float *mask; /* as the output: the sum is 0 where this is not positive; or NULL */
-  bool accumulate;   /* added to what is there */
+  const float *mask; /* [out_height][mask_line]: the sum is 0 where this is not positive; or NULL */
+  size_t mask_line;
+  bool accumulate; /* added to what is there */
+  struct cpu_ahead *ahead;
 };
 
 /* An image of [height][width][ld] in a larger one: at (top, left), its pixels `step` apart. */
 struct cpu_pad {
   size_t height, width, ld, top, left, padded_height, padded_width, step;
   float fill; /* everywhere else */
+  const struct cpu_affine *view; /* what becomes of the image's numbers; NULL: nothing. For steps of 1 */
 };
 
 /* The pixels under the taps of a window, side by side: [rows][width][taps][channels], an output pixel `ldo` floats. */
@@ -86,13 +108,6 @@ struct cpu_patches {
   size_t row_step, pixel_step; /* floats of the padded input from one output row, and pixel, to the next */
   const size_t *taps;          /* [tap_count]: floats from the window's first pixel */
   size_t tap_count;
-};
-
-/* y = x scale + shift, not below 0 if wanted; over a period of channel_impl.h. */
-struct cpu_affine {
-  size_t period;
-  const float *scale, *shift; /* NULL: y = x */
-  bool relu;
 };
 
 /* The gradient of batch norm's input, gain g + tilt (x - mean) + offset, each over a period of channel_impl.h. */
@@ -110,14 +125,15 @@ struct cpu_kernels {
   /* out[i][ldo] = in[rows[i]][features], any `features`; the padding of `out` is left alone. */
   void (*gather)(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo);
 
-  /* Into the padded image; out of it, 0 where the mask (NULL: none) is not positive, added to what is there or not. */
+  /* Into the padded image; out of it, 0 where the mask (as `in`; NULL: none) is not positive, added to what is there or
+     not. */
   void (*pad)(const struct cpu_pad *pad, const float *in, float *out);
   void (*crop)(const struct cpu_pad *pad, const float *in, const float *mask, bool accumulate, float *out);
   /* Convolution channel by channel of a padded image with weights [taps][ldw]. */
   void (*depthwise)(const struct cpu_depthwise *depthwise, const float *in, float *out);
   /* Adds the gradient of its weights. */
   void (*depthwise_weights)(const struct cpu_window *window, const float *in, const float *gradient, float *weights,
-                            size_t ldw);
+                            size_t ldw, struct cpu_ahead *ahead);
   /* Patches of a padded image; `out` has 16 floats to spare. And each added back to where it came from. */
   void (*patches)(const struct cpu_patches *patches, const float *in, float *out);
   void (*unpatch)(const struct cpu_patches *patches, const float *in, float *out);

@@ -4,9 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-static struct cpu_pad pool_pad(const struct cpu_node *node) {
+/* An image with what its reader makes of it; `view` is filled for that. */
+static struct cpu_pad pool_pad(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view) {
   const struct cpu_window *w = &node->window;
-  return (struct cpu_pad){.height = w->in_height,
+  bool viewed = backend_cpu_view_of(plan, &node->edges[0], view);
+  return (struct cpu_pad){.view = viewed ? view : NULL,
+                          .height = w->in_height,
                           .width = w->in_width,
                           .ld = w->ld,
                           .top = w->top,
@@ -47,10 +50,11 @@ void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size
     global_forward(plan, source, node, rows);
     return;
   }
-  struct cpu_pad pad = pool_pad(node);
+  struct cpu_affine view;
+  struct cpu_pad pad = pool_pad(plan, node, &view);
   for (size_t r = 0; r < rows; r++) {
     float *y = node->value + r * image_size(node);
-    plan->kernels->pad(&pad, backend_cpu_read(plan, &node->edges[0], r, 1), plan->scratch.padded);
+    plan->kernels->pad(&pad, source->value + r * image_size(source), plan->scratch.padded);
     if (node->op == TUTTI_OP_MAX_POOL)
       plan->kernels->max_pool(&node->window, plan->scratch.padded, y);
     else
@@ -66,12 +70,13 @@ void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, siz
     global_backward(edge, source, node, rows);
     return;
   }
-  struct cpu_pad pad = pool_pad(node);
+  struct cpu_affine view;
+  struct cpu_pad pad = pool_pad(plan, node, &view);
   for (size_t r = 0; r < rows; r++) {
     size_t at = r * image_size(node), from = r * image_size(source);
     memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
     if (node->op == TUTTI_OP_MAX_POOL) {
-      plan->kernels->pad(&pad, backend_cpu_read(plan, edge, r, 1), plan->scratch.padded);
+      plan->kernels->pad(&pad, source->value + from, plan->scratch.padded);
       plan->kernels->max_pool_gradient(w, plan->scratch.padded, node->value + at, node->gradient + at,
                                        plan->scratch.padded_gradient);
     } else {

@@ -145,7 +145,8 @@ static void product_inputs(struct cpu_plan *plan, const struct cpu_product *p, s
                              .ldc = p->ldx,
                              .mask = last || p->mask_sum ? p->mask : NULL,
                              .mask_sum = p->mask_sum,
-                             .accumulate = p->accumulate || unit > 0};
+                             .accumulate = p->accumulate || unit > 0,
+                             .ahead = p->ahead};
   plan->kernels->gemm(&product);
 }
 
@@ -160,7 +161,8 @@ void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_produ
                              .ldb = p->ldg,
                              .c = p->weight_gradient,
                              .ldc = p->ldw,
-                             .accumulate = p->accumulate_weights};
+                             .accumulate = p->accumulate_weights,
+                             .ahead = p->ahead};
   plan->kernels->gemm(&product);
   for (size_t unit = 0; p->to && unit < p->units; unit += CPU_GEMM_DEPTH)
     product_inputs(plan, p, unit);
@@ -216,10 +218,15 @@ static void backward_concat(struct cpu_plan *plan, const struct cpu_node *node, 
     for (size_t r = 0; edge->gradient && r < rows * node->pixels; r++) {
       const float *x = from + r * node->ld;
       float *y = source->gradient + r * source->ld;
-      if (edge->first)
-        memset(y, 0, source->ld * sizeof *y);
-      for (size_t c = 0; c < source->width; c++)
-        y[c] += x[c];
+      if (edge->first) {
+        memcpy(y, x, source->width * sizeof *y);
+        memset(y + source->width, 0, (source->ld - source->width) * sizeof *y);
+      } else if (source->width % 8 == 0) {
+        plan->kernels->add(source->width, x, y);
+      } else {
+        for (size_t c = 0; c < source->width; c++)
+          y[c] += x[c];
+      }
     }
     from += source->width;
   }

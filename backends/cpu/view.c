@@ -14,14 +14,21 @@ size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *nod
   return images == 0 ? 1 : images > plan->rows ? plan->rows : images;
 }
 
+bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f) {
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  *f = (struct cpu_affine){.period = backend_cpu_period(source)};
+  if (source->lazy)
+    *f = backend_cpu_norm_affine(source);
+  f->relu = edge->relu;
+  return source->lazy || edge->relu;
+}
+
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out) {
   const struct cpu_node *source = &plan->nodes[edge->source];
   size_t size = source->pixels * source->ld;
-  struct cpu_affine f = {.period = backend_cpu_period(source)};
-  if (source->lazy)
-    f = backend_cpu_norm_affine(source);
-  f.relu = edge->relu;
+  struct cpu_affine f;
+  (void)backend_cpu_view_of(plan, edge, &f);
   plan->kernels->affine(&f, count * size, source->value + first * size, accumulate, out);
 }
 

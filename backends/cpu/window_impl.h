@@ -42,7 +42,23 @@ static void copy_floats(size_t count, const float *in, float *out) {
   CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
 }
 
+CPU_INLINE void fetch_ahead(struct cpu_ahead *ahead) {
+  enum { LINES = 16 };
+  if (!ahead || ahead->count == 0)
+    return;
+  const char *at = ahead->streams[ahead->count - 1].at;
+  size_t *left = &ahead->streams[ahead->count - 1].lines, lines = *left < LINES ? *left : LINES;
+  for (size_t i = 0; i < lines; i++)
+    __builtin_prefetch(at + 64 * i, 0, 2);
+  ahead->streams[ahead->count - 1].at = at + 64 * lines;
+  *left -= lines;
+  if (*left == 0)
+    ahead->count--;
+}
+
 /* --- padding --- */
+
+static void affine(const struct cpu_affine *a, size_t size, const float *x, bool accumulate, float *y);
 
 static void pad(const struct cpu_pad *p, const float *in, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
@@ -58,7 +74,10 @@ static void pad(const struct cpu_pad *p, const float *in, float *out) {
   for (size_t y = 0; y < p->height; y++) {
     float *row = out + (p->top + y) * line;
     fill_floats(p->left * p->ld, p->fill, row);
-    copy_floats(inner, in + y * inner, row + p->left * p->ld);
+    if (p->view)
+      affine(p->view, inner, in + y * inner, false, row + p->left * p->ld);
+    else
+      copy_floats(inner, in + y * inner, row + p->left * p->ld);
     fill_floats(line - p->left * p->ld - inner, p->fill, row + p->left * p->ld + inner);
   }
   fill_floats((p->padded_height - p->top - p->height) * line, p->fill, out + (p->top + p->height) * line);
@@ -67,7 +86,8 @@ static void pad(const struct cpu_pad *p, const float *in, float *out) {
 static void crop(const struct cpu_pad *p, const float *in, const float *mask, bool accumulate, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
   for (size_t y = 0; y < p->height; y++, out += inner) {
-    const float *row = in + (p->top + y) * line + p->left * p->ld, *over = mask ? mask + y * inner : NULL;
+    const size_t at = (p->top + y) * line + p->left * p->ld;
+    const float *row = in + at, *over = mask ? mask + at : NULL;
     CPU_FOR_LANES(i, inner, {
       vec x = v_load_lanes(row + i, LANES);
       if (over)
@@ -82,22 +102,23 @@ static void crop(const struct cpu_pad *p, const float *in, const float *mask, bo
 /* --- depthwise convolution --- */
 
 /* What becomes of a sum. */
-CPU_INLINE void depthwise_store(const struct cpu_depthwise *d, float *out, size_t at, vec sum, const size_t lanes) {
-  if (d->mask)
-    sum = v_masked(v_greater(v_load_lanes(d->mask + at, lanes), v_zero()), sum);
-  if (d->accumulate)
-    sum = sum + v_load_lanes(out + at, lanes);
-  v_store_lanes(out + at, sum, lanes);
+CPU_INLINE void depthwise_store(bool accumulate, const float *mask, float *out, vec sum, const size_t lanes) {
+  if (mask)
+    sum = v_masked(v_greater(v_load_lanes(mask, lanes), v_zero()), sum);
+  if (accumulate)
+    sum = sum + v_load_lanes(out, lanes);
+  v_store_lanes(out, sum, lanes);
 }
 
-/* `count` outputs of one row, `step` floats apart from out[at] on, from inputs `in_step` apart; four at once. */
+/* `count` outputs of one row, `step` floats apart, from inputs `in_step` apart; four at once. */
 CPU_INLINE void depthwise_row(const size_t kh, const size_t kw, const size_t lanes, const struct cpu_depthwise *d,
-                              const float *in, size_t in_step, const vec *weights, vec bias, size_t count, float *out,
-                              size_t at, size_t step) {
+                              const float *in, size_t in_step, const vec *weights, vec bias, size_t count,
+                              const float *mask, float *out, size_t step) {
   const size_t line = d->window.dilation * d->window.padded_width * d->window.ld;
   const size_t tap = d->window.dilation * d->window.ld;
+  const bool accumulate = d->accumulate;
   size_t i = 0;
-  for (; i + 4 <= count; i += 4, in += 4 * in_step, at += 4 * step) {
+  for (; i + 4 <= count; i += 4, in += 4 * in_step) {
     vec sum[4] = {bias, bias, bias, bias};
     CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) {
       CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) {
@@ -106,29 +127,32 @@ CPU_INLINE void depthwise_row(const size_t kh, const size_t kw, const size_t lan
             v_fma(v_load_lanes(from + u * in_step, lanes), weights[ky * kw + kx], sum[u]);
       }
     }
-    CPU_UNROLL for (size_t u = 0; u < 4; u++) depthwise_store(d, out, at + u * step, sum[u], lanes);
+    CPU_UNROLL for (size_t u = 0; u < 4; u++)
+        depthwise_store(accumulate, mask ? mask + (i + u) * step : NULL, out + (i + u) * step, sum[u], lanes);
   }
-  for (; i < count; i++, in += in_step, at += step) {
+  for (; i < count; i++, in += in_step) {
     vec sum = bias;
     CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) {
       CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) sum =
           v_fma(v_load_lanes(in + ky * line + kx * tap, lanes), weights[ky * kw + kx], sum);
     }
-    depthwise_store(d, out, at, sum, lanes);
+    depthwise_store(accumulate, mask ? mask + i * step : NULL, out + i * step, sum, lanes);
   }
 }
 
 /* A vector of channels, or two pixels of 8, of all rows. weights[taps][ldw] and bias are those of the vector. */
 CPU_INLINE void depthwise_lanes(const size_t kh, const size_t kw, const size_t lanes, const size_t pixels,
                                 const struct cpu_depthwise *d, const float *weights, size_t ldw, const float *bias,
-                                const float *in, float *out, size_t at) {
+                                const float *in, const float *mask, float *out) {
   const struct cpu_window *w = &d->window;
   const size_t in_line = w->stride * w->padded_width * w->ld, line = w->out_width * w->ld;
   vec held[25], first = bias ? v_load_lanes(bias, lanes) : v_zero();
   CPU_UNROLL for (size_t t = 0; t < kh * kw; t++) held[t] = v_load_lanes(weights + t * ldw, lanes);
-  for (size_t y = 0; y < w->out_height; y++)
+  for (size_t y = 0; y < w->out_height; y++) {
+    fetch_ahead(d->ahead);
     depthwise_row(kh, kw, lanes, d, in + y * in_line, w->stride * w->ld * pixels, held, first, w->out_width / pixels,
-                  out, at + y * line, w->ld * pixels);
+                  mask ? mask + y * d->mask_line : NULL, out + y * line, w->ld * pixels);
+  }
 }
 
 /* Pixels of 8 channels, two to a vector: the weights twice side by side. A last column alone. */
@@ -138,7 +162,7 @@ CPU_INLINE void depthwise_pairs(const size_t k, const struct cpu_depthwise *d, c
   for (size_t t = 0; t <= k * k; t++)
     for (size_t c = 0; c < 8; c++)
       twice[t][c] = twice[t][8 + c] = t < k * k ? d->weights[t * d->ldw + c] : d->bias ? d->bias[c] : 0;
-  depthwise_lanes(k, k, 16, 2, d, twice[0], 16, twice[k * k], in, out, 0);
+  depthwise_lanes(k, k, 16, 2, d, twice[0], 16, twice[k * k], in, d->mask, out);
   if (w->out_width % 2 == 0)
     return;
   vec held[25];
@@ -146,7 +170,8 @@ CPU_INLINE void depthwise_pairs(const size_t k, const struct cpu_depthwise *d, c
     held[t] = v_load_lanes(twice[t], 8);
   for (size_t y = 0; y < w->out_height; y++)
     depthwise_row(k, k, 8, d, in + (y * w->padded_width + w->out_width - 1) * 8, 8, held, v_load_lanes(twice[k * k], 8),
-                  1, out, ((y + 1) * w->out_width - 1) * 8, 8);
+                  1, d->mask ? d->mask + y * d->mask_line + (w->out_width - 1) * 8 : NULL,
+                  out + ((y + 1) * w->out_width - 1) * 8, 8);
 }
 
 CPU_INLINE void depthwise_square(const size_t k, const struct cpu_depthwise *d, const float *in, float *out) {
@@ -155,7 +180,7 @@ CPU_INLINE void depthwise_square(const size_t k, const struct cpu_depthwise *d, 
   else
     CPU_FOR_LANES(
         c, d->window.ld,
-        depthwise_lanes(k, k, LANES, 1, d, d->weights + c, d->ldw, d->bias ? d->bias + c : NULL, in + c, out, c));
+        depthwise_lanes(k, k, LANES, 1, d, d->weights + c, d->ldw, d->bias ? d->bias + c : NULL, in + c, d->mask ? d->mask + c : NULL, out + c));
 }
 
 static void depthwise_3(const struct cpu_depthwise *d, const float *in, float *out) { depthwise_square(3, d, in, out); }
@@ -166,16 +191,17 @@ static void depthwise_5(const struct cpu_depthwise *d, const float *in, float *o
 static void depthwise_any(const struct cpu_depthwise *d, const float *in, float *out) {
   const struct cpu_window *w = &d->window;
   const size_t line = w->padded_width * w->ld;
-  for (size_t y = 0, at = 0; y < w->out_height; y++)
-    for (size_t x = 0; x < w->out_width; x++, at += w->ld) {
+  for (size_t y = 0; y < w->out_height; y++)
+    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
       const float *from = in + (y * line + x * w->ld) * w->stride;
+      const float *mask = d->mask ? d->mask + y * d->mask_line + x * w->ld : NULL;
       CPU_FOR_LANES(c, w->ld, {
         vec sum = d->bias ? v_load_lanes(d->bias + c, LANES) : v_zero();
         for (size_t ky = 0, t = 0; ky < w->kernel_height; ky++)
           for (size_t kx = 0; kx < w->kernel_width; kx++, t++)
             sum = v_fma(v_load_lanes(from + (ky * line + kx * w->ld) * w->dilation + c, LANES),
                         v_load_lanes(d->weights + t * d->ldw + c, LANES), sum);
-        depthwise_store(d, out, at + c, sum, LANES);
+        depthwise_store(d->accumulate, mask ? mask + c : NULL, out + c, sum, LANES);
       });
     }
 }
@@ -191,13 +217,15 @@ static void depthwise(const struct cpu_depthwise *d, const float *in, float *out
 
 /* The weights' gradient of one row of the kernel: `taps` sums at once, each in two halves. */
 CPU_INLINE void depthwise_weights_row(const size_t taps, const size_t lanes, const size_t pixels,
-                                      const struct cpu_window *w, const float *in, const float *gradient, vec *total) {
+                                      const struct cpu_window *w, const float *in, const float *gradient,
+                                      struct cpu_ahead *ahead, vec *total) {
   const size_t line = w->padded_width * w->ld, out_line = w->out_width * w->ld, tap = w->dilation * w->ld;
   const size_t step = w->ld * pixels, in_step = w->stride * step;
   vec even[5], odd[5];
   CPU_UNROLL for (size_t t = 0; t < taps; t++) even[t] = odd[t] = v_zero();
   for (size_t y = 0; y < w->out_height; y++) {
     const float *x = in + y * w->stride * line, *g = gradient + y * out_line;
+    fetch_ahead(ahead);
     size_t i = 0, count = w->out_width / pixels;
     for (; i + 2 <= count; i += 2, x += 2 * in_step, g += 2 * step) {
       vec one = v_load_lanes(g, lanes), two = v_load_lanes(g + step, lanes);
@@ -220,11 +248,12 @@ CPU_INLINE void depthwise_weights_row(const size_t taps, const size_t lanes, con
 }
 
 CPU_INLINE void depthwise_weights_block(const size_t taps, const size_t lanes, const struct cpu_window *w,
-                                        const float *in, const float *gradient, float *to, size_t ldw) {
+                                        const float *in, const float *gradient, float *to, size_t ldw,
+                                        struct cpu_ahead *ahead) {
   vec total[5];
   if (CPU_LANES == 16 && w->ld == 8 && w->stride == 1) {
     float both[16];
-    depthwise_weights_row(taps, 16, 2, w, in, gradient, total);
+    depthwise_weights_row(taps, 16, 2, w, in, gradient, ahead, total);
     for (size_t t = 0; t < taps; t++) {
       v_store_lanes(both, total[t], 16);
       for (size_t c = 0; c < 8; c++)
@@ -232,38 +261,38 @@ CPU_INLINE void depthwise_weights_block(const size_t taps, const size_t lanes, c
     }
     return;
   }
-  depthwise_weights_row(taps, lanes, 1, w, in, gradient, total);
+  depthwise_weights_row(taps, lanes, 1, w, in, gradient, ahead, total);
   for (size_t t = 0; t < taps; t++)
     v_store_lanes(to + t * ldw, v_load_lanes(to + t * ldw, lanes) + total[t], lanes);
 }
 
 static void depthwise_weights_3(const struct cpu_window *w, const float *in, const float *gradient, float *to,
-                                size_t ldw) {
-  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(3, LANES, w, in + c, gradient + c, to + c, ldw));
+                                size_t ldw, struct cpu_ahead *ahead) {
+  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(3, LANES, w, in + c, gradient + c, to + c, ldw, ahead));
 }
 
 static void depthwise_weights_5(const struct cpu_window *w, const float *in, const float *gradient, float *to,
-                                size_t ldw) {
-  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(5, LANES, w, in + c, gradient + c, to + c, ldw));
+                                size_t ldw, struct cpu_ahead *ahead) {
+  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(5, LANES, w, in + c, gradient + c, to + c, ldw, ahead));
 }
 
 static void depthwise_weights_1(const struct cpu_window *w, const float *in, const float *gradient, float *to,
-                                size_t ldw) {
-  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(1, LANES, w, in + c, gradient + c, to + c, ldw));
+                                size_t ldw, struct cpu_ahead *ahead) {
+  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(1, LANES, w, in + c, gradient + c, to + c, ldw, ahead));
 }
 
 static void depthwise_weights(const struct cpu_window *w, const float *in, const float *gradient, float *weights,
-                              size_t ldw) {
+                              size_t ldw, struct cpu_ahead *ahead) {
   for (size_t ky = 0; ky < w->kernel_height; ky++) {
     const float *row = in + ky * w->dilation * w->padded_width * w->ld;
     float *to = weights + ky * w->kernel_width * ldw;
     if (w->kernel_width == 3)
-      depthwise_weights_3(w, row, gradient, to, ldw);
+      depthwise_weights_3(w, row, gradient, to, ldw, ahead);
     else if (w->kernel_width == 5)
-      depthwise_weights_5(w, row, gradient, to, ldw);
+      depthwise_weights_5(w, row, gradient, to, ldw, ahead);
     else
       for (size_t kx = 0; kx < w->kernel_width; kx++)
-        depthwise_weights_1(w, row + kx * w->dilation * w->ld, gradient, to + kx * ldw, ldw);
+        depthwise_weights_1(w, row + kx * w->dilation * w->ld, gradient, to + kx * ldw, ldw, ahead);
   }
 }
 

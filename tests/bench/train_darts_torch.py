@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Training steps of networks of DARTS cells: backend cpu beside PyTorch (one thread each), turn by turn in one run.
+
+Usage: train_darts_torch.py TRAIN_DARTS [--genotypes 2] [--seconds 1] [--steps 2] [--small-only] [--peer SCRIPT]
+TRAIN_DARTS is the program that `make bench` builds. Both sides train the same random genotypes (their numbers of parameters are
+compared), SGD with momentum and weight decay, batch 100. Both count the processor's seconds, which a busy machine does not
+stretch. --peer runs another script for PyTorch's side, which prints lines of "index parameters ms" and draws the genotypes of
+seeds 0, 1, ... as this one does; then both sides go by the wall clock. Prints milliseconds a step and the ratio, a line a genotype.
+"""
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+SETTINGS = {
+    "5 cells x 8 channels, 28 x 28 x 1": ({"cells": 5, "channels": 8, "size": 28, "inputs": 1}, 8),
+    "8 cells x 16 channels, 32 x 32 x 3": ({"cells": 8, "channels": 16, "size": 32, "inputs": 3}, 6),
+}
+OPS = ["max3", "avg3", "skip", "sep3", "sep5", "dil3", "dil5"]
+
+
+def draw_cell(draws):
+    """Two edges (input, op) for each of four nodes."""
+    return [(i, draws.choice(OPS)) for node in range(4) for i in draws.sample(range(node + 2), 2)]
+
+
+def draw_genotype(seed):
+    draws = random.Random(seed)
+    return [draw_cell(draws), draw_cell(draws)]
+
+
+def text_of(genotype):
+    return ",".join(f"{i}:{op}" for cell in genotype for i, op in cell)
+
+
+def flags(setting):
+    return [text for key, value in setting.items() for text in (f"--{key}", str(value))]
+
+
+def torch_step(setting, genotype, batch=100):
+    """(parameters, a function that trains one step) of the same network in PyTorch."""
+    import torch
+    from torch import nn
+
+    def norm(width):
+        return nn.BatchNorm2d(width)
+
+    def separable(width, kernel, stride, dilation):
+        across = nn.Conv2d(width, width, kernel, stride, dilation * (kernel // 2), dilation, groups=width, bias=False)
+        return [nn.ReLU(), across, nn.Conv2d(width, width, 1, bias=False), norm(width)]
+
+    class Reduce(nn.Module):
+        def __init__(self, inputs, width):
+            super().__init__()
+            self.halves = nn.ModuleList(
+                [nn.Conv2d(inputs, w, 1, 2, bias=False) for w in (width // 2, width - width // 2)])
+            self.norm = norm(width)
+
+        def forward(self, x):
+            x = torch.relu(x)
+            shifted = nn.functional.pad(x, (0, 1, 0, 1))[:, :, 1:, 1:]
+            return self.norm(torch.cat([self.halves[0](x), self.halves[1](shifted)], 1))
+
+    def make_op(name, width, stride):
+        if name == "max3":
+            return nn.MaxPool2d(3, stride, 1)
+        if name == "avg3":
+            return nn.AvgPool2d(3, stride, 1, count_include_pad=False)
+        if name == "skip":
+            return nn.Identity() if stride == 1 else Reduce(width, width)
+        kernel = int(name[-1])
+        if name.startswith("dil"):
+            return nn.Sequential(*separable(width, kernel, stride, 2))
+        return nn.Sequential(*separable(width, kernel, stride, 1), *separable(width, kernel, 1, 1))
+
+    class Cell(nn.Module):
+        def __init__(self, edges, before, last, width, reduction, after_reduction):
+            super().__init__()
+            self.edges = edges
+            pointwise = [nn.ReLU(), nn.Conv2d(before, width, 1, bias=False), norm(width)]
+            self.before = Reduce(before, width) if after_reduction else nn.Sequential(*pointwise)
+            self.last = nn.Sequential(nn.ReLU(), nn.Conv2d(last, width, 1, bias=False), norm(width))
+            self.ops = nn.ModuleList([make_op(op, width, 2 if reduction and i < 2 else 1) for i, op in edges])
+
+        def forward(self, before, last):
+            states = [self.before(before), self.last(last)]
+            for k in range(0, len(self.edges), 2):
+                states.append(sum(self.ops[k + e](states[self.edges[k + e][0]]) for e in range(2)))
+            return torch.cat(states[2:], 1)
+
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            width, cells = setting["channels"], setting["cells"]
+            self.stem = nn.Sequential(nn.Conv2d(setting["inputs"], 3 * width, 3, 1, 1, bias=False), norm(3 * width))
+            before, last, after, self.cells = 3 * width, 3 * width, False, nn.ModuleList()
+            for c in range(cells):
+                reduction = c in (cells // 3, 2 * cells // 3)
+                width *= 2 if reduction else 1
+                self.cells.append(Cell(genotype[reduction], before, last, width, reduction, after))
+                before, last, after = last, 4 * width, reduction
+            self.head = nn.Linear(last, 10)
+
+        def forward(self, x):
+            before = last = self.stem(x)
+            for cell in self.cells:
+                before, last = last, cell(before, last)
+            return self.head(last.mean((2, 3)))
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    x = torch.randn(batch, setting["inputs"], setting["size"], setting["size"])
+    labels = torch.randint(0, 10, (batch,))
+    network = Network()
+    optimiser = torch.optim.SGD(network.parameters(), 0.025, 0.9, weight_decay=3e-4)
+
+    def step():
+        optimiser.zero_grad(set_to_none=True)
+        nn.functional.cross_entropy(network(x), labels).backward()
+        optimiser.step()
+
+    return sum(p.numel() for p in network.parameters()), step
+
+
+def torch_side(setting, genotype, steps):
+    parameters, step = torch_step(setting, genotype)
+    step()
+    begin = time.process_time()
+    for _ in range(steps):
+        step()
+    return parameters, 1e3 * (time.process_time() - begin) / steps
+
+
+def our_side(program, setting, genotype, seconds, wall):
+    command = [program, *flags(setting), "--seconds", str(seconds), *(["--wall"] if wall else []), text_of(genotype)]
+    row = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return int(row[1]), float(row[3])
+
+
+def peer_side(script, setting, genotypes, steps):
+    command = [sys.executable, "-P", script, *flags(setting), "--genotypes", str(genotypes), "--steps", str(steps)]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [(int(r[1]), float(r[2])) for r in (line.split() for line in out.splitlines())]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--genotypes", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--steps", type=int, default=2)
+    parser.add_argument("--small-only", action="store_true")
+    parser.add_argument("--peer")
+    a = parser.parse_args()
+    good = True
+    for name, (setting, wanted) in list(SETTINGS.items())[:1 if a.small_only else None]:
+        theirs = peer_side(a.peer, setting, a.genotypes, a.steps) if a.peer else None
+        ratios = []
+        print(f"{name}\nseed parameters   tutti ms   torch ms   ratio")
+        for seed in range(a.genotypes):
+            genotype = draw_genotype(seed)
+            parameters, mine = our_side(a.program, setting, genotype, a.seconds, a.peer is not None)
+            expected, other = theirs[seed] if theirs else torch_side(setting, genotype, a.steps)
+            if parameters != expected:
+                sys.exit(f"seed {seed}: {parameters} parameters here, {expected} in PyTorch: these are two networks")
+            ratios.append(other / mine)
+            print(f"{seed:4} {parameters:10} {mine:10.1f} {other:10.1f} {other / mine:7.1f}", flush=True)
+        print(f"median ratio {statistics.median(ratios):.1f}, wanted {wanted}")
+        good = good and statistics.median(ratios) >= wanted
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
