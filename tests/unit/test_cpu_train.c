@@ -275,9 +275,7 @@ static void test_shuffle(void **state) {
   end(s);
 }
 
-static void test_no_allocation(void **state) {
-  (void)state;
-  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+static void check_no_allocation(struct setting *s) {
   s->values->gradient_clip = 1;
   s->stop_after = 20;
   train(s);
@@ -293,6 +291,37 @@ static void test_no_allocation(void **state) {
     train(s);
     assert_int_equal(allocations - at_end, ten); /* ten epochs more cost not one */
   }
+}
+
+static void test_no_allocation(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
+  check_no_allocation(s);
+  end(s);
+}
+
+/* The features as an image of one row, through what images have. */
+static void test_no_allocation_for_images(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_SOFTMAX);
+  const enum tutti_op ops[] = {TUTTI_OP_CONV2D,       TUTTI_OP_BATCH_NORM,        TUTTI_OP_MAX_POOL,
+                               TUTTI_OP_AVERAGE_POOL, TUTTI_OP_FACTORISED_REDUCE, TUTTI_OP_GLOBAL_POOL};
+  struct tutti_attributes attributes = tutti_attributes_default();
+  uint32_t layer = 0;
+  tutti_split_destroy(s->train);
+  tutti_split_destroy(s->validation);
+  tutti_network_destroy(s->network);
+  s->task.input = (struct tutti_shape){1, FEATURES, 1};
+  s->job.train = s->train = make_split(s, "train", ROWS);
+  s->job.validation = s->validation = make_split(s, "validation", HELD);
+  attributes.units = 8;
+  attributes.kernel_height = attributes.kernel_width = 3;
+  OK(tutti_network_create(s->context, s->task.input, &s->network));
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    OK(tutti_network_add(s->context, s->network, ops[i], NULL, 1, &layer, &attributes, &layer));
+  OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
+  s->job.network = s->network;
+  check_no_allocation(s);
   end(s);
 }
 
@@ -573,7 +602,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table),         cmocka_unit_test(test_learns),
       cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_shuffle),
-      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_schedules),
+      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_no_allocation_for_images),
+      cmocka_unit_test(test_schedules),
       cmocka_unit_test(test_stopping),      cmocka_unit_test(test_without_validation),
       cmocka_unit_test(test_batches),       cmocka_unit_test(test_initialisers),
       cmocka_unit_test(test_nomu),          cmocka_unit_test(test_divergence),
