@@ -33,10 +33,12 @@ if [ ! -e "$out/whole/summary.json" ]; then
   done
   wait "$manager"
   seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { print b - a }')
-  trained=$("$tutti" status "$out/whole" --json | awk '/"training_seconds"/ { gsub(/[^0-9.]/, "", $2); print $2 }')
-  awk -v own="$own" -v ticks="$ticks" -v seconds="$seconds" -v trained="$trained" 'BEGIN {
-    m = own / ticks
-    printf "whole run: %.0f s; manager %.2f s of CPU time, training %.1f s: %.2f %%\n", seconds, m, trained, 100 * m / (m + trained) }' |
+  # CPU time of this shell's children: the manager and, as it waits for them, its workers.
+  times >"$out/times.txt"
+  awk -v own="$own" -v ticks="$ticks" -v seconds="$seconds" '
+    function minutes(text, parts) { split(text, parts, "m"); sub("s", "", parts[2]); return 60 * parts[1] + parts[2] }
+    NR == 2 { all = minutes($1) + minutes($2); m = own / ticks
+      printf "whole run: %.0f s; manager %.2f s of %.1f s of CPU time: %.2f %%\n", seconds, m, all, 100 * m / all }' "$out/times.txt" |
     tee "$out/cpu.txt"
   echo "$seconds" >"$out/seconds.txt"
 fi
