@@ -101,7 +101,8 @@ static void space_darts_destroy(void *self) {
 
 /* Dimensions of a cell: two operations a node, and the inputs of all nodes but the first. */
 static size_t operation_dimension(const struct space_darts *space, int kind, int node, int edge) {
-  return (size_t)(kind * (3 * space->rules.nodes - 1) + 3 * node + edge);
+  int number = kind * (3 * space->rules.nodes - 1) + 3 * node + edge;
+  return (size_t)number;
 }
 
 static size_t inputs_dimension(const struct space_darts *space, int kind, int node) {
@@ -233,11 +234,12 @@ static void mutate_input(const struct space_darts *space, struct tutti_random *r
   int node = 1 + (int)tutti_random_below(random, (uint64_t)space->rules.nodes - 1);
   int number = (int)tutti_random_below(random, 2);
   struct cell_edge *edges = genotype->edges[kind][node];
-  int states[CELL_INPUTS + CELL_NODES_MOST], count = 0;
-  for (int state = 0; state < node + CELL_INPUTS; state++)
-    if (state != edges[number].input && (space->rules.repeats || state != edges[1 - number].input))
-      states[count++] = state;
-  edges[number].input = states[tutti_random_below(random, (uint64_t)count)];
+  int old = edges[number].input, other = space->rules.repeats ? old : edges[1 - number].input;
+  uint64_t skipped = tutti_random_below(random, (uint64_t)(node + CELL_INPUTS - (space->rules.repeats ? 1 : 2)));
+  int state = 0;
+  while (state == old || state == other || skipped-- > 0)
+    state++;
+  edges[number].input = state;
 }
 
 static enum tutti_status space_darts_mutate_point(void *self, tutti_context *context, struct tutti_random *random,

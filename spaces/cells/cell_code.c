@@ -134,7 +134,7 @@ static uint32_t twister_below(struct twister *twister, uint32_t bound) {
 
 /* All cells in lexicographic order, shuffled from the seed 88. */
 void code_order(uint16_t order[CODE_CELLS]) {
-  struct twister twister;
+  struct twister twister = {.used = 0};
   twister_seed(&twister, 88);
   for (uint32_t i = 0; i < CODE_CELLS; i++)
     order[i] = (uint16_t)i;
