@@ -49,7 +49,7 @@ refuse "$agebo;s/= dense-skip/&\nwidths =/" '[space] widths' "found nothing"
 refuse "$agebo;\$ a [acquisition]\nkappa = -0.1" wrong.ini:24 '[acquisition] kappa' -0.1
 refuse "s/nes-rs/hyperens\nconfigurations = 3\ninitialisations = 2/" "configurations x initialisations" 6
 
-# A network of one's own: not there, no network, of other shapes, of a layer that the backend lacks.
+# A network of one's own: not there, no network, of other shapes.
 own=s/mlp/fixed\\nnetwork\ =\ net.json/
 refuse "$own" '[space] network' net.json
 echo '{"format": "tutti-network"' >net.json
@@ -63,8 +63,6 @@ network_of() {
 }
 network_of '{"op": "dense", "label": "hidden", "inputs": ["input"], "unit": 4}'
 refuse "$own" net.json '"hidden"' "did you mean \"units\""
-network_of '{"op": "conv2d", "label": "hidden", "inputs": ["input"], "units": 4}'
-refuse "$own" "'hidden'" conv2d "backend cpu"
 network_of '{"op": "dense", "label": "hidden", "inputs": ["input"], "units": 4}'
 sed -i 's/\[1, 1, 5\]/[1, 1, 6]/' net.json
 refuse "$own" net.json 6 5
