@@ -20,8 +20,8 @@ static void make_disk(double radius, double rim, float kernel[SIDE][SIDE]) {
   for (int y = 0; y < SIDE; y++)
     for (int x = 0; x < SIDE; x++) {
       double sum = 0;
-      for (int v = y > 0 ? -1 : 0; v <= (y < SIDE - 1); v++)
-        for (int u = x > 0 ? -1 : 0; u <= (x < SIDE - 1); u++)
+      for (int v = y > 0 ? -1 : 0; v <= (y < SIDE - 1 ? 1 : 0); v++)
+        for (int u = x > 0 ? -1 : 0; u <= (x < SIDE - 1 ? 1 : 0); u++)
           sum += disk[y + v][x + u] * gaussian[v + 1] * gaussian[u + 1];
       kernel[y][x] = (float)(sum / (inside * total * total));
     }

@@ -25,12 +25,12 @@ void tutti_corrupt_brightness(struct tutti_corruptor *image, const double *c) {
 /* c: the share of each number's distance from its channel's mean that is left. */
 void tutti_corrupt_contrast(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
-  size_t count = tutti_picture_count(&picture), channels = (size_t)picture.channels;
+  size_t count = tutti_picture_count(&picture), channels = (size_t)picture.channels, pixels = count / channels;
   for (size_t k = 0; k < channels; k++) {
     double sum = 0;
     for (size_t i = k; i < count; i += channels)
       sum += (double)picture.values[i];
-    float mean = (float)(sum / (double)(count / channels));
+    float mean = (float)(sum / (double)pixels);
     for (size_t i = k; i < count; i += channels)
       picture.values[i] = (picture.values[i] - mean) * (float)c[0] + mean;
   }

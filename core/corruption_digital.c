@@ -34,8 +34,9 @@ static struct affine affine_between(double from[3][2], double to[3][2]) {
 static void warp(struct tutti_corruptor *image, double reach) {
   struct tutti_picture in = tutti_plane_of(image, 0, image->channels);
   float *out = image->pixels;
-  double half = (image->height < image->width ? image->height : image->width) / 3; /* whole pixels */
-  double x = image->width / 2, y = image->height / 2;
+  int third = (image->height < image->width ? image->height : image->width) / 3; /* whole pixels */
+  int middle_x = image->width / 2, middle_y = image->height / 2;
+  double half = third, x = middle_x, y = middle_y;
   double corners[3][2] = {{x + half, y + half}, {x + half, y - half}, {x - half, y - half}}, moved[3][2];
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < 2; k++)

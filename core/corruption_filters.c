@@ -22,7 +22,7 @@ static void pass(const struct tutti_picture *in, int taps, const float *weights,
 
 void tutti_blur_gaussian(const struct tutti_picture *picture, double sigma, float *scratch) {
   int radius = (int)(4 * sigma + 0.5);
-  float weights[MOST_TAPS];
+  float weights[MOST_TAPS] = {0};
   double sum = 0;
   radius = radius < MOST_TAPS / 2 ? radius : MOST_TAPS / 2;
   if (radius == 0)

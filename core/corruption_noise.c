@@ -18,8 +18,10 @@ void tutti_corrupt_gaussian_noise(struct tutti_corruptor *image, const double *c
 static double draw_poisson(struct tutti_random *random, double mean) {
   if (mean < 10) {
     double floor_ = exp(-mean), product = tutti_random_uniform(random), count = 0;
-    for (; product > floor_; product *= tutti_random_uniform(random))
+    while (product > floor_) {
+      product *= tutti_random_uniform(random);
       count++;
+    }
     return count;
   }
   double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;

@@ -52,7 +52,8 @@ static inline __attribute__((always_inline)) void multiply(size_t stride, const 
       product[j] = (doubles)((bits & MANTISSA) | ONE);
     }
   }
-  double bias = 1023.0 * (double)(stride / BLOCK) * LANES;
+  size_t blocks = stride / BLOCK;
+  double bias = 1023.0 * (double)blocks * LANES;
   for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++) {
     products[j] = (struct product){1, -bias};
     for (int lane = 0; lane < LANES; lane++) {
@@ -142,7 +143,8 @@ static inline __attribute__((always_inline)) void bound(size_t stride, const flo
       product[j] = (floats16)((bits & 0x007fffff) | 0x3f800000);
     }
   }
-  double bias = 127.0 * (double)(stride / BLOCK) * WIDE;
+  size_t blocks = stride / BLOCK;
+  double bias = 127.0 * (double)blocks * WIDE;
   for (int j = 0; j < ENSEMBLE_LOSS_BATCH; j++) {
     products[j] = (struct product){1, -bias};
     for (int lane = 0; lane < WIDE; lane++) {
@@ -160,16 +162,16 @@ struct kernels {
   void (*bound)(size_t stride, const float *sums, const uint32_t *const *codes, struct product *products);
 };
 
-#define KERNELS(level, target)                                                                                         \
-  target static void multiply_##level(size_t stride, const double *sums, const float *const *columns,                  \
-                                      struct product *products) {                                                      \
+#define KERNELS(level, ...)                                                                                            \
+  __VA_ARGS__ static void multiply_##level(size_t stride, const double *sums, const float *const *columns,             \
+                                           struct product *products) {                                                 \
     multiply(stride, sums, columns, products);                                                                         \
   }                                                                                                                    \
-  target static double encode_##level(size_t stride, float *column, uint32_t *codes) {                                 \
+  __VA_ARGS__ static double encode_##level(size_t stride, float *column, uint32_t *codes) {                            \
     return encode(stride, column, codes);                                                                              \
   }                                                                                                                    \
-  target static void bound_##level(size_t stride, const float *sums, const uint32_t *const *codes,                     \
-                                   struct product *products) {                                                         \
+  __VA_ARGS__ static void bound_##level(size_t stride, const float *sums, const uint32_t *const *codes,                \
+                                        struct product *products) {                                                    \
     bound(stride, sums, codes, products);                                                                              \
   }
 

@@ -112,7 +112,8 @@ static double pixel_at(const struct tutti_images *images, size_t index) {
 static void measure_channel(const struct tutti_images *images, size_t channel, size_t count, const uint32_t *rows,
                             double *mean, double *deviation) {
   size_t channels = (size_t)images->shape.channels, values = tutti_images_values(images);
-  double n = (double)count * (double)(values / channels), sum = 0, squares = 0;
+  size_t pixels = values / channels;
+  double n = (double)count * (double)pixels, sum = 0, squares = 0;
   for (size_t i = 0; i < count; i++)
     for (size_t v = channel; v < values; v += channels)
       sum += pixel_at(images, rows[i] * values + v);

@@ -45,9 +45,9 @@ static enum tutti_status copy_images(tutti_context *context, const char *path, c
                               array->rank == 4 ? (int32_t)array->shape[3] : 1};
   TUTTI_TRY(context, tutti_images_expect(context, images, path, shape, array->element != TUTTI_U8));
   TUTTI_TRY(context, tutti_images_reserve(context, images, array->shape[0]));
-  char *at = (char *)images->pixels + images->rows * tutti_images_bytes(images);
+  void *at = (char *)images->pixels + images->rows * tutti_images_bytes(images);
   if (images->floats)
-    return copy_floats(context, path, array, (float *)at);
+    return copy_floats(context, path, array, at);
   memcpy(at, array->data, array->count);
   return TUTTI_OK;
 }

@@ -108,8 +108,7 @@ static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *nod
     if (!edge->gradient)
       continue;
     plan->kernels->pad(&spread, g, plan->scratch.padded_gradient);
-    plan->kernels->depthwise(&work, plan->scratch.padded_gradient,
-                             source->gradient + (first + i) * image_size(source));
+    plan->kernels->depthwise(&work, plan->scratch.padded_gradient, source->gradient + (first + i) * image_size(source));
   }
 }
 
@@ -310,14 +309,13 @@ static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, 
   struct cpu_affine view;
   struct cpu_pad pad = conv_pad(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
-  const float *bias = conv_bias(plan, node);
+  const float *weights = plan->weights + node->weight, *bias = conv_bias(plan, node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   do {
     float sum = bias ? bias[g.unit] : 0;
     for (size_t t = 0; t < node->tap_count; t++)
       for (size_t c = 0; c < g.in_group; c++)
-        sum += plan->scratch.padded[g.at + node->taps[t] + c] *
-               plan->weights[node->weight + (t * g.in_group + c) * g.ld + g.unit];
+        sum += plan->scratch.padded[g.at + node->taps[t] + c] * weights[(t * g.in_group + c) * g.ld + g.unit];
     y[g.out * node->ld + g.unit] = sum;
   } while (grouped_next(node, &g));
 }

@@ -49,8 +49,8 @@ static size_t drop_count(const struct cpu_node *node, size_t rows) {
 void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows,
                               const struct cpu_draws *draws) {
   const struct tutti_attributes *attributes = &node->layer->attributes;
-  bool scheduled = node->op == TUTTI_OP_DROP_PATH && attributes->scheduled && draws;
-  double rate = attributes->rate * (scheduled ? draws->progress : 1);
+  bool scheduled = node->op == TUTTI_OP_DROP_PATH && attributes->scheduled;
+  double progress = draws && scheduled ? draws->progress : 1, rate = attributes->rate * progress;
   size_t count = drop_padded(drop_count(node, rows)), size = node->pixels * node->ld;
   if (!draws || !draws->drop || rate <= 0) {
     backend_cpu_view(plan, &node->edges[0], 0, rows, false, node->value);

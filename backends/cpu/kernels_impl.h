@@ -98,7 +98,7 @@ struct cpu_depthwise {
 /* An image of [height][width][ld] in a larger one: at (top, left), its pixels `step` apart. */
 struct cpu_pad {
   size_t height, width, ld, top, left, padded_height, padded_width, step;
-  float fill; /* everywhere else */
+  float fill;                    /* everywhere else */
   const struct cpu_affine *view; /* what becomes of the image's numbers; NULL: nothing. For steps of 1 */
 };
 

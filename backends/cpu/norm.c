@@ -65,15 +65,15 @@ static void norm_begin(const struct cpu_plan *plan, struct cpu_node *node, const
 
 void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
-  size_t size = pixels * node->ld, block = norm_block(node);
-  for (size_t at = 0; at < size; at += block) {
-    size_t here = size - at < block ? size - at : block;
+  size_t ld = node->ld, block = norm_block(node) / ld;
+  for (size_t at = 0; at < pixels; at += block) {
+    size_t here = pixels - at < block ? pixels - at : block;
     if (node->gathered == 0)
-      norm_begin(plan, node, x, here / node->ld);
-    plan->kernels->moments(here, backend_cpu_period(node), x + at, a.mean, a.sums, a.squares);
+      norm_begin(plan, node, x, here);
+    plan->kernels->moments(here * ld, backend_cpu_period(node), x + at * ld, a.mean, a.sums, a.squares);
     for (size_t c = 0; c < node->ld; c++)
       norm_add(node, &a, c, &node->totals[c], &node->totals[node->ld + c]);
-    node->gathered += here / node->ld;
+    node->gathered += here;
   }
 }
 

@@ -178,9 +178,9 @@ CPU_INLINE void depthwise_square(const size_t k, const struct cpu_depthwise *d, 
   if (CPU_LANES == 16 && d->window.ld == 8 && d->window.stride == 1)
     depthwise_pairs(k, d, in, out);
   else
-    CPU_FOR_LANES(
-        c, d->window.ld,
-        depthwise_lanes(k, k, LANES, 1, d, d->weights + c, d->ldw, d->bias ? d->bias + c : NULL, in + c, d->mask ? d->mask + c : NULL, out + c));
+    CPU_FOR_LANES(c, d->window.ld,
+                  depthwise_lanes(k, k, LANES, 1, d, d->weights + c, d->ldw, d->bias ? d->bias + c : NULL, in + c,
+                                  d->mask ? d->mask + c : NULL, out + c));
 }
 
 static void depthwise_3(const struct cpu_depthwise *d, const float *in, float *out) { depthwise_square(3, d, in, out); }

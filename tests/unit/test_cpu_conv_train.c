@@ -285,9 +285,9 @@ static void test_memory_is_shared(void **state) {
 static void expect_too_much(const tutti_network *network, const struct tutti_task *task, size_t rows,
                             const char *text) {
   struct cpu_plan *plan = NULL;
-  assert_int_equal(backend_cpu_plan_create(context, backend_cpu_kernels(TUTTI_CPU_BASELINE), network, task, rows, true,
-                                           &plan),
-                   TUTTI_ERROR_MEMORY);
+  assert_int_equal(
+      backend_cpu_plan_create(context, backend_cpu_kernels(TUTTI_CPU_BASELINE), network, task, rows, true, &plan),
+      TUTTI_ERROR_MEMORY);
   assert_null(plan);
   const char *message = tutti_error_message(context);
   if (!strstr(message, text) || !strstr(message, "rows at once need") || !strstr(message, "lower batch_size"))

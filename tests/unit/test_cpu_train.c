@@ -600,14 +600,21 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),         cmocka_unit_test(test_learns),
-      cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_shuffle),
-      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_no_allocation_for_images),
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_shuffle),
+      cmocka_unit_test(test_no_allocation),
+      cmocka_unit_test(test_no_allocation_for_images),
       cmocka_unit_test(test_schedules),
-      cmocka_unit_test(test_stopping),      cmocka_unit_test(test_without_validation),
-      cmocka_unit_test(test_batches),       cmocka_unit_test(test_initialisers),
-      cmocka_unit_test(test_nomu),          cmocka_unit_test(test_divergence),
-      cmocka_unit_test(test_cancel),        cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_stopping),
+      cmocka_unit_test(test_without_validation),
+      cmocka_unit_test(test_batches),
+      cmocka_unit_test(test_initialisers),
+      cmocka_unit_test(test_nomu),
+      cmocka_unit_test(test_divergence),
+      cmocka_unit_test(test_cancel),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

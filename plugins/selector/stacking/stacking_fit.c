@@ -147,7 +147,7 @@ static enum tutti_status fit_members(tutti_context *context, struct stacking_fit
       if (member->weight > 0 && (!from || member->gradient > from->gradient))
         from = member;
     }
-    if (level - to->gradient <= tolerance || !shift(fit, from, to))
+    if (!from || level - to->gradient <= tolerance || !shift(fit, from, to))
       break;
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "the selection was cancelled after %zu steps", fit->steps);
