@@ -8,21 +8,6 @@
 
 #include <string.h>
 
-/* An image with what its reader makes of it; `view` is filled for that. */
-static struct cpu_pad conv_pad(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view) {
-  const struct cpu_window *w = &node->window;
-  bool viewed = backend_cpu_view_of(plan, &node->edges[0], view);
-  return (struct cpu_pad){.view = viewed ? view : NULL,
-                          .height = w->in_height,
-                          .width = w->in_width,
-                          .ld = w->ld,
-                          .top = w->top,
-                          .left = w->left,
-                          .padded_height = w->padded_height,
-                          .padded_width = w->padded_width,
-                          .step = 1};
-}
-
 static const float *conv_bias(const struct cpu_plan *plan, const struct cpu_node *node) {
   return node->bias == CPU_NONE ? NULL : plan->weights + node->bias;
 }
@@ -66,7 +51,7 @@ static void depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node
                               float *y) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct cpu_affine view;
-  struct cpu_pad pad = conv_pad(plan, node, &view);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   struct cpu_depthwise work = {.window = node->window,
                                .weights = plan->weights + node->weight,
                                .ldw = weights_ld(plan, node),
@@ -91,7 +76,7 @@ static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *nod
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   struct cpu_affine view;
-  struct cpu_pad pad = conv_pad(plan, node, &view), spread = conv_spread(&node->window);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view), spread = conv_spread(&node->window);
   size_t line = pad.padded_width * pad.ld;
   struct cpu_depthwise work = {.window = conv_turned(&node->window),
                                .weights = plan->scratch.weights,
@@ -219,7 +204,7 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
                             const float *weights, const float *x, float *y) {
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
-  struct cpu_pad pad = conv_pad(plan, node, &view);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   size_t rows = backend_cpu_patch_rows(node, source);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   for (size_t at = 0; at < w->out_height; at += rows) {
@@ -245,7 +230,7 @@ static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node,
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
-  struct cpu_pad pad = conv_pad(plan, node, &view);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   size_t rows = backend_cpu_patch_rows(node, source), ld = weights_ld(plan, node);
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
   plan->kernels->pad(&pad, x, plan->scratch.padded);
@@ -307,7 +292,7 @@ static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cp
 static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
                             const float *x, float *y) {
   struct cpu_affine view;
-  struct cpu_pad pad = conv_pad(plan, node, &view);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
   const float *weights = plan->weights + node->weight, *bias = conv_bias(plan, node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
@@ -325,7 +310,7 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
-  struct cpu_pad pad = conv_pad(plan, node, &view);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));

@@ -180,6 +180,8 @@ bool backend_cpu_is_head(enum tutti_op op);
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node);
 /* What an edge makes of its source's numbers; false: nothing. */
 bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f);
+/* An image of a window's op with what its reader makes of it, bordered by zeros; `view` is filled for that. */
+struct cpu_pad backend_cpu_pad_of(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view);
 /* What an edge reads of images [first, first + count), into `out` or added to it. */
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out);

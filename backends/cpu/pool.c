@@ -4,20 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* An image with what its reader makes of it; `view` is filled for that. */
+/* Where nothing is, a maximum has nothing to find. */
 static struct cpu_pad pool_pad(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view) {
-  const struct cpu_window *w = &node->window;
-  bool viewed = backend_cpu_view_of(plan, &node->edges[0], view);
-  return (struct cpu_pad){.view = viewed ? view : NULL,
-                          .height = w->in_height,
-                          .width = w->in_width,
-                          .ld = w->ld,
-                          .top = w->top,
-                          .left = w->left,
-                          .padded_height = w->padded_height,
-                          .padded_width = w->padded_width,
-                          .step = 1,
-                          .fill = node->op == TUTTI_OP_MAX_POOL ? -INFINITY : 0};
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, view);
+  if (node->op == TUTTI_OP_MAX_POOL)
+    pad.fill = -INFINITY;
+  return pad;
 }
 
 static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }

@@ -23,6 +23,20 @@ bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edg
   return source->lazy || edge->relu;
 }
 
+struct cpu_pad backend_cpu_pad_of(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view) {
+  const struct cpu_window *w = &node->window;
+  bool viewed = backend_cpu_view_of(plan, &node->edges[0], view);
+  return (struct cpu_pad){.view = viewed ? view : NULL,
+                          .height = w->in_height,
+                          .width = w->in_width,
+                          .ld = w->ld,
+                          .top = w->top,
+                          .left = w->left,
+                          .padded_height = w->padded_height,
+                          .padded_width = w->padded_width,
+                          .step = 1};
+}
+
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out) {
   const struct cpu_node *source = &plan->nodes[edge->source];

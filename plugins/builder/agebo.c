@@ -14,9 +14,7 @@
    have been tried, they are drawn at random (a model has nothing left to propose there). */
 #include "model_impl.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <tutti/population.h>
 
 enum { ARCHITECTURE_EVOLUTION, ARCHITECTURE_RANDOM };
@@ -311,13 +309,7 @@ static enum tutti_status builder_describe_agebo(void *instance, tutti_context *c
                 members ? (json_int_t)tutti_population_at(self->population, 0).trial : (json_int_t)-1,
                 "best_of_population", members ? json_real(best) : json_null(), "observed",
                 self->proposer ? (json_int_t)tutti_proposer_observed_count(self->proposer) : (json_int_t)0);
-  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json)
-           : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder agebo: no memory for its description");
-  free(text);
-  json_decref(object);
-  return status;
+  return model_describe(context, object, json);
 }
 
 static const struct tutti_builder_ops agebo_ops = {

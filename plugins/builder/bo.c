@@ -9,9 +9,7 @@
 #include "design.h"
 #include "model_impl.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct bo_config {
   struct design_config design;
@@ -114,13 +112,7 @@ static enum tutti_status builder_describe_bo(void *instance, tutti_context *cont
                              "observed", (json_int_t)tutti_proposer_observed_count(self->proposer), "pending",
                              (json_int_t)tutti_proposer_pending_count(self->proposer), "best",
                              isfinite(best) ? json_real(best) : json_null());
-  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status = text
-                                 ? tutti_strdup(context, text, json)
-                                 : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder bo: no memory for its description");
-  free(text);
-  json_decref(object);
-  return status;
+  return model_describe(context, object, json);
 }
 
 static const struct tutti_builder_ops bo_ops = {

@@ -2,6 +2,8 @@
 #ifndef MODEL_IMPL_H
 #define MODEL_IMPL_H
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <tutti/plugin.h>
 #include <tutti/propose.h>
 
@@ -51,6 +53,16 @@ static inline struct tutti_proposer_setup model_setup(const struct model_config 
                                        .lie = (enum tutti_lie)config->lie,
                                        .failed = (enum tutti_failed)config->failed,
                                        .transform = (enum tutti_transform)config->transform};
+}
+
+/* The text of a builder's state, which is taken; for `describe`. */
+static inline enum tutti_status model_describe(tutti_context *context, json_t *state, char **json) {
+  char *text = state ? json_dumps(state, JSON_REAL_PRECISION(17)) : NULL;
+  enum tutti_status status = text ? tutti_strdup(context, text, json)
+                                  : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for the builder's description");
+  free(text);
+  json_decref(state);
+  return status;
 }
 
 #endif

@@ -11,9 +11,7 @@
 #include "design.h"
 #include "model_impl.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <tutti/bootstraps.h>
 
 struct smbo_ensemble_config {
@@ -209,13 +207,7 @@ static enum tutti_status builder_describe_smbo_ensemble(void *instance, tutti_co
   json_t *object =
       json_pack("{s:I, s:I, s:o}", "asked", (json_int_t)tutti_proposer_asked_count(self->proposers[0]), "observed",
                 (json_int_t)tutti_proposer_observed_count(self->proposers[0]), "best_of_bootstraps", best);
-  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json)
-           : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder smbo-ensemble: no memory for its description");
-  free(text);
-  json_decref(object);
-  return status;
+  return model_describe(context, object, json);
 }
 
 static const struct tutti_builder_ops smbo_ensemble_ops = {
