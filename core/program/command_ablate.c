@@ -12,14 +12,6 @@ struct ablate_arguments {
   bool resume, dry_run, json, quiet;
 };
 
-static long parse_count(const struct argp_state *state, const char *option, const char *value, long most) {
-  char *end;
-  long count = strtol(value, &end, 10);
-  if (*end || end == value || count < 1 || count > most)
-    argp_error(state, "%s: expected a number from 1 to %ld, found '%s'", option, most, value);
-  return count;
-}
-
 static error_t parse_ablate(int key, char *value, struct argp_state *state) {
   struct ablate_arguments *arguments = state->input;
   switch (key) {

@@ -14,7 +14,6 @@ struct run_arguments {
 
 static error_t parse_run(int key, char *value, struct argp_state *state) {
   struct run_arguments *arguments = state->input;
-  char *end;
   switch (key) {
   case 's':
     if (!texts_add(&arguments->set, value))
@@ -24,9 +23,7 @@ static error_t parse_run(int key, char *value, struct argp_state *state) {
     arguments->out = value;
     return 0;
   case 'w':
-    arguments->workers = strtol(value, &end, 10);
-    if (*end || end == value || arguments->workers < 1 || arguments->workers > 4096)
-      argp_error(state, "--workers: expected a number from 1 to 4096, found '%s'", value);
+    arguments->workers = parse_count(state, "--workers", value, 4096);
     return 0;
   case 'r':
     arguments->resume = true;

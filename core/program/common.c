@@ -97,6 +97,14 @@ bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input
   return error == 0;
 }
 
+long parse_count(const struct argp_state *state, const char *option, const char *value, long most) {
+  char *end;
+  long count = strtol(value, &end, 10);
+  if (*end || end == value || count < 1 || count > most)
+    argp_error(state, "%s: expected a number from 1 to %ld, found '%s'", option, most, value);
+  return count;
+}
+
 bool texts_add(struct texts *texts, const char *text) {
   if (texts->count == sizeof texts->items / sizeof texts->items[0])
     return false;

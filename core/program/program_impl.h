@@ -40,6 +40,8 @@ bool is_verbose(void);
 int fail(tutti_context *context, enum tutti_status status);
 /* Parse with argp, which ends the program on --help (0) and wrong usage (2). False, with *code set, when it cannot. */
 bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code);
+/* The number from 1 to `most` that an option has; ends the program on anything else. */
+long parse_count(const struct argp_state *state, const char *option, const char *value, long most);
 /* Let an interrupt (or SIGTERM) raise the context's cancel flag; a second one ends the program. */
 void catch_interrupts(tutti_context *context);
 /* The path of this program, for workers and scans. */
