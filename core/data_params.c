@@ -234,7 +234,7 @@ static const struct tutti_param data_table[] = {
      .offset = FIELD(shift_path),
      .preset = "",
      .doc = "Folder with ready-made shifted images instead, validation-SEVERITY.npy and test-SEVERITY.npy, row by row "
-            "those of the split (or of the whole test file)."},
+            "those of the split (or of the whole test file); or the folder of CIFAR-10-C or CIFAR-100-C."},
     {.name = "cache",
      .type = TUTTI_PARAM_PATH,
      .offset = FIELD(cache),

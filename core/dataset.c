@@ -326,8 +326,8 @@ static enum tutti_status add_shifted(struct loading *loading, tutti_dataset *dat
   char *ready = NULL, *cache = NULL;
   if (loading->config->shift.count == 0)
     return TUTTI_OK;
-  TUTTI_TRY_OUT(context, tutti_shift_check(context, loading->config, dataset->encoding));
   TUTTI_TRY_OUT(context, find_file(loading, "shift_path", loading->config->shift_path, &ready));
+  TUTTI_TRY_OUT(context, tutti_shift_check(context, loading->config, dataset->encoding, ready));
   TUTTI_TRY_OUT(context, tutti_cache_folder(context, loading->config->cache, &cache));
   TUTTI_TRY_OUT(context, make_shifted(loading, ready, cache, dataset));
 out:

@@ -131,6 +131,7 @@ libtutti_la_SOURCES += %D%/scan.c
 libtutti_la_SOURCES += %D%/scope.c
 libtutti_la_SOURCES += %D%/selector.c
 libtutti_la_SOURCES += %D%/shift.c
+libtutti_la_SOURCES += %D%/shift_published.c
 libtutti_la_SOURCES += %D%/shift_impl.h
 libtutti_la_SOURCES += %D%/sobol.c
 libtutti_la_SOURCES += %D%/sobol_directions.h

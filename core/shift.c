@@ -37,39 +37,47 @@ static enum tutti_status check_severities(tutti_context *context, const struct t
 }
 
 enum tutti_status tutti_shift_check(tutti_context *context, const struct tutti_data_config *config,
-                                    const struct tutti_encoding *encoding) {
+                                    const struct tutti_encoding *encoding, const char *ready) {
   struct tutti_shape shape = encoding->image;
+  bool published = false;
   if (shape.height == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.shift: only images can be shifted, and these are rows of a table");
   TUTTI_TRY(context, check_severities(context, &config->shift));
-  if (config->shift_path[0])
-    return TUTTI_OK;
+  if (ready) {
+    TUTTI_TRY(context, tutti_shift_find_published(context, ready, &published));
+    if (!published)
+      return TUTTI_OK;
+  }
   if (encoding->floats)
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
         "data.shift: only images of bytes can be corrupted, and these are floats; give ready-made sets in "
-        "data.shift_path");
+        "data.shift_path, validation-SEVERITY.npy and test-SEVERITY.npy");
   TUTTI_TRY(context, check_list(context, "shift_validation", &config->shift_validation, shape));
   return check_list(context, "shift_test", &config->shift_test, shape);
 }
 
 /* --- making --- */
 
+size_t tutti_shift_draw(const struct tutti_shift *shift, size_t image, struct tutti_random *random) {
+  char purpose[64];
+  (void)snprintf(purpose, sizeof purpose, "shift of %s", shift->clean->name);
+  tutti_random_init(random, (uint64_t)shift->severity, purpose, image);
+  return (size_t)shift->corruptions[tutti_random_below(random, shift->count)];
+}
+
 static enum tutti_status corrupt_all(tutti_context *context, const struct tutti_shift *shift,
                                      struct tutti_corruptor *corruptor, uint8_t *out) {
   enum { CANCEL_ROWS = 64 };
   const tutti_split *clean = shift->clean;
   size_t bytes = tutti_encoding_image_values(shift->encoding);
-  char purpose[64];
-  (void)snprintf(purpose, sizeof purpose, "shift of %s", clean->name);
   for (size_t r = 0; r < clean->rows; r++) {
     if (r % CANCEL_ROWS == 0 && tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled while images were corrupted");
     size_t image = clean->source_rows[r];
-    tutti_random_init(&corruptor->random, (uint64_t)shift->severity, purpose, image);
-    size_t drawn = (size_t)tutti_random_below(&corruptor->random, shift->count);
-    TUTTI_TRY(context, tutti_corrupt(context, corruptor, (size_t)shift->corruptions[drawn], shift->severity,
+    size_t corruption = tutti_shift_draw(shift, image, &corruptor->random);
+    TUTTI_TRY(context, tutti_corrupt(context, corruptor, corruption, shift->severity,
                                      clean->pixels.bytes + image * bytes, out + r * bytes));
   }
   return TUTTI_OK;
@@ -117,7 +125,7 @@ static enum tutti_status name_set(tutti_context *context, const struct tutti_shi
   return tutti_format(context, path, "%s/shift-%016" PRIx64 ".npy", shift->cache, hash);
 }
 
-static bool fits(const struct tutti_npy *array, const struct tutti_shift *shift, size_t rows) {
+bool tutti_shift_fits(const struct tutti_shift *shift, const struct tutti_npy *array, size_t rows) {
   struct tutti_shape image = shift->encoding->image;
   bool grey = array->rank == 3 && image.channels == 1;
   return (array->element == TUTTI_U8) != shift->encoding->floats && (array->rank == 4 || grey) &&
@@ -134,7 +142,7 @@ static bool map_kept(tutti_context *context, const struct tutti_shift *shift, co
     tutti_error_clear(context);
     return false;
   }
-  if (fits(array, shift, shift->clean->rows))
+  if (tutti_shift_fits(shift, array, shift->clean->rows))
     return true;
   tutti_npy_unmap(array);
   return false;
@@ -162,6 +170,11 @@ static enum tutti_status keep(tutti_context *context, const struct tutti_shift *
   return TUTTI_OK;
 }
 
+/* As an array that was copied is: tutti_npy_unmap frees it. */
+static void own_pixels(uint8_t *pixels, struct tutti_npy *array) {
+  *array = (struct tutti_npy){.element = TUTTI_U8, .data = pixels, .mapping = pixels};
+}
+
 static enum tutti_status find_or_make(tutti_context *context, const struct tutti_shift *shift,
                                       struct tutti_npy *array) {
   enum tutti_status status = TUTTI_OK;
@@ -175,8 +188,7 @@ static enum tutti_status find_or_make(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, make_pixels(context, shift, &pixels));
   if (path)
     TUTTI_TRY_OUT(context, keep(context, shift, path, pixels));
-  /* as an array that was copied is: tutti_npy_unmap frees it */
-  *array = (struct tutti_npy){.element = TUTTI_U8, .data = pixels, .mapping = pixels};
+  own_pixels(pixels, array);
   pixels = NULL;
 out:
   tutti_free(path);
@@ -186,29 +198,57 @@ out:
 
 /* --- ready-made sets --- */
 
+/* Do the split's rows come from the test file? */
+static bool of_test_file(const struct tutti_shift *shift) {
+  return shift->test_rows > 0 && shift->clean->source_rows[0] >= shift->all - shift->test_rows;
+}
+
 /* Rows of a ready-made set: those of the split, or of all test images, of which the split may have some. */
+static enum tutti_status map_ready(tutti_context *context, const struct tutti_shift *shift, const char *path,
+                                   struct tutti_npy *array, size_t *first) {
+  size_t rows = shift->clean->rows;
+  TUTTI_TRY(context, tutti_npy_map_users(context, path, array));
+  if (tutti_shift_fits(shift, array, rows))
+    return TUTTI_OK;
+  if (of_test_file(shift) && tutti_shift_fits(shift, array, shift->test_rows)) {
+    *first = shift->all - shift->test_rows;
+    return TUTTI_OK;
+  }
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: expected %zu images of %d x %d x %d of %s, one for each %s row, found an array of %zu sizes "
+                    "and %zu elements",
+                    path, rows, shift->encoding->image.height, shift->encoding->image.width,
+                    shift->encoding->image.channels, shift->encoding->floats ? "float32" : "uint8", shift->clean->name,
+                    array->rank, array->count);
+}
+
+/* A file a corruption: of test images alone; those of validation are made. */
+static enum tutti_status take_published(tutti_context *context, const struct tutti_shift *shift,
+                                        struct tutti_npy *array) {
+  uint8_t *pixels;
+  if (shift->test_rows == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.shift_path: %s has a file a corruption, each with all images of a test file, and no test "
+                      "file was given; give its images in data.test_path, or make %s-%d.npy for the rows of the split",
+                      shift->ready, shift->clean->name, shift->severity);
+  if (!of_test_file(shift))
+    return find_or_make(context, shift, array);
+  TUTTI_TRY(context, tutti_shift_gather_published(context, shift, &pixels));
+  own_pixels(pixels, array);
+  return TUTTI_OK;
+}
+
 static enum tutti_status find_ready(tutti_context *context, const struct tutti_shift *shift, struct tutti_npy *array,
                                     size_t *first) {
   enum tutti_status status = TUTTI_OK;
   char *path = NULL;
-  size_t rows = shift->clean->rows, before = shift->all - shift->test_rows;
-  bool tests = rows > 0 && shift->test_rows > 0 && shift->clean->source_rows[0] >= before;
-  *first = SIZE_MAX;
+  bool published = false;
   TUTTI_TRY_OUT(context,
                 tutti_format(context, &path, "%s/%s-%d.npy", shift->ready, shift->clean->name, shift->severity));
-  TUTTI_TRY_OUT(context, tutti_npy_map_users(context, path, array));
-  if (fits(array, shift, rows))
-    goto out;
-  if (tests && fits(array, shift, shift->test_rows)) {
-    *first = before;
-    goto out;
-  }
-  status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected %zu images of %d x %d x %d of %s, one for each %s row, found an array of %zu sizes "
-                      "and %zu elements",
-                      path, rows, shift->encoding->image.height, shift->encoding->image.width,
-                      shift->encoding->image.channels, shift->encoding->floats ? "float32" : "uint8",
-                      shift->clean->name, array->rank, array->count);
+  if (access(path, F_OK) != 0)
+    TUTTI_TRY_OUT(context, tutti_shift_find_published(context, shift->ready, &published));
+  TUTTI_TRY_OUT(context,
+                published ? take_published(context, shift, array) : map_ready(context, shift, path, array, first));
 out:
   tutti_free(path);
   return status;

@@ -2,6 +2,8 @@
 #ifndef TUTTI_SHIFT_IMPL_H
 #define TUTTI_SHIFT_IMPL_H
 
+#include <tutti/random.h>
+
 #include "data_impl.h"
 
 /* What a shifted split is made of. */
@@ -17,14 +19,24 @@ struct tutti_shift {
   int severity;
 };
 
-/* Check severities and corruptions for images like these, before any is made. */
+/* Check severities and corruptions for images like these, before any is made. `ready` as in tutti_shift. */
 TUTTI_NODISCARD enum tutti_status tutti_shift_check(tutti_context *context, const struct tutti_data_config *config,
-                                                    const struct tutti_encoding *encoding);
+                                                    const struct tutti_encoding *encoding, const char *ready);
 /* The split "NAME-SEVERITY": read from a ready-made set or from the cache, or made, and then kept there. Each image gets one
    corruption, drawn uniformly; its draws are keyed by (severity, name of the clean split, number of the row), so that the
    set is the same in every run. */
 TUTTI_NODISCARD enum tutti_status tutti_shift_split(tutti_context *context, const struct tutti_shift *shift,
                                                     tutti_split **split);
+/* The corruption of an image (its row of the source); what the corruption draws goes on from *random. */
+size_t tutti_shift_draw(const struct tutti_shift *shift, size_t image, struct tutti_random *random);
+/* Is an array so many of these images? */
+bool tutti_shift_fits(const struct tutti_shift *shift, const struct tutti_npy *array, size_t rows);
+/* Has a folder of ready-made sets any that is a file a corruption (shift_published.c)? */
+TUTTI_NODISCARD enum tutti_status tutti_shift_find_published(tutti_context *context, const char *folder, bool *found);
+/* Gather a split of the test file from such files, each image with the corruption that tutti_shift_draw draws for it:
+   pixels [rows of the split][values of an image], for tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_shift_gather_published(tutti_context *context, const struct tutti_shift *shift,
+                                                               uint8_t **pixels);
 /* The folder for caches, as [data] or the environment says; *folder is NULL where there is none. */
 TUTTI_NODISCARD enum tutti_status tutti_cache_folder(tutti_context *context, const char *wanted, char **folder);
 

@@ -190,6 +190,54 @@ static void ready_made_sets(void **state) {
   refuses("expected 15 images", with("shift=1\nshift_path=ready"));
 }
 
+/* Files as CIFAR-10-C has them: all images of the test file at severity 1, then at severity 2, ... Image i has the value
+   i + 1 at severity 1 in the first file, and other values in each other severity and file. */
+static void put_published(const char *name, uint8_t base, size_t images) {
+  static uint8_t pixels[5 * IMAGES][PIXELS];
+  for (size_t s = 0; s < 5; s++)
+    for (size_t i = 0; i < images; i++)
+      memset(pixels[s * images + i], (int)(base + 60 * (s == 3) + i), PIXELS);
+  put_array(name, TUTTI_U8, 3, (size_t[]){5 * images, SIDE, SIDE}, pixels);
+}
+
+static void published_sets_of_a_file_a_corruption(void **state) {
+  (void)state;
+  static const char parameters_of_both[] =
+      "path=x.npy\ntarget_path=y.npy\ntest_path=x.npy\ntest_target_path=y.npy\nsplit=1 1\nlimit=0 0 40\n"
+      "shift=4 1\nshift_path=published\nshift_test=jpeg "
+      "fog\nshift_validation=contrast\nstandardise=no\ncache=%s/cache\n";
+  char path[128], both[1024];
+  static float clean[PIXELS], out[PIXELS];
+  size_t fogs = 0;
+  put_images();
+  (void)snprintf(path, sizeof path, "%s/published", folder);
+  (void)snprintf(both, sizeof both, parameters_of_both, folder);
+  assert_int_equal(mkdir(path, 0755), 0);
+  put_published("published/fog.npy", 1, IMAGES);
+  refuses("published/jpeg_compression.npy", both);
+  put_published("published/jpeg_compression.npy", 128, IMAGES);
+  refuses("no test file was given", with("shift=1\nshift_path=published"));
+  loads(both);
+  const tutti_split *test = split_of("test-4"), *mild = split_of("test-1");
+  assert_int_equal(tutti_split_rows(test), 40);
+  for (uint32_t r = 0; r < 40; r++) {
+    size_t image = tutti_split_source_rows(test)[r] - IMAGES;
+    tutti_split_gather(test, 1, &r, out);
+    bool fog = out[0] == (float)((61 + image) / 255.0);
+    assert_true(fog || out[0] == (float)((188 + image) / 255.0));
+    fogs += fog;
+    tutti_split_gather(mild, 1, &r, out);
+    assert_true(out[0] == (float)((1 + image) / 255.0) || out[0] == (float)((128 + image) / 255.0));
+  }
+  assert_true(fogs > 8 && fogs < 32); /* 40 fair draws */
+  assert_int_equal(kept(), 2);        /* of validation at either severity, which is made */
+  tutti_split_gather(split_of("validation"), 1, &(uint32_t){0}, clean);
+  tutti_split_gather(split_of("validation-4"), 1, &(uint32_t){0}, out);
+  assert_memory_not_equal(clean, out, sizeof out);
+  put_published("published/fog.npy", 1, IMAGES - 1);
+  refuses("published/fog.npy: expected 300 images of 20 x 20 x 1 of uint8", both);
+}
+
 /* A set of the whole test file serves a split that has only some of its rows. */
 static void ready_made_sets_of_the_whole_test_file(void **state) {
   (void)state;
@@ -283,6 +331,7 @@ int main(void) {
                                      data_test(rows_are_corrupted_by_their_number),
                                      data_test(ready_made_sets),
                                      data_test(ready_made_sets_of_the_whole_test_file),
+                                     data_test(published_sets_of_a_file_a_corruption),
                                      data_test(wrong_shifts),
                                      data_test(images_out_of_distribution)};
   return cmocka_run_group_tests(tests, NULL, NULL);

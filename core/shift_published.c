@@ -1,0 +1,95 @@
+/* shift_published.c - shifted test images out of the sets that Hendrycks & Dietterich published for CIFAR (CIFAR-10-C,
+   CIFAR-100-C), and of others that are made alike: a .npy a corruption, with all test images at severity 1, then all of
+   them at severity 2, and so on to 5. */
+#include <string.h>
+#include <unistd.h>
+
+#include "corruption_impl.h"
+#include "shift_impl.h"
+#include "split_impl.h"
+
+/* Names of the files, by the numbers of corruptions. */
+static const char *const file_names[TUTTI_CORRUPTIONS] = {"gaussian_noise",
+                                                          "shot_noise",
+                                                          "impulse_noise",
+                                                          "defocus_blur",
+                                                          "glass_blur",
+                                                          "motion_blur",
+                                                          "zoom_blur",
+                                                          "snow",
+                                                          "frost",
+                                                          "fog",
+                                                          "brightness",
+                                                          "contrast",
+                                                          "elastic_transform",
+                                                          "pixelate",
+                                                          "jpeg_compression",
+                                                          "speckle_noise",
+                                                          "gaussian_blur",
+                                                          "spatter",
+                                                          "saturate"};
+
+static enum tutti_status path_of(tutti_context *context, const char *folder, size_t corruption, char **path) {
+  return tutti_format(context, path, "%s/%s.npy", folder, file_names[corruption]);
+}
+
+enum tutti_status tutti_shift_find_published(tutti_context *context, const char *folder, bool *found) {
+  *found = false;
+  for (size_t i = 0; i < TUTTI_CORRUPTIONS && !*found; i++) {
+    char *path;
+    TUTTI_TRY(context, path_of(context, folder, i, &path));
+    *found = access(path, F_OK) == 0;
+    tutti_free(path);
+  }
+  return TUTTI_OK;
+}
+
+/* Copy the images whose corruption is this one; drawn[r] is that of the split's row r. */
+static enum tutti_status copy_images(tutti_context *context, const struct tutti_shift *shift, size_t corruption,
+                                     const size_t *drawn, uint8_t *pixels) {
+  enum tutti_status status = TUTTI_OK;
+  const tutti_split *clean = shift->clean;
+  size_t bytes = tutti_encoding_image_values(shift->encoding), all = TUTTI_SEVERITIES * shift->test_rows;
+  size_t before = shift->all - shift->test_rows;
+  struct tutti_npy array = {0};
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, path_of(context, shift->ready, corruption, &path));
+  TUTTI_TRY_OUT(context, tutti_npy_map_users(context, path, &array));
+  if (!tutti_shift_fits(shift, &array, all)) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s: expected %zu images of %d x %d x %d of uint8, the %zu test images at each of %d "
+                        "severities, found an array of %zu sizes and %zu elements",
+                        path, all, shift->encoding->image.height, shift->encoding->image.width,
+                        shift->encoding->image.channels, shift->test_rows, TUTTI_SEVERITIES, array.rank, array.count);
+    goto out;
+  }
+  const uint8_t *severity = (const uint8_t *)array.data + (size_t)(shift->severity - 1) * shift->test_rows * bytes;
+  for (size_t r = 0; r < clean->rows; r++)
+    if (drawn[r] == corruption)
+      memcpy(pixels + r * bytes, severity + (clean->source_rows[r] - before) * bytes, bytes);
+out:
+  tutti_npy_unmap(&array);
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_shift_gather_published(tutti_context *context, const struct tutti_shift *shift,
+                                               uint8_t **pixels) {
+  enum tutti_status status = TUTTI_OK;
+  size_t rows = shift->clean->rows, *drawn = NULL;
+  uint8_t *made = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *drawn, &drawn));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, tutti_encoding_image_values(shift->encoding), &made));
+  for (size_t r = 0; r < rows; r++) {
+    struct tutti_random random;
+    drawn[r] = tutti_shift_draw(shift, shift->clean->source_rows[r], &random);
+  }
+  for (size_t i = 0; i < shift->count; i++)
+    TUTTI_TRY_OUT(context, copy_images(context, shift, (size_t)shift->corruptions[i], drawn, made));
+  *pixels = made;
+  made = NULL;
+out:
+  tutti_free(drawn);
+  tutti_free(made);
+  return status;
+}
