@@ -79,18 +79,23 @@ static json_t *left_out_json(const struct compare *compare) {
   return left_out;
 }
 
-/* Pairs on different rows are no pairs: say so. */
+/* Pairs on different rows are no pairs: say so; and where predictions cannot be read. */
 static enum tutti_status warnings_json(tutti_context *context, const struct compare *compare, json_t **out) {
   *out = json_array();
   for (size_t i = 0; i < compare->compared; i++) {
     const struct compare_run *run = &compare->runs[i], *first = &compare->runs[compare->blocks[run->block].first];
     char *text;
-    if (strcmp(run->rows, first->rows) == 0)
+    if (strcmp(run->rows, first->rows) != 0)
+      TUTTI_TRY(context,
+                tutti_format(context, &text,
+                             "%s and %s have the same data set and seed, but other rows or targets in split %s: "
+                             "their figures are no pair (did data.split, or the file, change?)",
+                             first->directory, run->directory, compare->split));
+    else if (run->no_rows)
+      TUTTI_TRY(context, tutti_format(context, &text, "%s is left out of the Poisson-binomial test: %s", run->directory,
+                                      run->no_rows));
+    else
       continue;
-    TUTTI_TRY(context, tutti_format(context, &text,
-                                    "%s and %s have the same data set and seed, but other rows or targets in split %s: "
-                                    "their figures are no pair (did data.split, or the file, change?)",
-                                    first->directory, run->directory, compare->split));
     json_array_append_new(*out, json_string(text));
     tutti_free(text);
   }
@@ -154,10 +159,10 @@ static json_t *duels_json(const struct tutti_figures *figures) {
   for (size_t a = 0; a < figures->variants && figures->better != TUTTI_BETTER_NEITHER; a++)
     for (size_t b = a + 1; b < figures->variants; b++) {
       struct tutti_duel duel = tutti_duel(figures, a, b);
-      json_array_append_new(duels, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "one", (json_int_t)a, "other",
+      json_array_append_new(duels, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "one", (json_int_t)a, "other",
                                              (json_int_t)b, "wins", (json_int_t)duel.wins, "losses",
                                              (json_int_t)duel.losses, "ties", (json_int_t)duel.ties, "frequency",
-                                             number(duel.frequency), "p", number(duel.p)));
+                                             number(duel.frequency), "p", number(duel.p), "p_one", number(duel.p_one)));
     }
   return duels;
 }
@@ -227,16 +232,17 @@ static enum tutti_status nothing_to_compare(tutti_context *context, const struct
 
 static enum tutti_status print(tutti_context *context, const struct compare *compare, char **json) {
   enum tutti_status status = TUTTI_OK;
-  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *root = NULL;
+  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *root = NULL;
   char *text = NULL;
   TUTTI_TRY_OUT(context, metrics_json(context, compare, metrics));
+  TUTTI_TRY_OUT(context, tutti_compare_rows_json(context, compare, rows));
   TUTTI_TRY_OUT(context, warnings_json(context, compare, &warnings));
   for (size_t k = 0; k < compare->key_count; k++)
     json_array_append_new(keys, json_string(compare->keys[k]));
-  root =
-      json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys, "variants",
-                variants_json(compare), "data_sets", data_sets_json(compare), "blocks", blocks_json(compare), "metrics",
-                metrics, "runs", runs_json(compare), "left_out", left_out_json(compare), "warnings", warnings);
+  root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys,
+                   "variants", variants_json(compare), "data_sets", data_sets_json(compare), "blocks",
+                   blocks_json(compare), "metrics", metrics, "rows", rows, "runs", runs_json(compare), "left_out",
+                   left_out_json(compare), "warnings", warnings);
   text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
   status = text ? tutti_format(context, json, "%s\n", text)
                 : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while comparing runs");
@@ -245,6 +251,7 @@ out:
   json_decref(root);
   json_decref(keys);
   json_decref(metrics);
+  json_decref(rows);
   json_decref(warnings);
   return status;
 }
@@ -260,6 +267,7 @@ enum tutti_status tutti_compare(tutti_context *context, size_t count, const char
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_compare_group(context, &compare, options->keys, options->by));
+  TUTTI_TRY_OUT(context, tutti_compare_rows(context, &compare));
   TUTTI_TRY_OUT(context, print(context, &compare, json));
 out:
   tutti_compare_release(&compare);

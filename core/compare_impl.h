@@ -25,6 +25,7 @@ struct compare_run {
   json_t *metrics; /* those of the split, and the best trial's loss behind them */
   char *rows;      /* checksums of the split's row numbers and targets */
   char *reason;    /* why it is left out; NULL: it is not */
+  char *no_rows;   /* why its predictions cannot be compared row by row; NULL: they can, or there are none */
   json_t *splits;  /* names of the splits that it has metrics of */
   size_t data_set, variant, block;
 };
@@ -45,6 +46,8 @@ struct compare {
   size_t block_count, data_sets, variants;
   size_t *data_set_runs, *variant_runs; /* [data_sets], [variants]: the first run of each */
   char **data_set_names;
+  double *row_better; /* [data_sets][variants][variants], one < other: the probability that the one is better; or NaN */
+  size_t *row_pairs;  /* likewise: how many pairs of runs it is the mean of */
 };
 
 /* --- reading (compare_runs.c) ------------------------------------------------------------------------------------ */
@@ -63,5 +66,13 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, st
                                                       const char *const *by);
 /* Keys that say which data set a run is about; NULL-terminated. */
 extern const char *const tutti_compare_data_keys[];
+
+/* --- row by row (compare_rows.c) --------------------------------------------------------------------------------- */
+
+/* Compare the ensembles' predictions for the rows of the split: fill row_better and row_pairs. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_rows(tutti_context *context, struct compare *compare);
+/* Add the Poisson-binomial test of each two variants to an array. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_rows_json(tutti_context *context, const struct compare *compare,
+                                                          json_t *duels);
 
 #endif

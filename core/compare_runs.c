@@ -23,6 +23,7 @@ static void release_run(struct compare_run *run) {
   tutti_free(run->recipe);
   tutti_free(run->rows);
   tutti_free(run->reason);
+  tutti_free(run->no_rows);
   json_decref(run->summary);
   json_decref(run->metrics);
   json_decref(run->splits);
@@ -39,6 +40,8 @@ void tutti_compare_release(struct compare *compare) {
   tutti_free(compare->data_set_runs);
   tutti_free(compare->variant_runs);
   tutti_free(compare->data_set_names);
+  tutti_free(compare->row_better);
+  tutti_free(compare->row_pairs);
 }
 
 const char *tutti_compare_value(const struct compare_run *run, const char *key) {

@@ -1,4 +1,4 @@
-/* compare_statistics.c - ranks, winning frequencies and sign tests. */
+/* compare_statistics.c - ranks, winning frequencies, sign tests and the Poisson-binomial test. */
 #include <math.h>
 #include <tutti/compare.h>
 
@@ -29,6 +29,30 @@ double tutti_sign_test_one_sided(uint64_t wins, uint64_t losses) {
 
 double tutti_sign_test(uint64_t wins, uint64_t losses) {
   return wins == losses ? 1 : 2 * binomial_half(wins + losses, wins < losses ? wins : losses);
+}
+
+double tutti_better_probability(uint64_t one, uint64_t other) {
+  return tutti_sign_test_one_sided(one + 1, other); /* I_1/2(1 + a, 1 + b) = P[Binomial(a + b + 1, 1/2) <= b] */
+}
+
+/* shares[sets + 1]: the probability that so many of the events happen. */
+static void distribution_of_wins(size_t sets, const double *better, double *shares) {
+  shares[0] = 1;
+  for (size_t j = 0; j < sets; j++)
+    for (size_t k = j + 2; k-- > 0;)
+      shares[k] = (k <= j ? shares[k] * (1 - better[j]) : 0) + (k > 0 ? shares[k - 1] * better[j] : 0);
+}
+
+enum tutti_status tutti_poisson_binomial_test(tutti_context *context, size_t sets, const double *better,
+                                              double *probability) {
+  double *shares;
+  TUTTI_TRY(context, tutti_alloc(context, sets + 1, sizeof *shares, &shares));
+  distribution_of_wins(sets, better, shares);
+  *probability = 0;
+  for (size_t k = 0; k <= sets; k++) /* P[Beta(1 + k, 1 + L - k) > 1/2] */
+    *probability += shares[k] * tutti_better_probability(sets - k, k);
+  tutti_free(shares);
+  return TUTTI_OK;
 }
 
 /* --- figures ----------------------------------------------------------------------------------------------------- */
@@ -94,7 +118,7 @@ void tutti_placings(const struct tutti_figures *figures, struct tutti_placing *p
 }
 
 struct tutti_duel tutti_duel(const struct tutti_figures *figures, size_t one, size_t other) {
-  struct tutti_duel duel = {.frequency = NAN, .p = NAN};
+  struct tutti_duel duel = {.frequency = NAN, .p = NAN, .p_one = NAN};
   for (size_t b = 0; b < figures->blocks && figures->better != TUTTI_BETTER_NEITHER; b++) {
     double a = value_at(figures, b, one), c = value_at(figures, b, other);
     if (!isfinite(a) || !isfinite(c))
@@ -108,5 +132,6 @@ struct tutti_duel tutti_duel(const struct tutti_figures *figures, size_t one, si
     return duel;
   duel.frequency = ((double)duel.wins + (double)duel.ties / 2) / (double)blocks;
   duel.p = tutti_sign_test(duel.wins, duel.losses);
+  duel.p_one = tutti_sign_test_one_sided(duel.wins, duel.losses);
   return duel;
 }

@@ -23,6 +23,7 @@ libtutti_la_SOURCES += %D%/combiner.c
 libtutti_la_SOURCES += %D%/compare.c
 libtutti_la_SOURCES += %D%/compare_groups.c
 libtutti_la_SOURCES += %D%/compare_impl.h
+libtutti_la_SOURCES += %D%/compare_rows.c
 libtutti_la_SOURCES += %D%/compare_runs.c
 libtutti_la_SOURCES += %D%/compare_statistics.c
 libtutti_la_SOURCES += %D%/config.c

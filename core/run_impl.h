@@ -30,6 +30,10 @@ struct tutti_run_pool {
 TUTTI_NODISCARD enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, const char *split,
                                                       size_t count, const uint64_t *trials, struct tutti_pool *pool);
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool);
+/* The same where targets are known without the run's data; they are borrowed. Release likewise, without an argument. */
+TUTTI_NODISCARD enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directory, const char *split,
+                                                     const struct tutti_targets *targets, enum tutti_loss loss,
+                                                     size_t count, const uint64_t *trials, struct tutti_pool *pool);
 
 /* --- ensembles (run_ensemble.c) --- */
 

@@ -25,11 +25,11 @@ static void release(struct mapped_pool *mapped) {
   tutti_free(mapped);
 }
 
-static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
-                                   uint64_t trial, const struct tutti_targets *targets, struct tutti_npy *map) {
+static enum tutti_status map_model(tutti_context *context, const char *directory, const char *split, uint64_t trial,
+                                   const struct tutti_targets *targets, struct tutti_npy *map) {
   enum tutti_status status = TUTTI_OK;
   char *folder = NULL, *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_trial_folder(context, source->directory, trial, &folder));
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, trial, &folder));
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s.npy", folder, split));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, map));
   size_t width = tutti_predictions_width(targets->kind, targets->outputs);
@@ -43,13 +43,43 @@ out:
   return status;
 }
 
+enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directory, const char *split,
+                                     const struct tutti_targets *targets, enum tutti_loss loss, size_t count,
+                                     const uint64_t *trials, struct tutti_pool *pool) {
+  enum tutti_status status = TUTTI_OK;
+  struct mapped_pool *mapped = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, sizeof *mapped + count * sizeof mapped->trials[0], 1, &mapped));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->maps, &mapped->maps));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->predictions, &mapped->predictions));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->losses, &mapped->losses));
+  for (size_t i = 0; i < count; i++) {
+    TUTTI_TRY_OUT(context, map_model(context, directory, split, trials[i], targets, &mapped->maps[i]));
+    mapped->models = i + 1;
+    mapped->trials[i] = trials[i];
+    mapped->predictions[i] = mapped->maps[i].data;
+    struct tutti_predictions predictions = {targets->kind, targets->rows, targets->outputs, mapped->predictions[i]};
+    mapped->losses[i] = tutti_loss_of(loss, &predictions, targets);
+  }
+  *pool = (struct tutti_pool){.size = sizeof *pool,
+                              .kind = targets->kind,
+                              .models = count,
+                              .rows = targets->rows,
+                              .outputs = targets->outputs,
+                              .predictions = mapped->predictions,
+                              .targets = *targets,
+                              .trials = mapped->trials,
+                              .losses = mapped->losses};
+  mapped = NULL;
+out:
+  release(mapped);
+  return status;
+}
+
 enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, const char *split_name, size_t count,
                                       const uint64_t *trials, struct tutti_pool *pool) {
   const struct tutti_run_pool *source = argument;
   const tutti_dataset *dataset = source->experiment->dataset;
   const tutti_split *split = dataset ? tutti_dataset_find(dataset, split_name) : NULL;
-  enum tutti_status status = TUTTI_OK;
-  struct mapped_pool *mapped = NULL;
   if (!dataset)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "trials of backend %s have no predictions, so there is nothing to select from",
@@ -57,31 +87,8 @@ enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, co
   if (!split || tutti_split_rows(split) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the data have no rows in a split '%s'", split_name);
   struct tutti_targets targets = tutti_split_all_targets(split);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, sizeof *mapped + count * sizeof mapped->trials[0], 1, &mapped));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->maps, &mapped->maps));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->predictions, &mapped->predictions));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->losses, &mapped->losses));
-  for (size_t i = 0; i < count; i++) {
-    TUTTI_TRY_OUT(context, map_model(context, source, split_name, trials[i], &targets, &mapped->maps[i]));
-    mapped->models = i + 1;
-    mapped->trials[i] = trials[i];
-    mapped->predictions[i] = mapped->maps[i].data;
-    struct tutti_predictions predictions = {targets.kind, targets.rows, targets.outputs, mapped->predictions[i]};
-    mapped->losses[i] = tutti_loss_of(source->experiment->loss, &predictions, &targets);
-  }
-  *pool = (struct tutti_pool){.size = sizeof *pool,
-                              .kind = targets.kind,
-                              .models = count,
-                              .rows = targets.rows,
-                              .outputs = targets.outputs,
-                              .predictions = mapped->predictions,
-                              .targets = targets,
-                              .trials = mapped->trials,
-                              .losses = mapped->losses};
-  mapped = NULL;
-out:
-  release(mapped);
-  return status;
+  return tutti_run_pool_map(context, source->directory, split_name, &targets, source->experiment->loss, count, trials,
+                            pool);
 }
 
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool) {

@@ -152,6 +152,7 @@ cli_tests += %D%/cli/objective.sh
 cli_tests += %D%/cli/plugins.sh
 cli_tests += %D%/cli/recompute.sh
 EXTRA_DIST += %D%/cli/recompute.py
+EXTRA_DIST += %D%/cli/recompute_rows.py
 cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/shift.sh

@@ -132,15 +132,16 @@ int command_compare(tutti_context *context, int argc, char **argv) {
       {"csv", 'c', "FILE", 0, "Write every run's metrics to FILE.", 0},
       {"json", 'j', NULL, 0, "All of it as JSON.", 0},
       {0}};
-  const struct argp argp = {options,
-                            parse_compare,
-                            "RUN...",
-                            "Compare finished runs: means with standard errors, ranks, how often one beats the other, "
-                            "and sign tests, over pairs with the same data set and seed. RUN is a run directory, or "
-                            "the directory of an ablation.",
-                            NULL,
-                            NULL,
-                            NULL};
+  const struct argp argp = {
+      options,
+      parse_compare,
+      "RUN...",
+      "Compare finished runs: means with standard errors, ranks, how often one beats the other, sign "
+      "and Poisson-binomial tests, over pairs with the same data set and seed. RUN is a run directory, or "
+      "the directory of an ablation.",
+      NULL,
+      NULL,
+      NULL};
   struct compare_arguments arguments = {0};
   char *text = NULL;
   int code;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/compare.h>
 
 enum { NAME_SIZE = 8, CELL_SIZE = 64, MEAN_WIDTH = 20, WIDEST_SETTING = 36, MOST_SHOWN = 64 };
 
@@ -163,11 +164,11 @@ static void show_all_means(const json_t *comparison, const struct shown *shown, 
 
 /* --- ranks, wins, tests --- */
 
-/* The duel of two variants, as seen by `one`; NULL for a variant and itself. */
-static const json_t *find_duel(const json_t *metric, size_t one, size_t other) {
+/* The duel of two variants in an array of duels; NULL for a variant and itself. */
+static const json_t *find_duel(const json_t *duels, size_t one, size_t other) {
   size_t index;
   json_t *duel;
-  json_array_foreach(json_object_get(metric, "duels"), index, duel) {
+  json_array_foreach(duels, index, duel) {
     size_t a = (size_t)count_of(duel, "one"), b = (size_t)count_of(duel, "other");
     if ((a == one && b == other) || (a == other && b == one))
       return duel;
@@ -175,19 +176,28 @@ static const json_t *find_duel(const json_t *metric, size_t one, size_t other) {
   return NULL;
 }
 
-static void show_frequency(const json_t *metric, size_t one, size_t other, FILE *out) {
-  const json_t *duel = find_duel(metric, one, other);
-  double frequency = number_of(duel, "frequency");
-  if (duel && (size_t)count_of(duel, "one") != one)
-    frequency = 1 - frequency;
-  if (isfinite(frequency))
-    (void)fprintf(out, " %6.2f", frequency);
+static bool is_turned(const json_t *duel, size_t one) { return duel && (size_t)count_of(duel, "one") != one; }
+
+/* A share or probability of `one`, and how sure it is. */
+static void show_share(double share, const char *mark, FILE *out) {
+  if (isfinite(share))
+    (void)fprintf(out, " %6.2f%-2s", share, mark);
   else
-    (void)fprintf(out, " %6s", "-");
+    (void)fprintf(out, " %6s  ", "-");
 }
 
-static void show_p(const json_t *metric, size_t one, size_t other, FILE *out) {
-  double p = number_of(find_duel(metric, one, other), "p");
+static void show_frequency(const json_t *duels, size_t one, size_t other, FILE *out) {
+  const json_t *duel = find_duel(duels, one, other);
+  double frequency = number_of(duel, "frequency");
+  bool turned = is_turned(duel, one);
+  uint64_t wins = (uint64_t)count_of(duel, turned ? "losses" : "wins"),
+           losses = (uint64_t)count_of(duel, turned ? "wins" : "losses");
+  double p = duel ? tutti_sign_test_one_sided(wins, losses) : 1;
+  show_share(turned ? 1 - frequency : frequency, p <= 0.05 ? "**" : p <= 0.1 ? "*" : "", out);
+}
+
+static void show_p(const json_t *duels, size_t one, size_t other, FILE *out) {
+  double p = number_of(find_duel(duels, one, other), "p");
   if (isfinite(p))
     (void)fprintf(out, " %7.2g", p);
   else
@@ -195,16 +205,18 @@ static void show_p(const json_t *metric, size_t one, size_t other, FILE *out) {
 }
 
 static void show_duels(const json_t *comparison, const json_t *metric, FILE *out) {
-  const json_t *placings = json_object_get(metric, "placings");
+  const json_t *placings = json_object_get(metric, "placings"), *duels = json_object_get(metric, "duels");
   size_t variants = json_array_size(json_object_get(comparison, "variants"));
   char name[NAME_SIZE];
   long long ranked = count_of(json_array_get(placings, 0), "ranked");
   (void)fprintf(
-      out, "\n%s (%s is better): mean rank over %lld block%s; share of blocks won; p of the two-sided sign test\n\n",
+      out,
+      "\n%s (%s is better): mean rank over %lld block%s; share of blocks won (one-sided sign test: * p <= .1, "
+      "** p <= .05); p of the two-sided sign test\n\n",
       text_of(metric, "name"), text_of(metric, "better"), ranked, ranked == 1 ? "" : "s");
   (void)fprintf(out, "  %-3s %6s  |", "", "rank");
   for (size_t v = 0; v < variants; v++)
-    (void)fprintf(out, " %6s", letter(v, name));
+    (void)fprintf(out, " %6s  ", letter(v, name));
   (void)fprintf(out, "  |");
   for (size_t v = 0; v < variants; v++)
     (void)fprintf(out, " %7s", letter(v, name));
@@ -217,10 +229,41 @@ static void show_duels(const json_t *comparison, const json_t *metric, FILE *out
     else
       (void)fprintf(out, " %6s  |", "-");
     for (size_t w = 0; w < variants; w++)
-      show_frequency(metric, v, w, out);
+      show_frequency(duels, v, w, out);
     (void)fprintf(out, "  |");
     for (size_t w = 0; w < variants; w++)
-      show_p(metric, v, w, out);
+      show_p(duels, v, w, out);
+    (void)fputc('\n', out);
+  }
+}
+
+/* --- rows that only one gets wrong --- */
+
+static void show_better(const json_t *duels, size_t one, size_t other, FILE *out) {
+  const json_t *duel = find_duel(duels, one, other);
+  double better = number_of(duel, "better");
+  better = is_turned(duel, one) ? 1 - better : better;
+  show_share(better, better > 0.9 ? "**" : better > 0.8 ? "*" : "", out);
+}
+
+static void show_rows(const json_t *comparison, FILE *out) {
+  const json_t *duels = json_object_get(comparison, "rows");
+  size_t variants = json_array_size(json_object_get(comparison, "variants"));
+  char name[NAME_SIZE];
+  if (json_array_size(duels) == 0)
+    return;
+  (void)fprintf(
+      out,
+      "\nRows that only one gets wrong (regression: worse): Poisson-binomial test, probability of being better "
+      "on most data sets (* > .8, ** > .9)\n\n  %-3s",
+      "");
+  for (size_t v = 0; v < variants; v++)
+    (void)fprintf(out, " %6s  ", letter(v, name));
+  (void)fputc('\n', out);
+  for (size_t v = 0; v < variants; v++) {
+    (void)fprintf(out, "  %-3s", letter(v, name));
+    for (size_t w = 0; w < variants; w++)
+      show_better(duels, v, w, out);
     (void)fputc('\n', out);
   }
 }
@@ -257,6 +300,7 @@ bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE
   for (size_t m = 0; m < shown.count && json_array_size(json_object_get(comparison, "variants")) > 1; m++)
     if (json_array_size(json_object_get(shown.metrics[m], "duels")) > 0)
       show_duels(comparison, shown.metrics[m], out);
+  show_rows(comparison, out);
   show_left_out(comparison, out);
   return true;
 }

@@ -32,6 +32,7 @@ struct tutti_duel {
   size_t wins, losses, ties;
   double frequency; /* (wins + ties / 2) / blocks; NaN without blocks */
   double p;         /* two-sided sign test; NaN without blocks */
+  double p_one; /* one-sided sign test of whether the one beats the other: tutti_sign_test_one_sided(wins, losses) */
 };
 TUTTI_API struct tutti_duel tutti_duel(const struct tutti_figures *figures, size_t one, size_t other);
 
@@ -40,6 +41,17 @@ TUTTI_API struct tutti_duel tutti_duel(const struct tutti_figures *figures, size
 TUTTI_API double tutti_sign_test(uint64_t wins, uint64_t losses);
 /* One-sided: P[Binomial(wins + losses, 1/2) <= losses], as Lacoste et al. (2014) use it. */
 TUTTI_API double tutti_sign_test_one_sided(uint64_t wins, uint64_t losses);
+
+/* The Poisson-binomial test of Lacoste et al. (2012, 2014): is one method better on more than half of all data sets? Of a
+   data set it takes how many test rows only the one, and only the other, gets wrong. */
+
+/* On one data set, with a uniform prior: the probability I_1/2(1 + one, 1 + other) that the first method, which alone gets
+   `one` rows wrong, is the better one. */
+TUTTI_API double tutti_better_probability(uint64_t one, uint64_t other);
+/* Over data sets with these probabilities [sets]: P(rho > 1/2) for the share rho of all data sets on which the first method is
+   better, again with a uniform prior; 1/2 without any. Fails when there is no memory. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_poisson_binomial_test(tutti_context *context, size_t sets,
+                                                                        const double *better, double *probability);
 
 /* --- runs -------------------------------------------------------------------------------------------------------- */
 

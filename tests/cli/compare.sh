@@ -67,6 +67,14 @@ rank 2 $(value_of json metrics 0 placings 1 rank)
 frequency 0 $(value_of json metrics 0 duels 0 frequency)
 END
 
+# A run whose predictions are gone is left out of what is compared row by row, and nothing else.
+mv runs/top-1/trials kept
+tutti compare runs
+expect_code 0
+expect_err "warning" "runs/top-1 is left out of the Poisson-binomial test" "test.npy"
+expect_out "Poisson-binomial test" "6 runs"
+mv kept runs/top-1/trials
+
 # Metrics, splits, keys that are chosen; one row a run.
 tutti compare runs --metric crps,coverage --split validation --csv runs.csv
 expect_code 0

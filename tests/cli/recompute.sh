@@ -21,4 +21,25 @@ for recipe in regression two classification choices bins; do
   expect_code 0
   expect_out "2 splits recomputed, 0 faults"
 done
+
+# Rows that one of two methods alone gets wrong, on three data sets, one of them with two seeds and one with classes voted on.
+for member in forward top-m agnostic-bayes; do
+  for recipe in regression two classification; do
+    tutti run "$recipe.ini" --quiet --out "compared/$recipe-$member" --set "selector.plugin=$member"
+    expect_code 0
+  done
+  tutti run regression.ini --quiet --out "compared/again-$member" --set "selector.plugin=$member" --set run.seed=4
+  expect_code 0
+done
+tutti compare compared --json
+expect_code 0
+cp out comparison
+what="recompute rows"
+python3 "$TUTTI_TEST_SRCDIR/tests/cli/recompute_rows.py" comparison >out 2>err
+code=$?
+expect_code 0
+expect_out "3 duels recomputed, 0 faults"
+tutti compare compared
+expect_code 0
+expect_out "Poisson-binomial test"
 finish

@@ -1,4 +1,4 @@
-/* test_compare.c - sign tests, ranks and winning frequencies: golden numbers, brute force, and what is missing. */
+/* test_compare.c - sign tests, the Poisson-binomial test, ranks and winning frequencies: golden numbers, brute force, and what is missing. */
 #include "golden.h"
 
 #include <setjmp.h>
@@ -58,6 +58,52 @@ static void sign_tests_of_many_pairs_neither_overflow_nor_vanish(void **state) {
   assert_true(tutti_sign_test_one_sided(0, 5000) == 1);
 }
 
+/* --- Poisson-binomial test --------------------------------------------------------------------------------------- */
+
+static void poisson_binomial_tests_are_the_golden_ones(void **state) {
+  json_t *golden = golden_load("agnostic_bayes"), *test = golden_get(golden, "pb_test");
+  const json_t *counts = golden_get(test, "counts(k_A_only_wrong,k_B_only_wrong,rest)");
+  size_t sets;
+  double *expected = golden_doubles(golden_get(test, "p_A_better_per_dataset = I_{1/2}(1+kA,1+kB)"), &sets);
+  double better[16], turned[16], probability;
+  tutti_context *context;
+  (void)state;
+  assert_int_equal(tutti_context_create(&context), TUTTI_OK);
+  assert_true(sets > 0 && sets <= 16);
+  for (size_t d = 0; d < sets; d++) {
+    const json_t *count = golden_at(counts, d);
+    uint64_t a = (uint64_t)golden_number(golden_at(count, 0)), b = (uint64_t)golden_number(golden_at(count, 1));
+    better[d] = tutti_better_probability(a, b);
+    turned[d] = tutti_better_probability(b, a);
+    assert_close(better[d], expected[d], 1e-14, 0);
+    assert_close(better[d] + turned[d], 1, 1e-15, 0);
+  }
+  assert_int_equal(tutti_poisson_binomial_test(context, sets, better, &probability), TUTTI_OK);
+  assert_close(probability, golden_number_of(test, "Pr(rho>1/2) with Beta(1+k,1+L-k)"), 1e-13, 0);
+  assert_int_equal(tutti_poisson_binomial_test(context, sets, turned, &probability), TUTTI_OK);
+  assert_close(1 - probability, golden_number_of(test, "Pr(rho>1/2) with Beta(1+k,1+L-k)"), 1e-13, 0);
+  free(expected);
+  json_decref(golden);
+  tutti_context_destroy(context);
+}
+
+static void poisson_binomial_tests_of_nothing_and_of_certainty(void **state) {
+  double sure[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, probability;
+  tutti_context *context;
+  (void)state;
+  assert_int_equal(tutti_context_create(&context), TUTTI_OK);
+  assert_int_equal(tutti_poisson_binomial_test(context, 0, NULL, &probability), TUTTI_OK);
+  assert_true(probability == 0.5);
+  for (size_t sets = 1; sets <= 12; sets++) { /* P[Beta(1 + L, 1) > 1/2] = 1 - 2^-(L + 1) */
+    assert_int_equal(tutti_poisson_binomial_test(context, sets, sure, &probability), TUTTI_OK);
+    assert_close(probability, 1 - pow(0.5, (double)sets + 1), 1e-15, 0);
+  }
+  assert_true(tutti_better_probability(0, 0) == 0.5);
+  assert_close(tutti_better_probability(0, 4), 31.0 / 32, 1e-15, 0);
+  assert_true(tutti_better_probability(0, 100000) == 1);
+  tutti_context_destroy(context);
+}
+
 /* --- ranks, wins ------------------------------------------------------------------------------------------------- */
 
 static void ranks_and_wins_are_the_golden_ones(void **state) {
@@ -105,7 +151,7 @@ static void higher_may_be_better(void **state) {
   assert_int_equal(duel.wins, 1);
   assert_int_equal(duel.losses, 1);
   assert_int_equal(duel.ties, 1);
-  assert_true(duel.frequency == 0.5 && duel.p == 1);
+  assert_true(duel.frequency == 0.5 && duel.p == 1 && duel.p_one == 0.75);
   figures.better = TUTTI_BETTER_LOWER;
   duel = tutti_duel(&figures, 0, 2);
   assert_int_equal(duel.wins, 2);
@@ -166,6 +212,8 @@ int main(void) {
       cmocka_unit_test(sign_tests_are_the_golden_ones),
       cmocka_unit_test(sign_tests_agree_with_counting),
       cmocka_unit_test(sign_tests_of_many_pairs_neither_overflow_nor_vanish),
+      cmocka_unit_test(poisson_binomial_tests_are_the_golden_ones),
+      cmocka_unit_test(poisson_binomial_tests_of_nothing_and_of_certainty),
       cmocka_unit_test(ranks_and_wins_are_the_golden_ones),
       cmocka_unit_test(higher_may_be_better),
       cmocka_unit_test(means_and_errors_are_those_of_the_values),
