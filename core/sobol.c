@@ -35,9 +35,9 @@ enum tutti_status tutti_sobol_create(tutti_context *context, size_t dimension, s
   enum tutti_status status = TUTTI_OK;
   tutti_sobol *made = NULL;
   *sobol = NULL;
-  if (dimension == 0 || dimension > SOBOL_DIMENSIONS)
+  if (dimension == 0 || dimension > TUTTI_SOBOL_DIMENSIONS)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "Sobol points have 1 to %d dimensions here, and %zu are asked for",
-                      SOBOL_DIMENSIONS, dimension);
+                      TUTTI_SOBOL_DIMENSIONS, dimension);
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *made, &made));
   TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, sizeof *made->state, &made->state));
   TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, sizeof *made->step, &made->step));

@@ -7,12 +7,12 @@
 
 #include <stdint.h>
 
-enum { SOBOL_DIMENSIONS = 128, SOBOL_DEGREE = 10 };
+enum { SOBOL_DEGREE = 10 };
 
 static const struct sobol_direction {
   uint16_t polynomial;
   uint16_t initial[SOBOL_DEGREE];
-} sobol_directions[SOBOL_DIMENSIONS - 1] = {
+} sobol_directions[TUTTI_SOBOL_DIMENSIONS - 1] = {
     {3, {1}},
     {7, {1, 3}},
     {11, {1, 3, 1}},

@@ -113,9 +113,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_describe(tutti_context 
 
 /* --- Sobol points ---------------------------------------------------------------------------------------------- */
 
+enum { TUTTI_SOBOL_DIMENSIONS = 128 }; /* as many as the table of direction numbers has */
 /* Digitally shifted Sobol sequence in [0, 1)^dimension (Joe & Kuo, "Constructing Sobol sequences with better
    two-dimensional projections", SISC 2008). `shift` NULL: not shifted, the first point is 0. TUTTI_ERROR_USAGE for more
-   dimensions than the table of direction numbers has. */
+   dimensions than that. */
 typedef struct tutti_sobol tutti_sobol;
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_sobol_create(tutti_context *context, size_t dimension,
                                                                struct tutti_random *shift, tutti_sobol **sobol);

@@ -7,7 +7,7 @@
    ranges of amplitude and noise mean the same for every problem; jitter is put on only when needed and has an end; inputs
    are not warped.
 
-   Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` observations more; the
+   Hyperparameters are fitted to the observations of the last `fit`, and again on the schedule of `refit` and `growth`; the
    work is done when a prediction is asked for. What is predicted is a function of the sequence of observations alone,
    bit for bit: it depends neither on how they were grouped in calls nor on when predictions were made between them. */
 #include <jansson.h>
@@ -20,7 +20,8 @@ struct gp_config {
   int kernel, mean;
   bool ard;
   struct tutti_reals amplitude, length_scale, noise;
-  int64_t starts, evaluations, refit;
+  int64_t looks, starts, evaluations, refit;
+  double growth;
 };
 
 static const char *const gp_kernels[] = {"matern52", "rbf", NULL};
@@ -68,22 +69,29 @@ static const struct tutti_param gp_params[] = {
      .max = TUTTI_NO_LIMIT,
      .doc = "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, "
             "fixes it."},
+    {.name = "looks",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_config, looks),
+     .preset = "128",
+     .min = 1,
+     .max = 1000000,
+     .doc = "Points of which the likelihood is looked at before it is ascended: amplitude 1, length scales 1, noise "
+            "1e-3, then Sobol points of the logarithms over all ranges."},
     {.name = "starts",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct gp_config, starts),
-     .preset = "3",
+     .preset = "4",
      .min = 1,
      .max = 1000,
-     .doc = "Starts of the likelihood's ascent: amplitude 1, length scales 1, noise 1e-3, then random ones around it; "
-            "the best "
-            "after a few steps goes on."},
+     .doc = "The likeliest of them, from which the likelihood is ascended; with many observations on a part of them, "
+            "and from the best of what is found on all."},
     {.name = "evaluations",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct gp_config, evaluations),
      .preset = "200",
      .min = 1,
      .max = 1000000,
-     .doc = "Likelihoods that the ascent to the end may cost."},
+     .doc = "Likelihoods that an ascent may cost."},
     {.name = "refit",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct gp_config, refit),
@@ -92,6 +100,13 @@ static const struct tutti_param gp_params[] = {
      .max = TUTTI_NO_LIMIT,
      .doc = "Fit the hyperparameters again after so many observations more; in between the Cholesky factor grows by "
             "rows."},
+    {.name = "growth",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct gp_config, growth),
+     .preset = "0.02",
+     .min = 0,
+     .max = 1e6,
+     .doc = "And not before the observations have grown by this share: 0.1 fits again at 10 of 100, 100 of 1000."},
 };
 
 struct gp {
@@ -144,6 +159,8 @@ static enum tutti_status surrogate_create_gp(tutti_context *context, const void 
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->seed = setup->seed;
+  self->search.usual = true;
+  self->search.looks = (size_t)config->looks;
   self->search.starts = (size_t)config->starts;
   self->search.evaluations = (size_t)config->evaluations;
   TUTTI_TRY_OUT(context, bounds_gp(context, config, &self->search.bounds));
@@ -203,11 +220,22 @@ out:
   return status;
 }
 
+/* Observations at the latest fit that is due: it follows from the first one and their number alone. */
+static size_t due_gp(const struct gp *self) {
+  size_t due = self->base, next = due;
+  while (next <= self->posterior.count) {
+    double growth = ceil(self->config->growth * (double)next);
+    due = next;
+    next += growth > (double)self->config->refit ? (size_t)growth : (size_t)self->config->refit;
+  }
+  return due;
+}
+
 /* Do what the observations since the last prediction ask for. */
 static enum tutti_status settle_gp(struct gp *self, tutti_context *context) {
-  size_t refit = (size_t)self->config->refit, due = self->base + (self->posterior.count - self->base) / refit * refit;
   if (self->base == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate gp: fit was expected before a prediction");
+  size_t due = due_gp(self);
   if (self->based != due)
     TUTTI_TRY(context, refit_gp(self, context, due));
   return gp_posterior_settle(context, &self->posterior);

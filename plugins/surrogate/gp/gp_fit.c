@@ -1,23 +1,29 @@
-/* gp_fit.c - the most likely hyperparameters, by bounded L-BFGS on their logarithms from several starts. The first start is
-   that of Lacoste et al. (amplitude of the values' variance, noise 1e-3, length scales 1); the others are log-uniform within
-   a factor of 10 (noise: 100) of it, clipped to the bounds: further out, correlations are all 0 or all 1, the likelihood is
-   flat and a start is lost. All starts climb a little; then the best of them goes on to the end, which costs less than half
-   of climbing them all. */
+/* gp_fit.c - the most likely hyperparameters. The likelihood is looked at in Sobol points of the logarithms over all of the
+   bounds; the best of them, and the usual start of Lacoste et al. (amplitude of the values' variance, noise 1e-3, length
+   scales 1), climb a little by bounded L-BFGS, and the best of those goes on to the end.
+
+   Most points over the bounds are far from any optimum, where correlations are all 0 or all 1 and the likelihood is flat: an
+   ascent from there is lost, and a look, without a gradient, costs a third of its first step. With many observations
+   looks and first ascents see a random part of them, whose optimum is near that of all; which of the ascents goes on is
+   decided by the likelihood of all. */
 #include <nlopt.h>
 #include <string.h>
 
 #include "gp_impl.h"
 
-enum { SCREENING = 15 }; /* likelihoods for each of several starts */
+/* Observations in looks and first ascents; how many times as many the next ascent sees, until it sees all; likelihoods that
+   a first ascent costs. */
+enum { FIRST_LEVEL = 64, NEXT_LEVEL = 4, SCREENING = 20 };
 
 struct attempt {
   tutti_context *context;
-  const struct gp_problem *problem;
-  struct gp_workspace *workspace;
+  const struct gp_search *search;
+  struct gp_problem problem; /* over the observations that are looked at */
+  struct gp_workspace workspace;
   nlopt_opt optimiser;
-  size_t count;                          /* of theta */
-  size_t *free;                          /* [unknowns]: which numbers of theta are searched */
-  double *theta, *gradient, *best_theta; /* [count] */
+  size_t count, unknowns;                     /* of theta; of those that are searched */
+  size_t *free;                               /* [unknowns]: which numbers of theta are searched */
+  double *theta, *gradient, *best_theta, *at; /* [count] */
   double mean, best, best_mean;
   enum tutti_status status; /* why the search was stopped */
 };
@@ -31,9 +37,9 @@ static double objective(unsigned count, const double *unknowns, double *slope, v
     attempt->theta[attempt->free[i]] = unknowns[i];
   attempt->status = tutti_cancelled(attempt->context)
                         ? TUTTI_FAIL(attempt->context, TUTTI_ERROR_CANCELLED, "surrogate gp: cancelled in its fit")
-                        : gp_likelihood(attempt->context, attempt->problem, attempt->workspace, attempt->theta,
-                                        &attempt->mean, &likelihood, attempt->gradient);
-  if (attempt->status == TUTTI_ERROR_CANCELLED)
+                        : gp_likelihood(attempt->context, &attempt->problem, &attempt->workspace, attempt->theta,
+                                        &attempt->mean, &likelihood, slope ? attempt->gradient : NULL);
+  if (attempt->status == TUTTI_ERROR_CANCELLED && attempt->optimiser)
     nlopt_force_stop(attempt->optimiser);
   if (attempt->status != TUTTI_OK || !isfinite(likelihood)) {
     if (slope)
@@ -58,74 +64,212 @@ static double clipped(double value, const double *range) {
   return value < range[0] ? range[0] : value > range[1] ? range[1] : value;
 }
 
-/* Start number `start`: the logarithms of all hyperparameters. */
-static void begin(const struct gp_search *search, size_t count, size_t start, double *theta) {
-  for (size_t i = 0; i < count; i++) {
-    bool noise = i + 1 == count;
-    double middle = noise ? 1e-3 : 1, spread = start == 0 ? 0 : log(noise ? 100 : 10);
-    if (spread > 0)
-      middle *= exp(spread * (2 * tutti_random_uniform(search->random) - 1));
-    theta[i] = log(clipped(middle, bounds_of(&search->bounds, count, i)));
-  }
+/* The likelihood at `theta` [count], without a step. */
+static enum tutti_status look(struct attempt *attempt, const double *theta, double *likelihood) {
+  attempt->best = -HUGE_VAL;
+  for (size_t i = 0; i < attempt->unknowns; i++)
+    attempt->at[i] = theta[attempt->free[i]];
+  (void)objective((unsigned)attempt->unknowns, attempt->at, NULL, attempt);
+  *likelihood = attempt->best;
+  return attempt->status == TUTTI_ERROR_CANCELLED ? attempt->status : TUTTI_OK;
 }
 
-/* From attempt->theta; `at` [unknowns] is scratch. */
-static enum tutti_status climb(struct attempt *attempt, const struct gp_search *search, size_t unknowns,
-                               size_t evaluations, double *at) {
+/* From `theta` [count] to the best point met, which replaces it. */
+static enum tutti_status climb(struct attempt *attempt, size_t evaluations, double *theta) {
   double value;
-  attempt->optimiser = nlopt_create(NLOPT_LD_LBFGS, (unsigned)unknowns);
+  attempt->best = -HUGE_VAL;
+  attempt->optimiser = nlopt_create(NLOPT_LD_LBFGS, (unsigned)attempt->unknowns);
   if (!attempt->optimiser)
     return TUTTI_FAIL(attempt->context, TUTTI_ERROR_MEMORY, "surrogate gp: no memory for the optimiser");
-  for (size_t i = 0; i < unknowns; i++) {
-    const double *range = bounds_of(&search->bounds, attempt->count, attempt->free[i]);
+  for (size_t i = 0; i < attempt->unknowns; i++) {
+    const double *range = bounds_of(&attempt->search->bounds, attempt->count, attempt->free[i]);
     nlopt_set_lower_bound(attempt->optimiser, (int)i, log(range[0]));
     nlopt_set_upper_bound(attempt->optimiser, (int)i, log(range[1]));
-    at[i] = attempt->theta[attempt->free[i]];
+    attempt->at[i] = theta[attempt->free[i]];
   }
   nlopt_set_min_objective(attempt->optimiser, objective, attempt);
   nlopt_set_ftol_rel(attempt->optimiser, 1e-9);
   nlopt_set_ftol_abs(attempt->optimiser, 1e-9);
   nlopt_set_maxeval(attempt->optimiser, (int)evaluations);
-  (void)nlopt_optimize(attempt->optimiser, at, &value); /* what counts is the best point met */
+  (void)nlopt_optimize(attempt->optimiser, attempt->at, &value); /* what counts is the best point met */
   nlopt_destroy(attempt->optimiser);
+  attempt->optimiser = NULL;
+  if (attempt->best > -HUGE_VAL)
+    memcpy(theta, attempt->best_theta, attempt->count * sizeof(double));
   return attempt->status == TUTTI_ERROR_CANCELLED ? attempt->status : TUTTI_OK;
+}
+
+/* --- starts -------------------------------------------------------------------------------------------------------- */
+
+/* The paper's, clipped to the bounds: the logarithms of all hyperparameters. */
+static void usual_start(const struct gp_bounds *bounds, size_t count, double *theta) {
+  for (size_t i = 0; i < count; i++)
+    theta[i] = log(clipped(i + 1 == count ? 1e-3 : 1, bounds_of(bounds, count, i)));
+}
+
+/* Sobol points over the bounds; where there are more unknowns than Sobol dimensions, the rest is drawn. `starts`
+   [search->looks][count], which all are the usual start before. */
+static enum tutti_status spread_starts(struct attempt *attempt, double *starts) {
+  const struct gp_search *search = attempt->search;
+  size_t spread = attempt->unknowns < TUTTI_SOBOL_DIMENSIONS ? attempt->unknowns : TUTTI_SOBOL_DIMENSIONS;
+  tutti_sobol *sobol = NULL;
+  TUTTI_TRY(attempt->context, tutti_sobol_create(attempt->context, spread, search->random, &sobol));
+  for (size_t start = search->usual; start < search->looks; start++) {
+    tutti_sobol_next(sobol, attempt->at);
+    for (size_t i = 0; i < attempt->unknowns; i++) {
+      const double *range = bounds_of(&search->bounds, attempt->count, attempt->free[i]);
+      double share = i < spread ? attempt->at[i] : tutti_random_uniform(search->random);
+      starts[start * attempt->count + attempt->free[i]] = log(range[0]) + share * log(range[1] / range[0]);
+    }
+  }
+  tutti_sobol_destroy(sobol);
+  return TUTTI_OK;
+}
+
+/* The index of the largest of `count` values that is not -infinity; count when there is none. */
+static size_t largest(const double *values, size_t count) {
+  size_t best = count;
+  for (size_t i = 0; i < count; i++)
+    if (values[i] > -HUGE_VAL && (best == count || values[i] > values[best]))
+      best = i;
+  return best;
+}
+
+/* --- levels ------------------------------------------------------------------------------------------------------- */
+
+static size_t first_level(const struct attempt *attempt, size_t count) {
+  size_t level = FIRST_LEVEL > 8 * attempt->unknowns ? FIRST_LEVEL : 8 * attempt->unknowns;
+  return 2 * level > count ? count : level;
+}
+
+static size_t next_level(size_t level, size_t count) {
+  return 2 * NEXT_LEVEL * level > count ? count : NEXT_LEVEL * level;
+}
+
+/* Observations in an order in which the first ones are a random part: points, values and noise [count] each, in one array
+   that the caller frees. */
+static enum tutti_status mix_observations(struct attempt *attempt, double **mixed) {
+  struct gp_problem *problem = &attempt->problem;
+  size_t n = problem->count, d = problem->dimension;
+  enum tutti_status status;
+  uint32_t *order = NULL;
+  TUTTI_TRY_OUT(attempt->context, tutti_alloc(attempt->context, n, sizeof(*order), &order));
+  TUTTI_TRY_OUT(attempt->context, tutti_alloc(attempt->context, n, (d + 2) * sizeof(double), mixed));
+  double *points = *mixed, *values = points + n * d, *noise = values + n;
+  for (size_t i = 0; i < n; i++)
+    order[i] = (uint32_t)i;
+  tutti_random_shuffle(attempt->search->random, n, order);
+  for (size_t i = 0; i < n; i++) {
+    memcpy(points + i * d, problem->points + order[i] * d, d * sizeof(double));
+    values[i] = problem->values[order[i]];
+    noise[i] = problem->noise ? problem->noise[order[i]] : 0;
+  }
+  problem->points = points;
+  problem->values = values;
+  problem->noise = noise;
+out:
+  tutti_free(order);
+  return status;
+}
+
+/* Look at all starts, and let the best of them climb a little on the first level, the usual one among them: where noise is
+   low its first look is poor, its basin good. They are in front of `starts` afterwards, with the likelihood of all
+   observations in worth[]; climbed: how many. */
+static enum tutti_status screen(struct attempt *attempt, size_t all, double *starts, double *worth, size_t *climbed) {
+  const struct gp_search *search = attempt->search;
+  size_t count = attempt->count;
+  attempt->problem.count = first_level(attempt, all);
+  for (size_t i = 0; i < search->looks; i++)
+    TUTTI_TRY(attempt->context, look(attempt, starts + i * count, worth + i));
+  for (*climbed = 0; *climbed < search->starts; ++*climbed) {
+    bool usual = search->usual && *climbed == 0;
+    size_t best = usual ? 0 : *climbed + largest(worth + *climbed, search->looks - *climbed);
+    if (best == search->looks)
+      break;
+    double *front = starts + *climbed * count, *chosen = starts + best * count, value = worth[best];
+    for (size_t i = 0; i < count; i++) {
+      double other = front[i];
+      front[i] = chosen[i];
+      chosen[i] = other;
+    }
+    worth[best] = worth[*climbed];
+    worth[*climbed] = value;
+    TUTTI_TRY(attempt->context, climb(attempt, SCREENING, front));
+    worth[*climbed] = attempt->best;
+  }
+  bool parts = attempt->problem.count < all;
+  attempt->problem.count = all;
+  for (size_t i = 0; parts && i < *climbed; i++)
+    TUTTI_TRY(attempt->context, look(attempt, starts + i * count, worth + i));
+  return TUTTI_OK;
+}
+
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status reserve(struct attempt *attempt, double **starts, double **worth) {
+  tutti_context *context = attempt->context;
+  size_t count = attempt->count, looks = attempt->search->looks;
+  TUTTI_TRY(context, gp_workspace_create(context, &attempt->problem, &attempt->workspace));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(size_t), &attempt->free));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &attempt->theta));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &attempt->gradient));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &attempt->best_theta));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &attempt->at));
+  TUTTI_TRY(context, tutti_alloc(context, looks, count * sizeof(double), starts));
+  TUTTI_TRY(context, tutti_alloc(context, looks, sizeof(double), worth));
+  return TUTTI_OK;
+}
+
+static void release(struct attempt *attempt) {
+  gp_workspace_destroy(&attempt->workspace);
+  tutti_free(attempt->free);
+  tutti_free(attempt->theta);
+  tutti_free(attempt->gradient);
+  tutti_free(attempt->best_theta);
+  tutti_free(attempt->at);
+}
+
+/* From the usual start alone, where nothing is searched; else from the best of all starts, over all levels. */
+static enum tutti_status ascend(struct attempt *attempt, double *starts, double *worth) {
+  const struct gp_search *search = attempt->search;
+  tutti_context *context = attempt->context;
+  size_t all = attempt->problem.count, climbed;
+  for (size_t i = 0; i < search->looks; i++)
+    usual_start(&search->bounds, attempt->count, starts + i * attempt->count);
+  memcpy(attempt->theta, starts, attempt->count * sizeof(double));
+  if (attempt->unknowns == 0)
+    return look(attempt, starts, worth);
+  TUTTI_TRY(context, spread_starts(attempt, starts));
+  TUTTI_TRY(context, screen(attempt, all, starts, worth, &climbed));
+  size_t best = largest(worth, climbed), level = first_level(attempt, all);
+  if (best == climbed)
+    return TUTTI_OK; /* nothing is likely at all */
+  do {
+    attempt->problem.count = level = next_level(level, all);
+    TUTTI_TRY(context, climb(attempt, search->evaluations, starts + best * attempt->count));
+  } while (level < all);
+  return TUTTI_OK;
 }
 
 enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *problem, const struct gp_search *search,
                          struct gp_hyper *hyper) {
   enum tutti_status status;
-  size_t count = gp_theta_count(problem), unknowns = 0;
-  struct gp_workspace workspace = {0};
   struct attempt attempt = {.context = context,
-                            .problem = problem,
-                            .workspace = &workspace,
-                            .count = count,
+                            .search = search,
+                            .problem = *problem,
+                            .count = gp_theta_count(problem),
                             .mean = hyper->mean,
                             .best = -HUGE_VAL};
-  double *at = NULL;
-  TUTTI_TRY_OUT(context, gp_workspace_create(context, problem, &workspace));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(size_t), &attempt.free));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &attempt.theta));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &attempt.gradient));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &attempt.best_theta));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &at));
-  for (size_t i = 0; i < count; i++) {
-    const double *range = bounds_of(&search->bounds, count, i);
+  double *starts = NULL, *worth = NULL, *mixed = NULL;
+  TUTTI_TRY_OUT(context, reserve(&attempt, &starts, &worth));
+  for (size_t i = 0; i < attempt.count; i++) {
+    const double *range = bounds_of(&search->bounds, attempt.count, i);
     if (range[0] < range[1])
-      attempt.free[unknowns++] = i;
+      attempt.free[attempt.unknowns++] = i;
   }
-  size_t starts = unknowns > 0 ? search->starts : 1;
-  for (size_t start = 0; start < starts; start++) {
-    begin(search, count, start, attempt.theta);
-    if (unknowns == 0)
-      (void)objective(0, NULL, NULL, &attempt);
-    else
-      TUTTI_TRY_OUT(context, climb(&attempt, search, unknowns, starts > 1 ? SCREENING : search->evaluations, at));
-  }
-  if (starts > 1 && attempt.best > -HUGE_VAL) {
-    memcpy(attempt.theta, attempt.best_theta, count * sizeof(double));
-    TUTTI_TRY_OUT(context, climb(&attempt, search, unknowns, search->evaluations, at));
-  }
+  if (first_level(&attempt, problem->count) < problem->count)
+    TUTTI_TRY_OUT(context, mix_observations(&attempt, &mixed));
+  TUTTI_TRY_OUT(context, ascend(&attempt, starts, worth));
   if (attempt.best == -HUGE_VAL) { /* the last error says why */
     status = attempt.status != TUTTI_OK
                  ? attempt.status
@@ -137,15 +281,13 @@ enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *proble
   hyper->likelihood = attempt.best;
   hyper->mean = attempt.best_mean;
   hyper->amplitude = exp(attempt.best_theta[0]);
-  hyper->noise = exp(attempt.best_theta[count - 1]);
+  hyper->noise = exp(attempt.best_theta[attempt.count - 1]);
   for (size_t k = 0; k < problem->dimension; k++)
     hyper->lengths[k] = exp(attempt.best_theta[1 + (problem->ard ? k : 0)]);
 out:
-  gp_workspace_destroy(&workspace);
-  tutti_free(attempt.free);
-  tutti_free(attempt.theta);
-  tutti_free(attempt.gradient);
-  tutti_free(attempt.best_theta);
-  tutti_free(at);
+  release(&attempt);
+  tutti_free(starts);
+  tutti_free(worth);
+  tutti_free(mixed);
   return status;
 }

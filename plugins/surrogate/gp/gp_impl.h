@@ -61,8 +61,10 @@ struct gp_bounds {
 
 struct gp_search {
   struct gp_bounds bounds;
-  size_t starts, evaluations;  /* evaluations: at most, of each start */
-  struct tutti_random *random; /* draws the starts after the first */
+  bool usual;                  /* the first start is the usual one; else all are drawn */
+  size_t looks;                /* starts of which the likelihood is looked at */
+  size_t starts, evaluations;  /* those that climb; likelihoods in each ascent, at most */
+  struct tutti_random *random; /* draws the starts */
 };
 
 /* Numbers in the vector of logarithms: amplitude, lengths (one, or one a dimension), noise. */
