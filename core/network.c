@@ -1,6 +1,7 @@
 /* network.c - the network: layers in topological order, each owned with its label and inputs. */
 #include "network_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 static void release_layer(struct tutti_layer *layer) {
@@ -174,6 +175,27 @@ enum tutti_status tutti_network_add_dropout(tutti_context *context, tutti_networ
   struct tutti_attributes attributes = tutti_attributes_default();
   attributes.rate = rate;
   TUTTI_TRY(context, tutti_network_add(context, network, TUTTI_OP_DROPOUT, label, 1, &input, &attributes, layer));
+  return TUTTI_OK;
+}
+
+static struct tutti_layer *find_label(tutti_network *network, const char *label) {
+  for (size_t i = 0; i < network->count; i++)
+    if (strcmp(network->layers[i].label, label) == 0)
+      return &network->layers[i];
+  return NULL;
+}
+
+enum tutti_status tutti_network_set_l2(tutti_context *context, tutti_network *network, const char *label, double l2) {
+  struct tutti_layer *layer = find_label(network, label);
+  if (!layer)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "no layer has the label \"%s\", which is to get an L2 weight", label);
+  if (layer->parameters == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "layer \"%s\" (%s) has no parameters that an L2 weight could hold",
+                      label, tutti_op_name(layer->op));
+  if (!(l2 >= 0) || !isfinite(l2))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "layer \"%s\": an L2 weight is finite and not negative, found %g",
+                      label, l2);
+  layer->attributes.l2 = l2;
   return TUTTI_OK;
 }
 

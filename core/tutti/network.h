@@ -117,6 +117,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_dense(tutti_contex
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_dropout(tutti_context *context, tutti_network *network,
                                                                       const char *label, uint32_t input, double rate,
                                                                       uint32_t *layer);
+/* Give the layer of that label, one with parameters, its own L2 weight (finite, >= 0). */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_set_l2(tutti_context *context, tutti_network *network,
+                                                                 const char *label, double l2);
 /* Check the whole: one head, at the end, and every layer on a way to it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_check(tutti_context *context, const tutti_network *network);
 

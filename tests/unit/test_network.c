@@ -316,6 +316,36 @@ static void heads_follow_the_task(void **state) {
   tutti_network_destroy(network);
 }
 
+static void l2_is_set_by_label(void **state) {
+  (void)state;
+  tutti_network *network = network_with_input(1, 1, 3);
+  uint32_t layer;
+  assert_int_equal(tutti_network_add_dense(context, network, "a", 0, 2, TUTTI_ACTIVATION_TANH, &layer), TUTTI_OK);
+  assert_int_equal(tutti_network_add_dense(context, network, "b", layer, 2, TUTTI_ACTIVATION_LINEAR, &layer), TUTTI_OK);
+  assert_int_equal(tutti_network_set_l2(context, network, "b", 0.5), TUTTI_OK);
+  assert_true(isnan(tutti_network_layer(network, 1)->attributes.l2));
+  assert_true(tutti_network_layer(network, 3)->attributes.l2 == 0.5);
+  assert_int_equal(tutti_network_set_l2(context, network, "b", 0), TUTTI_OK);
+  assert_true(tutti_network_layer(network, 3)->attributes.l2 == 0);
+  const struct {
+    const char *label;
+    double l2;
+    const char *message;
+  } cases[] = {
+      {"c", 1, "no layer has the label \"c\""},
+      {"a-activation", 1, "\"a-activation\" (activation) has no parameters"},
+      {"a", -1, "found -1"},
+      {"a", INFINITY, "found inf"},
+      {"a", NAN, "found nan"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(tutti_network_set_l2(context, network, cases[i].label, cases[i].l2), TUTTI_ERROR_USAGE);
+    if (!strstr(tutti_error_message(context), cases[i].message))
+      fail_msg("\"%s\" lacks \"%s\"", tutti_error_message(context), cases[i].message);
+  }
+  tutti_network_destroy(network);
+}
+
 /* --- JSON --- */
 
 /* A network that has every op but the other heads, and attributes that are not the defaults. */
@@ -550,6 +580,7 @@ int main(void) {
       cmocka_unit_test(labels_are_unique_and_plain),
       cmocka_unit_test(check_finds_what_leads_nowhere),
       cmocka_unit_test(heads_follow_the_task),
+      cmocka_unit_test(l2_is_set_by_label),
       cmocka_unit_test(json_and_copies_are_the_same_to_the_byte),
       cmocka_unit_test(canonical_json_of_a_small_network),
       cmocka_unit_test(wrong_json_is_refused),
