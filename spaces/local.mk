@@ -5,6 +5,8 @@ plugin_LTLIBRARIES += space-fixed.la
 space_fixed_la_SOURCES = %D%/fixed.c
 plugin_LTLIBRARIES += space-mlp.la
 space_mlp_la_SOURCES = %D%/mlp.c
+plugin_LTLIBRARIES += space-mlp2.la
+space_mlp2_la_SOURCES = %D%/mlp2.c
 # How layers and cells of convolutional networks are built and written, for the spaces that are made of them.
 noinst_LTLIBRARIES += libcells.la
 libcells_la_LDFLAGS =
