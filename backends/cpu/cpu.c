@@ -13,8 +13,8 @@
 
 #define FIELD(member) offsetof(struct cpu_config, member)
 
-static const char *const cpu_optimiser_names[] = {"sgd",      "rmsprop", "adagrad", "adam",
-                                                  "adadelta", "adamax",  "nadam",   NULL};
+static const char *const cpu_optimiser_names[] = {"sgd",    "rmsprop", "adagrad", "adam", "adadelta",
+                                                  "adamax", "nadam",   "lbfgs",   NULL};
 static const char *const cpu_epsilon_names[] = {"keras", "paper", NULL};
 static const char *const cpu_clip_names[] = {"global", "variable", NULL};
 static const char *const cpu_schedule_names[] = {"constant", "cosine", "step", "plateau", NULL};
@@ -48,7 +48,10 @@ static const struct tutti_param cpu_params[] = {
      .preset = "adam",
      .choices = cpu_optimiser_names,
      .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "The rule by which weights follow gradients; adam works untuned more often than the others."},
+     .doc =
+         "The rule by which weights follow gradients; adam works untuned more often than the others. lbfgs minimises "
+         "the loss of all rows, an iteration being an epoch: batch_size, learning_rate, its schedule and "
+         "gradient_clip mean nothing to it."},
     {.name = "learning_rate",
      .type = TUTTI_PARAM_REAL,
      .offset = FIELD(learning_rate),
@@ -259,6 +262,24 @@ static const struct tutti_param cpu_params[] = {
      .preset = "false",
      .flags = TUTTI_PARAM_SEARCHABLE,
      .doc = "Training images are mirrored, left and right, every other time."},
+    {.name = "lbfgs_history",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(lbfgs_history),
+     .preset = "10",
+     .min = 1,
+     .max = 1000,
+     .unit = "iterations",
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Iterations from which lbfgs knows the curvature; 10 as in SciPy."},
+    {.name = "lbfgs_tolerance",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(lbfgs_tolerance),
+     .preset = "1e-5",
+     .min = 0,
+     .max = 1,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "lbfgs stops when the gradient's norm falls below so many times that of the weights, or 1 where these are "
+            "less."},
 };
 
 struct cpu_backend {
@@ -302,6 +323,7 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
   TUTTI_TRY(context, check_augmentation(context, job));
+  TUTTI_TRY(context, backend_cpu_lbfgs_check(context, job));
   size_t layers = tutti_network_layers(job->network);
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);

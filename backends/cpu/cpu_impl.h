@@ -12,6 +12,7 @@
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  the rules of the optimisers, L2, clipping
    train.c    epochs: batches, schedule, early stopping
+   lbfgs.c    L-BFGS on all rows
    cpu.c      parameters, and the backend's ops */
 #ifndef BACKEND_CPU_IMPL_H
 #define BACKEND_CPU_IMPL_H
@@ -56,6 +57,8 @@ struct cpu_config {
   int shuffle;
   int64_t augment_padding;
   bool augment_flip;
+  int64_t lbfgs_history;
+  double lbfgs_tolerance;
 };
 
 /* From one node to one of its inputs. */
@@ -294,6 +297,8 @@ void backend_cpu_step(struct cpu_stepper *stepper, double rate);
 
 enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_kernels *kernels,
                                     const struct tutti_job *job, struct tutti_outcome *outcome);
+/* What L-BFGS cannot minimise: a loss that is drawn anew at each step, or depends on the rows taken together. */
+enum tutti_status backend_cpu_lbfgs_check(tutti_context *context, const struct tutti_job *job);
 /* Loss of all rows of job->train at once, without dropout, with L2, and its gradient. */
 enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_kernels *kernels,
                                        const struct tutti_job *job, const tutti_tensors *weights, double *loss,

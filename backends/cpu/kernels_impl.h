@@ -33,7 +33,17 @@ struct cpu_gemm {
   struct cpu_ahead *ahead;
 };
 
-enum cpu_optimiser { CPU_SGD, CPU_RMSPROP, CPU_ADAGRAD, CPU_ADAM, CPU_ADADELTA, CPU_ADAMAX, CPU_NADAM, CPU_OPTIMISERS };
+enum cpu_optimiser {
+  CPU_SGD,
+  CPU_RMSPROP,
+  CPU_ADAGRAD,
+  CPU_ADAM,
+  CPU_ADADELTA,
+  CPU_ADAMAX,
+  CPU_NADAM,
+  CPU_OPTIMISERS,            /* those above follow the gradient of a mini-batch by a rule */
+  CPU_LBFGS = CPU_OPTIMISERS /* this one minimises the loss of all rows (lbfgs.c) */
+};
 
 /* Coefficients of one optimiser step; optimiser.c says which rule uses which. The gradient is scale * g + decay * w. */
 struct cpu_update {

@@ -1,5 +1,5 @@
 /* train.c - epochs of mini-batches: order, schedule, early stopping, and which weights are kept. */
-#include "cpu_impl.h"
+#include "train_impl.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,25 +29,6 @@ void backend_cpu_leave(unsigned kept) {
 
 /* Steps after which the cancel flag is looked at again within an epoch. */
 enum { CANCEL_STEPS = 100 };
-
-struct training {
-  const struct tutti_job *job;
-  const struct cpu_config *config;
-  struct cpu_plan *plan;
-  struct cpu_stepper *stepper;
-  uint32_t *order;         /* [rows of train] */
-  float *best;             /* [plan->floats] */
-  float *low, *high;       /* NOMU: [features], the box of the artificial points */
-  struct tutti_random box; /* their stream */
-  struct cpu_draws draws;
-  struct tutti_augmentation augmentation;
-  bool augment;
-  size_t batch;
-  double rate; /* as the plateau schedule left it */
-  double best_loss, plateau_loss;
-  uint32_t best_epoch, plateau_wait, waited; /* epochs */
-  bool diverged;
-};
 
 static double seconds_now(void) {
   struct timespec now;
@@ -89,6 +70,15 @@ static void training_destroy(struct training *t) {
   tutti_free(t->high);
 }
 
+/* Rows of a mini-batch; L-BFGS, to which a batch is all rows, takes as many together as stay in cache. */
+static size_t rows_at_once(const struct tutti_job *job, bool optimise) {
+  const struct cpu_config *config = job->config;
+  size_t rows = tutti_split_rows(job->train), wanted = optimise ? (size_t)config->batch_size : 0;
+  if (optimise && config->optimiser == CPU_LBFGS)
+    wanted = backend_cpu_evaluation_rows(job->network);
+  return wanted == 0 || wanted > rows ? rows : wanted;
+}
+
 /* Plan, weights and buffers of a job. `optimise`: with what only training needs. */
 static enum tutti_status training_create(tutti_context *context, const struct cpu_kernels *kernels,
                                          const struct tutti_job *job, bool optimise, struct training *t) {
@@ -99,8 +89,7 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
   memset(t, 0, sizeof *t);
   t->job = job;
   t->config = config;
-  t->batch =
-      config->batch_size == 0 || !optimise || (size_t)config->batch_size > rows ? rows : (size_t)config->batch_size;
+  t->batch = rows_at_once(job, optimise);
   size_t most = t->batch + artificial, evaluated = backend_cpu_evaluation_rows(job->network);
   if (job->validation && most < evaluated)
     most = evaluated;
@@ -117,7 +106,8 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
   }
   if (!optimise)
     return TUTTI_OK;
-  TUTTI_TRY(context, backend_cpu_stepper_create(context, t->plan, config, &t->stepper));
+  if (config->optimiser != CPU_LBFGS)
+    TUTTI_TRY(context, backend_cpu_stepper_create(context, t->plan, config, &t->stepper));
   TUTTI_TRY(context, tutti_alloc(context, t->plan->floats, sizeof *t->best, &t->best));
   struct tutti_random dropout;
   tutti_random_init(&dropout, job->seed, "dropout", 0);
@@ -138,6 +128,12 @@ static enum tutti_status training_create(tutti_context *context, const struct cp
 
 /* --- one step --- */
 
+static void rows_in_order(struct training *t) {
+  size_t rows = tutti_split_rows(t->job->train);
+  for (size_t i = 0; i < rows; i++)
+    t->order[i] = (uint32_t)i;
+}
+
 static void draw_artificial(struct training *t, size_t rows) {
   const struct cpu_node *input = &t->plan->nodes[0];
   for (size_t r = rows; r < rows + t->plan->artificial; r++)
@@ -157,12 +153,39 @@ static double training_gradient(struct training *t, size_t count, const uint32_t
   return loss;
 }
 
+double backend_cpu_full_gradient(struct training *t, double *gradient, double *penalty) {
+  const struct cpu_plan *plan = t->plan;
+  size_t rows = tutti_split_rows(t->job->train);
+  double loss = 0;
+  rows_in_order(t);
+  memset(gradient, 0, plan->trained * sizeof *gradient);
+  for (size_t begin = 0; begin < rows; begin += t->batch) {
+    size_t count = rows - begin < t->batch ? rows - begin : t->batch;
+    double share = (double)count / (double)rows;
+    loss += share * training_gradient(t, count, t->order + begin, &(struct cpu_draws){.drop = false});
+    for (size_t i = 0; i < plan->trained; i++)
+      gradient[i] += share * (double)plan->gradients[i];
+  }
+  *penalty = 0;
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    size_t end = segment->offset + segment->rows * segment->ld;
+    double decay = (double)segment->decay, squares = 0;
+    for (size_t i = segment->offset; i < end && decay > 0; i++) {
+      double w = (double)plan->weights[i];
+      squares += w * w;
+      gradient[i] += decay * w;
+    }
+    *penalty += 0.5 * decay * squares;
+  }
+  return loss;
+}
+
 /* --- an epoch --- */
 
 static void shuffle_rows(struct training *t, uint32_t epoch) {
   size_t rows = tutti_split_rows(t->job->train);
-  for (size_t i = 0; i < rows; i++)
-    t->order[i] = (uint32_t)i;
+  rows_in_order(t);
   if (t->batch == rows)
     return; /* one batch: its order says nothing */
   struct tutti_random random;
@@ -183,6 +206,16 @@ static double epoch_rate(const struct training *t, uint32_t epoch) {
   }
 }
 
+void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, const char *what, double value,
+                          struct tutti_outcome *outcome) {
+  char advice[80] = "are inputs, targets or initial weights very large?";
+  if (t->config->optimiser != CPU_LBFGS)
+    (void)snprintf(advice, sizeof advice, "lower the learning rate %g, or clip gradients", epoch->learning_rate);
+  t->diverged = true;
+  (void)snprintf(outcome->failure, sizeof outcome->failure, "diverged: %s is %g in epoch %u, after %llu steps; %s",
+                 what, value, epoch->epoch, (unsigned long long)epoch->steps, advice);
+}
+
 static enum tutti_status run_epoch(tutti_context *context, struct training *t, struct tutti_epoch *epoch,
                                    struct tutti_outcome *outcome) {
   size_t rows = tutti_split_rows(t->job->train);
@@ -197,11 +230,7 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "training was cancelled in epoch %u", epoch->epoch);
     double loss = training_gradient(t, count, t->order + begin, &t->draws);
     if (!isfinite(loss)) {
-      t->diverged = true;
-      (void)snprintf(outcome->failure, sizeof outcome->failure,
-                     "diverged: the loss is %g in epoch %u, step %llu, at learning rate %g; lower the learning rate or "
-                     "clip gradients",
-                     loss, epoch->epoch, (unsigned long long)epoch->steps + 1, epoch->learning_rate);
+      backend_cpu_diverged(t, epoch, "the loss", loss, outcome);
       return TUTTI_OK;
     }
     backend_cpu_step(t->stepper, epoch->learning_rate);
@@ -219,15 +248,12 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
   epoch->validation_loss = validate ? backend_cpu_evaluate(t->plan, t->job->validation) : NAN;
   double watched = validate ? epoch->validation_loss : epoch->train_loss;
   double squares = t->plan->kernels->sum_squares(t->plan->floats, t->plan->weights);
-  if (!isfinite(watched) || !isfinite(squares)) {
-    t->diverged = true;
-    (void)snprintf(
-        outcome->failure, sizeof outcome->failure,
-        "diverged: %s after epoch %u, step %llu, at learning rate %g; lower the learning rate or clip gradients",
-        isfinite(watched) ? "weights overflow" : "the validation loss is not finite", epoch->epoch,
-        (unsigned long long)epoch->steps, epoch->learning_rate);
+  if (!isfinite(watched))
+    backend_cpu_diverged(t, epoch, validate ? "the validation loss" : "the loss", watched, outcome);
+  else if (!isfinite(squares))
+    backend_cpu_diverged(t, epoch, "the sum of squared weights", squares, outcome);
+  if (t->diverged)
     return false;
-  }
   if (c->schedule == CPU_SCHEDULE_PLATEAU) {
     if (watched < t->plateau_loss - c->plateau_min_delta) {
       t->plateau_loss = watched;
@@ -249,24 +275,27 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
   return c->early_stopping == 0 || t->waited < (uint32_t)c->early_stopping;
 }
 
+bool backend_cpu_epoch_done(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
+  outcome->epochs = epoch->epoch;
+  outcome->steps = epoch->steps;
+  bool go_on = !t->diverged && finish_epoch(t, epoch, outcome);
+  if (t->diverged)
+    return false;
+  epoch->seconds = seconds_now() - t->began;
+  if (t->job->progress && !t->job->progress(t->job->progress_argument, epoch)) {
+    outcome->state = TUTTI_STATE_PRUNED;
+    return false;
+  }
+  return go_on;
+}
+
 static enum tutti_status run_epochs(tutti_context *context, struct training *t, struct tutti_outcome *outcome) {
   struct tutti_epoch epoch = {0};
-  double began = seconds_now();
-  for (uint32_t e = 1; e <= (uint32_t)t->config->epochs; e++) {
+  bool go_on = true;
+  for (uint32_t e = 1; go_on && e <= (uint32_t)t->config->epochs; e++) {
     epoch.epoch = e;
     TUTTI_TRY(context, run_epoch(context, t, &epoch, outcome));
-    bool go_on = !t->diverged && finish_epoch(t, &epoch, outcome);
-    outcome->epochs = e;
-    outcome->steps = epoch.steps;
-    if (t->diverged)
-      return TUTTI_OK;
-    epoch.seconds = seconds_now() - began;
-    if (t->job->progress && !t->job->progress(t->job->progress_argument, &epoch)) {
-      outcome->state = TUTTI_STATE_PRUNED;
-      return TUTTI_OK;
-    }
-    if (!go_on)
-      return TUTTI_OK;
+    go_on = backend_cpu_epoch_done(t, &epoch, outcome);
   }
   return TUTTI_OK;
 }
@@ -281,7 +310,9 @@ enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_ker
   outcome->epochs = outcome->best_epoch = 0;
   outcome->steps = 0;
   TUTTI_TRY_OUT(context, training_create(context, kernels, job, true, &t));
-  TUTTI_TRY_OUT(context, run_epochs(context, &t, outcome));
+  t.began = seconds_now();
+  bool full = t.config->optimiser == CPU_LBFGS;
+  TUTTI_TRY_OUT(context, full ? backend_cpu_minimise(context, &t, outcome) : run_epochs(context, &t, outcome));
   outcome->best_epoch = t.best_epoch;
   if (t.diverged)
     outcome->state = TUTTI_STATE_FAILED;
@@ -298,24 +329,18 @@ enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_
                                        tutti_tensors **gradient) {
   struct training t;
   enum tutti_status status;
+  double *sums = NULL, penalty;
   unsigned kept = backend_cpu_enter();
   TUTTI_TRY_OUT(context, training_create(context, kernels, job, false, &t));
   TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, t.plan, weights));
-  size_t rows = tutti_split_rows(job->train);
-  for (size_t i = 0; i < rows; i++)
-    t.order[i] = (uint32_t)i;
-  *loss = training_gradient(&t, rows, t.order, &(struct cpu_draws){.drop = false});
-  for (size_t s = 0; s < t.plan->segment_count; s++) {
-    const struct cpu_segment *segment = &t.plan->segments[s];
-    size_t size = segment->rows * segment->ld;
-    if (segment->decay <= 0)
-      continue;
-    const float *w = t.plan->weights + segment->offset;
-    *loss += 0.5 * (double)segment->decay * t.plan->kernels->sum_squares(size, w);
-    t.plan->kernels->axpy(size, segment->decay, w, t.plan->gradients + segment->offset);
-  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, t.plan->trained, sizeof *sums, &sums));
+  *loss = backend_cpu_full_gradient(&t, sums, &penalty);
+  *loss += penalty;
+  for (size_t i = 0; i < t.plan->trained; i++)
+    t.plan->gradients[i] = (float)sums[i];
   TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, t.plan->gradients, true, gradient));
 out:
+  tutti_free(sums);
   training_destroy(&t);
   backend_cpu_leave(kept);
   return status;
