@@ -27,6 +27,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/norm.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser.c
 libbackendcpu_la_SOURCES += %D%/cpu/plan.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
+libbackendcpu_la_SOURCES += %D%/cpu/reduce.c
 libbackendcpu_la_SOURCES += %D%/cpu/step.c
 libbackendcpu_la_SOURCES += %D%/cpu/table_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/train.c

@@ -51,6 +51,21 @@ static void affine(const struct cpu_affine *a, size_t size, const float *x, bool
     });
 }
 
+static void place(const struct cpu_affine *a, size_t pixels, size_t width, const float *x, size_t ldx, float *y,
+                  size_t ldy) {
+  const vec least = a->relu ? v_zero() : v_set(-INFINITY);
+  CPU_FOR_LANES(c, width, {
+    const vec scale = a->scale ? v_load_lanes(a->scale + c, LANES) : v_set(1);
+    const vec shift = a->scale ? v_load_lanes(a->shift + c, LANES) : v_zero();
+    for (size_t p = 0; p < pixels; p++) {
+      vec value = v_load_lanes(x + p * ldx + c, LANES);
+      if (a->scale)
+        value = v_fma(value, scale, shift);
+      v_store_lanes(y + p * ldy + c, v_max(least, value), LANES);
+    }
+  });
+}
+
 /* Where a vector of sums ends at `at`: all lanes, or, where the floats end within a period, those that are left. */
 CPU_INLINE size_t channel_lanes(size_t size, size_t at, const size_t lanes) {
   return at + lanes <= size ? lanes : size - at;

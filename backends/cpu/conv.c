@@ -1,9 +1,7 @@
 /* conv.c - convolutions, some images at a time: pointwise ones as products, depthwise ones directly, others as products of
    patches.
 
-   A depthwise convolution in front of a pointwise one is made for these images, used, and forgotten; backward likewise. A
-   factorised reduction is one convolution with two taps, a pixel and the next down and right; each half of its units
-   sees one of them, so that its weights are spread over a matrix of two blocks first. */
+   A depthwise convolution in front of a pointwise one is made for these images, used, and forgotten; backward likewise. */
 #include "cpu_impl.h"
 
 #include <string.h>
@@ -101,22 +99,20 @@ static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *nod
 
 /* What a pointwise convolution multiplies. */
 static const float *pointwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_node *source = &plan->nodes[edge->source];
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   if (!source->through)
-    return backend_cpu_read(plan, edge, first, count);
+    return backend_cpu_read_parts(plan, node, first, count);
   depthwise_forward(plan, source, first, count, plan->scratch.across);
   return plan->scratch.across;
 }
 
 static void pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                               float *y) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct cpu_gemm product = {.m = count * node->pixels,
                              .n = backend_cpu_columns(node),
-                             .k = source->width,
+                             .k = node->inputs,
                              .a = pointwise_read(plan, node, first, count),
-                             .a_row = source->ld,
+                             .a_row = node->input_ld,
                              .a_column = 1,
                              .b = plan->weights + node->weight,
                              .ldb = weights_ld(plan, node),
@@ -127,72 +123,65 @@ static void pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node
   plan->kernels->gemm(&product);
 }
 
+/* The gradients of all parts that it reads; x[count * pixels][input_ld] is what it read. */
+static void pointwise_inputs(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                             const float *x, const float *gradient) {
+  const float *weights = plan->weights + node->weight;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_edge *edge = &node->edges[e];
+    const struct cpu_node *source = &plan->nodes[edge->source];
+    float *to = source->through ? plan->scratch.across_gradient : source->gradient + first * image_size(source);
+    struct cpu_input_product product = {.rows = count * node->pixels,
+                                        .inputs = source->width,
+                                        .units = node->width,
+                                        .gradient = gradient,
+                                        .ldg = node->ld,
+                                        .weights = weights,
+                                        .ldw = weights_ld(plan, node),
+                                        .to = to,
+                                        .ldt = source->ld,
+                                        .mask = edge->relu ? x : NULL,
+                                        .ldm = node->input_ld,
+                                        .mask_sum = true,
+                                        .columns = source->ld,
+                                        .accumulate = !edge->first,
+                                        .ahead = &plan->scratch.ahead};
+    if (edge->gradient)
+      backend_cpu_product_inputs(plan, &product);
+    if (edge->gradient && source->through)
+      depthwise_backward(plan, source, first, count, to);
+    x += source->ld;
+    weights += source->width * product.ldw;
+  }
+}
+
 static void pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                                const float *gradient) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_node *source = &plan->nodes[edge->source];
-  const float *x = pointwise_read(plan, node, first, count);
-  float *to = source->through ? plan->scratch.across_gradient : source->gradient + first * image_size(source);
-  struct cpu_product product = {.rows = count * node->pixels,
-                                .inputs = source->width,
-                                .units = node->width,
-                                .weight_columns = backend_cpu_columns(node),
-                                .ldw = weights_ld(plan, node),
-                                .x = x,
-                                .ldx = source->ld,
-                                .gradient = gradient,
-                                .ldg = node->ld,
-                                .weights = plan->weights + node->weight,
-                                .weight_gradient = plan->gradients + node->weight,
-                                .to = edge->gradient ? to : NULL,
-                                .mask = edge->relu ? x : NULL,
-                                .mask_sum = true,
-                                .columns = source->ld,
-                                .accumulate = !edge->first,
-                                .accumulate_weights = true,
-                                .ahead = &plan->scratch.ahead};
-  backend_cpu_product_gradients(plan, &product);
-  if (source->through && edge->gradient)
-    depthwise_backward(plan, source, first, count, to);
+  struct cpu_weight_product weights = {.rows = count * node->pixels,
+                                       .inputs = node->inputs,
+                                       .columns = backend_cpu_columns(node),
+                                       .x = pointwise_read(plan, node, first, count),
+                                       .ldx = node->input_ld,
+                                       .gradient = gradient,
+                                       .ldg = node->ld,
+                                       .to = plan->gradients + node->weight,
+                                       .ldw = weights_ld(plan, node),
+                                       .accumulate = true,
+                                       .ahead = &plan->scratch.ahead};
+  backend_cpu_product_weights(plan, &weights);
+  pointwise_inputs(plan, node, first, count, weights.x, gradient);
 }
 
 /* --- patches --- */
 
-/* Weights as the product takes them, [patch][units]. */
-static const float *patch_weights(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source) {
-  const float *weights = plan->weights + node->weight;
-  if (node->op != TUTTI_OP_FACTORISED_REDUCE)
-    return weights;
-  size_t ld = weights_ld(plan, node), half = node->width / 2;
-  float *spread = plan->scratch.weights;
-  memset(spread, 0, 2 * source->width * ld * sizeof *spread);
-  for (size_t c = 0; c < source->width; c++) {
-    memcpy(spread + c * ld, weights + c * ld, half * sizeof *spread);
-    memcpy(spread + (source->width + c) * ld + half, weights + c * ld + half, (node->width - half) * sizeof *spread);
-  }
-  return spread;
-}
-
-/* The gradient of spread weights, back in place. */
-static void gather_halves(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source) {
-  size_t ld = weights_ld(plan, node), half = node->width / 2;
-  const float *spread = plan->scratch.weight_gradients;
-  float *gradient = plan->gradients + node->weight;
-  for (size_t c = 0; c < source->width; c++) {
-    memcpy(gradient + c * ld, spread + c * ld, half * sizeof *spread);
-    memcpy(gradient + c * ld + half, spread + (source->width + c) * ld + half, (node->width - half) * sizeof *spread);
-  }
-}
-
 /* Patches of at most `rows` rows of the output from row `at` on. */
-static struct cpu_patches conv_patches(const struct cpu_node *node, const struct cpu_node *source, size_t at,
-                                       size_t rows) {
+static struct cpu_patches conv_patches(const struct cpu_node *node, size_t at, size_t rows) {
   const struct cpu_window *w = &node->window;
   size_t left = w->out_height - at;
   return (struct cpu_patches){.rows = left < rows ? left : rows,
                               .width = w->out_width,
-                              .channels = source->width,
-                              .ldo = backend_cpu_patch_ld(node, source),
+                              .channels = node->inputs,
+                              .ldo = backend_cpu_patch_ld(node),
                               .row_step = w->stride * w->padded_width * w->ld,
                               .pixel_step = w->stride * w->ld,
                               .taps = node->taps,
@@ -200,23 +189,22 @@ static struct cpu_patches conv_patches(const struct cpu_node *node, const struct
 }
 
 /* One image. */
-static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
-                            const float *weights, const float *x, float *y) {
+static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const float *x, float *y) {
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  size_t rows = backend_cpu_patch_rows(node, source);
+  size_t rows = backend_cpu_patch_rows(node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   for (size_t at = 0; at < w->out_height; at += rows) {
-    struct cpu_patches patches = conv_patches(node, source, at, rows);
+    struct cpu_patches patches = conv_patches(node, at, rows);
     plan->kernels->patches(&patches, plan->scratch.padded + at * patches.row_step, plan->scratch.patches);
     struct cpu_gemm product = {.m = patches.rows * patches.width,
                                .n = backend_cpu_columns(node),
-                               .k = backend_cpu_patch(node, source),
+                               .k = backend_cpu_patch(node),
                                .a = plan->scratch.patches,
                                .a_row = patches.ldo,
                                .a_column = 1,
-                               .b = weights,
+                               .b = plan->weights + node->weight,
                                .ldb = weights_ld(plan, node),
                                .c = y + at * w->out_width * node->ld,
                                .ldc = node->ld,
@@ -225,36 +213,48 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
   }
 }
 
-static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
-                             const float *weights, const float *x, const float *g, float *to) {
+/* The gradients of patches' weights and, where wanted, of the patches; g is the gradient of these rows. */
+static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_patches *patches,
+                              const float *g) {
+  struct cpu_weight_product weights = {.rows = patches->rows * patches->width,
+                                       .inputs = backend_cpu_patch(node),
+                                       .columns = backend_cpu_columns(node),
+                                       .x = plan->scratch.patches,
+                                       .ldx = patches->ldo,
+                                       .gradient = g,
+                                       .ldg = node->ld,
+                                       .to = plan->gradients + node->weight,
+                                       .ldw = weights_ld(plan, node),
+                                       .accumulate = true};
+  struct cpu_input_product inputs = {.rows = weights.rows,
+                                     .inputs = weights.inputs,
+                                     .units = node->width,
+                                     .gradient = g,
+                                     .ldg = node->ld,
+                                     .weights = plan->weights + node->weight,
+                                     .ldw = weights.ldw,
+                                     .to = plan->scratch.patch_gradients,
+                                     .ldt = patches->ldo,
+                                     .columns = (weights.inputs + 7) / 8 * 8};
+  backend_cpu_product_weights(plan, &weights);
+  if (node->edges[0].gradient)
+    backend_cpu_product_inputs(plan, &inputs);
+}
+
+static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node, const float *x, const float *g,
+                             float *to) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  size_t rows = backend_cpu_patch_rows(node, source), ld = weights_ld(plan, node);
-  bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
+  size_t rows = backend_cpu_patch_rows(node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   if (edge->gradient)
     memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
   for (size_t at = 0; at < w->out_height; at += rows) {
-    struct cpu_patches patches = conv_patches(node, source, at, rows);
+    struct cpu_patches patches = conv_patches(node, at, rows);
     plan->kernels->patches(&patches, plan->scratch.padded + at * patches.row_step, plan->scratch.patches);
-    struct cpu_product product = {.rows = patches.rows * patches.width,
-                                  .inputs = backend_cpu_patch(node, source),
-                                  .units = node->width,
-                                  .weight_columns = backend_cpu_columns(node),
-                                  .ldw = ld,
-                                  .x = plan->scratch.patches,
-                                  .ldx = patches.ldo,
-                                  .gradient = g + at * w->out_width * node->ld,
-                                  .ldg = node->ld,
-                                  .weights = weights,
-                                  .weight_gradient =
-                                      reduce ? plan->scratch.weight_gradients : plan->gradients + node->weight,
-                                  .to = edge->gradient ? plan->scratch.patch_gradients : NULL,
-                                  .columns = (backend_cpu_patch(node, source) + 7) / 8 * 8,
-                                  .accumulate_weights = true};
-    backend_cpu_product_gradients(plan, &product);
+    patches_gradients(plan, node, &patches, g + at * w->out_width * node->ld);
     if (edge->gradient)
       plan->kernels->unpatch(&patches, plan->scratch.patch_gradients,
                              plan->scratch.padded_gradient + at * patches.row_step);
@@ -330,34 +330,7 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
 
 /* --- all images --- */
 
-/* Have what the next images need fetched while these are worked on. */
-static void fetch(struct cpu_plan *plan, const float *array, const struct cpu_node *node, size_t first, size_t count,
-                  size_t rows) {
-  struct cpu_ahead *ahead = &plan->scratch.ahead;
-  size_t next = first + count, images = rows - next < count ? rows - next : count;
-  if (!array || images == 0)
-    return;
-  ahead->streams[ahead->count].at = (const char *)(array + next * image_size(node));
-  ahead->streams[ahead->count++].lines = images * image_size(node) / 16;
-}
-
-static void fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
-                       bool backward) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  if (source->through)
-    source = &plan->nodes[source->edges[0].source];
-  plan->scratch.ahead.count = 0;
-  if (backward)
-    fetch(plan, source->gradient, source, first, count, rows);
-  fetch(plan, source->value, source, first, count, rows);
-  if (!backward)
-    return;
-  fetch(plan, node->norm == CPU_NONE ? NULL : node->value, node, first, count, rows);
-  fetch(plan, node->norm == CPU_NONE ? node->gradient : plan->nodes[node->norm].gradient, node, first, count, rows);
-}
-
-static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count,
-                         const float *weights) {
+static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   float *y = image_of(node, first);
   if (node->form == CPU_POINTWISE)
@@ -367,26 +340,23 @@ static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t fi
   else
     for (size_t i = 0; i < count; i++)
       if (node->form == CPU_PATCHES)
-        patches_forward(plan, node, source, weights, image_of(source, first + i), image_of(node, first + i));
+        patches_forward(plan, node, image_of(source, first + i), image_of(node, first + i));
       else
         grouped_forward(plan, node, source, image_of(source, first + i), image_of(node, first + i));
 }
 
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  const float *weights = node->form == CPU_PATCHES ? patch_weights(plan, node, source) : NULL;
   size_t block = backend_cpu_block(plan, node);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
-    fetch_next(plan, node, first, count, rows, false);
-    conv_forward(plan, node, first, count, weights);
+    backend_cpu_fetch_next(plan, node, first, count, rows, false);
+    conv_forward(plan, node, first, count);
     if (training && node->norm != CPU_NONE)
       backend_cpu_norm_gather(plan, &plan->nodes[node->norm], image_of(node, first), count * node->pixels);
   }
 }
 
-static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count,
-                          const float *weights) {
+static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   const float *g = backend_cpu_read_gradient(plan, node, first, count);
@@ -406,7 +376,7 @@ static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t f
     const float *x = image_of(source, first + i);
     float *to = edge->gradient ? source->gradient + (first + i) * image_size(source) : NULL;
     if (node->form == CPU_PATCHES)
-      patches_backward(plan, node, source, weights, x, g, to);
+      patches_backward(plan, node, x, g, to);
     else
       grouped_backward(plan, node, source, x, g, to);
   }
@@ -421,21 +391,15 @@ static void clear_gradients(struct cpu_plan *plan, const struct cpu_node *node) 
 
 void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  const float *weights = node->form == CPU_PATCHES ? patch_weights(plan, node, source) : NULL;
-  bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
   size_t block = backend_cpu_block(plan, node);
   clear_gradients(plan, node);
   if (source->through)
     clear_gradients(plan, source);
-  if (reduce)
-    memset(plan->scratch.weight_gradients, 0, 2 * source->width * weights_ld(plan, node) * sizeof(float));
   if (node->form == CPU_DEPTHWISE || source->through)
     depthwise_turn(plan, source->through ? source : node);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
-    fetch_next(plan, node, first, count, rows, true);
-    conv_backward(plan, node, first, count, weights);
+    backend_cpu_fetch_next(plan, node, first, count, rows, true);
+    conv_backward(plan, node, first, count);
   }
-  if (reduce)
-    gather_halves(plan, node, source);
 }

@@ -5,6 +5,7 @@
    view.c     what ops on images read
    step.c     forward and backward through the plan
    conv.c     convolutions
+   reduce.c   factorised reductions
    pool.c     pools, and changes of layout
    norm.c     batch normalisation
    drop.c     dropout
@@ -83,7 +84,7 @@ struct cpu_segment {
 enum cpu_form {
   CPU_POINTWISE, /* as a dense layer, with a row for each pixel */
   CPU_DEPTHWISE, /* channel by channel */
-  CPU_PATCHES,   /* as a product of what lies under the taps; also a factorised reduction, as one of two taps */
+  CPU_PATCHES,   /* as a product of what lies under the taps */
   CPU_GROUPED    /* in groups of several channels: plain loops */
 };
 
@@ -93,8 +94,9 @@ struct cpu_node {
   const struct tutti_layer *layer;
   enum tutti_op op;                 /* as it is computed: dense for a convolution of one pixel */
   enum tutti_activation activation; /* after the op, in place */
-  size_t pixels;    /* an image is a table with a row for each pixel: [rows * pixels][ld]; 1 for tables */
-  size_t width, ld; /* channels of a pixel or features of a row, and the floats that they take */
+  size_t pixels;           /* an image is a table with a row for each pixel: [rows * pixels][ld]; 1 for tables */
+  size_t width, ld;        /* channels of a pixel or features of a row, and the floats that they take */
+  size_t inputs, input_ld; /* the same of what it reads: of all parts of a concatenation, of the widest input else */
   size_t edge_count;
   struct cpu_edge *edges;
   bool needs_gradient, masked; /* masked: the ReLU's derivative is taken by the last edge that writes the gradient */
@@ -190,19 +192,26 @@ void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, 
                       bool accumulate, float *out);
 /* The same where it lies, or in plan->scratch.view. */
 const float *backend_cpu_read(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count);
+/* All parts that a node reads side by side, [count * pixels][input_ld]; where it has but one, as it lies. */
+const float *backend_cpu_read_parts(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
+                                    size_t count);
 /* The gradient of a node's images where it lies, or in plan->scratch.gradient. */
 const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
                                        size_t count);
+
+/* Have what a convolution will read of the images behind [first, first + count) fetched while it works on these. */
+void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
+                            bool backward);
 
 /* Floats of a row of `width` numbers. */
 size_t backend_cpu_ld(size_t width);
 /* Floats of one period of a node's channels (channel_impl.h). */
 size_t backend_cpu_period(const struct cpu_node *node);
 /* Rows of the matrix that the patches of one output pixel are multiplied by, and the floats that they take. */
-size_t backend_cpu_patch(const struct cpu_node *node, const struct cpu_node *source);
-size_t backend_cpu_patch_ld(const struct cpu_node *node, const struct cpu_node *source);
+size_t backend_cpu_patch(const struct cpu_node *node);
+size_t backend_cpu_patch_ld(const struct cpu_node *node);
 /* Rows of an output image whose patches are made at once. */
-size_t backend_cpu_patch_rows(const struct cpu_node *node, const struct cpu_node *source);
+size_t backend_cpu_patch_rows(const struct cpu_node *node);
 /* The head, and the node whose values it reads first. */
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
 
@@ -223,29 +232,37 @@ void backend_cpu_backward(struct cpu_plan *plan, size_t rows);
 void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, const struct cpu_draws *draws);
 void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows);
 
-/* A product's gradients: that of the weights [inputs][ldw] is stored, or added; that of the inputs, as far as wanted. */
-struct cpu_product {
-  size_t rows, inputs, units, ldw;
-  size_t weight_columns; /* the units, in whole vectors of the gradient */
-  const float *x;        /* [rows][ldx] */
-  size_t ldx;
-  const float *gradient; /* [rows][ldg] */
-  size_t ldg;
-  const float *weights;
-  float *weight_gradient, *to; /* to: [rows][ldx], or NULL */
-  const float *mask;           /* [rows][ldx], or NULL */
-  bool mask_sum;               /* it is for what is added alone */
-  size_t columns;              /* of `to` that are written: the inputs, to a multiple of 8 */
-  bool accumulate, accumulate_weights;
+/* The gradient of a product's weights, [inputs][ldw]. */
+struct cpu_weight_product {
+  size_t rows, inputs, ldx, ldg, ldw;
+  size_t columns;            /* the units, in whole vectors of the gradient */
+  const float *x, *gradient; /* [rows][ldx], [rows][ldg] */
+  float *to;
+  bool accumulate;
   struct cpu_ahead *ahead; /* or NULL */
 };
-void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_product *product);
+void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *product);
+/* The gradient of its inputs; some times over, with the same weights. */
+struct cpu_input_product {
+  size_t rows, inputs, units, ldg, ldw, ldt, ldm;
+  const float *gradient, *weights; /* [rows][ldg], [inputs][ldw] */
+  float *to;                       /* [rows][ldt] */
+  const float *mask;               /* [rows][ldm], or NULL */
+  bool mask_sum;                   /* it is for what is added alone */
+  size_t columns;                  /* of `to` that are written: the inputs, to a multiple of 8 */
+  bool accumulate;
+  size_t more, gradient_next, to_next, mask_next; /* products after the first, and floats from one to the next */
+  struct cpu_ahead *ahead;                        /* or NULL */
+};
+void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
 /* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */
 size_t backend_cpu_columns(const struct cpu_node *node);
 
-/* Convolutions' part of both (conv.c), pools' (pool.c) and dropout's (drop.c). */
+/* Convolutions' part of both (conv.c), factorised reductions' (reduce.c), pools' (pool.c) and dropout's (drop.c). */
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
 void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
+void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
+void backend_cpu_reduce_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 void backend_cpu_flatten(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows);

@@ -18,6 +18,10 @@ enum { GEMM_ROWS_4 = 6, GEMM_ROWS_2 = 12, GEMM_ROWS_1 = 12 };
 enum { GEMM_ROWS_4 = 3, GEMM_ROWS_2 = 6, GEMM_ROWS_1 = 12 };
 #endif
 
+CPU_INLINE vec gemm_mask(const struct cpu_gemm *g, size_t row, size_t column, const size_t lanes, vec x) {
+  return v_masked(v_greater(v_load_lanes(g->mask + row * g->ldm + column, lanes), v_zero()), x);
+}
+
 /* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` say how A is walked: one of them is 1. */
 CPU_INLINE void gemm_tile(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,
                           size_t column) {
@@ -58,13 +62,13 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const size_t lanes, co
       size_t at = (size_t)r * ldc + (size_t)v * CPU_LANES;
       vec x = sum[r][v];
       if (g->mask && g->mask_sum)
-        x = v_masked(v_greater(v_load_lanes(g->mask + (size_t)row * ldc + column + at, lanes), v_zero()), x);
+        x = gemm_mask(g, row + (size_t)r, column + (size_t)v * CPU_LANES, lanes, x);
       if (g->accumulate)
         x = x + v_load_lanes(c + at, lanes);
       if (g->relu)
         x = v_max(v_zero(), x);
       if (g->mask && !g->mask_sum)
-        x = v_masked(v_greater(v_load_lanes(g->mask + (size_t)row * ldc + column + at, lanes), v_zero()), x);
+        x = gemm_mask(g, row + (size_t)r, column + (size_t)v * CPU_LANES, lanes, x);
       v_store_lanes(c + at, x, lanes);
     }
   }
@@ -195,7 +199,7 @@ static void gemm_block(const struct cpu_gemm *g) {
 }
 
 /* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A pass by. */
-static void gemm(const struct cpu_gemm *g) {
+static void gemm_one(const struct cpu_gemm *g) {
   struct cpu_gemm block = *g;
   for (size_t done = 0; done == 0 || done < g->k; done += CPU_GEMM_DEPTH) {
     bool last = g->k - done <= CPU_GEMM_DEPTH;
@@ -207,6 +211,16 @@ static void gemm(const struct cpu_gemm *g) {
     block.relu = g->relu && last;
     block.mask = last || g->mask_sum ? g->mask : NULL;
     gemm_block(&block);
+  }
+}
+
+static void gemm(const struct cpu_gemm *g) {
+  struct cpu_gemm one = *g;
+  for (size_t i = 0; i <= g->more; i++) {
+    gemm_one(&one);
+    one.a += g->a_next;
+    one.c += g->c_next;
+    one.mask = g->mask ? one.mask + g->mask_next : NULL;
   }
 }
 

@@ -17,7 +17,7 @@ enum { CPU_GEMM_DEPTH = 256 };
 
 struct cpu_ahead;
 
-/* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it. */
+/* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it; some times over with one B. */
 struct cpu_gemm {
   size_t m, n, k; /* n: a multiple of 8 */
   const float *a; /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
@@ -26,10 +26,13 @@ struct cpu_gemm {
   size_t ldb;
   float *c; /* [m][ldc] */
   size_t ldc;
-  const float *bias;     /* [n], the sum's first term; or NULL */
-  const float *mask;     /* [m][ldc]: C is zeroed where this is not positive; or NULL */
+  const float *bias; /* [n], the sum's first term; or NULL */
+  const float *mask; /* [m][ldm]: C is zeroed where this is not positive; or NULL */
+  size_t ldm;
   bool accumulate, relu; /* add to C; C = max(0, C) */
   bool mask_sum;         /* the mask is for the sum alone, not for what it is added to */
+  size_t more;           /* products after the first; their A, C and masks lie these floats behind the one before */
+  size_t a_next, c_next, mask_next;
   struct cpu_ahead *ahead;
 };
 
@@ -86,11 +89,12 @@ struct cpu_affine {
 };
 
 /* What will be read soon, and is fetched into the second-level cache a few lines at a time while kernels compute. */
+enum { CPU_STREAMS = 16 };
 struct cpu_ahead {
   struct {
     const char *at;
     size_t lines; /* of 64 bytes */
-  } streams[6];
+  } streams[CPU_STREAMS];
   size_t count;
 };
 
@@ -157,6 +161,9 @@ struct cpu_kernels {
   /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g and
      g (x - mean); the gradient of batch norm's input. NaN stays NaN. */
   void (*affine)(const struct cpu_affine *f, size_t size, const float *x, bool accumulate, float *y);
+  /* y[pixels][ldy] = f(x[pixels][ldx]), `width` channels of each, a multiple of 8. */
+  void (*place)(const struct cpu_affine *f, size_t pixels, size_t width, const float *x, size_t ldx, float *y,
+                size_t ldy);
   void (*moments)(size_t size, size_t period, const float *x, const float *shift, float *sums, float *squares);
   void (*norm_moments)(size_t size, size_t period, const float *g, const float *x, const float *mean, float *sums,
                        float *products);

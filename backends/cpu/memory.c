@@ -76,32 +76,29 @@ static void fix_node(struct memory_builder *b, struct cpu_node *node) {
 static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const struct cpu_node *node) {
   struct cpu_scratch_sizes s = {0};
   const struct cpu_window *w = &node->window;
-  bool conv = node->op == TUTTI_OP_CONV2D || node->op == TUTTI_OP_FACTORISED_REDUCE;
+  bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
   if (node->edge_count == 0)
     return s;
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   size_t images = backend_cpu_block(plan, node), units = node->width < CPU_GEMM_DEPTH ? node->width : CPU_GEMM_DEPTH;
-  for (size_t e = 0; e < node->edge_count; e++) {
-    const struct cpu_node *read = &plan->nodes[node->edges[e].source];
-    s.view = larger(s.view, images * read->pixels * read->ld);
-  }
+  s.view = images * node->input_ld * (reduce ? 2 * node->pixels : source->pixels);
   s.gradient = node->norm == CPU_NONE ? 0 : images * node->pixels * node->ld;
   s.across = source->through ? images * source->pixels * source->ld : 0;
-  if (node->op == TUTTI_OP_DENSE || (conv && node->form == CPU_POINTWISE))
-    s.transposed = units * backend_cpu_ld(source->width);
+  if (reduce || node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE))
+    s.transposed = units * backend_cpu_ld(node->inputs);
+  s.weights = reduce ? 2 * node->inputs * backend_cpu_ld(node->width) : 0;
   if (w->ld == 0)
     return s;
   size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
   s.padded = w->padded_height * w->padded_width * w->ld;
   s.padded_gradient = larger(s.padded, (w->in_height + span_y) * (w->in_width + span_x) * w->ld);
-  if (!conv)
+  if (node->op != TUTTI_OP_CONV2D)
     return s;
   s.weights = node->tap_count * backend_cpu_ld(node->width);
   if (node->form == CPU_PATCHES) {
-    size_t ld = backend_cpu_patch_ld(node, source);
-    s.patches = backend_cpu_patch_rows(node, source) * w->out_width * ld + 16;
+    size_t ld = backend_cpu_patch_ld(node);
+    s.patches = backend_cpu_patch_rows(node) * w->out_width * ld + 16;
     s.transposed = units * ld;
-    s.weights = backend_cpu_patch(node, source) * backend_cpu_ld(node->width);
   }
   s.row = backend_cpu_ld(node->width);
   return s;

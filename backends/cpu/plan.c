@@ -1,8 +1,9 @@
 /* plan.c - turns a network into nodes, once; a step then walks over them and allocates nothing (memory.c).
 
    Layers that move no numbers (identity, flatten, detach) vanish; an activation that alone reads its input works in
-   place on it. On images, ReLU in front of convolutions and batch norm happen as their readers read, and a depthwise
-   convolution in front of a pointwise one is made anew, some images at a time, when its values are needed. */
+   place on it. On images, ReLU in front of convolutions and batch norm happen as their readers read, a concatenation
+   that only products read is its parts, and a depthwise convolution in front of a pointwise one is made anew, some
+   images at a time, when its values are needed. */
 #include "cpu_impl.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@
 /* Where a layer's output is found. */
 struct plan_source {
   uint32_t node;
+  const struct tutti_layer *parts; /* a concatenation that vanished: `node` is the first of its parts; or NULL */
   bool detached, relu;
 };
 
@@ -47,15 +49,27 @@ static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *
 
 static bool plan_is_conv(enum tutti_op op) { return op == TUTTI_OP_CONV2D || op == TUTTI_OP_FACTORISED_REDUCE; }
 
-static bool plan_is_no_norm(enum tutti_op op) { return op != TUTTI_OP_BATCH_NORM; }
+typedef bool plan_reader(const struct plan_builder *b, size_t index);
 
-/* Are all that read a layer, be it through others that move no numbers, of these ops? */
-static bool plan_is_read_by(const struct plan_builder *b, size_t index, bool (*wanted)(enum tutti_op op)) {
+static enum tutti_op plan_op(const struct plan_builder *b, size_t index) {
+  return tutti_network_layer(b->plan->network, index)->op;
+}
+
+static bool plan_reads_relu(const struct plan_builder *b, size_t index) { return plan_is_conv(plan_op(b, index)); }
+
+static bool plan_reads_norm(const struct plan_builder *b, size_t index) {
+  return plan_op(b, index) != TUTTI_OP_BATCH_NORM;
+}
+
+static bool plan_flattens(const struct plan_builder *b, size_t index) { return plan_op(b, index) == TUTTI_OP_FLATTEN; }
+
+/* Are all that read a layer, be it through others that move no numbers, wanted? */
+static bool plan_is_read_by(const struct plan_builder *b, size_t index, plan_reader *wanted) {
   for (size_t i = index + 1; i < tutti_network_layers(b->plan->network); i++) {
     const struct tutti_layer *reader = tutti_network_layer(b->plan->network, i);
     bool moves_none = reader->op == TUTTI_OP_IDENTITY || reader->op == TUTTI_OP_DETACH;
     for (size_t e = 0; e < reader->input_count; e++)
-      if (reader->inputs[e] == index && !(moves_none ? plan_is_read_by(b, i, wanted) : wanted(reader->op)))
+      if (reader->inputs[e] == index && !(moves_none ? plan_is_read_by(b, i, wanted) : wanted(b, i)))
         return false;
   }
   return true;
@@ -64,7 +78,35 @@ static bool plan_is_read_by(const struct plan_builder *b, size_t index, bool (*w
 /* Is this a ReLU that convolutions of images take along? */
 static bool plan_is_viewed(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   return layer->op == TUTTI_OP_ACTIVATION && layer->attributes.activation == TUTTI_ACTIVATION_RELU &&
-         b->plan->nodes[b->sources[layer->inputs[0]].node].pixels > 1 && plan_is_read_by(b, index, plan_is_conv);
+         b->plan->nodes[b->sources[layer->inputs[0]].node].pixels > 1 && plan_is_read_by(b, index, plan_reads_relu);
+}
+
+/* Products gather what they read, and may do so from several places. */
+static bool plan_multiplies_parts(const struct plan_builder *b, size_t index) {
+  const struct tutti_layer *layer = tutti_network_layer(b->plan->network, index);
+  const struct tutti_attributes *a = &layer->attributes;
+  if (layer->op == TUTTI_OP_FACTORISED_REDUCE)
+    return true;
+  return layer->op == TUTTI_OP_CONV2D && a->groups * a->kernel_height * a->kernel_width * a->stride == 1;
+}
+
+static bool plan_reads_parts(const struct plan_builder *b, size_t index) {
+  const struct tutti_layer *layer = tutti_network_layer(b->plan->network, index);
+  if (layer->op == TUTTI_OP_ACTIVATION)
+    return layer->attributes.activation == TUTTI_ACTIVATION_RELU && plan_is_read_by(b, index, plan_multiplies_parts);
+  return layer->op == TUTTI_OP_GLOBAL_POOL || plan_multiplies_parts(b, index);
+}
+
+/* Does this concatenation vanish: do all of its readers read parts, which are of whole vectors? */
+static bool plan_is_parts(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
+  if (layer->op != TUTTI_OP_CONCAT || !plan_is_read_by(b, index, plan_reads_parts))
+    return false;
+  for (size_t e = 0; e < layer->input_count; e++) {
+    const struct cpu_node *part = &b->plan->nodes[b->sources[layer->inputs[e]].node];
+    if (part->pixels == 1 || part->width % 8 != 0)
+      return false;
+  }
+  return true;
 }
 
 /* May this activation work in place on its input? */
@@ -79,12 +121,10 @@ static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *l
 }
 
 /* An input that is only flattened is a table. */
-static bool plan_is_flatten(enum tutti_op op) { return op == TUTTI_OP_FLATTEN; }
-
 static bool plan_is_table(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   if (layer->shape.height == 1 && layer->shape.width == 1)
     return true;
-  return layer->op == TUTTI_OP_INPUT && plan_is_read_by(b, index, plan_is_flatten);
+  return layer->op == TUTTI_OP_INPUT && plan_is_read_by(b, index, plan_flattens);
 }
 
 /* --- windows --- */
@@ -100,29 +140,17 @@ static void plan_pad(size_t in, size_t out, size_t span, const struct tutti_attr
 static void plan_set_taps(struct cpu_plan *plan, struct cpu_node *node) {
   const struct cpu_window *w = &node->window;
   node->taps = plan->taps + plan->tap_count;
-  if (node->op == TUTTI_OP_FACTORISED_REDUCE) {
-    node->tap_count = 2;
-    node->taps[0] = 0;
-    node->taps[1] = (w->padded_width + 1) * w->ld;
-  } else {
-    for (size_t ky = 0; ky < w->kernel_height; ky++)
-      for (size_t kx = 0; kx < w->kernel_width; kx++)
-        node->taps[node->tap_count++] = (ky * w->padded_width + kx) * w->dilation * w->ld;
-  }
+  for (size_t ky = 0; ky < w->kernel_height; ky++)
+    for (size_t kx = 0; kx < w->kernel_width; kx++)
+      node->taps[node->tap_count++] = (ky * w->padded_width + kx) * w->dilation * w->ld;
   plan->tap_count += node->tap_count;
 }
 
 static void plan_add_window(struct cpu_plan *plan, struct cpu_node *node) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct tutti_attributes a = node->layer->attributes;
-  if (node->op == TUTTI_OP_FACTORISED_REDUCE) {
-    /* Its two convolutions are one with two taps, the second a pixel further down and right. */
-    a.kernel_height = a.kernel_width = a.stride = 2;
-    a.dilation = a.groups = 1;
-    a.padding = TUTTI_PADDING_VALID;
-  } else if (node->op != TUTTI_OP_CONV2D) {
+  if (node->op != TUTTI_OP_CONV2D)
     a.dilation = 1;
-  }
   struct cpu_window *w = &node->window;
   *w = (struct cpu_window){.in_height = (size_t)source->layer->shape.height,
                            .in_width = (size_t)source->layer->shape.width,
@@ -138,15 +166,34 @@ static void plan_add_window(struct cpu_plan *plan, struct cpu_node *node) {
   if (node->op == TUTTI_OP_MAX_POOL || node->op == TUTTI_OP_AVERAGE_POOL)
     return;
   bool pointwise = w->kernel_height * w->kernel_width * w->stride == 1;
-  if (a.groups == 1 && pointwise && node->op == TUTTI_OP_CONV2D && node->pixels == 1)
+  if (a.groups == 1 && pointwise && node->pixels == 1)
     node->op = TUTTI_OP_DENSE;
-  else if (a.groups == 1 && pointwise && node->op == TUTTI_OP_CONV2D)
+  else if (a.groups == 1 && pointwise)
     node->form = CPU_POINTWISE;
   else if (a.groups == 1)
     node->form = CPU_PATCHES;
   else
     node->form = (size_t)a.groups == source->width && node->width == source->width ? CPU_DEPTHWISE : CPU_GROUPED;
   plan_set_taps(plan, node);
+}
+
+/* An edge to each input, or to each of its parts. */
+static void plan_add_edges(struct plan_builder *b, struct cpu_node *node) {
+  node->edges = b->plan->edges + b->edges;
+  for (size_t i = 0; i < node->layer->input_count; i++) {
+    struct plan_source source = b->sources[node->layer->inputs[i]];
+    size_t parts = source.parts ? source.parts->input_count : 1, inputs = 0, ld = 0;
+    for (size_t p = 0; p < parts; p++) {
+      struct plan_source part = source.parts ? b->sources[source.parts->inputs[p]] : source;
+      node->edges[node->edge_count++] =
+          (struct cpu_edge){.source = part.node, .gradient = !part.detached && !source.detached, .relu = source.relu};
+      inputs += b->plan->nodes[part.node].width;
+      ld += b->plan->nodes[part.node].ld;
+    }
+    node->inputs = plan_larger(node->inputs, inputs);
+    node->input_ld = plan_larger(node->input_ld, ld);
+  }
+  b->edges += node->edge_count;
 }
 
 static void plan_add_node(struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
@@ -162,19 +209,11 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
   }
   node->ld = node->pixels == 1 ? backend_cpu_ld(node->width) : (node->width + 7) / 8 * 8;
   node->weight = node->bias = node->mean = node->variance = node->norm = node->shares = CPU_NONE;
-  node->edges = plan->edges + b->edges;
-  node->edge_count = layer->input_count;
-  b->edges += layer->input_count;
-  for (size_t e = 0; e < layer->input_count; e++) {
-    struct plan_source source = b->sources[layer->inputs[e]];
-    node->edges[e].source = source.node;
-    node->edges[e].gradient = !source.detached;
-    node->edges[e].relu = source.relu;
-  }
-  node->lazy = layer->op == TUTTI_OP_BATCH_NORM && node->pixels > 1 && plan_is_read_by(b, index, plan_is_no_norm);
+  plan_add_edges(b, node);
+  node->lazy = layer->op == TUTTI_OP_BATCH_NORM && node->pixels > 1 && plan_is_read_by(b, index, plan_reads_norm);
   if (layer->op == TUTTI_OP_ACTIVATION)
     node->activation = layer->attributes.activation;
-  if (plan_is_conv(layer->op) || layer->op == TUTTI_OP_MAX_POOL || layer->op == TUTTI_OP_AVERAGE_POOL)
+  if (layer->op == TUTTI_OP_CONV2D || layer->op == TUTTI_OP_MAX_POOL || layer->op == TUTTI_OP_AVERAGE_POOL)
     plan_add_window(plan, node);
   b->sources[index] = (struct plan_source){.node = (uint32_t)plan->node_count};
   plan->node_count++;
@@ -196,6 +235,8 @@ static void plan_add_layers(struct plan_builder *b) {
     } else if (plan_is_viewed(b, layer, i)) {
       b->sources[i] = b->sources[layer->inputs[0]];
       b->sources[i].relu = true;
+    } else if (plan_is_parts(b, layer, i)) {
+      b->sources[i] = (struct plan_source){.node = b->sources[layer->inputs[0]].node, .parts = layer};
     } else if (plan_fuses(b, layer)) {
       b->sources[i] = b->sources[layer->inputs[0]];
       b->plan->nodes[b->sources[i].node].activation = layer->attributes.activation;
@@ -235,7 +276,7 @@ static void plan_add_weights(struct cpu_plan *plan) {
     const struct tutti_attributes *a = &node->layer->attributes;
     bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
     if (node->op == TUTTI_OP_DENSE || node->op == TUTTI_OP_CONV2D || reduce) {
-      size_t inputs = plan->nodes[node->edges[0].source].width;
+      size_t inputs = node->inputs;
       if (node->op == TUTTI_OP_CONV2D)
         inputs = inputs / (size_t)a->groups * node->tap_count;
       node->segment = plan->segment_count;
@@ -271,7 +312,7 @@ static void plan_join(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
     const struct cpu_node *reader = &plan->nodes[node->reader];
-    bool alone = plan_is_conv(node->op) && node->pixels > 1 && node->reader_count == 1 &&
+    bool alone = plan_is_conv(node->op) && node->pixels > 1 && node->reader_count == 1 && reader->edge_count == 1 &&
                  node->activation == TUTTI_ACTIVATION_LINEAR && !reader->edges[0].relu;
     node->through =
         alone && node->form == CPU_DEPTHWISE && reader->op == TUTTI_OP_CONV2D && reader->form == CPU_POINTWISE;
@@ -360,17 +401,13 @@ size_t backend_cpu_columns(const struct cpu_node *node) {
   return node->pixels > 1 ? node->ld : (node->width + 15) / 16 * 16;
 }
 
-size_t backend_cpu_patch(const struct cpu_node *node, const struct cpu_node *source) {
-  return node->tap_count * source->width;
-}
+size_t backend_cpu_patch(const struct cpu_node *node) { return node->tap_count * node->inputs; }
 
-size_t backend_cpu_patch_ld(const struct cpu_node *node, const struct cpu_node *source) {
-  return backend_cpu_ld(backend_cpu_patch(node, source));
-}
+size_t backend_cpu_patch_ld(const struct cpu_node *node) { return backend_cpu_ld(backend_cpu_patch(node)); }
 
-size_t backend_cpu_patch_rows(const struct cpu_node *node, const struct cpu_node *source) {
+size_t backend_cpu_patch_rows(const struct cpu_node *node) {
   enum { FLOATS = 1 << 15 }; /* that stay in the second-level cache with all else */
-  size_t rows = FLOATS / (node->window.out_width * backend_cpu_patch_ld(node, source));
+  size_t rows = FLOATS / (node->window.out_width * backend_cpu_patch_ld(node));
   return rows < 1 ? 1 : rows > node->window.out_height ? node->window.out_height : rows;
 }
 
@@ -380,13 +417,14 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   struct plan_builder b = {0};
   struct cpu_plan *plan = NULL;
   enum tutti_status status;
-  size_t layers = tutti_network_layers(network), edges = 0, taps = 0;
+  size_t layers = tutti_network_layers(network), edges = 0, taps = 0, parts = 1;
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(network, i);
     edges += layer->input_count;
+    if (layer->op == TUTTI_OP_CONCAT)
+      parts = plan_larger(parts, layer->input_count);
     if (layer->op == TUTTI_OP_CONV2D)
       taps += (size_t)layer->attributes.kernel_height * (size_t)layer->attributes.kernel_width;
-    taps += layer->op == TUTTI_OP_FACTORISED_REDUCE ? 2 : 0;
   }
   *made = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *plan, &plan));
@@ -396,7 +434,7 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   plan->rows = rows;
   plan->outputs = task->outputs;
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *plan->nodes, &plan->nodes));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, edges, sizeof *plan->edges, &plan->edges));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, edges * parts, sizeof *plan->edges, &plan->edges));
   TUTTI_TRY_OUT(context, tutti_alloc(context, taps, sizeof *plan->taps, &plan->taps));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 4 * layers, sizeof *plan->segments, &plan->segments));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.sources, &b.sources));

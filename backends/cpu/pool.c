@@ -14,22 +14,27 @@ static struct cpu_pad pool_pad(const struct cpu_plan *plan, const struct cpu_nod
 
 static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }
 
-/* Means over an image's pixels. */
-static void global_forward(struct cpu_plan *plan, const struct cpu_node *source, struct cpu_node *node, size_t rows) {
-  size_t columns = backend_cpu_columns(source);
-  for (size_t r = 0; r < rows; r++)
-    plan->kernels->column_sums(source->pixels, columns, backend_cpu_read(plan, &node->edges[0], r, 1), source->ld,
-                               node->value + r * node->ld);
-  plan->kernels->scale(rows * node->ld, 1 / (float)source->pixels, node->value);
+/* Means over an image's pixels, one part of the channels behind the other. */
+static void global_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  size_t pixels = plan->nodes[node->edges[0].source].pixels, at = 0;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
+    for (size_t r = 0; r < rows; r++)
+      plan->kernels->column_sums(pixels, backend_cpu_columns(source), backend_cpu_read(plan, &node->edges[e], r, 1),
+                                 source->ld, node->value + r * node->ld + at);
+    at += source->width;
+  }
+  plan->kernels->scale(rows * node->ld, 1 / (float)pixels, node->value);
 }
 
-static void global_backward(const struct cpu_edge *edge, const struct cpu_node *source, const struct cpu_node *node,
-                            size_t rows) {
+/* To one part, from its channels' gradients [rows][ld]. */
+static void global_backward(const struct cpu_edge *edge, const struct cpu_node *source, const float *gradient,
+                            size_t ld, size_t rows) {
   float share = 1 / (float)source->pixels;
   size_t columns = backend_cpu_columns(source);
   for (size_t r = 0; r < rows; r++)
     for (size_t p = 0; p < source->pixels; p++) {
-      const float *g = node->gradient + r * node->ld;
+      const float *g = gradient + r * ld;
       float *to = source->gradient + r * image_size(source) + p * source->ld;
       for (size_t c = 0; c < columns; c++)
         to[c] = (edge->first ? 0 : to[c]) + share * g[c];
@@ -39,7 +44,7 @@ static void global_backward(const struct cpu_edge *edge, const struct cpu_node *
 void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   if (node->op == TUTTI_OP_GLOBAL_POOL) {
-    global_forward(plan, source, node, rows);
+    global_forward(plan, node, rows);
     return;
   }
   struct cpu_affine view;
@@ -55,16 +60,22 @@ void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size
 }
 
 void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  if (node->op == TUTTI_OP_GLOBAL_POOL) {
+    const float *gradient = node->gradient;
+    for (size_t e = 0; e < node->edge_count; e++) {
+      const struct cpu_node *part = &plan->nodes[node->edges[e].source];
+      if (node->edges[e].gradient)
+        global_backward(&node->edges[e], part, gradient, node->ld, rows);
+      gradient += part->width;
+    }
+    return;
+  }
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   const struct cpu_window *w = &node->window;
-  if (node->op == TUTTI_OP_GLOBAL_POOL) {
-    global_backward(edge, source, node, rows);
-    return;
-  }
   struct cpu_affine view;
   struct cpu_pad pad = pool_pad(plan, node, &view);
-  for (size_t r = 0; r < rows; r++) {
+  for (size_t r = 0; edge->gradient && r < rows; r++) {
     size_t at = r * image_size(node), from = r * image_size(source);
     memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
     if (node->op == TUTTI_OP_MAX_POOL) {

@@ -101,8 +101,10 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
     backend_cpu_norm_forward(plan, node, rows, draws != NULL);
     break;
   case TUTTI_OP_CONV2D:
-  case TUTTI_OP_FACTORISED_REDUCE:
     backend_cpu_conv_forward(plan, node, rows, draws != NULL);
+    break;
+  case TUTTI_OP_FACTORISED_REDUCE:
+    backend_cpu_reduce_forward(plan, node, rows, draws != NULL);
     break;
   case TUTTI_OP_MAX_POOL:
   case TUTTI_OP_AVERAGE_POOL:
@@ -129,7 +131,7 @@ void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_dr
 
 /* The inputs' gradient as far as it comes from CPU_GEMM_DEPTH units: these columns of W, transposed while they are in
    cache, times the units' gradients. */
-static void product_inputs(struct cpu_plan *plan, const struct cpu_product *p, size_t unit) {
+static void product_of_units(struct cpu_plan *plan, const struct cpu_input_product *p, size_t unit) {
   bool last = p->units - unit <= CPU_GEMM_DEPTH;
   size_t units = last ? p->units - unit : CPU_GEMM_DEPTH, ld = backend_cpu_ld(p->inputs);
   plan->kernels->transpose(p->inputs, units, p->weights + unit, p->ldw, plan->scratch.transposed, ld);
@@ -142,51 +144,68 @@ static void product_inputs(struct cpu_plan *plan, const struct cpu_product *p, s
                              .b = plan->scratch.transposed,
                              .ldb = ld,
                              .c = p->to,
-                             .ldc = p->ldx,
+                             .ldc = p->ldt,
                              .mask = last || p->mask_sum ? p->mask : NULL,
+                             .ldm = p->ldm,
                              .mask_sum = p->mask_sum,
                              .accumulate = p->accumulate || unit > 0,
+                             .more = p->more,
+                             .a_next = p->gradient_next,
+                             .c_next = p->to_next,
+                             .mask_next = p->mask_next,
                              .ahead = p->ahead};
   plan->kernels->gemm(&product);
 }
 
-void backend_cpu_product_gradients(struct cpu_plan *plan, const struct cpu_product *p) {
+void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
+  for (size_t unit = 0; unit < p->units; unit += CPU_GEMM_DEPTH)
+    product_of_units(plan, p, unit);
+}
+
+void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *p) {
   struct cpu_gemm product = {.m = p->inputs,
-                             .n = p->weight_columns,
+                             .n = p->columns,
                              .k = p->rows,
                              .a = p->x,
                              .a_row = 1,
                              .a_column = p->ldx,
                              .b = p->gradient,
                              .ldb = p->ldg,
-                             .c = p->weight_gradient,
+                             .c = p->to,
                              .ldc = p->ldw,
-                             .accumulate = p->accumulate_weights,
+                             .accumulate = p->accumulate,
                              .ahead = p->ahead};
   plan->kernels->gemm(&product);
-  for (size_t unit = 0; p->to && unit < p->units; unit += CPU_GEMM_DEPTH)
-    product_inputs(plan, p, unit);
 }
 
 static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
-  struct cpu_product product = {.rows = rows * node->pixels,
-                                .inputs = source->width,
-                                .units = node->width,
-                                .weight_columns = backend_cpu_columns(node),
-                                .ldw = plan->segments[node->segment].ld,
-                                .x = source->value,
-                                .ldx = source->ld,
-                                .gradient = node->gradient,
-                                .ldg = node->ld,
-                                .weights = plan->weights + node->weight,
-                                .weight_gradient = plan->gradients + node->weight,
-                                .to = edge->gradient ? source->gradient : NULL,
-                                .mask = edge->mask ? source->value : NULL,
-                                .columns = backend_cpu_columns(source),
-                                .accumulate = !edge->first};
-  backend_cpu_product_gradients(plan, &product);
+  struct cpu_weight_product weights = {.rows = rows * node->pixels,
+                                       .inputs = source->width,
+                                       .columns = backend_cpu_columns(node),
+                                       .x = source->value,
+                                       .ldx = source->ld,
+                                       .gradient = node->gradient,
+                                       .ldg = node->ld,
+                                       .to = plan->gradients + node->weight,
+                                       .ldw = plan->segments[node->segment].ld};
+  struct cpu_input_product inputs = {.rows = rows * node->pixels,
+                                     .inputs = source->width,
+                                     .units = node->width,
+                                     .gradient = node->gradient,
+                                     .ldg = node->ld,
+                                     .weights = plan->weights + node->weight,
+                                     .ldw = weights.ldw,
+                                     .to = source->gradient,
+                                     .ldt = source->ld,
+                                     .mask = edge->mask ? source->value : NULL,
+                                     .ldm = source->ld,
+                                     .columns = backend_cpu_columns(source),
+                                     .accumulate = !edge->first};
+  backend_cpu_product_weights(plan, &weights);
+  if (edge->gradient)
+    backend_cpu_product_inputs(plan, &inputs);
   if (node->bias != CPU_NONE)
     plan->kernels->column_sums(rows * node->pixels, backend_cpu_columns(node), node->gradient, node->ld,
                                plan->gradients + node->bias);
@@ -286,14 +305,15 @@ void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows)
     backend_cpu_norm_backward(plan, node, rows);
     break;
   case TUTTI_OP_CONV2D:
-  case TUTTI_OP_FACTORISED_REDUCE:
     backend_cpu_conv_backward(plan, node, rows);
+    break;
+  case TUTTI_OP_FACTORISED_REDUCE:
+    backend_cpu_reduce_backward(plan, node, rows);
     break;
   case TUTTI_OP_MAX_POOL:
   case TUTTI_OP_AVERAGE_POOL:
   case TUTTI_OP_GLOBAL_POOL:
-    if (edge->gradient)
-      backend_cpu_pool_backward(plan, node, rows);
+    backend_cpu_pool_backward(plan, node, rows);
     break;
   case TUTTI_OP_FLATTEN:
     if (edge->gradient)

@@ -14,7 +14,7 @@
     .softmax = softmax, .exponential = exponential, .mask = mask, .pad = pad, .crop = crop, .depthwise = depthwise,    \
     .depthwise_weights = depthwise_weights, .patches = patches, .unpatch = unpatch, .max_pool = max_pool,              \
     .max_pool_gradient = max_pool_gradient, .average_pool = average_pool,                                              \
-    .average_pool_gradient = average_pool_gradient, .affine = affine, .moments = moments,                              \
+    .average_pool_gradient = average_pool_gradient, .affine = affine, .moments = moments, .place = place,              \
     .norm_moments = norm_moments, .norm_gradient = norm_gradient,                                                      \
     .activate =                                                                                                        \
         {[TUTTI_ACTIVATION_LINEAR] = activate_linear,     [TUTTI_ACTIVATION_ELU] = activate_elu,                       \

@@ -5,11 +5,8 @@
 
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node) {
   enum { FLOATS = 1 << 14 }; /* that stay in the second-level cache together with all that is made of them */
-  size_t most = node->pixels * node->ld;
-  for (size_t e = 0; e < node->edge_count; e++) {
-    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
-    most = source->pixels * source->ld > most ? source->pixels * source->ld : most;
-  }
+  size_t most = node->pixels * node->ld, read = plan->nodes[node->edges[0].source].pixels * node->input_ld;
+  most = read > most ? read : most;
   size_t images = FLOATS / most;
   return images == 0 ? 1 : images > plan->rows ? plan->rows : images;
 }
@@ -54,6 +51,22 @@ const float *backend_cpu_read(const struct cpu_plan *plan, const struct cpu_edge
   return plan->scratch.view;
 }
 
+const float *backend_cpu_read_parts(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
+                                    size_t count) {
+  if (node->edge_count == 1)
+    return backend_cpu_read(plan, &node->edges[0], first, count);
+  float *out = plan->scratch.view;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
+    struct cpu_affine f;
+    (void)backend_cpu_view_of(plan, &node->edges[e], &f);
+    plan->kernels->place(&f, count * source->pixels, source->ld, source->value + first * source->pixels * source->ld,
+                         source->ld, out, node->input_ld);
+    out += source->ld;
+  }
+  return plan->scratch.view;
+}
+
 const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
                                        size_t count) {
   size_t size = node->pixels * node->ld, at = first * size;
@@ -64,4 +77,33 @@ const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct
   plan->kernels->norm_gradient(&slopes, count * size, norm->gradient + at, node->value + at, false,
                                plan->scratch.gradient);
   return plan->scratch.gradient;
+}
+
+/* Have what the next images need fetched while these are worked on. */
+static void view_fetch(struct cpu_plan *plan, const float *array, const struct cpu_node *node, size_t first,
+                       size_t count, size_t rows) {
+  struct cpu_ahead *ahead = &plan->scratch.ahead;
+  size_t next = first + count, images = rows - next < count ? rows - next : count, size = node->pixels * node->ld;
+  if (!array || images == 0 || ahead->count == CPU_STREAMS)
+    return;
+  ahead->streams[ahead->count].at = (const char *)(array + next * size);
+  ahead->streams[ahead->count++].lines = images * size / 16;
+}
+
+void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
+                            bool backward) {
+  plan->scratch.ahead.count = 0;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
+    if (source->through)
+      source = &plan->nodes[source->edges[0].source];
+    if (backward)
+      view_fetch(plan, source->gradient, source, first, count, rows);
+    view_fetch(plan, source->value, source, first, count, rows);
+  }
+  if (!backward)
+    return;
+  view_fetch(plan, node->norm == CPU_NONE ? NULL : node->value, node, first, count, rows);
+  view_fetch(plan, node->norm == CPU_NONE ? node->gradient : plan->nodes[node->norm].gradient, node, first, count,
+             rows);
 }

@@ -176,6 +176,88 @@ void check_network(const tutti_network *network, const struct tutti_task *task) 
   destroy_data(data);
 }
 
+/* --- training --- */
+
+/* A change of all weights, each array's as long as the others', with the signs of chance: what the gradient says that it
+   does to the loss, and what it does in the reference. */
+static void check_direction(struct reference *reference, const tutti_tensors *gradient, uint64_t seed) {
+  const double h = 1e-7;
+  double want = 0, got = 0, length = 0;
+  for (int side = 0; side < 2; side++) {
+    struct tutti_random random;
+    tutti_random_init(&random, seed, "signs", 0);
+    for (size_t t = 0; t < tutti_tensors_count(gradient); t++) {
+      const struct tutti_tensor *tensor = tutti_tensors_at(gradient, t);
+      const float *g = tensor->data;
+      struct reference_array *array = NULL;
+      double squares = 1e-30;
+      for (size_t a = 0; a < reference->array_count; a++)
+        if (strcmp(reference->arrays[a].name, tensor->name) == 0)
+          array = &reference->arrays[a];
+      assert_non_null(array);
+      for (size_t i = 0; i < array->count; i++)
+        squares += (double)g[i] * (double)g[i];
+      for (size_t i = 0; i < array->count; i++) {
+        double step = (tutti_random_below(&random, 2) ? 1 : -1) * (double)g[i] / sqrt(squares);
+        array->values[i] += (side ? -2 * h : h) * step;
+        got += side ? 0 : step * (double)g[i];
+      }
+      length += side ? 0 : sqrt(squares);
+    }
+    want += (side ? -1 : 1) * reference_loss(reference) / (2 * h);
+  }
+  if (!(fabs(got - want) < 1e-4 * length))
+    fail_msg("along a direction the loss falls by %.9g, not by %.9g; the gradients' lengths are %.9g", want, got,
+             length);
+}
+
+static void check_step(struct cpu_plan *plan, const tutti_network *network, const struct tutti_task *task,
+                       const struct data *data, double loss, uint64_t seed) {
+  tutti_tensors *weights, *gradient;
+  struct reference reference;
+  OK(backend_cpu_weights_write(context, plan, plan->weights, false, &weights));
+  OK(backend_cpu_weights_write(context, plan, plan->gradients, true, &gradient));
+  reference_create(&reference, network, task, weights);
+  reference.rows = task->train_rows;
+  reference.inputs = data->inputs_d;
+  reference.labels = data->labels;
+  assert_close(loss, reference_loss(&reference), 2e-6, 2e-6);
+  check_direction(&reference, gradient, seed);
+  reference_destroy(&reference);
+  tutti_tensors_destroy(weights);
+  tutti_tensors_destroy(gradient);
+}
+
+void check_training(const tutti_network *network, const struct tutti_task *task, size_t steps) {
+  struct data *data = make_data(task);
+  struct cpu_config config = {.optimiser = CPU_SGD, .learning_rate = 0.1, .momentum = 0.9};
+  size_t rows = task->train_rows;
+  uint32_t *order = calloc(rows, sizeof *order);
+  for (size_t r = 0; r < rows; r++)
+    order[r] = (uint32_t)r;
+  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+    struct cpu_plan *plan;
+    struct cpu_stepper *stepper;
+    struct cpu_draws draws = {.drop = true};
+    OK(backend_cpu_plan_create(context, backend_cpu_kernels((enum tutti_cpu)cpu), network, task, rows, true, &plan));
+    backend_cpu_weights_draw(plan, &config, 3);
+    backend_cpu_decays(plan, &config);
+    OK(backend_cpu_stepper_create(context, plan, &config, &stepper));
+    for (size_t s = 0; s < steps; s++, draws.step++) {
+      backend_cpu_gather(plan, data->split, rows, order, NULL, true);
+      backend_cpu_forward(plan, rows, &draws);
+      double loss = backend_cpu_loss(plan, rows, true);
+      backend_cpu_backward(plan, rows);
+      check_step(plan, network, task, data, loss, s);
+      backend_cpu_step(stepper, config.learning_rate);
+    }
+    backend_cpu_stepper_destroy(stepper);
+    backend_cpu_plan_destroy(plan);
+  }
+  free(order);
+  destroy_data(data);
+}
+
 /* --- networks --- */
 
 tutti_network *begin(const struct tutti_task *task) {

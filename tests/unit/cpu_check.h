@@ -19,6 +19,9 @@ struct cpu_config make_config(void);
 /* Check a whole network on task->train_rows random rows. */
 void check_network(const tutti_network *network, const struct tutti_task *task);
 
+/* Train it on them by SGD for some steps: at each, the loss and the gradient's product with a random direction. */
+void check_training(const tutti_network *network, const struct tutti_task *task, size_t steps);
+
 /* Build one: its input; dense layers; an op with the attributes of op_attributes; its head, then check it. */
 tutti_network *begin(const struct tutti_task *task);
 uint32_t dense(tutti_network *network, uint32_t input, int32_t units, enum tutti_activation activation);

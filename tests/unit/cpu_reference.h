@@ -5,7 +5,7 @@
 
 #include <tutti/plugin.h>
 
-enum { REFERENCE_LAYERS = 128, REFERENCE_ARRAYS = 256 };
+enum { REFERENCE_LAYERS = 256, REFERENCE_ARRAYS = 512 };
 
 /* A named array of weights, row-major. */
 struct reference_array {

@@ -19,10 +19,11 @@ static const struct tutti_task task = {.size = sizeof task,
                                        .train_rows = 3,
                                        .head = TUTTI_OP_HEAD_SOFTMAX};
 
-/* Check the network of a genotype; settings: "key", "value", ..., NULL. */
-static void check_genotype(const char *name, const char *const *settings, const char *json) {
-  struct tutti_host_facts facts = {.size = sizeof facts, .task = &task};
-  struct tutti_space_setup setup = {.size = sizeof setup, .task = &task};
+/* The network of a genotype; settings: "key", "value", ..., NULL. */
+static tutti_network *make_network(const char *name, const struct tutti_task *of, const char *const *settings,
+                                   const char *json) {
+  struct tutti_host_facts facts = {.size = sizeof facts, .task = of};
+  struct tutti_space_setup setup = {.size = sizeof setup, .task = of};
   tutti_host *host;
   tutti_space *space;
   tutti_genotype *genotype;
@@ -33,12 +34,17 @@ static void check_genotype(const char *name, const char *const *settings, const 
     OK(tutti_host_set(context, host, "space", settings[0], settings[1]));
   OK(tutti_space_create(context, host, "space", &setup, &space));
   OK(tutti_space_parse(context, space, json, &genotype));
-  OK(tutti_space_decode(context, genotype, &task, &network));
-  check_network(network, &task);
-  tutti_network_destroy(network);
+  OK(tutti_space_decode(context, genotype, of, &network));
   tutti_genotype_unref(genotype);
   tutti_space_destroy(space);
   tutti_host_destroy(host);
+  return network;
+}
+
+static void check_genotype(const char *name, const char *const *settings, const char *json) {
+  tutti_network *network = make_network(name, &task, settings, json);
+  check_network(network, &task);
+  tutti_network_destroy(network);
 }
 
 static void test_darts(void **state) {
@@ -48,6 +54,26 @@ static void test_darts(void **state) {
   (void)state;
   check_genotype("darts", settings, "\"darts-v2\"");
   check_genotype("darts", dropped, "\"darts-v1\"");
+}
+
+/* Images of 28 x 28, of 7 x 7 after two reductions, of channels that fill vectors, half ones, and parts of one. */
+static void test_darts_in_training(void **state) {
+  static const char *const channels[] = {"4", "8", "12", "16"};
+  static const char *const genotypes[] = {
+      "{\"normal\": [[\"sep_conv_3x3\", 0], [\"max_pool_3x3\", 1], [\"skip_connect\", 0], [\"dil_conv_5x5\", 2]], "
+      "\"reduction\": [[\"skip_connect\", 0], [\"sep_conv_5x5\", 1], [\"avg_pool_3x3\", 1], [\"dil_conv_3x3\", 2]]}",
+      "{\"normal\": [[\"sep_conv_5x5\", 1], [\"avg_pool_3x3\", 0], [\"dil_conv_3x3\", 2], [\"skip_connect\", 1]], "
+      "\"reduction\": [[\"max_pool_3x3\", 0], [\"dil_conv_5x5\", 1], [\"sep_conv_3x3\", 2], [\"skip_connect\", 1]]}"};
+  struct tutti_task images = task;
+  (void)state;
+  images.input = (struct tutti_shape){28, 28, 1};
+  images.train_rows = 2;
+  for (size_t c = 0; c < 4; c++) {
+    const char *const settings[] = {"cells", "3", "nodes", "2", "channels", channels[c], NULL};
+    tutti_network *network = make_network("darts", &images, settings, genotypes[c % 2]);
+    check_training(network, &images, 3);
+    tutti_network_destroy(network);
+  }
 }
 
 /* Nodes that read a state twice, and loose ends. */
@@ -78,6 +104,7 @@ static void test_nasbench201(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_darts),
+      cmocka_unit_test(test_darts_in_training),
       cmocka_unit_test(test_amoebanet),
       cmocka_unit_test(test_nasbench201),
   };

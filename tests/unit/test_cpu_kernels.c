@@ -33,10 +33,12 @@ static float *draw(size_t count, uint64_t seed) {
   return x;
 }
 
+/* One product, or three with one B whose C lie apart and whose masks lie close. */
 static void check_gemm(const struct cpu_kernels *k, size_t m, size_t n, size_t depth, bool by_columns, int mode) {
-  size_t lda = padded(by_columns ? m : depth), ldn = padded(n) + 16;
-  float *a = draw((by_columns ? depth : m) * lda, 1), *b = draw(depth * ldn, 2), *c = draw(m * ldn, 3);
-  float *before = draw(m * ldn, 3), *bias = draw(ldn, 4), *mask = draw(m * ldn, 5);
+  size_t lda = padded(by_columns ? m : depth), ldn = padded(n) + 16, ldm = padded(n), more = mode & 16 ? 2 : 0;
+  size_t a_size = (by_columns ? depth : m) * lda, c_next = (m + 1) * ldn;
+  float *a = draw((more + 1) * a_size, 1), *b = draw(depth * ldn, 2), *c = draw((more + 1) * c_next, 3);
+  float *before = draw((more + 1) * c_next, 3), *bias = draw(ldn, 4), *mask = draw((more + 1) * m * ldm, 5);
   struct cpu_gemm g = {.m = m,
                        .n = padded(n),
                        .k = depth,
@@ -46,25 +48,33 @@ static void check_gemm(const struct cpu_kernels *k, size_t m, size_t n, size_t d
                        .b = b,
                        .ldb = ldn,
                        .c = c,
-                       .ldc = ldn};
+                       .ldc = ldn,
+                       .ldm = ldm,
+                       .more = more,
+                       .a_next = a_size,
+                       .c_next = c_next,
+                       .mask_next = m * ldm};
   g.bias = mode & 1 ? bias : NULL;
   g.relu = mode & 2;
   g.mask = mode & 4 ? mask : NULL;
   g.accumulate = mode & 8;
   k->gemm(&g);
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < ldn; j++) {
-      double want = 0;
-      for (size_t q = 0; q < depth; q++)
-        want += (double)a[i * g.a_row + q * g.a_column] * (double)b[q * ldn + j];
-      want += g.bias ? (double)bias[j] : 0;
-      want += g.accumulate ? (double)before[i * ldn + j] : 0;
-      want = g.relu && want < 0 ? 0 : want;
-      want = g.mask && mask[i * ldn + j] <= 0 ? 0 : want;
-      if (j >= padded(n))
-        want = (double)before[i * ldn + j]; /* untouched */
-      assert_close((double)c[i * ldn + j], want, 1e-5, 3e-6 * sqrt((double)depth));
-    }
+  for (size_t one = 0, at = 0; one <= more; one++)
+    for (size_t i = 0; i <= m; i++)
+      for (size_t j = 0; j < ldn; j++, at++) {
+        double want = 0;
+        if (i == m || j >= padded(n)) {
+          assert_true(c[at] == before[at]); /* untouched */
+          continue;
+        }
+        for (size_t q = 0; q < depth; q++)
+          want += (double)a[one * a_size + i * g.a_row + q * g.a_column] * (double)b[q * ldn + j];
+        want += g.bias ? (double)bias[j] : 0;
+        want += g.accumulate ? (double)before[at] : 0;
+        want = g.relu && want < 0 ? 0 : want;
+        want = g.mask && mask[(one * m + i) * ldm + j] <= 0 ? 0 : want;
+        assert_close((double)c[at], want, 1e-5, 3e-6 * sqrt((double)depth));
+      }
   free(a), free(b), free(c), free(before), free(bias), free(mask);
 }
 
@@ -77,7 +87,7 @@ static void test_gemm(void **state) {
       for (size_t j = 0; j < SIZES; j++)
         for (size_t q = 0; q < SIZES; q += 2)
           for (int columns = 0; columns < 2; columns++)
-            check_gemm(k, sizes[i], sizes[j], sizes[q], columns, (int)(i * 5 + j * 3 + q) % 16);
+            check_gemm(k, sizes[i], sizes[j], sizes[q], columns, (int)(i * 5 + j * 3 + q) % 32);
     for (int mode = 0; mode < 16; mode++)
       check_gemm(k, 25, 130, 19, mode % 2, mode);
     check_gemm(k, 100, 64, 50, false, 0);

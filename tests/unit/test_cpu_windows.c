@@ -246,6 +246,19 @@ static void check_channels(const struct cpu_kernels *k) {
                  (double)before[i] + (double)gain[c] * (double)g[i] + (double)tilt[c] * apart + (double)offset[c], 1e-5,
                  1e-5);
   }
+  struct cpu_affine view = {.period = period, .scale = below(2) ? gain : NULL, .shift = offset, .relu = below(2)};
+  size_t apart_in = ld + 8 * below(3), apart_out = ld + 8 * below(3), most = pixels * (ld + 16);
+  float *wide = draw(most), *placed = draw(most), *kept = draw(most);
+  memcpy(kept, placed, most * sizeof *kept);
+  k->place(&view, pixels, ld, wide, apart_in, placed, apart_out);
+  for (size_t i = 0; i < most; i++) {
+    size_t p = i / apart_out, c = i % apart_out;
+    bool inside = p < pixels && c < ld;
+    double want = inside ? (double)wide[p * apart_in + c] : (double)kept[i];
+    want = inside && view.scale ? want * (double)gain[c] + (double)offset[c] : want;
+    assert_close((double)placed[i], inside && view.relu && want < 0 ? 0 : want, 1e-6, 1e-6);
+  }
+  free(wide), free(placed), free(kept);
   for (int gradients = 0; gradients < 2; gradients++) {
     if (gradients)
       k->norm_moments(size, period, g, x, mean, sums, squares);
