@@ -1,23 +1,56 @@
 /* task.c - how a network ends for a task. */
 #include <tutti/task.h>
 
+#include <stdio.h>
+
 size_t tutti_task_head_width(const struct tutti_task *task) {
   return task->head == TUTTI_OP_HEAD_GAUSSIAN || task->head == TUTTI_OP_HEAD_NOMU ? 2 * task->outputs : task->outputs;
 }
 
-enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network, uint32_t input,
-                                         const struct tutti_task *task) {
+static enum tutti_status check_head(tutti_context *context, const struct tutti_task *task) {
   if (task->kind == TUTTI_TASK_VALUE)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a task without data has no networks, and they have no head");
   if (task->head == TUTTI_OP_HEAD_NOMU)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "head-nomu has two inputs, from two networks; what trains NOMU adds it itself");
-  size_t width = tutti_task_head_width(task);
-  if (width > INT32_MAX)
+  if (tutti_task_head_width(task) > INT32_MAX)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu outputs are more than a network can have", task->outputs);
-  uint32_t output;
-  TUTTI_TRY(context, tutti_network_add_dense(context, network, "output", input, (int32_t)width, TUTTI_ACTIVATION_LINEAR,
-                                             &output));
-  TUTTI_TRY(context, tutti_network_add(context, network, task->head, "head", 1, &output, &task->head_attributes, NULL));
   return TUTTI_OK;
+}
+
+static enum tutti_status add_projection(tutti_context *context, tutti_network *network, const char *label,
+                                        uint32_t input, const struct tutti_task *task, uint32_t *output) {
+  return tutti_network_add_dense(context, network, label, input, (int32_t)tutti_task_head_width(task),
+                                 TUTTI_ACTIVATION_LINEAR, output);
+}
+
+static enum tutti_status add_mean(tutti_context *context, tutti_network *network, size_t count, const uint32_t *inputs,
+                                  const struct tutti_task *task, uint32_t *outputs, uint32_t *mean) {
+  for (size_t i = 0; i < count; i++) {
+    char label[32];
+    (void)snprintf(label, sizeof label, "output%zu", i + 1);
+    TUTTI_TRY(context, add_projection(context, network, label, inputs[i], task, &outputs[i]));
+  }
+  return tutti_network_add(context, network, TUTTI_OP_MEAN, "output", count, outputs, NULL, mean);
+}
+
+enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network, uint32_t input,
+                                         const struct tutti_task *task) {
+  uint32_t output;
+  TUTTI_TRY(context, check_head(context, task));
+  TUTTI_TRY(context, add_projection(context, network, "output", input, task, &output));
+  return tutti_network_add(context, network, task->head, "head", 1, &output, &task->head_attributes, NULL);
+}
+
+enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_network *network, size_t count,
+                                              const uint32_t *inputs, const struct tutti_task *task) {
+  uint32_t *outputs = NULL, mean = 0;
+  if (count == 1)
+    return tutti_network_add_head(context, network, inputs[0], task);
+  TUTTI_TRY(context, check_head(context, task));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *outputs, &outputs));
+  enum tutti_status status = add_mean(context, network, count, inputs, task, outputs, &mean);
+  tutti_free(outputs);
+  TUTTI_TRY(context, status);
+  return tutti_network_add(context, network, task->head, "head", 1, &mean, &task->head_attributes, NULL);
 }

@@ -19,7 +19,7 @@ struct tutti_space_ops {
   size_t size; /* sizeof(struct tutti_space_ops) */
 
   /* REQUIRED. Build the network of a genotype for the task. MUST give the same network for the same genotype; MUST end it
-     with tutti_network_add_head. The caller owns *network. */
+     with tutti_network_add_head or tutti_network_add_mean_head. The caller owns *network. */
   enum tutti_status (*decode)(void *self, tutti_context *context, const tutti_genotype *genotype,
                               const struct tutti_task *task, tutti_network **network);
 

@@ -29,6 +29,10 @@ TUTTI_API size_t tutti_task_head_width(const struct tutti_task *task);
 /* End a network as the task asks: a dense projection "output" from layer `input`, then the head. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network,
                                                                    uint32_t input, const struct tutti_task *task);
+/* Likewise from `count` >= 1 layers: the head reads the mean of their projections "output1", "output2", ... */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_network *network,
+                                                                        size_t count, const uint32_t *inputs,
+                                                                        const struct tutti_task *task);
 
 TUTTI_END_DECLS
 #endif

@@ -346,6 +346,38 @@ static void l2_is_set_by_label(void **state) {
   tutti_network_destroy(network);
 }
 
+/* Layers of different widths are projected each by itself; the head reads the mean. */
+static void a_head_reads_the_mean_of_several_layers(void **state) {
+  (void)state;
+  struct tutti_task task = {.size = sizeof task,
+                            .kind = TUTTI_TASK_CLASSIFICATION,
+                            .outputs = 3,
+                            .head = TUTTI_OP_HEAD_SOFTMAX,
+                            .head_attributes = tutti_attributes_default()};
+  tutti_network *network = network_with_input(1, 1, 4);
+  uint32_t layers[2] = {0};
+  assert_int_equal(tutti_network_add_dense(context, network, NULL, 0, 7, TUTTI_ACTIVATION_LINEAR, &layers[1]),
+                   TUTTI_OK);
+  assert_int_equal(tutti_network_add_mean_head(context, network, 2, layers, &task), TUTTI_OK);
+  assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
+  assert_int_equal(tutti_network_layers(network), 6);
+  assert_string_equal(tutti_network_layer(network, 2)->label, "output1");
+  assert_int_equal(tutti_network_layer(network, 2)->parameters, 4 * 3 + 3);
+  assert_int_equal(tutti_network_layer(network, 3)->parameters, 7 * 3 + 3);
+  assert_int_equal(tutti_network_layer(network, 4)->op, TUTTI_OP_MEAN);
+  assert_string_equal(tutti_network_layer(network, 4)->label, "output");
+  assert_int_equal(tutti_network_layer(network, 5)->op, TUTTI_OP_HEAD_SOFTMAX);
+  tutti_network_destroy(network);
+  network = network_with_input(1, 1, 4);
+  assert_int_equal(tutti_network_add_mean_head(context, network, 1, layers, &task), TUTTI_OK);
+  assert_string_equal(tutti_network_layer(network, 1)->label, "output");
+  tutti_network_destroy(network);
+  struct tutti_task value = {.size = sizeof value, .kind = TUTTI_TASK_VALUE};
+  network = network_with_input(1, 1, 4);
+  assert_int_equal(tutti_network_add_mean_head(context, network, 2, layers, &value), TUTTI_ERROR_USAGE);
+  tutti_network_destroy(network);
+}
+
 /* --- JSON --- */
 
 /* A network that has every op but the other heads, and attributes that are not the defaults. */
@@ -581,6 +613,7 @@ int main(void) {
       cmocka_unit_test(check_finds_what_leads_nowhere),
       cmocka_unit_test(heads_follow_the_task),
       cmocka_unit_test(l2_is_set_by_label),
+      cmocka_unit_test(a_head_reads_the_mean_of_several_layers),
       cmocka_unit_test(json_and_copies_are_the_same_to_the_byte),
       cmocka_unit_test(canonical_json_of_a_small_network),
       cmocka_unit_test(wrong_json_is_refused),
