@@ -28,6 +28,7 @@ EXTRA_DIST += %D%/golden/metrics.json
 EXTRA_DIST += %D%/golden/nasbench201_cells.json
 EXTRA_DIST += %D%/golden/nomu_functions.json
 EXTRA_DIST += %D%/golden/nomu_loss.json
+EXTRA_DIST += %D%/golden/otmann.json
 EXTRA_DIST += %D%/golden/sobol.json
 
 check_PROGRAMS += %D%/cli/json-value
@@ -200,3 +201,5 @@ tests_bench_train_mlp_SOURCES = %D%/bench/train-mlp.c %D%/bench/bench.c %D%/benc
 tests_bench_train_mlp_LDADD = libbackendcpu.la $(LDADD)
 EXTRA_DIST += %D%/bench/train_darts_torch.py
 EXTRA_DIST += %D%/bench/train_mlp_torch.py
+unit_tests += %D%/unit/test_otmann
+tests_unit_test_otmann_LDADD = liblayergraph.la libcells.la $(LDADD)

@@ -1,0 +1,39 @@
+/* space layer-graph-mlp: multi-layer perceptrons as graphs of layers. Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
+   Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT).
+
+   A graph space: layers with a label (which activation) and units, joined by edges; decision layers ("linear" in regression,
+   "softmax" in classification) lead to the output. Searches start from ten chains, and nine modifiers lead on from there. Distances
+   are OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of both networks' masses.
+
+   Deviations: path lengths also count by kind of layer, as the published program has it and the paper's main text does not
+   (path_groups = all). Others are named in the files of layer-graph/. */
+#include "layer-graph/space.h"
+
+static const struct tutti_param space_layer_graph_mlp_params[] = {LAYER_GRAPH_PARAMS};
+
+static const struct layer_graph_family family_mlp = {
+    .labels = LABELS_RECTIFIER | LABELS_SIGMOID,
+    .kind_count = 3,
+    .kinds = {LABELS_ALL, LABELS_RECTIFIER, LABELS_SIGMOID},
+    .pool = &pool_mlp,
+};
+
+static enum tutti_status space_layer_graph_mlp_create(tutti_context *context, const void *config, const void *setup,
+                                                      void **self) {
+  return layer_graph_create(context, &family_mlp, config, ((const struct tutti_space_setup *)setup)->task, self);
+}
+
+static const struct tutti_descriptor space_layer_graph_mlp_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, "layer-graph-mlp"),
+    .version = "1.0",
+    .summary = "multi-layer perceptrons as graphs of layers, with OTMANN distances",
+    .source =
+        "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(space_layer_graph_mlp_params, struct layer_graph_config),
+    .create = space_layer_graph_mlp_create,
+    .destroy = layer_graph_destroy,
+    .ops = &layer_graph_ops,
+};
+
+TUTTI_PLUGIN(space_layer_graph_mlp_descriptor)

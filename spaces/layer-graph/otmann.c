@@ -1,0 +1,136 @@
+/* otmann.c - the distance of two profiles.
+
+   The paper's program transports the masses of one network's layers to the other's, at a cost per unit of the mismatch of labels
+   plus a weight times the mean difference of path lengths; what is not matched costs 1 on either side. Layers of different roles
+   never match (their mismatch is infinite), so the program falls apart into one for each role, which are solved one by one: for the
+   first structural weight from the start, for each next from the optimum of the last. */
+#include "otmann.h"
+
+#include <math.h>
+
+double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum label b) {
+  const struct label_facts *first = &label_facts[a], *second = &label_facts[b];
+  if (a == b)
+    return 0;
+  if (first->role != second->role)
+    return INFINITY;
+  switch (first->role) {
+  case ROLE_HIDDEN:
+    return label_in(a, LABELS_SIGMOID) == label_in(b, LABELS_SIGMOID) ? 0.1 : 0.25;
+  case ROLE_POOL:
+    return rules->pool_mismatch;
+  case ROLE_CONV: {
+    double kernels = rules->conv_mismatch * sqrt(fabs((double)(first->kernel - second->kernel)) / 2);
+    return first->residual == second->residual ? kernels : 0.9 * kernels + 0.1;
+  }
+  default:
+    return INFINITY;
+  }
+}
+
+void otmann_init(struct otmann *otmann, const struct otmann_rules *rules) {
+  otmann->rules = *rules;
+  for (int a = 0; a < LABEL_COUNT; a++)
+    for (int b = 0; b < LABEL_COUNT; b++)
+      otmann->mismatch[a][b] = otmann_mismatch(rules, (enum label)a, (enum label)b);
+}
+
+/* The layers of one role in both networks. */
+struct block {
+  const struct otmann_profile *a, *b;
+  int a_begin, b_begin;
+};
+
+/* Mean difference of path lengths, and mismatch of labels, of all pairs. */
+static void fill_costs(struct otmann *otmann, const struct block *block) {
+  int rows = otmann->transport.rows, columns = otmann->transport.columns;
+  size_t paths = otmann->rules.group_count * OTMANN_PATHS;
+  for (int i = 0; i < rows; i++) {
+    double *restrict structure = otmann->structure_costs[i];
+    const double *mismatch = otmann->mismatch[block->a->labels[block->a_begin + i]];
+    for (int j = 0; j < columns; j++) {
+      structure[j] = 0;
+      otmann->label_costs[i][j] = mismatch[block->b->labels[block->b_begin + j]];
+    }
+    for (size_t k = 0; k < paths; k++) {
+      double length = block->a->lengths[k][block->a_begin + i];
+      const double *others = &block->b->lengths[k][block->b_begin];
+      for (int j = 0; j < columns; j++)
+        structure[j] += fabs(length - others[j]);
+    }
+    for (int j = 0; j < columns; j++)
+      structure[j] /= (double)paths;
+  }
+}
+
+static double cost_of(const struct otmann *otmann, double weight, int row, int column) {
+  return otmann->label_costs[row][column] + weight * otmann->structure_costs[row][column];
+}
+
+static void solve(struct otmann *otmann, double weight) {
+  struct transport *transport = &otmann->transport;
+  for (int i = 0; i < transport->rows; i++)
+    for (int j = 0; j < transport->columns; j++)
+      transport->costs[i][j] = cost_of(otmann, weight, i, j);
+  transport_solve(transport);
+}
+
+/* What the optimum costs, by its arcs that carry anything. */
+static double optimum(const struct otmann *otmann, double weight) {
+  const struct transport *transport = &otmann->transport;
+  int rows = transport->rows, ground = rows + transport->columns;
+  double sum = 0;
+  for (int node = 0; node < ground; node++) {
+    int other = transport->parent[node];
+    if (transport->flow[node] > 0)
+      sum += transport->flow[node] * (other == ground ? 1
+                                                      : cost_of(otmann, weight, node < rows ? node : other,
+                                                                (node < rows ? other : node) - rows));
+  }
+  return sum;
+}
+
+static double sum_of(int count, const double *values) {
+  double sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += values[i];
+  return sum;
+}
+
+/* Add the distance of one role's layers, for each structural weight. */
+static void add_role(struct otmann *otmann, const struct block *block, double *out) {
+  struct transport *transport = &otmann->transport;
+  const double *supplies = &block->a->masses[block->a_begin], *demands = &block->b->masses[block->b_begin];
+  size_t count = otmann->rules.structure_count;
+  if (transport->rows == 0 || transport->columns == 0) {
+    double unmatched = sum_of(transport->rows, supplies) + sum_of(transport->columns, demands);
+    for (size_t k = 0; k < count; k++)
+      out[k] += unmatched;
+    return;
+  }
+  for (int i = 0; i < transport->rows; i++)
+    transport->supplies[i] = supplies[i];
+  for (int j = 0; j < transport->columns; j++)
+    transport->demands[j] = demands[j];
+  fill_costs(otmann, block);
+  transport_begin(transport);
+  for (size_t k = 0; k < count; k++) {
+    solve(otmann, otmann->rules.structures[k]);
+    out[k] += optimum(otmann, otmann->rules.structures[k]);
+  }
+}
+
+void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
+                     double *out) {
+  size_t count = otmann->rules.structure_count;
+  for (size_t k = 0; k < count; k++)
+    out[k] = 0;
+  for (int role = 0; role <= ROLE_OUTPUT; role++) {
+    struct block block = {a, b, a->roles[role], b->roles[role]};
+    otmann->transport.rows = a->roles[role + 1] - block.a_begin;
+    otmann->transport.columns = b->roles[role + 1] - block.b_begin;
+    add_role(otmann, &block, out);
+  }
+  for (size_t k = 0; k < count; k++)
+    out[count + k] = out[k] / (a->total + b->total);
+}

@@ -1,0 +1,62 @@
+/* otmann.h - OTMANN, the distance of layer graphs by optimal transport: how dear it is to match the layers of one, by mass, with
+   those of another. Source: Kandasamy et al., NeurIPS 2018, Section 3. */
+#ifndef LAYER_GRAPH_OTMANN_H
+#define LAYER_GRAPH_OTMANN_H
+
+#include "graph.h"
+#include "transport.h"
+
+enum {
+  OTMANN_STRUCTURES_MOST = 8, /* structural weights */
+  OTMANN_GROUPS_MOST = 4,
+  OTMANN_PATHS = 6 /* shortest, longest, random walk, each from ip and to op */
+};
+
+struct otmann_rules {
+  double fc_mass;       /* mass of a fully connected layer, relative to other layers */
+  double pool_mismatch; /* of maximum and average pools */
+  double conv_mismatch; /* of kernels that differ by 2 */
+  size_t group_count;   /* groups of layers whose path lengths count */
+  uint32_t groups[OTMANN_GROUPS_MOST];
+  size_t structure_count;
+  double structures[OTMANN_STRUCTURES_MOST]; /* weights of differences in path lengths, ascending */
+};
+
+/* What distances need to know of a graph, computed once. Layers stand here by role, so that those that may match another's are
+   neighbours: position p is layer layers[p]; those of role r are roles[r] to roles[r + 1] - 1. */
+struct otmann_profile {
+  int count;
+  int layers[GRAPH_LAYERS_MOST];
+  enum label labels[GRAPH_LAYERS_MOST];
+  int roles[ROLE_OUTPUT + 2];
+  double masses[GRAPH_LAYERS_MOST];
+  double total;
+  double lengths[][GRAPH_LAYERS_MOST]; /* [groups * OTMANN_PATHS] */
+};
+
+/* Masses of the layers of a sorted graph; masses[count]. */
+void otmann_masses(const struct otmann_rules *rules, const struct graph *graph, double *masses);
+/* Path lengths of each layer of a sorted graph: lengths[OTMANN_PATHS][count], in the order ip shortest, longest, random walk, op
+   likewise. A hop counts 1 if its layer is in `group`. */
+void otmann_path_lengths(const struct graph *graph, uint32_t group, double (*lengths)[GRAPH_LAYERS_MOST]);
+/* Mismatch of two labels of one role, in [0, 1]. */
+double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum label b);
+
+/* Profile of a sorted graph; free with tutti_free. */
+TUTTI_NODISCARD enum tutti_status otmann_profile_create(tutti_context *context, const struct otmann_rules *rules,
+                                                        const struct graph *graph, struct otmann_profile **profile);
+
+/* What a pair is computed in, for pairs without allocation. */
+struct otmann {
+  struct otmann_rules rules;
+  double mismatch[LABEL_COUNT][LABEL_COUNT];
+  struct transport transport;
+  double label_costs[TRANSPORT_SIDE][TRANSPORT_STRIDE], structure_costs[TRANSPORT_SIDE][TRANSPORT_STRIDE];
+};
+
+void otmann_init(struct otmann *otmann, const struct otmann_rules *rules);
+/* d of each structural weight, then d / (total + total) of each; out[2 * structures]. */
+void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
+                     double *out);
+
+#endif

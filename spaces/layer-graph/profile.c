@@ -1,0 +1,98 @@
+/* profile.c - what OTMANN needs to know of a graph: masses of layers, and lengths of the paths that they lie on. */
+#include "otmann.h"
+
+#include <math.h>
+
+/* --- masses ------------------------------------------------------------------------------------------------------ */
+
+/* Incoming channels times units; of a pool, incoming channels. 0 for ip, op and decision layers. */
+static double processing_mass(const struct otmann_rules *rules, const struct layer *layer, double incoming) {
+  switch (label_role(layer->label)) {
+  case ROLE_HIDDEN:
+  case ROLE_CONV:
+    return incoming * layer->units;
+  case ROLE_FC:
+    return incoming * layer->units * rules->fc_mass;
+  case ROLE_POOL:
+    return incoming;
+  default:
+    return 0;
+  }
+}
+
+void otmann_masses(const struct otmann_rules *rules, const struct graph *graph, double *masses) {
+  double in[GRAPH_LAYERS_MOST], out[GRAPH_LAYERS_MOST], sum = 0;
+  graph_channels(graph, in, out);
+  for (int i = 0; i < graph->count; i++)
+    sum += masses[i] = processing_mass(rules, &graph->layers[i], in[i]);
+  double end = fmax(0.1 * sum, 100);
+  uint64_t decisions = graph_with_role(graph, ROLE_DECISION);
+  double share = end / bits_count(decisions);
+  masses[0] = masses[graph->count - 1] = end;
+  while (decisions)
+    masses[bits_take(&decisions)] = share;
+}
+
+/* --- paths ------------------------------------------------------------------------------------------------------- */
+
+/* From one end along `before` (parents or children), layers in the order first, first + step, ...: the layer's own hop and the
+   shortest, longest and mean length of what is before it. The end itself has 0. */
+static void measure_paths(const struct graph *graph, uint32_t group, bool from_ip,
+                          double (*lengths)[GRAPH_LAYERS_MOST]) {
+  int last = graph->count - 1;
+  for (int k = 0; k <= last; k++) {
+    int i = from_ip ? k : last - k;
+    uint64_t before = from_ip ? graph->layers[i].parents : graph->layers[i].children;
+    double own = label_in(graph->layers[i].label, group) ? 1 : 0;
+    double shortest = INFINITY, longest = 0, sum = 0;
+    for (uint64_t rest = before; rest;) {
+      int other = bits_take(&rest);
+      shortest = fmin(shortest, lengths[0][other]);
+      longest = fmax(longest, lengths[1][other]);
+      sum += lengths[2][other];
+    }
+    lengths[0][i] = before ? own + shortest : 0;
+    lengths[1][i] = before ? own + longest : 0;
+    lengths[2][i] = before ? own + sum / bits_count(before) : 0;
+  }
+}
+
+void otmann_path_lengths(const struct graph *graph, uint32_t group, double (*lengths)[GRAPH_LAYERS_MOST]) {
+  measure_paths(graph, group, true, lengths);
+  measure_paths(graph, group, false, lengths + OTMANN_PATHS / 2);
+}
+
+/* --- profile ----------------------------------------------------------------------------------------------------- */
+
+static void sort_by_role(const struct graph *graph, struct otmann_profile *profile) {
+  for (int role = 0; role <= ROLE_OUTPUT; role++) {
+    profile->roles[role] = profile->count;
+    for (uint64_t rest = graph_with_role(graph, (enum role)role); rest;) {
+      int layer = bits_take(&rest);
+      profile->layers[profile->count] = layer;
+      profile->labels[profile->count++] = graph->layers[layer].label;
+    }
+  }
+  profile->roles[ROLE_OUTPUT + 1] = profile->count;
+}
+
+enum tutti_status otmann_profile_create(tutti_context *context, const struct otmann_rules *rules,
+                                        const struct graph *graph, struct otmann_profile **out) {
+  struct otmann_profile *profile;
+  double values[OTMANN_PATHS][GRAPH_LAYERS_MOST];
+  TUTTI_TRY(context,
+            tutti_alloc(context, 1, sizeof *profile + rules->group_count * OTMANN_PATHS * sizeof profile->lengths[0],
+                        &profile));
+  sort_by_role(graph, profile);
+  otmann_masses(rules, graph, values[0]);
+  for (int p = 0; p < profile->count; p++)
+    profile->total += profile->masses[p] = values[0][profile->layers[p]];
+  for (size_t g = 0; g < rules->group_count; g++) {
+    otmann_path_lengths(graph, rules->groups[g], values);
+    for (int k = 0; k < OTMANN_PATHS; k++)
+      for (int p = 0; p < profile->count; p++)
+        profile->lengths[g * OTMANN_PATHS + (size_t)k][p] = values[k][profile->layers[p]];
+  }
+  *out = profile;
+  return TUTTI_OK;
+}

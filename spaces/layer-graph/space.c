@@ -1,0 +1,243 @@
+/* space.c - instances of the spaces of layer graphs, and the operations of a graph space. */
+#include "space.h"
+
+#include "decode.h"
+#include "graph_json.h"
+
+const char *const layer_graph_path_groups[] = {"all", "kinds", NULL};
+
+/* A genotype: a sorted graph and what distances need to know of it. */
+struct architecture {
+  struct graph graph;
+  struct otmann_profile *profile;
+};
+
+struct layer_graph {
+  const struct layer_graph_config *config;
+  struct graph_rules rules;
+  struct otmann otmann;
+  double weights[MODIFIER_COUNT];
+  size_t start_count; /* of the initial pool, what the rules allow */
+  struct {
+    const char *name;
+    char *json;
+    struct graph graph;
+  } starts[POOL_MOST];
+};
+
+/* --- instance ---------------------------------------------------------------------------------------------------- */
+
+void layer_graph_destroy(void *self) {
+  struct layer_graph *space = self;
+  for (size_t i = 0; i < space->start_count; i++)
+    tutti_free(space->starts[i].json);
+  tutti_free(space);
+}
+
+static enum tutti_status check_pair(tutti_context *context, const char *low_name, int64_t low, const char *high_name,
+                                    int64_t high) {
+  if (low <= high)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] %s: %lld is more than %s, %lld", low_name, (long long)low,
+                    high_name, (long long)high);
+}
+
+static double sum_of(size_t count, const double *values) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++)
+    sum += values[i];
+  return sum;
+}
+
+static enum tutti_status check_config(tutti_context *context, const struct layer_graph_config *config) {
+  TUTTI_TRY(context, check_pair(context, "min_layers", config->min_layers, "max_layers", config->max_layers));
+  TUTTI_TRY(context, check_pair(context, "min_units", config->min_units, "max_units", config->max_units));
+  if (!(sum_of(config->steps.count, config->steps.values) > 0))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] steps: expected at least one chance above 0");
+  if (config->structures.count == 0 || config->structures.count > OTMANN_STRUCTURES_MOST)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] structure: expected 1 to %d weights, found %zu",
+                      OTMANN_STRUCTURES_MOST, config->structures.count);
+  return TUTTI_OK;
+}
+
+/* Modifiers that make more than chains have no chance among chains. */
+static enum tutti_status set_weights(tutti_context *context, struct layer_graph *space) {
+  for (int i = 0; i < MODIFIER_COUNT; i++)
+    space->weights[i] = space->config->weights[i];
+  if (space->rules.chains)
+    space->weights[MODIFIER_BRANCH] = space->weights[MODIFIER_SKIP] = 0;
+  if (!(sum_of(MODIFIER_COUNT, space->weights) > 0))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] weight_...: no modifier has a weight above 0");
+  return TUTTI_OK;
+}
+
+static struct graph_rules rules_of(const struct layer_graph_family *family, const struct layer_graph_config *config,
+                                   const struct tutti_task *task) {
+  /* Without data, as where distances are looked at, either sort of network may come. */
+  uint32_t decisions = task->kind == TUTTI_TASK_REGRESSION       ? 1u << LABEL_LINEAR
+                       : task->kind == TUTTI_TASK_CLASSIFICATION ? 1u << LABEL_SOFTMAX
+                                                                 : LABELS_DECISION;
+  return (struct graph_rules){.labels = family->labels | LABELS_ENDS | decisions,
+                              .chains = config->chains,
+                              .layers_least = config->min_layers,
+                              .layers_most = config->max_layers,
+                              .inputs_most = config->max_inputs,
+                              .outputs_most = config->max_outputs,
+                              .edges_most = config->max_edges,
+                              .units_least = config->min_units,
+                              .units_most = config->max_units};
+}
+
+static void set_distances(struct layer_graph *space, const struct layer_graph_family *family) {
+  const struct layer_graph_config *config = space->config;
+  struct otmann_rules rules = {.fc_mass = config->fc_mass,
+                               .pool_mismatch = config->pool_mismatch,
+                               .conv_mismatch = config->conv_mismatch,
+                               .group_count = config->path_groups == LAYER_GRAPH_GROUPS_ALL ? 1 : family->kind_count,
+                               .structure_count = config->structures.count};
+  for (size_t i = 0; i < rules.group_count; i++)
+    rules.groups[i] = family->kinds[i];
+  for (size_t i = 0; i < rules.structure_count; i++)
+    rules.structures[i] = config->structures.values[i];
+  otmann_init(&space->otmann, &rules);
+}
+
+static enum tutti_status list_starts(tutti_context *context, struct layer_graph *space, const struct graph_pool *pool) {
+  enum label decision = label_in(LABEL_LINEAR, space->rules.labels) ? LABEL_LINEAR : LABEL_SOFTMAX;
+  for (size_t i = 0; i < pool->count; i++) {
+    struct graph *graph = &space->starts[space->start_count].graph;
+    pool->build(i, decision, graph);
+    if (!graph_settle(&space->rules, graph))
+      continue;
+    TUTTI_TRY(context, graph_to_json(context, graph, &space->starts[space->start_count].json));
+    space->starts[space->start_count++].name = pool->names[i];
+  }
+  if (space->start_count == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[space] min_layers to max_units: no graph of the initial pool is within these limits");
+  return TUTTI_OK;
+}
+
+enum tutti_status layer_graph_create(tutti_context *context, const struct layer_graph_family *family,
+                                     const struct layer_graph_config *config, const struct tutti_task *task,
+                                     void **self) {
+  enum tutti_status status = TUTTI_OK;
+  struct layer_graph *space;
+  TUTTI_TRY(context, check_config(context, config));
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *space, &space));
+  space->config = config;
+  space->rules = rules_of(family, config, task);
+  set_distances(space, family);
+  TUTTI_TRY_OUT(context, set_weights(context, space));
+  TUTTI_TRY_OUT(context, list_starts(context, space, family->pool));
+  *self = space;
+  return TUTTI_OK;
+out:
+  layer_graph_destroy(space);
+  return status;
+}
+
+/* --- genotypes --------------------------------------------------------------------------------------------------- */
+
+static void free_architecture(void *self, void *graph) {
+  struct architecture *architecture = graph;
+  (void)self;
+  tutti_free(architecture->profile);
+  tutti_free(architecture);
+}
+
+static enum tutti_status make_architecture(tutti_context *context, const struct layer_graph *space,
+                                           const struct graph *graph, void **out) {
+  struct architecture *architecture;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *architecture, &architecture));
+  architecture->graph = *graph;
+  enum tutti_status status = otmann_profile_create(context, &space->otmann.rules, graph, &architecture->profile);
+  if (status != TUTTI_OK) {
+    tutti_free(architecture);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  *out = architecture;
+  return TUTTI_OK;
+}
+
+static enum tutti_status sample(void *self, tutti_context *context, struct tutti_random *random, void **out) {
+  const struct layer_graph *space = self;
+  struct graph graph = space->starts[tutti_random_below(random, space->start_count)].graph;
+  uint64_t steps = tutti_random_below(random, (uint64_t)space->config->sample_steps + 1);
+  while (steps-- > 0)
+    (void)modifier_step(&space->rules, space->weights, random, &graph);
+  return make_architecture(context, space, &graph, out);
+}
+
+/* Steps that lead back where they began are taken again; where no step leads anywhere, the graph itself comes out. */
+static enum tutti_status mutate(void *self, tutti_context *context, struct tutti_random *random, const void *from,
+                                void **out) {
+  enum { ATTEMPTS = 100 };
+  const struct layer_graph *space = self;
+  const struct architecture *parent = from;
+  struct graph graph = parent->graph;
+  for (int attempt = 0; attempt < ATTEMPTS && graph_equal(&graph, &parent->graph); attempt++) {
+    size_t steps = 1 + modifier_draw(random, space->config->steps.count, space->config->steps.values);
+    while (steps-- > 0)
+      (void)modifier_step(&space->rules, space->weights, random, &graph);
+  }
+  return make_architecture(context, space, &graph, out);
+}
+
+static enum tutti_status print(void *self, tutti_context *context, const void *graph, char **json) {
+  (void)self;
+  return graph_to_json(context, &((const struct architecture *)graph)->graph, json);
+}
+
+static enum tutti_status parse(void *self, tutti_context *context, const char *json, void **out) {
+  const struct layer_graph *space = self;
+  struct graph graph;
+  TUTTI_TRY(context, graph_from_json(context, &space->rules, json, &graph));
+  return make_architecture(context, space, &graph, out);
+}
+
+static bool known(void *self, size_t index, const char **name, const char **json) {
+  const struct layer_graph *space = self;
+  if (index >= space->start_count)
+    return false;
+  *name = space->starts[index].name;
+  *json = space->starts[index].json;
+  return true;
+}
+
+static enum tutti_status decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+                                const struct tutti_task *task, tutti_network **network) {
+  const struct architecture *architecture = tutti_genotype_graph(genotype);
+  (void)self;
+  return graph_decode(context, &architecture->graph, task, network);
+}
+
+/* --- distances --------------------------------------------------------------------------------------------------- */
+
+static size_t measures(void *self) { return 2 * ((const struct layer_graph *)self)->otmann.rules.structure_count; }
+
+static enum tutti_status distances(void *self, tutti_context *context, const tutti_genotype *from, size_t count,
+                                   const tutti_genotype *const *to, double *out) {
+  struct layer_graph *space = self;
+  const struct architecture *one = tutti_genotype_graph(from);
+  size_t width = measures(self);
+  (void)context;
+  for (size_t i = 0; i < count; i++) {
+    const struct architecture *other = tutti_genotype_graph(to[i]);
+    otmann_distance(&space->otmann, one->profile, other->profile, out + i * width);
+  }
+  return TUTTI_OK;
+}
+
+const struct tutti_space_ops layer_graph_ops = {
+    .size = sizeof layer_graph_ops,
+    .decode = decode,
+    .graph_sample = sample,
+    .graph_mutate = mutate,
+    .graph_print = print,
+    .graph_parse = parse,
+    .graph_free = free_architecture,
+    .known = known,
+    .measures = measures,
+    .distances = distances,
+};

@@ -1,0 +1,100 @@
+/* space.h - what the spaces of layer graphs have in common: parameters, instances, and the operations of a graph space. */
+#ifndef LAYER_GRAPH_SPACE_H
+#define LAYER_GRAPH_SPACE_H
+
+#include "modifiers.h"
+#include "otmann.h"
+#include "pools.h"
+
+enum { LAYER_GRAPH_GROUPS_ALL, LAYER_GRAPH_GROUPS_KINDS };
+
+struct layer_graph_config {
+  int64_t min_layers, max_layers, max_inputs, max_outputs, max_edges, min_units, max_units;
+  bool chains;
+  int64_t sample_steps;
+  struct tutti_reals steps;
+  double weights[MODIFIER_COUNT];
+  struct tutti_reals structures;
+  int path_groups;
+  /* Convolutional networks. */
+  double fc_mass, pool_mismatch, conv_mismatch;
+};
+
+extern const char *const layer_graph_path_groups[];
+
+#define LAYER_GRAPH_FIELD(name) offsetof(struct layer_graph_config, name)
+#define LAYER_GRAPH_WEIGHT(text, modifier, share, what)                                                                \
+  {                                                                                                                    \
+    .name = "weight_" text, .type = TUTTI_PARAM_REAL,                                                                  \
+    .offset = offsetof(struct layer_graph_config, weights) + (modifier) * sizeof(double), .preset = (share), .min = 0, \
+    .max = TUTTI_NO_LIMIT, .doc = what                                                                                 \
+  }
+#define LAYER_GRAPH_LIMIT(text, field, value, least, most, what)                                                       \
+  {                                                                                                                    \
+    .name = text, .type = TUTTI_PARAM_INTEGER, .offset = LAYER_GRAPH_FIELD(field), .preset = value, .min = (least),    \
+    .max = (most), .doc = what                                                                                         \
+  }
+
+/* The parameters that both spaces have. */
+#define LAYER_GRAPH_PARAMS                                                                                             \
+  LAYER_GRAPH_LIMIT("min_layers", min_layers, "5", 3, GRAPH_LAYERS_MOST, "Fewest layers, ip and op included."),        \
+      LAYER_GRAPH_LIMIT("max_layers", max_layers, "60", 3, GRAPH_LAYERS_MOST, "Most layers, ip and op included."),     \
+      LAYER_GRAPH_LIMIT("max_inputs", max_inputs, "5", 1, GRAPH_LAYERS_MOST, "Most edges into a layer."),              \
+      LAYER_GRAPH_LIMIT("max_outputs", max_outputs, "55", 1, GRAPH_LAYERS_MOST, "Most edges out of a layer."),         \
+      LAYER_GRAPH_LIMIT("max_edges", max_edges, "200", 2, GRAPH_LAYERS_MOST *GRAPH_LAYERS_MOST,                        \
+                        "Most edges of a graph."),                                                                     \
+      LAYER_GRAPH_LIMIT("min_units", min_units, "8", 1, 65536, "Fewest units of a layer."),                            \
+      LAYER_GRAPH_LIMIT("max_units", max_units, "1024", 1, 65536, "Most units of a layer."),                           \
+      {.name = "chains",                                                                                               \
+       .type = TUTTI_PARAM_BOOL,                                                                                       \
+       .offset = LAYER_GRAPH_FIELD(chains),                                                                            \
+       .preset = "no",                                                                                                 \
+       .doc = "Feed-forward chains only: no branches, no skipping (the paper's baseline TreeBO)."},                    \
+      LAYER_GRAPH_LIMIT("sample_steps", sample_steps, "10", 0, 1000,                                                   \
+                        "A random graph is one of the initial pool after 0 to so many steps of modification."),        \
+      {.name = "steps",                                                                                                \
+       .type = TUTTI_PARAM_REALS,                                                                                      \
+       .offset = LAYER_GRAPH_FIELD(steps),                                                                             \
+       .preset = "0.5 0.25 0.125 0.075 0.05",                                                                          \
+       .min = 0,                                                                                                       \
+       .max = TUTTI_NO_LIMIT,                                                                                          \
+       .doc = "Relative chances that a mutation takes 1, 2, ... steps, one modifier each."},                           \
+      LAYER_GRAPH_WEIGHT("increase", MODIFIER_INCREASE, "0.1", "Relative chance to enlarge one layer by 1/8."),        \
+      LAYER_GRAPH_WEIGHT("decrease", MODIFIER_DECREASE, "0.1", "Relative chance to shrink one layer by 1/8."),         \
+      LAYER_GRAPH_WEIGHT("increase_many", MODIFIER_INCREASE_MANY, "0.1",                                               \
+                         "Relative chance to enlarge a half, quarter or eighth of the layers."),                       \
+      LAYER_GRAPH_WEIGHT("decrease_many", MODIFIER_DECREASE_MANY, "0.1",                                               \
+                         "Relative chance to shrink a half, quarter or eighth of the layers."),                        \
+      LAYER_GRAPH_WEIGHT("swap", MODIFIER_SWAP, "0.2", "Relative chance to change a layer's label."),                  \
+      LAYER_GRAPH_WEIGHT("wedge", MODIFIER_WEDGE, "0.1", "Relative chance to put a layer into an edge."),              \
+      LAYER_GRAPH_WEIGHT("remove", MODIFIER_REMOVE, "0.1", "Relative chance to remove a layer."),                      \
+      LAYER_GRAPH_WEIGHT("branch", MODIFIER_BRANCH, "0.2", "Relative chance to duplicate a path."),                    \
+      LAYER_GRAPH_WEIGHT("skip", MODIFIER_SKIP, "0.2", "Relative chance to add an edge past layers."),                 \
+      {.name = "structure",                                                                                            \
+       .type = TUTTI_PARAM_REALS,                                                                                      \
+       .offset = LAYER_GRAPH_FIELD(structures),                                                                        \
+       .preset = "0.1 0.25 0.61 1.5",                                                                                  \
+       .min = 0,                                                                                                       \
+       .max = TUTTI_NO_LIMIT,                                                                                          \
+       .doc = "Weights of differences in path lengths (nu); each gives a distance d and a d / mass, in that order."},  \
+  {                                                                                                                    \
+    .name = "path_groups", .type = TUTTI_PARAM_CHOICE, .offset = LAYER_GRAPH_FIELD(path_groups), .preset = "kinds",    \
+    .choices = layer_graph_path_groups,                                                                                \
+    .doc = "Path lengths count all layers, or also each kind of layer by itself (the published program)."              \
+  }
+
+/* What makes one of the spaces. */
+struct layer_graph_family {
+  uint32_t labels;   /* without decision layers */
+  size_t kind_count; /* groups for path_groups = kinds, all layers first */
+  uint32_t kinds[OTMANN_GROUPS_MOST];
+  const struct graph_pool *pool;
+};
+
+TUTTI_NODISCARD enum tutti_status layer_graph_create(tutti_context *context, const struct layer_graph_family *family,
+                                                     const struct layer_graph_config *config,
+                                                     const struct tutti_task *task, void **self);
+void layer_graph_destroy(void *self);
+extern const struct tutti_space_ops layer_graph_ops;
+
+#endif

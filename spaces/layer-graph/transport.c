@@ -1,0 +1,231 @@
+/* transport.c - partial optimal transport by the network simplex method.
+
+   Nodes are rows, columns and the ground; arcs go from rows to columns, from rows to the ground and from the ground to columns. So
+   the arc between a node of the tree and its parent goes up from a row and down to a column, and its cost is never stored.
+
+   All sums are exact: supplies and demands are rounded to a grid on which their total has 52 bits, costs to multiples of 2^-43, so
+   that prices and flows, sums of such numbers, need no rounding. Ties are then ties, degenerate pivots are seen as such, and
+   bases stay strongly feasible (an arc without flow goes up: from a row) by Cunningham's rule for the arc that leaves: "A network
+   simplex method", Mathematical Programming 11, 1976. No basis comes twice; the method ends whatever enters. What rounding costs
+   in cost is below 1e-13 per unit of mass.
+
+   What enters is the best arc of a row, rows in turn: a row costs one pass over contiguous numbers. */
+#include "transport.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+static bool is_row(const struct transport *transport, int node) { return node < transport->rows; }
+
+static int ground_of(const struct transport *transport) { return transport->rows + transport->columns; }
+
+/* --- the tree ---------------------------------------------------------------------------------------------------- */
+
+static void link_child(struct transport *transport, int parent, int node) {
+  int first = transport->first_child[parent];
+  transport->parent[node] = (int16_t)parent;
+  transport->next[node] = (int16_t)first;
+  transport->previous[node] = -1;
+  if (first >= 0)
+    transport->previous[first] = (int16_t)node;
+  transport->first_child[parent] = (int16_t)node;
+}
+
+static void unlink_child(struct transport *transport, int node) {
+  int next = transport->next[node], previous = transport->previous[node];
+  if (previous >= 0)
+    transport->next[previous] = (int16_t)next;
+  else
+    transport->first_child[transport->parent[node]] = (int16_t)next;
+  if (next >= 0)
+    transport->previous[next] = (int16_t)previous;
+}
+
+static double cost_between(const struct transport *transport, int row, int column) {
+  int ground = ground_of(transport);
+  return row == ground || column == ground ? 1 : transport->costs[row][column - transport->rows];
+}
+
+/* Price and depth of a node that hangs on its parent: on arcs of the tree, prices add up to costs. */
+static void price_node(struct transport *transport, int node) {
+  int parent = transport->parent[node], ground = ground_of(transport), rows = transport->rows;
+  transport->depth[node] = (int16_t)(transport->depth[parent] + 1);
+  if (is_row(transport, node))
+    transport->row_prices[node] =
+        cost_between(transport, node, parent) - (parent == ground ? 0 : transport->column_prices[parent - rows]);
+  else
+    transport->column_prices[node - rows] =
+        cost_between(transport, parent, node) - (parent == ground ? 0 : transport->row_prices[parent]);
+}
+
+/* Prices and depths of a node and all below it, parents first. */
+static void price_subtree(struct transport *transport, int top) {
+  int node = top, ground = ground_of(transport);
+  for (;;) {
+    if (node != ground)
+      price_node(transport, node);
+    if (transport->first_child[node] >= 0) {
+      node = transport->first_child[node];
+      continue;
+    }
+    while (node != top && transport->next[node] < 0)
+      node = transport->parent[node];
+    if (node == top)
+      return;
+    node = transport->next[node];
+  }
+}
+
+/* --- pivots ------------------------------------------------------------------------------------------------------ */
+
+static int find_apex(const struct transport *transport, int a, int b) {
+  while (a != b) {
+    if (transport->depth[a] >= transport->depth[b])
+      a = transport->parent[a];
+    else
+      b = transport->parent[b];
+  }
+  return a;
+}
+
+/* What a pivot does: the arc that enters, the cycle's apex, the arc that leaves, named by its lower node, and the flow that goes
+   round the cycle. */
+struct pivot {
+  int tail, head, apex, leaving;
+  bool above_head;
+  double flow;
+};
+
+/* Of the arcs that lose flow (rows' above the tail, columns' above the head) the one with the least leaves, of several the last
+   on the way from the apex down to the tail and from the head up. */
+static void find_leaving(const struct transport *transport, struct pivot *pivot) {
+  pivot->flow = INFINITY;
+  for (int node = pivot->tail; node != pivot->apex; node = transport->parent[node])
+    if (is_row(transport, node) && transport->flow[node] < pivot->flow) {
+      pivot->flow = transport->flow[node];
+      pivot->leaving = node;
+    }
+  for (int node = pivot->head; node != pivot->apex; node = transport->parent[node])
+    if (!is_row(transport, node) && transport->flow[node] <= pivot->flow) {
+      pivot->flow = transport->flow[node];
+      pivot->leaving = node;
+      pivot->above_head = true;
+    }
+}
+
+static void send_flow(struct transport *transport, const struct pivot *pivot) {
+  for (int node = pivot->tail; node != pivot->apex; node = transport->parent[node])
+    transport->flow[node] += is_row(transport, node) ? -pivot->flow : pivot->flow;
+  for (int node = pivot->head; node != pivot->apex; node = transport->parent[node])
+    transport->flow[node] += is_row(transport, node) ? pivot->flow : -pivot->flow;
+}
+
+/* Cut the tree at the leaving arc, turn what is below it round so that the entering arc's end is on top, and hang it there. */
+static void exchange(struct transport *transport, const struct pivot *pivot) {
+  int node = pivot->above_head ? pivot->head : pivot->tail, top = node;
+  int above = pivot->above_head ? pivot->tail : pivot->head;
+  double flow = pivot->flow;
+  for (bool last = false; !last;) {
+    int old_parent = transport->parent[node];
+    double old_flow = transport->flow[node];
+    last = node == pivot->leaving;
+    unlink_child(transport, node);
+    link_child(transport, above, node);
+    transport->flow[node] = flow;
+    above = node;
+    flow = old_flow;
+    node = old_parent;
+  }
+  price_subtree(transport, top);
+}
+
+static void enter(struct transport *transport, int row, int column) {
+  int ground = ground_of(transport);
+  struct pivot pivot = {.tail = row == transport->rows ? ground : row,
+                        .head = column == transport->columns ? ground : transport->rows + column};
+  pivot.apex = find_apex(transport, pivot.tail, pivot.head);
+  find_leaving(transport, &pivot);
+  send_flow(transport, &pivot);
+  exchange(transport, &pivot);
+}
+
+/* --- optimum ----------------------------------------------------------------------------------------------------- */
+
+/* Let the arc of a row enter that saves most; false when none saves anything. Columns go by fours up to the padding. */
+static bool improve_row(struct transport *transport, int row) {
+  const double *costs = transport->costs[row], *prices = transport->column_prices;
+  double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
+  int column = 0;
+  for (int base = 0; base <= transport->columns; base += 4)
+    for (int k = 0; k < 4; k++) {
+      double left = costs[base + k] - prices[base + k];
+      least[k] = left < least[k] ? left : least[k];
+    }
+  double best = fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
+  if (best >= transport->row_prices[row])
+    return false;
+  while (costs[column] - prices[column] > best)
+    column++;
+  enter(transport, row, column);
+  return true;
+}
+
+/* Multiples of the last bit of `large`, at least one. */
+static void round_masses(int count, double *masses, double large) {
+  double least = nextafter(large, INFINITY) - large;
+  for (int i = 0; i < count; i++)
+    masses[i] = fmax((masses[i] + large) - large, least);
+}
+
+void transport_begin(struct transport *transport) {
+  int rows = transport->rows, columns = transport->columns, ground = ground_of(transport), exponent;
+  double total = 0;
+  for (int i = 0; i < rows; i++)
+    total += transport->supplies[i];
+  for (int i = 0; i < columns; i++)
+    total += transport->demands[i];
+  (void)frexp(total, &exponent);
+  round_masses(rows, transport->supplies, ldexp(1.5, exponent));
+  round_masses(columns, transport->demands, ldexp(1.5, exponent));
+  transport->parent[ground] = -1;
+  transport->first_child[ground] = -1;
+  transport->depth[ground] = 0;
+  for (int node = 0; node < ground; node++) {
+    transport->first_child[node] = -1;
+    link_child(transport, ground, node);
+    transport->flow[node] = node < rows ? transport->supplies[node] : transport->demands[node - rows];
+  }
+}
+
+/* Round costs, clipped at 3, where the ground is cheaper, and add the ground and padding that is never chosen. */
+static void finish_costs(struct transport *transport) {
+  int rows = transport->rows, columns = transport->columns;
+  for (int row = 0; row <= rows; row++) {
+    double *costs = transport->costs[row];
+    for (int column = 0; column < columns; column++)
+      costs[column] = row == rows ? 1 : (fmin(costs[column], 3) + 768) - 768; /* 768 = 1.5 * 2^9: multiples of 2^-43 */
+    costs[columns] = 1;
+    for (int column = columns + 1; column % 4; column++)
+      costs[column] = INFINITY;
+  }
+  transport->row_prices[rows] = 0;
+  for (int column = columns; column == columns || column % 4; column++)
+    transport->column_prices[column] = 0;
+}
+
+void transport_solve(struct transport *transport) {
+  int row = 0;
+  finish_costs(transport);
+  price_subtree(transport, ground_of(transport));
+  for (int idle = 0; idle <= transport->rows;) {
+    idle = improve_row(transport, row) ? 0 : idle + 1;
+    row = row == transport->rows ? 0 : row + 1;
+  }
+}
+
+double transport_flow(const struct transport *transport, int row, int column) {
+  int node = transport->rows + column;
+  if (transport->parent[row] == node)
+    return transport->flow[row];
+  return transport->parent[node] == row ? transport->flow[node] : 0;
+}

@@ -1,0 +1,238 @@
+/* test_otmann.c - OTMANN against numbers of the published implementation: masses, path lengths, mismatches, distances; and its
+   properties on graphs that modifiers make. */
+#include "golden.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/tutti.h>
+
+#include "../../spaces/layer-graph/otmann.h"
+
+static tutti_context *context;
+static json_t *golden;
+
+static int begin(void **state) {
+  (void)state;
+  golden = golden_load("otmann");
+  return tutti_context_create(&context) != TUTTI_OK;
+}
+
+static int end(void **state) {
+  (void)state;
+  json_decref(golden);
+  tutti_context_destroy(context);
+  return 0;
+}
+
+static void must(enum tutti_status status) {
+  if (status != TUTTI_OK)
+    fail_msg("%s", tutti_error_message(context));
+}
+
+/* --- golden networks --------------------------------------------------------------------------------------------- */
+
+static const struct graph_rules wide = {.labels = LABELS_ALL,
+                                        .layers_least = 5,
+                                        .layers_most = 60,
+                                        .inputs_most = 5,
+                                        .outputs_most = 55,
+                                        .edges_most = 200,
+                                        .units_least = 8,
+                                        .units_most = 1024};
+
+static enum label label_of(const char *name) {
+  enum label label;
+  must(label_parse(context, LABELS_ALL, name, &label));
+  return label;
+}
+
+/* As it stands in the file, whose order is topological. */
+static struct graph read_graph(const json_t *network) {
+  struct graph graph = {.count = 0};
+  const json_t *layers = golden_get(network, "layers"), *edges = golden_get(network, "edges");
+  for (size_t i = 0; i < json_array_size(layers); i++) {
+    const json_t *layer = golden_at(layers, i), *stride = json_object_get(layer, "stride");
+    enum label label = label_of(golden_text_of(layer, "label"));
+    int32_t plain = label_role(label) == ROLE_CONV ? 1 : 0;
+    (void)graph_add_layer(&graph, label, (int32_t)json_integer_value(json_object_get(layer, "units")),
+                          stride ? (int32_t)json_integer_value(stride) : plain);
+  }
+  for (size_t i = 0; i < json_array_size(edges); i++) {
+    const json_t *edge = golden_at(edges, i);
+    graph_add_edge(&graph, (int)golden_number(golden_at(edge, 0)), (int)golden_number(golden_at(edge, 1)));
+  }
+  return graph;
+}
+
+static uint32_t group_of(const char *name) {
+  static const struct {
+    const char *name;
+    uint32_t labels;
+  } groups[] = {{"all", LABELS_ALL},    {"conv", LABELS_CONV},           {"pool", LABELS_POOL},
+                {"fc", 1u << LABEL_FC}, {"rectifier", LABELS_RECTIFIER}, {"sigmoid", LABELS_SIGMOID}};
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    if (strcmp(groups[i].name, name) == 0)
+      return groups[i].labels;
+  fail_msg("no group %s", name);
+  return 0;
+}
+
+static void for_each_network(void (*check)(const json_t *network)) {
+  const char *name;
+  json_t *set;
+  json_object_foreach(golden_get(golden, "sets"), name, set) {
+    const json_t *networks = golden_get(set, "networks");
+    for (size_t i = 0; i < json_array_size(networks); i++)
+      check(golden_at(networks, i));
+  }
+}
+
+static void check_masses(const json_t *network) {
+  static const double coefficients[] = {0.1, 1};
+  static const char *const keys[] = {"fc_coeff_0.1", "fc_coeff_1.0"};
+  struct graph graph = read_graph(network);
+  for (size_t k = 0; k < 2; k++) {
+    struct otmann_rules rules = {.fc_mass = coefficients[k]};
+    double masses[GRAPH_LAYERS_MOST], total = 0;
+    const json_t *expected = golden_get(golden_get(network, "masses"), keys[k]);
+    otmann_masses(&rules, &graph, masses);
+    for (int i = 0; i < graph.count; i++) {
+      total += masses[i];
+      assert_close(masses[i], golden_number(golden_at(expected, (size_t)i)), 4e-16, 0);
+    }
+    assert_close(total, golden_number_of(golden_get(network, "total_mass"), keys[k]), 4e-16, 0);
+  }
+}
+
+/* The numbers are exact but for the order in which a sum is taken: two units in the last place. */
+static void masses_are_the_published(void **state) {
+  (void)state;
+  for_each_network(check_masses);
+}
+
+static void check_path_lengths(const json_t *network) {
+  struct graph graph = read_graph(network);
+  const char *group;
+  json_t *expected;
+  json_object_foreach(golden_get(network, "path_lengths"), group, expected) {
+    double lengths[OTMANN_PATHS][GRAPH_LAYERS_MOST];
+    otmann_path_lengths(&graph, group_of(group), lengths);
+    for (size_t k = 0; k < OTMANN_PATHS; k++)
+      for (int i = 0; i < graph.count; i++)
+        assert_close(lengths[k][i], golden_number(golden_at(golden_at(expected, k), (size_t)i)), 4e-16, 0);
+  }
+}
+
+static void path_lengths_are_the_published(void **state) {
+  (void)state;
+  for_each_network(check_path_lengths);
+}
+
+static void check_validity(const json_t *network) {
+  struct graph graph = read_graph(network);
+  int numbers[GRAPH_LAYERS_MOST], cycle;
+  struct graph_rules rules = wide;
+  char why[256];
+  if (strstr(golden_text_of(network, "id"), "mlp"))
+    rules.labels &= ~LABELS_CONV;
+  assert_true(graph_sort(&graph, numbers, &cycle));
+  if (graph_misfits(&rules, &graph, numbers, sizeof why, why))
+    fail_msg("%s: %s", golden_text_of(network, "id"), why);
+}
+
+static void published_networks_are_valid(void **state) {
+  (void)state;
+  for_each_network(check_validity);
+}
+
+/* --- distances --------------------------------------------------------------------------------------------------- */
+
+/* The configurations that the golden distances were computed with. */
+static struct otmann_rules rules_of(const json_t *distances) {
+  const char *config = golden_text_of(distances, "config");
+  bool published = strcmp(config, "ref_head") == 0, caption = strcmp(config, "fig1_caption") == 0;
+  const json_t *groups = golden_get(distances, "path_groups"), *weights = golden_get(distances, "by_structure");
+  struct otmann_rules rules = {.fc_mass = golden_number_of(distances, "fc_mass"),
+                               .pool_mismatch = published ? 0.5 : 0.25,
+                               .conv_mismatch = caption ? 0.1 : 0.2,
+                               .group_count = json_array_size(groups),
+                               .structure_count = json_array_size(weights)};
+  for (size_t i = 0; i < rules.group_count; i++)
+    rules.groups[i] = group_of(json_string_value(golden_at(groups, i)));
+  for (size_t i = 0; i < rules.structure_count; i++)
+    rules.structures[i] = golden_number_of(golden_at(weights, i), "weight");
+  return rules;
+}
+
+static void check_mismatches(const struct otmann_rules *rules, const json_t *distances) {
+  const json_t *labels = golden_get(distances, "labels"), *matrix = golden_get(distances, "M");
+  for (size_t i = 0; i < json_array_size(labels); i++)
+    for (size_t k = 0; k < json_array_size(labels); k++) {
+      double mismatch = otmann_mismatch(rules, label_of(json_string_value(golden_at(labels, i))),
+                                        label_of(json_string_value(golden_at(labels, k))));
+      assert_close(mismatch, golden_number(golden_at(golden_at(matrix, i), k)), 1e-15, 2e-17);
+    }
+}
+
+static void check_pair(struct otmann *otmann, const json_t *distances, const struct otmann_profile *a, size_t i,
+                       const struct otmann_profile *b, size_t k) {
+  const json_t *weights = golden_get(distances, "by_structure");
+  size_t count = otmann->rules.structure_count;
+  double out[2 * OTMANN_STRUCTURES_MOST];
+  otmann_distance(otmann, a, b, out);
+  for (size_t w = 0; w < count; w++) {
+    const json_t *values = golden_at(weights, w);
+    assert_close(out[w], golden_number(golden_at(golden_at(golden_get(values, "d"), i), k)), 1e-13, 0);
+    assert_close(out[count + w], golden_number(golden_at(golden_at(golden_get(values, "d_bar"), i), k)), 1e-13, 0);
+  }
+}
+
+static void check_distances(const json_t *networks, const json_t *distances) {
+  enum { MOST = 20 };
+  struct otmann_rules rules = rules_of(distances);
+  struct otmann_profile *profiles[MOST];
+  struct otmann *otmann = malloc(sizeof *otmann);
+  size_t count = json_array_size(networks);
+  otmann_init(otmann, &rules);
+  check_mismatches(&rules, distances);
+  for (size_t i = 0; i < count; i++) {
+    struct graph graph = read_graph(golden_at(networks, i));
+    int numbers[GRAPH_LAYERS_MOST], cycle;
+    assert_true(graph_sort(&graph, numbers, &cycle));
+    must(otmann_profile_create(context, &rules, &graph, &profiles[i]));
+    for (size_t k = 0; k < i; k++) {
+      check_pair(otmann, distances, profiles[i], i, profiles[k], k);
+      check_pair(otmann, distances, profiles[k], i, profiles[i], k);
+    }
+  }
+  for (size_t i = 0; i < count; i++)
+    tutti_free(profiles[i]);
+  free(otmann);
+}
+
+/* In every configuration, in both directions. */
+static void distances_are_the_published(void **state) {
+  const char *name;
+  json_t *set;
+  (void)state;
+  json_object_foreach(golden_get(golden, "sets"), name, set) {
+    const json_t *distances = golden_get(set, "distances");
+    for (size_t i = 0; i < json_array_size(distances); i++)
+      check_distances(golden_get(set, "networks"), golden_at(distances, i));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(masses_are_the_published),
+      cmocka_unit_test(path_lengths_are_the_published),
+      cmocka_unit_test(published_networks_are_valid),
+      cmocka_unit_test(distances_are_the_published),
+  };
+  return cmocka_run_group_tests(tests, begin, end);
+}
