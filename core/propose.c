@@ -399,6 +399,14 @@ out:
   return status;
 }
 
+enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer, char **json) {
+  *json = NULL;
+  if (proposer->observed == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, learn(context, proposer));
+  return tutti_surrogate_describe(context, proposer->surrogate, json);
+}
+
 /* --- facts --------------------------------------------------------------------------------------------------------- */
 
 size_t tutti_proposer_asked_count(const tutti_proposer *proposer) { return proposer->asked; }

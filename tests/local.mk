@@ -109,6 +109,7 @@ unit_tests += %D%/unit/test_network
 unit_tests += %D%/unit/test_npy
 unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_path_labels
+unit_tests += %D%/unit/test_pi
 tests_unit_test_path_labels_SOURCES = %D%/unit/test_path_labels.c core/path_labels.c
 unit_tests += %D%/unit/test_propose
 tests_unit_test_propose_SOURCES = %D%/unit/test_propose.c %D%/unit/toy.c %D%/unit/toy.h

@@ -160,6 +160,45 @@ static void show_trial(const json_t *trial, FILE *out) {
                 *text_of(trial, "failure") ? ": " : "", text_of(trial, "failure"));
 }
 
+static void show_scalar(const json_t *value, FILE *out) {
+  if (json_is_string(value))
+    (void)fprintf(out, "%s", json_string_value(value));
+  else if (json_is_integer(value))
+    (void)fprintf(out, "%lld", (long long)json_integer_value(value));
+  else if (json_is_real(value))
+    (void)fprintf(out, "%.4g", json_real_value(value));
+  else
+    (void)fprintf(out, json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "-");
+}
+
+/* What a builder says of itself, on a line; objects in it, its surrogate's fitted hyperparameters, say, on lines of their own. */
+static void show_facts(const char *label, const json_t *facts, FILE *out) {
+  enum { LONGEST = 8 }; /* of an array */
+  const char *key, *between = "";
+  json_t *value;
+  (void)fprintf(out, "%-11s ", label);
+  json_object_foreach((json_t *)facts, key, value) {
+    if (json_is_object(value))
+      continue;
+    (void)fprintf(out, "%s%s ", between, key);
+    between = ", ";
+    size_t count = json_array_size(value);
+    for (size_t i = 0; i < count && i < LONGEST; i++) {
+      (void)fprintf(out, i ? " " : "");
+      show_scalar(json_array_get(value, i), out);
+    }
+    if (count > LONGEST)
+      (void)fprintf(out, " ...");
+    if (!json_is_array(value))
+      show_scalar(value, out);
+  }
+  (void)fprintf(out, "\n");
+  json_object_foreach((json_t *)facts, key, value) {
+    if (json_is_object(value))
+      show_facts(key, value, out);
+  }
+}
+
 void show_status(const json_t *status, size_t shown, FILE *out) {
   const json_t *trials = json_object_get(status, "all_trials");
   size_t count = json_array_size(trials);
@@ -167,6 +206,8 @@ void show_status(const json_t *status, size_t shown, FILE *out) {
   (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
                 json_is_true(json_object_get(status, "running")) ? "running" : "not running",
                 (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
+  if (json_is_object(json_object_get(status, "builder_state")))
+    show_facts("builder", json_object_get(status, "builder_state"), out);
   if (shown == 0 || count == 0)
     return;
   (void)fprintf(out, "\n  %8s  %-9s %12s %10s  %s\n", "trial", "state", text_of(status, "loss"), "seconds", "origin");

@@ -68,6 +68,11 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_propose(tutti_context
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_draw(tutti_context *context, const tutti_proposer *proposer,
                                                                 uint64_t trial, tutti_candidate **candidate);
 
+/* What the surrogate says of itself after all that was told, its fitted hyperparameters, say, as JSON; free with tutti_free.
+   *json = NULL when it does not say, and before there is a loss. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer,
+                                                                    char **json);
+
 /* Candidates asked for, those that the surrogate learns from, and those without a result. */
 TUTTI_API size_t tutti_proposer_asked_count(const tutti_proposer *proposer);
 TUTTI_API size_t tutti_proposer_observed_count(const tutti_proposer *proposer);

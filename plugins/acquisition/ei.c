@@ -5,8 +5,9 @@
    Deviation: the worth is log EI unless `log = no`. Its largest point is the same, and far from the incumbent, where EI
    underflows to a plain of zeros, it still says which way is up (Ament et al., "Unexpected improvements to expected
    improvement for Bayesian optimization", NeurIPS 2023). */
-#include <float.h>
 #include <tutti/plugin.h>
+
+#include "normal_tail.h"
 
 struct ei_config {
   double xi;
@@ -45,46 +46,21 @@ static enum tutti_status acquisition_create_ei(tutti_context *context, const voi
 
 static void acquisition_destroy_ei(void *instance) { tutti_free(instance); }
 
-/* log h(u), Φ(u)/h(u) and φ(u)/h(u). */
-struct tail {
-  double log_h, distribution, density;
-};
-
-/* Below -2 by Laplace's continued fraction: with z = -u and t = 1/(z + 2/(z + 3/(z + ...))), Φ/φ = 1/(z + t) and
-   h = φ t/(z + t), in which nothing cancels. So many terms leave an error below 1e-16 from z = 2 on. */
-static struct tail tail_ei(double u) {
-  static const double log_root = 0.91893853320467274178; /* log √(2π) */
-  if (u > -2) {
-    double density = exp(-0.5 * u * u - log_root), distribution = 0.5 * erfc(-u * M_SQRT1_2);
-    double h = density + u * distribution;
-    return (struct tail){.log_h = log(h), .distribution = distribution / h, .density = density / h};
-  }
-  double z = -u, rest = 0, t;
-  for (int k = 10 + (int)(700 / (z * z)); k >= 2; k--)
-    rest = k / (z + rest);
-  t = 1 / (z + rest);
-  return (struct tail){
-      .log_h = log(t / (z + t)) - 0.5 * z * z - log_root, .distribution = 1 / t, .density = (z + t) / t};
-}
-
-static double finite_ei(double value) { return value < -DBL_MAX ? -DBL_MAX : value > DBL_MAX ? DBL_MAX : value; }
-
 /* Worth and derivatives at one point. A deviation of 0 leaves max(best - mean, 0). */
 static void worth_ei(bool in_logs, double improvement, double deviation, double *worth, double *by_mean,
                      double *by_deviation) {
   if (!(deviation > 0)) {
     bool better = improvement > 0;
     *worth = in_logs ? (better ? log(improvement) : -DBL_MAX) : (better ? improvement : 0);
-    *by_mean = better ? (in_logs ? finite_ei(-1 / improvement) : -1) : 0;
+    *by_mean = better ? (in_logs ? finite_worth(-1 / improvement) : -1) : 0;
     *by_deviation = 0;
     return;
   }
-  static const double widest = 1e150; /* its square is finite */
-  struct tail tail = tail_ei(fmax(-widest, fmin(improvement / deviation, widest)));
+  struct normal_tail tail = normal_tail(normal_score(improvement, deviation));
   double logarithm = log(deviation) + tail.log_h, h = exp(tail.log_h);
-  *worth = finite_ei(in_logs ? logarithm : exp(logarithm));
-  *by_mean = finite_ei(in_logs ? -tail.distribution / deviation : -tail.distribution * h);
-  *by_deviation = finite_ei(in_logs ? tail.density / deviation : tail.density * h);
+  *worth = finite_worth(in_logs ? logarithm : exp(logarithm));
+  *by_mean = finite_worth(in_logs ? -tail.distribution / deviation : -tail.distribution * h);
+  *by_deviation = finite_worth(in_logs ? tail.density / deviation : tail.density * h);
 }
 
 /* Before there is a best value, every improvement is infinite: the deviation alone counts. */

@@ -309,7 +309,7 @@ static enum tutti_status builder_describe_agebo(void *instance, tutti_context *c
                 members ? (json_int_t)tutti_population_at(self->population, 0).trial : (json_int_t)-1,
                 "best_of_population", members ? json_real(best) : json_null(), "observed",
                 self->proposer ? (json_int_t)tutti_proposer_observed_count(self->proposer) : (json_int_t)0);
-  return model_describe(context, object, json);
+  return model_describe(context, object, self->proposer, json);
 }
 
 static const struct tutti_builder_ops agebo_ops = {

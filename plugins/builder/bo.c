@@ -48,6 +48,7 @@ static enum tutti_status builder_create_bo(tutti_context *context, const void *c
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->design = design_of(&config->design, setup->host);
+  TUTTI_TRY_OUT(context, design_check(context, &self->design));
   TUTTI_TRY_OUT(context, tutti_proposer_create(context, &proposer, &self->proposer));
   *instance = self;
   return TUTTI_OK;
@@ -112,7 +113,7 @@ static enum tutti_status builder_describe_bo(void *instance, tutti_context *cont
                              "observed", (json_int_t)tutti_proposer_observed_count(self->proposer), "pending",
                              (json_int_t)tutti_proposer_pending_count(self->proposer), "best",
                              isfinite(best) ? json_real(best) : json_null());
-  return model_describe(context, object, json);
+  return model_describe(context, object, self->proposer, json);
 }
 
 static const struct tutti_builder_ops bo_ops = {

@@ -25,6 +25,18 @@ static enum tutti_status candidate_at(tutti_context *context, const struct desig
   return TUTTI_OK;
 }
 
+enum tutti_status design_check(tutti_context *context, const struct design *design) {
+  const tutti_domain *joint = tutti_scope_joint(design->scope);
+  size_t count = joint ? tutti_domain_count(joint) : 0;
+  if (design->config->kind == DESIGN_SOBOL && count > TUTTI_SOBOL_DIMENSIONS)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "[builder] design = sobol: the space and the hyperparameters have %zu dimensions, and Sobol points "
+        "%d at most; choose design = random",
+        count, TUTTI_SOBOL_DIMENSIONS);
+  return TUTTI_OK;
+}
+
 enum tutti_status design_candidate(tutti_context *context, const struct design *design, uint64_t trial,
                                    bool (*known)(const void *argument, const tutti_candidate *candidate),
                                    const void *argument, tutti_candidate **candidate) {

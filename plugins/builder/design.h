@@ -32,6 +32,8 @@ static inline struct design design_of(const struct design_config *config, const 
   return (struct design){config, tutti_host_scope(host), tutti_host_seed(host)};
 }
 
+/* TUTTI_ERROR_USAGE where the scope has more dimensions than Sobol points. */
+enum tutti_status design_check(tutti_context *context, const struct design *design);
 /* The design's candidate of a trial, one that is not known(argument, candidate); *candidate stays NULL where the design is
    random, and where Sobol points repeat a candidate (small scopes) or break a rule of the space and those after the design
    do, too: draw one then. */

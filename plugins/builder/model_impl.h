@@ -55,8 +55,21 @@ static inline struct tutti_proposer_setup model_setup(const struct model_config 
                                        .transform = (enum tutti_transform)config->transform};
 }
 
-/* The text of a builder's state, which is taken; for `describe`. */
-static inline enum tutti_status model_describe(tutti_context *context, json_t *state, char **json) {
+/* The text of a builder's state, which is taken, with what the proposer's surrogate (NULL: none) says of itself; for
+   `describe`. */
+static inline enum tutti_status model_describe(tutti_context *context, json_t *state, tutti_proposer *proposer,
+                                               char **json) {
+  char *surrogate = NULL;
+  if (state && proposer) {
+    enum tutti_status described = tutti_proposer_describe(context, proposer, &surrogate);
+    if (described != TUTTI_OK) {
+      json_decref(state);
+      return described;
+    }
+    if (surrogate)
+      json_object_set_new(state, "surrogate", json_loads(surrogate, 0, NULL));
+    tutti_free(surrogate);
+  }
   char *text = state ? json_dumps(state, JSON_REAL_PRECISION(17)) : NULL;
   enum tutti_status status = text ? tutti_strdup(context, text, json)
                                   : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for the builder's description");

@@ -108,6 +108,7 @@ static enum tutti_status builder_create_smbo_ensemble(tutti_context *context, co
   self->config = config;
   self->host = setup->host;
   self->design = design_of(&config->design, setup->host);
+  TUTTI_TRY_OUT(context, design_check(context, &self->design));
   TUTTI_TRY_OUT(context, choose_loss_smbo_ensemble(context, self));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_smbo_ensemble(self), sizeof(*self->risks), &self->risks));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_smbo_ensemble(self), sizeof(*self->proposers), &self->proposers));
@@ -207,7 +208,7 @@ static enum tutti_status builder_describe_smbo_ensemble(void *instance, tutti_co
   json_t *object =
       json_pack("{s:I, s:I, s:o}", "asked", (json_int_t)tutti_proposer_asked_count(self->proposers[0]), "observed",
                 (json_int_t)tutti_proposer_observed_count(self->proposers[0]), "best_of_bootstraps", best);
-  return model_describe(context, object, json);
+  return model_describe(context, object, self->proposers[0], json);
 }
 
 static const struct tutti_builder_ops smbo_ensemble_ops = {

@@ -8,6 +8,7 @@ enum tutti_status maximiser_pool_init(tutti_context *context, const tutti_scope 
   if (pool->joint) {
     pool->width = tutti_domain_width(pool->joint);
     TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_domain_count(pool->joint) + 1, sizeof(double), &pool->point));
+    TUTTI_TRY_OUT(context, tutti_alloc(context, pool->width + 1, sizeof(double), &pool->vector));
   }
   TUTTI_TRY_OUT(context, tutti_candidate_set_create(context, &pool->seen));
   for (size_t i = 0; i < objective->known_count; i++)
@@ -25,6 +26,7 @@ void maximiser_pool_clear(struct maximiser_pool *pool) {
   tutti_free(pool->vectors);
   tutti_free(pool->worth);
   tutti_free(pool->point);
+  tutti_free(pool->vector);
   tutti_candidate_set_destroy(pool->seen);
   *pool = (struct maximiser_pool){0};
 }
@@ -55,16 +57,37 @@ enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_p
   return TUTTI_OK;
 }
 
-enum tutti_status maximiser_pool_add_point(tutti_context *context, struct maximiser_pool *pool, const double *point) {
-  tutti_candidate *candidate = NULL;
+/* NULL where the space refuses the point: it may have rules beyond its domain. */
+static enum tutti_status candidate_at(tutti_context *context, const struct maximiser_pool *pool, const double *point,
+                                      tutti_candidate **candidate) {
+  *candidate = NULL;
   enum tutti_status status =
-      tutti_scope_from_point(context, pool->scope, point, pool->objective->trial_seed, &candidate);
-  if (status == TUTTI_ERROR_USAGE) { /* a space may have rules beyond its domain */
-    tutti_error_clear(context);
+      tutti_scope_from_point(context, pool->scope, point, pool->objective->trial_seed, candidate);
+  if (status != TUTTI_ERROR_USAGE)
+    return status;
+  tutti_error_clear(context);
+  return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_add_point(tutti_context *context, struct maximiser_pool *pool, const double *point) {
+  tutti_candidate *candidate;
+  TUTTI_TRY(context, candidate_at(context, pool, point, &candidate));
+  return candidate ? maximiser_pool_take(context, pool, candidate) : TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_worth(tutti_context *context, struct maximiser_pool *pool, const double *point,
+                                       double *worth) {
+  tutti_candidate *candidate;
+  TUTTI_TRY(context, candidate_at(context, pool, point, &candidate));
+  if (!candidate)
     return TUTTI_OK;
-  }
-  TUTTI_TRY(context, status);
-  return maximiser_pool_take(context, pool, candidate);
+  const tutti_candidate *const candidates[1] = {candidate};
+  struct tutti_points points = {
+      .size = sizeof(points), .count = 1, .dimension = pool->width, .vectors = pool->vector, .candidates = candidates};
+  tutti_domain_encode(pool->joint, point, pool->vector);
+  enum tutti_status status = pool->objective->evaluate(pool->objective->argument, context, &points, worth);
+  tutti_candidate_unref(candidate);
+  return status;
 }
 
 enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,

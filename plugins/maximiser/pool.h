@@ -15,7 +15,7 @@ struct maximiser_pool {
   tutti_candidate **candidates; /* [capacity] */
   double *vectors;              /* [capacity][width] */
   double *worth;                /* [capacity] */
-  double *point;                /* [count of joint]: scratch */
+  double *point, *vector;       /* [count of joint], [width]: scratch */
   tutti_candidate_set *seen;    /* known candidates, and those of the pool */
 };
 
@@ -26,6 +26,10 @@ void maximiser_pool_clear(struct maximiser_pool *pool);
 enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate);
 /* Add the candidate at a point of the joint domain, unless the space refuses the point. */
 enum tutti_status maximiser_pool_add_point(tutti_context *context, struct maximiser_pool *pool, const double *point);
+/* Worth of the candidate at a point of the joint domain, whether it was tried before or not; *worth stays as it is where the
+   space refuses the point. The candidate does not join the pool. */
+enum tutti_status maximiser_pool_worth(tutti_context *context, struct maximiser_pool *pool, const double *point,
+                                       double *worth);
 /* Draw a candidate. */
 enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,
                                         struct tutti_random *random);

@@ -60,10 +60,31 @@ struct sobol_lbfgs {
   uint64_t seed;
 };
 
+/* Has it something to ascend in, and not more than there are Sobol points for? */
+static enum tutti_status check_scope_sobol_lbfgs(tutti_context *context, const tutti_scope *scope) {
+  const tutti_domain *joint = tutti_scope_joint(scope);
+  size_t count = joint ? tutti_domain_count(joint) : 0, ordered = 0;
+  for (size_t i = 0; i < count; i++)
+    ordered += tutti_domain_at(joint, i)->type != TUTTI_DIMENSION_CATEGORICAL;
+  if (count > 0 && ordered == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "maximiser sobol-lbfgs needs a real or integer dimension to ascend in, and all %zu dimensions of "
+                      "the space and the hyperparameters are choices; choose maximiser = sample",
+                      count);
+  if (count > TUTTI_SOBOL_DIMENSIONS)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "maximiser sobol-lbfgs: the space and the hyperparameters have %zu dimensions, and Sobol points %d "
+        "at most; choose maximiser = sample",
+        count, TUTTI_SOBOL_DIMENSIONS);
+  return TUTTI_OK;
+}
+
 static enum tutti_status maximiser_create_sobol_lbfgs(tutti_context *context, const void *config, const void *setup_,
                                                       void **instance) {
   const struct tutti_maximiser_setup *setup = setup_;
   struct sobol_lbfgs *self = NULL;
+  TUTTI_TRY(context, check_scope_sobol_lbfgs(context, setup->scope));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->scope = setup->scope;
@@ -132,29 +153,10 @@ static enum tutti_status near_points_sobol_lbfgs(const struct sobol_lbfgs *self,
 
 /* --- refinement ---------------------------------------------------------------------------------------------------- */
 
-/* Without a gradient, the worth of the candidate nearest to the vector: every acquisition has that. *worth stays as it is
-   where the space refuses the point. */
+/* Without a gradient, the worth of the candidate nearest to the vector: every acquisition has that. */
 static enum tutti_status worth_nearby_sobol_lbfgs(struct sobol_lbfgs_work *work, double *worth) {
-  const struct maximiser_pool *pool = &work->pool;
-  tutti_candidate *candidate = NULL;
-  tutti_domain_decode(pool->joint, work->vector, work->point);
-  tutti_domain_encode(pool->joint, work->point, work->gradient);
-  enum tutti_status status =
-      tutti_scope_from_point(work->context, pool->scope, work->point, pool->objective->trial_seed, &candidate);
-  if (status == TUTTI_ERROR_USAGE) { /* a space may have rules beyond its domain */
-    tutti_error_clear(work->context);
-    return TUTTI_OK;
-  }
-  TUTTI_TRY(work->context, status);
-  const tutti_candidate *const candidates[1] = {candidate};
-  struct tutti_points points = {.size = sizeof(points),
-                                .count = 1,
-                                .dimension = pool->width,
-                                .vectors = work->gradient,
-                                .candidates = candidates};
-  status = pool->objective->evaluate(pool->objective->argument, work->context, &points, worth);
-  tutti_candidate_unref(candidate);
-  return status;
+  tutti_domain_decode(work->pool.joint, work->vector, work->point);
+  return maximiser_pool_worth(work->context, &work->pool, work->point, worth);
 }
 
 static double objective_sobol_lbfgs(unsigned count, const double *unknown, double *slope, void *argument) {

@@ -10,6 +10,7 @@
    Hyperparameters are fitted to the observations of the last `fit`, and again on the schedule of `refit` and `growth`; the
    work is done when a prediction is asked for. What is predicted is a function of the sequence of observations alone,
    bit for bit: it depends neither on how they were grouped in calls nor on when predictions were made between them. */
+#include <float.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,17 +176,21 @@ out:
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
-/* Mean and standard deviation of the first `count` values; a constant keeps its own scale. */
+/* Mean and standard deviation of the first `count` values, in the largest of them, whose square may overflow; a constant keeps
+   its own scale. */
 static void standardise_gp(struct gp_posterior *posterior, size_t count) {
-  double sum = 0, squares = 0;
+  const double *values = posterior->values;
+  double unit = 0, mean = 0, squares = 0;
   for (size_t i = 0; i < count; i++)
-    sum += posterior->values[i];
-  posterior->shift = sum / (double)count;
+    unit = fmax(unit, fabs(values[i]));
+  if (!(unit > DBL_MIN))
+    unit = 1;
   for (size_t i = 0; i < count; i++)
-    squares += (posterior->values[i] - posterior->shift) * (posterior->values[i] - posterior->shift);
-  posterior->scale = sqrt(squares / (double)count);
-  if (!(posterior->scale > 1e-12 * fabs(posterior->shift)) || !isfinite(posterior->scale))
-    posterior->scale = 1;
+    mean += values[i] / unit / (double)count;
+  for (size_t i = 0; i < count; i++)
+    squares += (values[i] / unit - mean) * (values[i] / unit - mean) / (double)count;
+  posterior->shift = mean * unit;
+  posterior->scale = squares > 1e-24 * mean * mean ? unit * sqrt(squares) : 1;
 }
 
 /* Fit the hyperparameters to the first `count` observations. */

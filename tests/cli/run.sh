@@ -61,6 +61,25 @@ tutti status runs/small --json
 expect_json false running
 tutti status runs/small --trials=0
 expect_code 0
+cat >bo.ini <<'INI'
+[run]
+budget = 6
+[backend]
+plugin = function
+[hyperparameters]
+x0 = uniform -5 10
+x1 = uniform 0 15
+[builder]
+plugin = bo
+initial = 4
+INI
+tutti run bo.ini
+expect_code 0
+tutti status runs/bo --trials=0
+expect_code 0
+expect_out "builder     asked 6, observed 6" "surrogate   kernel matern52, mean " "length_scales "
+tutti status runs/bo --json
+expect_json 6 builder_state surrogate observations
 tutti status runs
 expect_code 2
 expect_err "expected a run directory"

@@ -43,7 +43,7 @@ static enum tutti_status create_points(tutti_context *context, const void *confi
 }
 
 static enum tutti_status create_few(tutti_context *context, const void *config, const void *setup, void **self) {
-  static const char *const dimensions[][2] = {{"kind", "choice one two three"}};
+  static const char *const dimensions[][2] = {{"width", "integer 0 2"}};
   (void)config, (void)setup;
   return create_from(context, 1, dimensions, self);
 }

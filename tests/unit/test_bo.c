@@ -79,7 +79,7 @@ static void test_beats_random_search(void **state) {
 
 static void test_other_parts(void **state) {
   static const char *const parts[][3] = {{"builder", "maximiser", "sample"},
-                                         {"builder", "acquisition", "lcb"},
+                                         {"builder", "acquisition", "pi"},
                                          {"builder", "design", "random"},
                                          {"builder", "transform", "log"},
                                          {"maximiser", "incumbents", "3"},
@@ -193,11 +193,59 @@ static void test_describes_itself(void **state) {
   assert_non_null(strstr(json, "\"asked\": 2"));
   assert_non_null(strstr(json, "\"pending\": 1"));
   assert_non_null(strstr(json, "\"best\": 2.5"));
+  assert_non_null(strstr(json, "\"surrogate\": {\"kernel\": \"matern52\""));
+  assert_non_null(strstr(json, "\"length_scales\": ["));
+  assert_non_null(strstr(json, "\"fitted_to\": 1"));
   tutti_free(json);
   tutti_candidate_unref(first);
   tutti_candidate_unref(second);
   tutti_builder_destroy(builder);
   toy_destroy(&toy);
+}
+
+/* More dimensions than Sobol points have: refused before anything is trained, and a random design does it. */
+static void test_many_dimensions(void **state) {
+  struct toy toy;
+  struct tutti_builder_setup setup = {.size = sizeof(setup)};
+  tutti_builder *builder = NULL;
+  char many[129 * 24], *end = many;
+  (void)state;
+  for (int i = 0; i < 129; i++)
+    end += sprintf(end, "x%d = uniform 0 1\n", i);
+  toy_create(&toy, 1, 1, 1, many);
+  toy_put(&toy, "builder", TUTTI_KIND_BUILDER, "bo");
+  toy_set(&toy, "builder", "maximiser", "sample");
+  setup.host = toy.host;
+  assert_int_equal(tutti_builder_create(toy.context, toy.host, "builder", &setup, &builder), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(toy.context), "130 dimensions, and Sobol points 128 at most"));
+  assert_non_null(strstr(tutti_error_message(toy.context), "design = random"));
+  toy_set(&toy, "builder", "design", "random");
+  TOY_OK(&toy, tutti_builder_create(toy.context, toy.host, "builder", &setup, &builder));
+  tutti_builder_destroy(builder);
+  toy_destroy(&toy);
+}
+
+/* Losses that are infinite, equal, or of one point: none breaks the model. */
+static void test_hard_losses(void **state) {
+  static const double losses[][4] = {{1, 1, 1, 1}, {INFINITY, 2, -INFINITY, 1}, {1e300, -1e300, 0, 1e-300}};
+  (void)state;
+  for (int which = 0; which < 3; which++) {
+    struct toy toy;
+    toy_create(&toy, 1, 1, 1, plane);
+    toy_put(&toy, "builder", TUTTI_KIND_BUILDER, "bo");
+    toy_set(&toy, "builder", "initial", "2");
+    toy_set(&toy, "surrogate", "noise", "0");
+    toy_set(&toy, "maximiser", "points", "50");
+    tutti_builder *builder = make(&toy, "bo");
+    for (uint64_t i = 0; i < 12; i++) {
+      tutti_candidate *candidate = ask(&toy, builder, i);
+      assert_non_null(candidate);
+      tell(&toy, builder, i, candidate, losses[which][i % 4]);
+      tutti_candidate_unref(candidate);
+    }
+    tutti_builder_destroy(builder);
+    toy_destroy(&toy);
+  }
 }
 
 int main(void) {
@@ -208,6 +256,8 @@ int main(void) {
       cmocka_unit_test(test_finite_scopes),
       cmocka_unit_test(test_mixed_dimensions),
       cmocka_unit_test(test_describes_itself),
+      cmocka_unit_test(test_many_dimensions),
+      cmocka_unit_test(test_hard_losses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,27 @@ static void test_golden(void **state) {
   json_decref(root);
 }
 
+/* Points around the incumbent, where EI is neither nothing nor certain. */
+static void test_near_the_incumbent(void **state) {
+  (void)state;
+  json_t *root = golden_load("ei_values");
+  for (size_t which = 0; which < 2; which++) {
+    const json_t *problem = golden_at(golden_get(root, "problems"), which);
+    const json_t *near = golden_get(problem, "extra_near_incumbent");
+    size_t count;
+    double *mean = golden_doubles(golden_get(near, "post_mean"), &count);
+    double *deviation = golden_doubles(golden_get(near, "post_std_latent"), NULL);
+    double *ei = golden_doubles(golden_get(near, "ei_min"), NULL), best = golden_number_of(problem, "best_min_y");
+    for (size_t i = 0; i < count; i++) {
+      double u = (best - mean[i]) / deviation[i], error = 1e-15 * (4 + u * u);
+      assert_close(at(false, 0, best, mean[i], deviation[i]).worth, ei[i], error, 0);
+      assert_close(at(true, 0, best, mean[i], deviation[i]).worth, log(ei[i]), error, error);
+    }
+    free(mean), free(deviation), free(ei);
+  }
+  json_decref(root);
+}
+
 /* Far tails, and deviations of 0 and next to it. log EI = -inf is the least finite number here: worths are finite. */
 static void test_edges(void **state) {
   (void)state;
@@ -108,9 +129,9 @@ static void test_derivatives(void **state) {
       assert_close(r.by_mean, by_mean, 1e-6, 1e-8);
       assert_close(r.by_deviation, by_deviation, 1e-6, 1e-8);
     }
-  assert_close(tail_ei(-2 - 1e-9).log_h, tail_ei(-2 + 1e-9).log_h, 1e-8, 0);
-  assert_close(tail_ei(-2 - 1e-9).density, tail_ei(-2 + 1e-9).density, 1e-7, 0);
-  assert_close(tail_ei(-2 - 1e-9).distribution, tail_ei(-2 + 1e-9).distribution, 1e-7, 0);
+  assert_close(normal_tail(-2 - 1e-9).log_h, normal_tail(-2 + 1e-9).log_h, 1e-8, 0);
+  assert_close(normal_tail(-2 - 1e-9).density, normal_tail(-2 + 1e-9).density, 1e-7, 0);
+  assert_close(normal_tail(-2 - 1e-9).distribution, normal_tail(-2 + 1e-9).distribution, 1e-7, 0);
 }
 
 static void test_without_a_best_value(void **state) {
@@ -136,11 +157,9 @@ static void test_life(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),
-      cmocka_unit_test(test_edges),
-      cmocka_unit_test(test_finite_whatever_comes),
-      cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_without_a_best_value),
+      cmocka_unit_test(test_golden),      cmocka_unit_test(test_near_the_incumbent),
+      cmocka_unit_test(test_edges),       cmocka_unit_test(test_finite_whatever_comes),
+      cmocka_unit_test(test_derivatives), cmocka_unit_test(test_without_a_best_value),
       cmocka_unit_test(test_life),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

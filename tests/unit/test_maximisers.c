@@ -1,9 +1,10 @@
-/* Maximisers sample and sobol-lbfgs on objectives whose maximum is known. */
+/* Maximisers sample, sobol-lbfgs and direct on objectives whose maximum is known. */
 #include "golden.h"
 #include "toy.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -123,10 +124,10 @@ static void test_mixed(void **state) {
 
 /* What is known is not proposed: of 6 candidates the best that is new. All known: unsupported. */
 static void test_known_candidates(void **state) {
-  static const char *const plugins[] = {"sample", "sobol-lbfgs"};
+  static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct"};
   const double peak[] = {1};
   (void)state;
-  for (int which = 0; which < 2; which++) {
+  for (int which = 0; which < 3; which++) {
     struct toy toy;
     struct hill hill = {.peak = peak, .width = 1};
     tutti_candidate *known[6], *candidate = NULL;
@@ -191,10 +192,10 @@ static void test_near_the_incumbent(void **state) {
 }
 
 static void test_errors_and_cancel(void **state) {
-  static const char *const plugins[] = {"sample", "sobol-lbfgs"};
+  static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct"};
   const double peak[] = {0.5, 0.5};
   (void)state;
-  for (int which = 0; which < 2; which++) {
+  for (int which = 0; which < 3; which++) {
     struct toy toy;
     struct hill hill = {.peak = peak, .width = 2, .fails = TUTTI_ERROR_NUMERIC};
     struct tutti_objective objective = {.size = sizeof(objective), .argument = &hill, .evaluate = evaluate_hill};
@@ -215,11 +216,66 @@ static void test_errors_and_cancel(void **state) {
   }
 }
 
+/* Rectangles close in on a hill in four dimensions of three kinds, in both forms, and draw nothing. */
+static void test_rectangles(void **state) {
+  /* depth of 9; kind one-hot a b c; x; y in logarithms */
+  const double peak[] = {0.63, 0, 1, 0, 0.21, 0.7541};
+  (void)state;
+  for (int local = 0; local < 2; local++) {
+    struct toy toy;
+    struct hill hill = {.peak = peak, .width = 6};
+    tutti_candidate *candidate, *again;
+    toy_create(&toy, 1, 1, 9, "kind = choice a b c\nx = uniform 0 1\ny = log-uniform 1e-4 1");
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "direct");
+    toy_set(&toy, "maximiser", "local", local ? "yes" : "no");
+    toy_set(&toy, "maximiser", "evaluations", "600");
+    /* The nearest integer is depth 6 (.625). */
+    assert_close(climb(&toy, "direct", &hill, false, 0, NULL, NULL, &candidate), -0.005 * 0.005, 0, 1e-4);
+    assert_true(hill.evaluations <= 1300); /* once for NLopt, once in the end */
+    const double *x = tutti_candidate_hyperparameters(candidate);
+    assert_true(tutti_genotype_point(tutti_candidate_genotype(candidate))[0] == 6 && x[0] == 1);
+    assert_close(x[1], 0.21, 0, 0.01);
+    climb(&toy, "direct", &hill, false, 0, NULL, NULL, &again);
+    assert_true(tutti_candidate_equal(again, candidate));
+    tutti_candidate_unref(candidate);
+    tutti_candidate_unref(again);
+    toy_destroy(&toy);
+  }
+}
+
+/* Fails with this in its message. */
+static void refused(const char *dimensions, const char *what) {
+  struct toy toy;
+  tutti_maximiser *maximiser = NULL;
+  toy_create(&toy, 1, 1, 1, dimensions);
+  toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sobol-lbfgs");
+  tutti_scope *scope = NULL;
+  TOY_OK(&toy, tutti_scope_create(toy.context, NULL, toy.hyperparameters, &scope));
+  struct tutti_maximiser_setup setup = {.size = sizeof(setup), .host = toy.host, .seed = 1, .scope = scope};
+  assert_int_equal(tutti_maximiser_create(toy.context, toy.host, "maximiser", &setup, &maximiser), TUTTI_ERROR_USAGE);
+  assert_null(maximiser);
+  assert_non_null(strstr(tutti_error_message(toy.context), what));
+  assert_non_null(strstr(tutti_error_message(toy.context), "maximiser = sample"));
+  tutti_scope_destroy(scope);
+  toy_destroy(&toy);
+}
+
+static void test_refuses_scopes(void **state) {
+  char *many = calloc(200, 32), *end = many;
+  (void)state;
+  for (int i = 0; i < 129; i++)
+    end += sprintf(end, "x%d = uniform 0 1\n", i);
+  refused("kind = choice a b c\nother = choice d e", "all 2 dimensions");
+  refused(many, "129 dimensions, and Sobol points 128");
+  free(many);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refinement),        cmocka_unit_test(test_mixed),
       cmocka_unit_test(test_known_candidates),  cmocka_unit_test(test_near_the_incumbent),
-      cmocka_unit_test(test_errors_and_cancel),
+      cmocka_unit_test(test_errors_and_cancel), cmocka_unit_test(test_rectangles),
+      cmocka_unit_test(test_refuses_scopes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
