@@ -56,3 +56,6 @@ liblayergraph_la_SOURCES += %D%/layer-graph/validity.c
 plugin_LTLIBRARIES += space-layer-graph-mlp.la
 space_layer_graph_mlp_la_SOURCES = %D%/layer-graph-mlp.c
 space_layer_graph_mlp_la_LIBADD = liblayergraph.la libcells.la $(LIBS_CORE_LIBS)
+plugin_LTLIBRARIES += space-layer-graph-cnn.la
+space_layer_graph_cnn_la_SOURCES = %D%/layer-graph-cnn.c
+space_layer_graph_cnn_la_LIBADD = liblayergraph.la libcells.la $(LIBS_CORE_LIBS)

@@ -14,5 +14,6 @@ struct graph_pool {
 };
 
 extern const struct graph_pool pool_mlp;
+extern const struct graph_pool pool_cnn;
 
 #endif
