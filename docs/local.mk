@@ -10,6 +10,7 @@ dist_doc_DATA += %D%/plugins.md
 dist_doc_DATA += %D%/recipes.md
 dist_doc_DATA += %D%/run-directory.md
 dist_doc_DATA += %D%/search.md
+dist_doc_DATA += %D%/smbo-ensemble.md
 dist_doc_DATA += %D%/spaces.md
 dist_doc_DATA += %D%/writing-a-plugin.md
 dist_doc_DATA += README.md

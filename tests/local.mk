@@ -19,6 +19,7 @@ EXTRA_DIST += %D%/experiments/autodeuq-uci.sh
 EXTRA_DIST += %D%/experiments/kill-and-resume.sh
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.txt
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
+EXTRA_DIST += %D%/experiments/smbo-tables.sh
 EXTRA_DIST += %D%/golden/agnostic_bayes.json
 EXTRA_DIST += %D%/golden/ei_values.json
 EXTRA_DIST += %D%/golden/forward_select.json
@@ -163,6 +164,7 @@ EXTRA_DIST += %D%/cli/recompute_rows.py
 cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/shift.sh
+cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
 

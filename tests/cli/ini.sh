@@ -35,11 +35,6 @@ tutti run "$ini/csv-classification.ini" --set data.path=table.csv --set data.tar
 expect_code 0
 expect_out "(classification)" "6 of 6 done, 0 failed"
 
-tutti run "$ini/smbo-ensemble.ini" --set data.path=table.csv --set data.ignore=kind --set run.budget=14 \
-  --set hyperparameters.epochs=5 --set builder.initial=6 --set builder.bootstraps=5 --set selector.bootstraps=5 --out smbo
-expect_code 0
-expect_out "14 of 14 done, 0 failed" "chosen by agnostic-bayes"
-
 # Their own files are not there until someone writes them.
 tutti run "$ini/csv-regression.ini"
 expect_usage_error my-table.csv

@@ -1,0 +1,67 @@
+#!/bin/bash
+# The recipes of ini/smbo and the experiment over them: each method does what its name says, RS and ERS share a pool, a torn
+# trial of L-BFGS is trained again to the same bits.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+ini=$TUTTI_TEST_SRCDIR/ini/smbo
+make_table
+quick=(--set run.budget=13 --set hyperparameters.epochs=10)
+classes=(--set data.path=table.csv --set data.target=kind --set data.ignore=y "${quick[@]}")
+numbers=(--set data.path=table.csv --set data.ignore=kind "${quick[@]}")
+
+for method in rs ers smbo esmbo; do
+  case $method in *rs) origin=random ;; esmbo) origin=bootstrap ;; *) origin=ei ;; esac
+  case $method in e*) selector="agnostic-bayes" ;; *) selector="Ensemble of 1, chosen by top-m" ;; esac
+  for learner in mlp mlpr; do
+    if [ $learner = mlp ]; then settings=("${classes[@]}") loss=error; else settings=("${numbers[@]}") loss=mse; fi
+    tutti run "$ini/$learner-$method.ini" "${settings[@]}" --out "$learner-$method"
+    expect_code 0
+    expect_out "13 of 13 done, 0 failed" "$selector ($loss)"
+    tutti status "$learner-$method" --json
+    expect_out "$origin"
+  done
+done
+tutti run "$ini/mlp-esmbo-small.ini" --dry-run --set data.path=table.csv --set data.target=kind --json
+expect_code 0
+expect_json 60 trials budget
+
+# A network of the paper's space: each layer of weights has its own L2.
+checks=$((checks + 1))
+[ "$(grep -o '"l2": *[0-9.e+-]*' mlp-rs/trials/000000/network.json | sort -u | wc -l)" -eq 3 ] ||
+  complain "expected three L2 weights"
+expect_in mlp-rs/recipe.ini "optimiser = lbfgs"
+
+# Torn, and trained again.
+cp mlp-esmbo/trials/000011/weights.safetensors before
+: >mlp-esmbo/trials/000011/weights.safetensors
+tutti run mlp-esmbo/recipe.ini --out mlp-esmbo --resume
+expect_code 0
+expect_err "trial 11 is trained again"
+expect_not_in err "not as recorded"
+checks=$((checks + 1))
+cmp -s before mlp-esmbo/trials/000011/weights.safetensors || complain "expected the same weights"
+
+# The experiment: three searches a set and seed; what is done is not done again.
+mkdir -p sets/a sets/b
+awk -F, -v OFS=, '{ print $1, $2, NR == 1 ? "label" : $5 }' table.csv >sets/a/data.csv
+awk -F, -v OFS=, '{ print $1, $2, $4 }' table.csv >sets/b/data.csv
+for round in first second; do
+  what="smbo-tables.sh, $round"
+  BUDGET=12 SEEDS=1 ROWS="60 20 20" TUTTI=$TUTTI_PROGRAM bash "$TUTTI_TEST_SRCDIR/tests/experiments/smbo-tables.sh" \
+    sets tables "a b" >out 2>err </dev/null
+  code=$?
+  expect_code 0
+  expect_out "smbo-ensemble   agnostic-bayes" "error (lower is better)" "rmse (lower is better)" "only one gets wrong"
+done
+expect_not_in err begins
+for run in tables/classification/runs/mlp-ers_* tables/regression/runs/mlpr-ers_*; do
+  checks=$((checks + 1))
+  [ -L "$run/catalogue.sqlite" ] || complain "expected RS and ERS to share a pool: $run"
+done
+printf 'x,z\n1,2\n' >sets/a/data.csv
+what="smbo-tables.sh on a set without labels"
+TUTTI=$TUTTI_PROGRAM bash "$TUTTI_TEST_SRCDIR/tests/experiments/smbo-tables.sh" sets tables a >out 2>err </dev/null
+code=$?
+expect_code 2
+expect_err "neither label nor y"
+finish
