@@ -40,3 +40,20 @@ libbackendcpu_la_SOURCES += %D%/cpu/window_impl.h
 plugin_LTLIBRARIES += backend-cpu.la
 backend_cpu_la_SOURCES = %D%/cpu/cpu.c
 backend_cpu_la_LIBADD = libbackendcpu.la -lm
+# What backends share that train no networks.
+noinst_LTLIBRARIES += liblearner.la
+liblearner_la_LDFLAGS =
+liblearner_la_SOURCES = %D%/classical/learner.c %D%/classical/learner.h
+# Support vector machines: without libsvm the plugin says what it lacks.
+noinst_LTLIBRARIES += libmachine.la
+libmachine_la_LDFLAGS =
+libmachine_la_SOURCES = %D%/svm/machine.h %D%/svm/machine_impl.h
+libmachine_la_LIBADD = liblearner.la $(SVM_LIBS)
+if HAVE_LIBSVM
+libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/calibration.c
+else
+libmachine_la_SOURCES += %D%/svm/without.c
+endif
+plugin_LTLIBRARIES += backend-svm.la
+backend_svm_la_SOURCES = %D%/svm.c
+backend_svm_la_LIBADD = libmachine.la -lm

@@ -102,7 +102,8 @@ void tutti_experiment_destroy(struct tutti_experiment *experiment) {
   tutti_free(experiment);
 }
 
-/* Decode a sampled genotype and ask the backend whether it can train the network. */
+/* Decode a sampled genotype and ask the backend whether it can train the network; of a backend that takes none, whether it can
+   train at all. */
 static enum tutti_status probe(tutti_context *context, const struct tutti_experiment *experiment, uint64_t index) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_random random;
@@ -111,17 +112,20 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
   tutti_config *config = NULL;
   tutti_random_init(&random, experiment->facts.seed, "probe", index);
   TUTTI_TRY_OUT(context, tutti_scope_sample(context, experiment->scope, &random, index, &candidate));
-  TUTTI_TRY_OUT(context, tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
+  if (tutti_backend_takes_networks(experiment->backend))
+    TUTTI_TRY_OUT(context,
+                  tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
   TUTTI_TRY_OUT(context,
                 tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
                                         tutti_candidate_hyperparameters(candidate), &config));
+  const tutti_dataset *dataset = experiment->dataset;
   struct tutti_job job = {.size = sizeof job,
                           .task = &experiment->task,
                           .network = network,
                           .candidate = candidate,
                           .config = tutti_config_values(config),
-                          .train = tutti_dataset_find(experiment->dataset, "train"),
-                          .validation = tutti_dataset_find(experiment->dataset, "validation")};
+                          .train = dataset ? tutti_dataset_find(dataset, "train") : NULL,
+                          .validation = dataset ? tutti_dataset_find(dataset, "validation") : NULL};
   TUTTI_TRY_OUT(context, tutti_backend_check(context, experiment->backend, &job));
 out:
   tutti_config_destroy(config);
@@ -144,9 +148,7 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
 
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {
   TUTTI_TRY(context, check_validation(context, experiment));
-  if (!tutti_backend_takes_networks(experiment->backend))
-    return TUTTI_OK;
-  if (!experiment->dataset)
+  if (tutti_backend_takes_networks(experiment->backend) && !experiment->dataset)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s trains on data, but the recipe has no section [data]",
                       tutti_backend_descriptor(experiment->backend)->name);
   for (uint64_t i = 0; i < PROBES; i++)

@@ -85,8 +85,7 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
   TUTTI_TRY(context,
             tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
                                     tutti_candidate_hyperparameters(training->candidate), &training->config));
-  bool networks = tutti_backend_takes_networks(experiment->backend);
-  if (networks)
+  if (tutti_backend_takes_networks(experiment->backend))
     TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &experiment->task,
                                           &training->network));
   const tutti_dataset *dataset = experiment->dataset;
@@ -106,7 +105,7 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
       .progress_argument = training,
   };
   training->outcome = (struct tutti_outcome){.size = sizeof training->outcome, .value = NAN};
-  return networks ? tutti_backend_check(context, experiment->backend, &training->job) : TUTTI_OK;
+  return tutti_backend_check(context, experiment->backend, &training->job);
 }
 
 void tutti_training_end(struct tutti_training *training) {

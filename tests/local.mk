@@ -31,6 +31,8 @@ EXTRA_DIST += %D%/golden/nomu_functions.json
 EXTRA_DIST += %D%/golden/nomu_loss.json
 EXTRA_DIST += %D%/golden/otmann.json
 EXTRA_DIST += %D%/golden/sobol.json
+EXTRA_DIST += %D%/golden/svm.json
+EXTRA_DIST += %D%/golden/svm.py
 
 check_PROGRAMS += %D%/cli/json-value
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
@@ -140,6 +142,11 @@ unit_tests += %D%/unit/test_space_mlp2
 unit_tests += %D%/unit/test_stacking
 unit_tests += %D%/unit/test_space_nasbench201
 tests_unit_test_space_nasbench201_LDADD = libcells.la $(LDADD)
+if HAVE_LIBSVM
+unit_tests += %D%/unit/test_svm
+tests_unit_test_svm_SOURCES = %D%/unit/test_svm.c %D%/unit/learning.c %D%/unit/learning.h
+tests_unit_test_svm_LDADD = libmachine.la $(LDADD)
+endif
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 
@@ -155,6 +162,7 @@ cli_tests += %D%/cli/image-spaces.sh
 cli_tests += %D%/cli/ini.sh
 cli_tests += %D%/cli/install.sh
 cli_tests += %D%/cli/interrupt.sh
+cli_tests += %D%/cli/learners.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/objective.sh
 cli_tests += %D%/cli/plugins.sh

@@ -1,0 +1,140 @@
+/* learner.c - what backends without networks share. */
+#include "learner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+enum tutti_status learner_rows_open(tutti_context *context, const tutti_split *split, struct learner_rows *rows) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_shape shape = tutti_split_input(split);
+  uint32_t *order = NULL;
+  *rows = (struct learner_rows){.count = tutti_split_rows(split),
+                                .features = (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels,
+                                .labels = tutti_split_labels(split),
+                                .targets = tutti_split_targets(split)};
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, rows->features * sizeof *rows->inputs, &rows->inputs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *order, &order));
+  for (size_t i = 0; i < rows->count; i++)
+    order[i] = (uint32_t)i;
+  tutti_split_gather(split, rows->count, order, rows->inputs);
+out:
+  tutti_free(order);
+  if (status != TUTTI_OK)
+    learner_rows_close(rows);
+  return status;
+}
+
+void learner_rows_close(struct learner_rows *rows) {
+  tutti_free(rows->inputs);
+  rows->inputs = NULL;
+}
+
+/* The first row with a number that is not finite, or the number of rows. */
+static size_t first_odd_row(const struct learner_rows *rows, size_t outputs) {
+  for (size_t i = 0; i < rows->count; i++) {
+    for (size_t j = 0; j < rows->features; j++)
+      if (!isfinite(rows->inputs[i * rows->features + j]))
+        return i;
+    for (size_t o = 0; rows->targets && o < outputs; o++)
+      if (!isfinite(rows->targets[i * outputs + o]))
+        return i;
+  }
+  return rows->count;
+}
+
+enum tutti_status learner_begin(tutti_context *context, const struct tutti_job *job, struct learner_rows *rows,
+                                struct tutti_outcome *outcome) {
+  TUTTI_TRY(context, learner_rows_open(context, job->train, rows));
+  size_t odd = first_odd_row(rows, job->task->outputs);
+  if (odd == rows->count)
+    return TUTTI_OK;
+  learner_rows_close(rows);
+  outcome->state = TUTTI_STATE_FAILED;
+  (void)snprintf(outcome->failure, sizeof outcome->failure, "training row %zu has a number that is not finite", odd);
+  return TUTTI_OK;
+}
+
+void learner_finish(struct tutti_outcome *outcome, tutti_tensors *weights) {
+  outcome->state = TUTTI_STATE_FINISHED;
+  outcome->weights = weights;
+  outcome->epochs = outcome->best_epoch = 1;
+  outcome->steps = 1;
+}
+
+/* --- checks ------------------------------------------------------------------------------------------------------ */
+
+static bool has_one_class(const tutti_split *split) {
+  const int32_t *labels = tutti_split_labels(split);
+  for (size_t i = 1; labels && i < tutti_split_rows(split); i++)
+    if (labels[i] != labels[0])
+      return false;
+  return true;
+}
+
+enum tutti_status learner_check(tutti_context *context, const char *backend, const struct tutti_job *job) {
+  const struct tutti_task *task = job->task;
+  if (task->kind == TUTTI_TASK_VALUE)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s learns from data, but the recipe has no section [data]",
+                      backend);
+  if (task->head != TUTTI_OP_HEAD_SOFTMAX && task->head != TUTTI_OP_HEAD_GAUSSIAN && task->head != TUTTI_OP_HEAD_LINEAR)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "head.kind: backend %s gives probabilities, or values with or without a variance; expected "
+                      "softmax, gaussian or linear, found %s",
+                      backend, tutti_op_name(task->head));
+  if (job->train && tutti_split_rows(job->train) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s: there are no training rows to learn from", backend);
+  if (job->train && task->kind == TUTTI_TASK_CLASSIFICATION && has_one_class(job->train))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend %s: a classifier needs training rows of two classes, and all %zu are of one; more rows, "
+                      "another data.split, or data.stratify = yes may give the others",
+                      backend, tutti_split_rows(job->train));
+  return TUTTI_OK;
+}
+
+/* --- folds ------------------------------------------------------------------------------------------------------- */
+
+enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const struct learner_rows *rows, size_t folds,
+                                uint32_t *fold) {
+  uint32_t *order;
+  struct tutti_random random;
+  size_t dealt = 0;
+  int32_t classes = 1;
+  TUTTI_TRY(context, tutti_alloc(context, rows->count, sizeof *order, &order));
+  for (size_t i = 0; i < rows->count; i++) {
+    order[i] = (uint32_t)i;
+    classes = rows->labels && rows->labels[i] >= classes ? rows->labels[i] + 1 : classes;
+  }
+  tutti_random_init(&random, seed, "learner folds", 0);
+  tutti_random_shuffle(&random, rows->count, order);
+  for (int32_t c = 0; c < classes; c++)
+    for (size_t i = 0; i < rows->count; i++)
+      if (!rows->labels || rows->labels[order[i]] == c)
+        fold[order[i]] = (uint32_t)(dealt++ % folds);
+  tutti_free(order);
+  return TUTTI_OK;
+}
+
+/* --- predictions and tensors ------------------------------------------------------------------------------------- */
+
+void learner_put_value(const struct tutti_task *task, size_t row, size_t output, double mean, double variance,
+                       float *out) {
+  float *place = out + 2 * (row * task->outputs + output);
+  place[0] = (float)mean;
+  place[1] = (float)variance;
+}
+
+enum tutti_status learner_tensor(tutti_context *context, const tutti_tensors *tensors, const char *name,
+                                 enum tutti_element element, size_t rank, const size_t *shape,
+                                 const struct tutti_tensor **out) {
+  const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name);
+  bool fits = tensor && tensor->element == element && tensor->rank == rank;
+  for (size_t i = 0; fits && i < rank; i++)
+    fits = shape[i] == LEARNER_ANY || tensor->shape[i] == shape[i];
+  *out = tensor;
+  return fits ? TUTTI_OK
+              : TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: tensor '%s' is %s", name,
+                           tensor ? "not of the shape that this model has" : "not there");
+}

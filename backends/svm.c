@@ -1,0 +1,170 @@
+/* backend svm: support vector machines by libsvm - C-SVC with probabilities for classes, epsilon-SVR for values - with a
+   Gaussian kernel exp(-gamma |x - y|^2) on the standardised inputs. Takes no networks: the space may be `fixed`, and what
+   is searched are the parameters here. (Chang & Lin, 2011; Lacoste et al., 2014, have them as learners, over C from 1e-2 to
+   1e3, gamma from 1e-5 to 1e3 and epsilon from 1e-2 to 1, all logarithmic.)
+
+   Several classes are one machine for each pair of them. Probabilities are Platt's sigmoids of the pairs' decision values
+   (fitted after Lin, Lin & Weng, 2007), coupled as Wu, Lin & Weng (2004) do; they are fitted on decision values for rows that
+   their machine has not seen, from `folds` folds. libsvm would draw these folds by rand(), so that what ran before in the
+   process, or runs beside in it, changed the result; here they are drawn from the candidate's seed, and with an equal share
+   of each class. The variance that a Gaussian head asks for is the mean squared error on such folds, the same for all rows.
+
+   A class without training rows gets a probability of 1e-7, the least that libsvm gives. With several targets each has a
+   machine of its own.
+
+   libsvm cannot be stopped: cancelling waits for the machine at hand, and what takes too long (large C on many rows) ends by
+   run.trial_timeout. Where it lacks memory it ends its process, which is a trial lost. */
+#include "svm/machine.h"
+
+#include <tutti/plugin.h>
+
+#define FIELD(name) offsetof(struct machine_config, name)
+static const struct tutti_param svm_params[] = {
+    {.name = "c",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(c),
+     .preset = "1",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .min_open = true,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Cost C of an error, against the width of the margin: the larger, the closer the fit."},
+    {.name = "gamma",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(gamma),
+     .preset = "0.1",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .min_open = true,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "How fast the kernel exp(-gamma d^2) falls with the distance d of standardised inputs."},
+    {.name = "epsilon",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(epsilon),
+     .preset = "0.1",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Regression: errors below it cost nothing, in standard deviations of the target."},
+    {.name = "folds",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(folds),
+     .preset = "5",
+     .min = 0,
+     .max = 100,
+     .doc = "Folds of the training rows on which probabilities, or a Gaussian head's variance, are fitted; each "
+            "costs a training. 0: none, and probabilities are shares of the pairs' votes."},
+    {.name = "tolerance",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(tolerance),
+     .preset = "1e-3",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .min_open = true,
+     .doc = "Training stops where the conditions of optimality are violated by less."},
+    {.name = "cache",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(cache),
+     .preset = "100",
+     .min = 1,
+     .max = 1e6,
+     .unit = "MB",
+     .doc = "Memory for columns of the kernel matrix."},
+};
+
+struct svm_backend {
+  char unused;
+};
+
+static enum tutti_status backend_create_svm(tutti_context *context, const void *config, const void *setup,
+                                            void **instance) {
+  struct svm_backend *self;
+  (void)config, (void)setup;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
+  *instance = self;
+  return TUTTI_OK;
+}
+
+static void backend_destroy_svm(void *instance) { tutti_free(instance); }
+
+static bool backend_supports_svm(void *instance, enum tutti_op op) {
+  (void)instance, (void)op;
+  return false;
+}
+
+static enum tutti_status backend_check_svm(void *instance, tutti_context *context, const struct tutti_job *job) {
+  const struct machine_config *config = job->config;
+  (void)instance;
+  TUTTI_TRY(context, learner_check(context, "svm", job));
+  if (config->folds == 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.folds: expected 0, or 2 and more, found 1: nothing would be "
+                      "left to train on");
+  if (job->task->head == TUTTI_OP_HEAD_GAUSSIAN && config->folds == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.folds: a Gaussian head's variance needs at least 2 folds; "
+                      "without any, choose head.kind = linear");
+  return TUTTI_OK;
+}
+
+/* Machines of a task: one for all classes, one for each target. */
+static size_t machines_svm(const struct tutti_task *task) {
+  return task->kind == TUTTI_TASK_CLASSIFICATION ? 1 : task->outputs;
+}
+
+static enum tutti_status backend_train_svm(void *instance, tutti_context *context, const struct tutti_job *job,
+                                           struct tutti_outcome *outcome) {
+  enum tutti_status status = TUTTI_OK;
+  struct learner_rows rows = {0};
+  tutti_tensors *weights = NULL;
+  TUTTI_TRY_OUT(context, backend_check_svm(instance, context, job));
+  TUTTI_TRY_OUT(context, learner_begin(context, job, &rows, outcome));
+  if (outcome->state == TUTTI_STATE_FAILED)
+    goto out;
+  TUTTI_TRY_OUT(context, tutti_tensors_create(context, &weights));
+  for (size_t output = 0; output < machines_svm(job->task); output++)
+    TUTTI_TRY_OUT(context, machine_fit(context, job->config, job->task, job->seed, &rows, output, weights));
+  learner_finish(outcome, weights);
+  weights = NULL;
+out:
+  tutti_tensors_destroy(weights);
+  learner_rows_close(&rows);
+  return status;
+}
+
+static enum tutti_status backend_predict_svm(void *instance, tutti_context *context, const struct tutti_job *job,
+                                             const tutti_tensors *weights, const tutti_split *split, float *out) {
+  enum tutti_status status = TUTTI_OK;
+  struct learner_rows rows = {0};
+  (void)instance;
+  TUTTI_TRY_OUT(context, learner_rows_open(context, split, &rows));
+  for (size_t output = 0; output < machines_svm(job->task); output++)
+    TUTTI_TRY_OUT(context, machine_predict(context, job->task, weights, &rows, output, out));
+out:
+  learner_rows_close(&rows);
+  return status;
+}
+
+static const struct tutti_backend_ops svm_ops = {
+    .size = sizeof(struct tutti_backend_ops),
+    .supports = backend_supports_svm,
+    .train = backend_train_svm,
+    .predict = backend_predict_svm,
+    .check = backend_check_svm,
+};
+
+static const struct tutti_descriptor svm_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "svm"),
+    .version = "1.0",
+    .summary = "support vector machines (libsvm): classes with probabilities, and values",
+    .source = "Chang & Lin, LIBSVM: a library for support vector machines, 2011; Lin, Lin & Weng, A note on Platt's "
+              "probabilistic outputs for support vector machines, 2007",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(svm_params, struct machine_config),
+    .available = machine_is_there,
+    .create = backend_create_svm,
+    .destroy = backend_destroy_svm,
+    .ops = &svm_ops,
+};
+
+TUTTI_PLUGIN(svm_descriptor)

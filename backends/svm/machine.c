@@ -1,0 +1,334 @@
+/* machine.c - support vector machines fitted by libsvm, kept as tensors, made again from them. */
+#include "machine_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool machine_is_there(char *why, size_t size) {
+  (void)why, (void)size;
+  return true;
+}
+
+/* --- libsvm ------------------------------------------------------------------------------------------------------ */
+
+void machine_nodes_destroy(struct machine_nodes *nodes) {
+  tutti_free(nodes->storage);
+  tutti_free(nodes->rows);
+}
+
+enum tutti_status machine_nodes_create(tutti_context *context, size_t count, size_t features, const float *inputs,
+                                       struct machine_nodes *nodes) {
+  enum tutti_status status = TUTTI_OK;
+  size_t used = count; /* each row's end */
+  *nodes = (struct machine_nodes){0};
+  for (size_t i = 0; i < count * features; i++)
+    used += inputs[i] != 0;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, used, sizeof *nodes->storage, &nodes->storage));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *nodes->rows, &nodes->rows));
+  struct svm_node *next = nodes->storage;
+  for (size_t i = 0; i < count; i++) {
+    nodes->rows[i] = next;
+    for (size_t j = 0; j < features; j++)
+      if (inputs[i * features + j] != 0)
+        *next++ = (struct svm_node){(int)j + 1, (double)inputs[i * features + j]};
+    *next++ = (struct svm_node){.index = -1};
+  }
+out:
+  if (status != TUTTI_OK)
+    machine_nodes_destroy(nodes);
+  return status;
+}
+
+static void say_nothing(const char *text) { (void)text; }
+
+enum tutti_status machine_train(tutti_context *context, const struct svm_problem *problem,
+                                const struct svm_parameter *parameter, struct svm_model **model) {
+  const char *wrong = svm_check_parameter(problem, parameter);
+  *model = NULL;
+  if (tutti_cancelled(context))
+    return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled before a machine of %d rows was trained", problem->l);
+  if (wrong)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "libsvm refuses its parameters: %s", wrong);
+  svm_set_print_string_function(say_nothing);
+  *model = svm_train(problem, parameter);
+  return TUTTI_OK;
+}
+
+static struct svm_parameter parameter_of(const struct machine_config *config, const struct tutti_task *task) {
+  return (struct svm_parameter){.svm_type = task->kind == TUTTI_TASK_CLASSIFICATION ? C_SVC : EPSILON_SVR,
+                                .kernel_type = RBF,
+                                .gamma = config->gamma,
+                                .cache_size = (double)config->cache,
+                                .eps = config->tolerance,
+                                .C = config->c,
+                                .p = config->epsilon,
+                                .shrinking = 1};
+}
+
+/* --- tensors ----------------------------------------------------------------------------------------------------- */
+
+enum { NAME = 64 };
+
+static const char *name_of(size_t output, const char *part, char name[NAME]) {
+  (void)snprintf(name, NAME, "%zu.%s", output, part);
+  return name;
+}
+
+static size_t pairs_of(size_t classes) { return classes * (classes - 1) / 2; }
+
+static enum tutti_status add(tutti_context *context, tutti_tensors *tensors, size_t output, const char *part,
+                             enum tutti_element element, size_t rank, const size_t *shape, const void *data) {
+  char name[NAME];
+  void *place;
+  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, part, name), element, rank, shape, &place));
+  size_t bytes = tutti_tensors_find(tensors, name)->bytes;
+  if (bytes > 0)
+    memcpy(place, data, bytes);
+  return TUTTI_OK;
+}
+
+/* The support vectors are rows of the training, in the order of the coefficients. */
+static enum tutti_status keep_vectors(tutti_context *context, const struct svm_model *model,
+                                      const struct learner_rows *rows, size_t output, tutti_tensors *tensors) {
+  char name[NAME];
+  float *vectors;
+  double *coefficients;
+  size_t l = (size_t)model->l, sets = (size_t)model->nr_class - 1;
+  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, "vectors", name), TUTTI_F32, 2,
+                                       (size_t[]){l, rows->features}, &vectors));
+  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, "coefficients", name), TUTTI_F64, 2,
+                                       (size_t[]){sets, l}, &coefficients));
+  for (size_t i = 0; i < l; i++) {
+    size_t row = (size_t)model->sv_indices[i] - 1;
+    memcpy(vectors + i * rows->features, rows->inputs + row * rows->features, rows->features * sizeof *vectors);
+    for (size_t s = 0; s < sets; s++)
+      coefficients[s * l + i] = model->sv_coef[s][i];
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status keep(tutti_context *context, const struct svm_model *model, const struct learner_rows *rows,
+                              size_t output, tutti_tensors *tensors) {
+  size_t classes = (size_t)model->nr_class, pairs = pairs_of(classes);
+  TUTTI_TRY(context, keep_vectors(context, model, rows, output, tensors));
+  TUTTI_TRY(context, add(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, model->rho));
+  TUTTI_TRY(context, add(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &model->param.gamma));
+  if (model->param.svm_type != C_SVC)
+    return TUTTI_OK;
+  TUTTI_TRY(context, add(context, tensors, output, "classes", TUTTI_I32, 1, &classes, model->label));
+  return add(context, tensors, output, "counts", TUTTI_I32, 1, &classes, model->nSV);
+}
+
+/* --- fitting ----------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status keep_sigmoids(tutti_context *context, const struct svm_problem *problem,
+                                       const struct svm_model *model, const uint32_t *fold, size_t folds, size_t output,
+                                       tutti_tensors *tensors) {
+  char name[NAME];
+  double *sigmoids;
+  size_t pairs = pairs_of((size_t)model->nr_class);
+  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, "sigmoids", name), TUTTI_F64, 2,
+                                       (size_t[]){2, pairs}, &sigmoids));
+  return machine_calibrate(context, problem, &model->param, model, fold, folds, sigmoids, sigmoids + pairs);
+}
+
+/* Probabilities, or the variance that a Gaussian head asks for. */
+static enum tutti_status fit_left_out(tutti_context *context, const struct machine_config *config,
+                                      const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
+                                      const struct svm_problem *problem, const struct svm_model *model, size_t output,
+                                      tutti_tensors *tensors) {
+  enum tutti_status status = TUTTI_OK;
+  size_t folds = (size_t)config->folds;
+  uint32_t *fold = NULL;
+  double variance;
+  if (folds == 0 || task->head == TUTTI_OP_HEAD_LINEAR)
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *fold, &fold));
+  TUTTI_TRY_OUT(context, learner_folds(context, seed, rows, folds, fold));
+  if (task->kind == TUTTI_TASK_CLASSIFICATION) {
+    TUTTI_TRY_OUT(context, keep_sigmoids(context, problem, model, fold, folds, output, tensors));
+  } else {
+    TUTTI_TRY_OUT(context, machine_residual_variance(context, problem, &model->param, fold, folds, &variance));
+    TUTTI_TRY_OUT(context, add(context, tensors, output, "variance", TUTTI_F64, 0, NULL, &variance));
+  }
+out:
+  tutti_free(fold);
+  return status;
+}
+
+enum tutti_status machine_fit(tutti_context *context, const struct machine_config *config,
+                              const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
+                              size_t output, tutti_tensors *tensors) {
+  enum tutti_status status = TUTTI_OK;
+  struct svm_parameter parameter = parameter_of(config, task);
+  struct machine_nodes nodes = {0};
+  struct svm_model *model = NULL;
+  struct svm_problem problem = {.l = (int)rows->count};
+  TUTTI_TRY_OUT(context, machine_nodes_create(context, rows->count, rows->features, rows->inputs, &nodes));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *problem.y, &problem.y));
+  problem.x = nodes.rows;
+  for (size_t i = 0; i < rows->count; i++)
+    problem.y[i] = rows->labels ? rows->labels[i] : (double)rows->targets[i * task->outputs + output];
+  TUTTI_TRY_OUT(context, machine_train(context, &problem, &parameter, &model));
+  TUTTI_TRY_OUT(context, keep(context, model, rows, output, tensors));
+  TUTTI_TRY_OUT(context, fit_left_out(context, config, task, seed, rows, &problem, model, output, tensors));
+out:
+  if (model)
+    svm_free_and_destroy_model(&model);
+  machine_nodes_destroy(&nodes);
+  tutti_free(problem.y);
+  return status;
+}
+
+/* --- the machine again ------------------------------------------------------------------------------------------- */
+
+struct machine {
+  struct svm_model model; /* its arrays are those of the tensors, and those here */
+  struct machine_nodes vectors;
+  double **coefficients; /* [classes - 1] */
+  double variance;       /* NaN: none */
+};
+
+static void close_machine(struct machine *machine) {
+  machine_nodes_destroy(&machine->vectors);
+  tutti_free(machine->coefficients);
+}
+
+static enum tutti_status find(tutti_context *context, const tutti_tensors *tensors, size_t output, const char *part,
+                              enum tutti_element element, size_t rank, const size_t *shape,
+                              const struct tutti_tensor **tensor) {
+  char name[NAME];
+  return learner_tensor(context, tensors, name_of(output, part, name), element, rank, shape, tensor);
+}
+
+/* Classes are among the task's, and each has as many vectors as its count says. */
+static enum tutti_status open_classes(tutti_context *context, const struct tutti_task *task,
+                                      const tutti_tensors *tensors, size_t output, size_t vectors,
+                                      struct svm_model *model) {
+  const struct tutti_tensor *classes, *counts;
+  size_t sum = 0;
+  bool valid = true;
+  TUTTI_TRY(context, find(context, tensors, output, "classes", TUTTI_I32, 1, (size_t[]){LEARNER_ANY}, &classes));
+  TUTTI_TRY(context, find(context, tensors, output, "counts", TUTTI_I32, 1, classes->shape, &counts));
+  model->nr_class = (int)classes->shape[0];
+  model->label = classes->data;
+  model->nSV = counts->data;
+  for (int i = 0; i < model->nr_class; i++) {
+    valid = valid && model->label[i] >= 0 && (size_t)model->label[i] < task->outputs && model->nSV[i] >= 0;
+    sum += valid ? (size_t)model->nSV[i] : 0;
+  }
+  if (!valid || sum != vectors || model->nr_class < 2 || (size_t)model->nr_class > task->outputs)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: the support vectors' classes are not those of the task");
+  return TUTTI_OK;
+}
+
+static enum tutti_status open_sigmoids(tutti_context *context, const tutti_tensors *tensors, size_t output,
+                                       size_t pairs, struct svm_model *model) {
+  char name[NAME];
+  const struct tutti_tensor *sigmoids;
+  if (!tutti_tensors_find(tensors, name_of(output, "sigmoids", name)))
+    return TUTTI_OK;
+  TUTTI_TRY(context, find(context, tensors, output, "sigmoids", TUTTI_F64, 2, (size_t[]){2, pairs}, &sigmoids));
+  model->probA = sigmoids->data;
+  model->probB = model->probA + pairs;
+  return TUTTI_OK;
+}
+
+static enum tutti_status open_variance(tutti_context *context, const tutti_tensors *tensors, size_t output,
+                                       const struct tutti_task *task, double *variance) {
+  const struct tutti_tensor *tensor;
+  *variance = NAN;
+  if (task->head != TUTTI_OP_HEAD_GAUSSIAN)
+    return TUTTI_OK;
+  TUTTI_TRY(context, find(context, tensors, output, "variance", TUTTI_F64, 0, NULL, &tensor));
+  *variance = *(const double *)tensor->data;
+  return TUTTI_OK;
+}
+
+static enum tutti_status open_machine(tutti_context *context, const struct tutti_task *task,
+                                      const tutti_tensors *tensors, size_t features, size_t output,
+                                      struct machine *machine) {
+  const struct tutti_tensor *vectors, *coefficients, *rho, *gamma;
+  struct svm_model *model = &machine->model;
+  bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
+  TUTTI_TRY(context,
+            find(context, tensors, output, "vectors", TUTTI_F32, 2, (size_t[]){LEARNER_ANY, features}, &vectors));
+  TUTTI_TRY(context, find(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &gamma));
+  size_t l = vectors->shape[0];
+  model->param = (struct svm_parameter){
+      .svm_type = classes ? C_SVC : EPSILON_SVR, .kernel_type = RBF, .gamma = *(const double *)gamma->data};
+  model->nr_class = 2;
+  model->l = (int)l;
+  if (classes)
+    TUTTI_TRY(context, open_classes(context, task, tensors, output, l, model));
+  size_t sets = (size_t)model->nr_class - 1, pairs = pairs_of((size_t)model->nr_class);
+  TUTTI_TRY(context, find(context, tensors, output, "coefficients", TUTTI_F64, 2, (size_t[]){sets, l}, &coefficients));
+  TUTTI_TRY(context, find(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, &rho));
+  TUTTI_TRY(context, classes ? open_sigmoids(context, tensors, output, pairs, model)
+                             : open_variance(context, tensors, output, task, &machine->variance));
+  TUTTI_TRY(context, tutti_alloc(context, sets, sizeof *machine->coefficients, &machine->coefficients));
+  for (size_t s = 0; s < sets; s++)
+    machine->coefficients[s] = (double *)coefficients->data + s * l;
+  model->sv_coef = machine->coefficients;
+  model->rho = rho->data;
+  TUTTI_TRY(context, machine_nodes_create(context, l, features, vectors->data, &machine->vectors));
+  model->SV = machine->vectors.rows;
+  return TUTTI_OK;
+}
+
+/* --- predicting -------------------------------------------------------------------------------------------------- */
+
+/* Shares of the votes of all pairs, in the order of the model's classes. */
+static void count_votes(const struct svm_model *model, const double *decisions, double *shares) {
+  double share = 1 / (double)pairs_of((size_t)model->nr_class);
+  for (int i = 0; i < model->nr_class; i++)
+    shares[i] = 0;
+  for (int i = 0; i < model->nr_class; i++)
+    for (int j = i + 1; j < model->nr_class; j++)
+      shares[*decisions++ > 0 ? i : j] += share;
+}
+
+static void predict_classes(const struct svm_model *model, const struct svm_node *row, size_t classes,
+                            double *decisions, double *shares, float *out) {
+  static const double least = 1e-7; /* as libsvm's pairs have it */
+  double sum = 0;
+  if (model->probA) {
+    (void)svm_predict_probability(model, row, shares);
+  } else {
+    (void)svm_predict_values(model, row, decisions);
+    count_votes(model, decisions, shares);
+  }
+  for (size_t c = 0; c < classes; c++)
+    out[c] = (float)least;
+  for (int i = 0; i < model->nr_class; i++)
+    out[model->label[i]] = (float)fmax(shares[i], least);
+  for (size_t c = 0; c < classes; c++)
+    sum += (double)out[c];
+  for (size_t c = 0; c < classes; c++)
+    out[c] = (float)((double)out[c] / sum);
+}
+
+enum tutti_status machine_predict(tutti_context *context, const struct tutti_task *task, const tutti_tensors *tensors,
+                                  const struct learner_rows *rows, size_t output, float *out) {
+  enum tutti_status status = TUTTI_OK;
+  struct machine machine = {.variance = NAN};
+  struct machine_nodes nodes = {0};
+  double *scratch = NULL;
+  TUTTI_TRY_OUT(context, open_machine(context, task, tensors, rows->features, output, &machine));
+  TUTTI_TRY_OUT(context, machine_nodes_create(context, rows->count, rows->features, rows->inputs, &nodes));
+  size_t classes = (size_t)machine.model.nr_class;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, classes + pairs_of(classes), sizeof *scratch, &scratch));
+  for (size_t i = 0; i < rows->count; i++)
+    if (task->kind == TUTTI_TASK_CLASSIFICATION)
+      predict_classes(&machine.model, nodes.rows[i], task->outputs, scratch + classes, scratch,
+                      out + i * task->outputs);
+    else
+      learner_put_value(task, i, output, svm_predict_values(&machine.model, nodes.rows[i], scratch), machine.variance,
+                        out);
+out:
+  tutti_free(scratch);
+  machine_nodes_destroy(&nodes);
+  close_machine(&machine);
+  return status;
+}

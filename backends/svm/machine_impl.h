@@ -1,0 +1,36 @@
+/* machine_impl.h - what the parts of a support vector machine share: libsvm's types stay behind it. */
+#ifndef MACHINE_IMPL_H
+#define MACHINE_IMPL_H
+
+#include "machine.h"
+
+#include <libsvm/svm.h>
+
+/* Rows as libsvm wants them: lists of the features that are not 0. */
+struct machine_nodes {
+  struct svm_node *storage, **rows; /* rows[count] */
+};
+TUTTI_NODISCARD enum tutti_status machine_nodes_create(tutti_context *context, size_t count, size_t features,
+                                                       const float *inputs, struct machine_nodes *nodes);
+void machine_nodes_destroy(struct machine_nodes *nodes);
+
+/* Train; NULL with the context's error set, when cancelled or refused. Free with svm_free_and_destroy_model. */
+TUTTI_NODISCARD enum tutti_status machine_train(tutti_context *context, const struct svm_problem *problem,
+                                                const struct svm_parameter *parameter, struct svm_model **model);
+
+/* --- calibration (calibration.c) --------------------------------------------------------------------------------- */
+
+/* Fit P(y = +1 | f) = 1 / (1 + exp(A f + B)) to decision values f[count] of labels y[count] = +1 or -1. */
+void machine_fit_sigmoid(size_t count, const double *f, const double *y, double *a, double *b);
+
+/* Sigmoids of all pairs of `model`'s classes, in libsvm's order of pairs: a[pairs], b[pairs]. fold[count of the problem]. */
+TUTTI_NODISCARD enum tutti_status machine_calibrate(tutti_context *context, const struct svm_problem *problem,
+                                                    const struct svm_parameter *parameter,
+                                                    const struct svm_model *model, const uint32_t *fold, size_t folds,
+                                                    double *a, double *b);
+/* The mean squared error on rows that were left out. */
+TUTTI_NODISCARD enum tutti_status machine_residual_variance(tutti_context *context, const struct svm_problem *problem,
+                                                            const struct svm_parameter *parameter, const uint32_t *fold,
+                                                            size_t folds, double *variance);
+
+#endif

@@ -1,0 +1,24 @@
+/* without.c - stands in for libsvm where it was not there when Tutti was built. */
+#include "machine.h"
+
+#include <stdio.h>
+
+static const char absent[] = "built without libsvm: install it (Debian: libsvm-dev), then configure and build again";
+
+bool machine_is_there(char *why, size_t size) {
+  (void)snprintf(why, size, "%s", absent);
+  return false;
+}
+
+enum tutti_status machine_fit(tutti_context *context, const struct machine_config *config,
+                              const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
+                              size_t output, tutti_tensors *tensors) {
+  (void)config, (void)task, (void)seed, (void)rows, (void)output, (void)tensors;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
+}
+
+enum tutti_status machine_predict(tutti_context *context, const struct tutti_task *task, const tutti_tensors *tensors,
+                                  const struct learner_rows *rows, size_t output, float *out) {
+  (void)task, (void)tensors, (void)rows, (void)output, (void)out;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
+}

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Learners without networks: the recipes run, are resumed, predict what they were evaluated on, and refuse what cannot be learnt.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+ini=$TUTTI_TEST_SRCDIR/ini/smbo
+make_table
+
+# learner BACKEND CLASSES VALUES: its recipes, ini/smbo/CLASSES-*.ini and VALUES-*.ini.
+classes_of="--set data.path=$PWD/table.csv --set data.target=kind --set data.ignore=y"
+values_of="--set data.path=$PWD/table.csv --set data.ignore=kind"
+learner() {
+  local method small="--set run.budget=12 --quiet"
+  for method in rs ers smbo esmbo; do
+    # shellcheck disable=SC2086 # words of options
+    tutti run "$ini/$2-$method.ini" $classes_of $small --out "$2-$method"
+    expect_code 0
+    expect_out "(classification)" "backend $1" "12 of 12 done, 0 failed" "error"
+    # shellcheck disable=SC2086
+    tutti run "$ini/$3-$method.ini" $values_of $small --out "$3-$method"
+    expect_code 0
+    expect_out "(regression)" "12 of 12 done, 0 failed" "rmse"
+  done
+  for run in "$2-esmbo" "$3-esmbo"; do
+    tutti evaluate "$run" --json
+    expect_code 0
+    tutti predict "$run" table.csv
+    expect_code 0
+    checks=$((checks + 1))
+    [ "$(wc -l <out)" -eq 121 ] || complain "expected a heading and 120 rows"
+  done
+  # A Gaussian head, and the same bits by another number of workers.
+  for workers in 1 3; do
+    # shellcheck disable=SC2086
+    tutti run "$ini/$3-rs.ini" $values_of $small --set head.kind=gaussian --workers $workers --out "$1-gaussian-$workers"
+    expect_code 0
+    expect_out "nll" "12 of 12 done, 0 failed"
+  done
+  checks=$((checks + 1))
+  cmp -s "$1-gaussian-1/summary.json" "$1-gaussian-3/summary.json" || complain "expected the same summary.json"
+  # What is lost is trained again.
+  rm -r "$1-gaussian-1/trials/000003"
+  tutti run "$1-gaussian-1/recipe.ini" --resume --quiet --out "$1-gaussian-1"
+  expect_code 0
+  checks=$((checks + 1))
+  cmp -s "$1-gaussian-1/trials/000003/weights.safetensors" "$1-gaussian-3/trials/000003/weights.safetensors" ||
+    complain "expected the same weights again"
+}
+
+available() { # BACKEND
+  tutti inspect "backend/$1"
+  [ $code -eq 0 ]
+}
+
+available svm && learner svm svm svr
+
+# Refused before anything is trained.
+awk -F, 'NR == 1 || $5 == "up"' table.csv >one-class.csv
+# shellcheck disable=SC2086
+tutti run "$ini/svm-rs.ini" $classes_of --set data.path=one-class.csv --out one-class
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain "expected one class to be refused"
+expect_err "class"
+function_recipe nothing 0 5 | sed '/^x[01] =/d; /^seconds =/d; s/plugin = function/plugin = svm/' >nothing.ini
+tutti run nothing.ini
+expect_code 2
+expect_err "no section [data]"
+finish
