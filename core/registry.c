@@ -216,7 +216,7 @@ static enum tutti_status check_available(tutti_context *context, const struct tu
   if (!descriptor->available || descriptor->available(why, sizeof why))
     return TUTTI_OK;
   why[sizeof why - 1] = '\0';
-  return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s %s does not work here: %s", tutti_kind_name(descriptor->kind),
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s %s does not work here: %s", tutti_kind_name(descriptor->kind),
                     descriptor->name, why);
 }
 

@@ -38,7 +38,8 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
   enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
   json_t *root = status == TUTTI_OK ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version",
                                                 descriptor->version, "summary", descriptor->summary)
-                                    : json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason",
+                                    : json_pack("{s:b, s:b, s:s, s:s, s:s}", "works", 0, "lacking",
+                                                status == TUTTI_ERROR_UNSUPPORTED, "reason",
                                                 tutti_error_message(context), "version", "", "summary", "");
   char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
   json_decref(root);
@@ -191,7 +192,8 @@ static void show(const struct found *found, const json_t *answer, const struct f
                                      .works = works && !twin,
                                      .reason = twin ? reason : text_of(answer, "reason"),
                                      .version = text_of(answer, "version"),
-                                     .summary = text_of(answer, "summary")};
+                                     .summary = text_of(answer, "summary"),
+                                     .lacking = json_is_true(json_object_get(answer, "lacking")) && !twin};
   visit(argument, &entry);
 }
 

@@ -26,6 +26,7 @@ struct tutti_plugin_entry {
   bool works;
   const char *reason;            /* why it does not, "" if it does */
   const char *version, *summary; /* "" if it does not load */
+  bool lacking;                  /* it is sound, but its available() says no: a device or a library is missing here */
 };
 /* Try every plugin file of the search path in a child process each (program `scanner`, called as `scanner scan-plugin
    FILE`, which is the tutti program), so that a broken one harms nothing. visit() sees them by kind, then name. */

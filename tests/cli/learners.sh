@@ -53,6 +53,8 @@ available() { # BACKEND
 
 available svm && learner svm svm svr
 
+available svm || { echo "skipped: the libraries of the learners are not there"; exit 77; }
+
 # Refused before anything is trained.
 awk -F, 'NR == 1 || $5 == "up"' table.csv >one-class.csv
 # shellcheck disable=SC2086
