@@ -16,10 +16,10 @@
 /* --- a count of allocations: glibc's own functions stand behind --- */
 
 static size_t allocations;
-static bool c_allocation_fails; /* malloc and calloc, not what tutti_alloc calls */
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define COUNTS_ALLOCATIONS 1
+static bool c_allocation_fails;
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
@@ -41,6 +41,15 @@ void *aligned_alloc(size_t alignment, size_t size) {
 #else
 #define COUNTS_ALLOCATIONS 0
 #endif
+
+/* Whether malloc and calloc fail; what tutti_alloc calls never does. */
+static inline void fail_c_allocations(bool fail) {
+#if COUNTS_ALLOCATIONS
+  c_allocation_fails = fail;
+#else
+  (void)fail;
+#endif
+}
 
 /* --- the setting --- */
 

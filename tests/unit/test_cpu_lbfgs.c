@@ -329,9 +329,9 @@ static void test_no_memory(void **state) {
   plain_network(s, 1, 20, TUTTI_ACTIVATION_TANH);
   s->job.progress = NULL;
   forget(s);
-  c_allocation_fails = COUNTS_ALLOCATIONS;
+  fail_c_allocations(true);
   enum tutti_status status = cpu_ops.train(s->backend, s->context, &s->job, &s->outcome);
-  c_allocation_fails = false;
+  fail_c_allocations(false);
   if (COUNTS_ALLOCATIONS)
     expect(s, status, TUTTI_ERROR_MEMORY, "no memory for 10 iterations' gradients of ");
   end(s);
