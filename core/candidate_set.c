@@ -70,3 +70,17 @@ bool tutti_candidate_set_has(const tutti_candidate_set *set, const tutti_candida
 }
 
 size_t tutti_candidate_set_count(const tutti_candidate_set *set) { return set->count; }
+
+enum tutti_status tutti_candidate_set_draw(tutti_context *context, const tutti_candidate_set *set,
+                                           const tutti_scope *scope, struct tutti_random *random, uint64_t seed,
+                                           tutti_candidate **candidate) {
+  *candidate = NULL;
+  for (size_t i = 0; i < 1000 + 40 * set->count; i++) {
+    TUTTI_TRY(context, tutti_scope_sample(context, scope, random, seed, candidate));
+    if (!tutti_candidate_set_has(set, *candidate))
+      return TUTTI_OK;
+    tutti_candidate_unref(*candidate);
+    *candidate = NULL;
+  }
+  return TUTTI_OK;
+}

@@ -356,21 +356,12 @@ static enum tutti_status search(tutti_context *context, tutti_proposer *proposer
   return TUTTI_OK;
 }
 
-/* So many draws miss the last of n equally likely candidates with a probability of 1e-17. */
 enum tutti_status tutti_proposer_draw(tutti_context *context, const tutti_proposer *proposer, uint64_t trial,
                                       tutti_candidate **candidate) {
   struct tutti_random random;
   uint64_t seed = tutti_trial_seed(tutti_host_seed(proposer->setup.host), trial);
   tutti_random_init(&random, proposer->setup.seed, "proposer draw", trial);
-  *candidate = NULL;
-  for (size_t i = 0; i < 1000 + 40 * proposer->asked; i++) {
-    TUTTI_TRY(context, tutti_scope_sample(context, proposer->scope, &random, seed, candidate));
-    if (!tutti_proposer_knows(proposer, *candidate))
-      return TUTTI_OK;
-    tutti_candidate_unref(*candidate);
-    *candidate = NULL;
-  }
-  return TUTTI_OK;
+  return tutti_candidate_set_draw(context, proposer->known, proposer->scope, &random, seed, candidate);
 }
 
 enum tutti_status tutti_proposer_propose(tutti_context *context, tutti_proposer *proposer, uint64_t trial,

@@ -115,6 +115,67 @@ out:
   return status;
 }
 
+enum tutti_status tutti_scope_known(tutti_context *context, const tutti_scope *scope, size_t index,
+                                    struct tutti_random *random, uint64_t seed, tutti_candidate **candidate) {
+  enum tutti_status status = TUTTI_OK;
+  const char *name, *json;
+  tutti_genotype *genotype = NULL;
+  double *point = NULL;
+  *candidate = NULL;
+  if (!scope->space || !tutti_space_known(scope->space, index, &name, &json))
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_space_parse(context, scope->space, json, &genotype));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count_of(scope->hyperparameters), sizeof *point, &point));
+  if (scope->hyperparameters)
+    tutti_domain_sample(scope->hyperparameters, random, point);
+  TUTTI_TRY_OUT(context, tutti_scope_candidate(context, scope, genotype, point, seed, candidate));
+out:
+  tutti_genotype_unref(genotype);
+  tutti_free(point);
+  return status;
+}
+
+/* Values of a point that are active: NaN stands where a condition does not hold. */
+static size_t active_of(const double *point, size_t count) {
+  size_t active = 0;
+  for (size_t i = 0; i < count; i++)
+    active += point[i] == point[i];
+  return active;
+}
+
+/* Variables of an architecture that a mutation may strike. */
+static size_t variables_of(const tutti_scope *scope, const tutti_genotype *genotype) {
+  const tutti_domain *domain = architecture_of(scope);
+  if (!domain)
+    return scope->space ? 1 : 0;
+  return tutti_domain_cardinality(domain) > 1 ? active_of(genotype->point, tutti_domain_count(domain)) : 0;
+}
+
+enum tutti_status tutti_scope_mutate(tutti_context *context, const tutti_scope *scope, struct tutti_random *random,
+                                     const tutti_candidate *parent, uint64_t seed, tutti_candidate **mutant) {
+  enum tutti_status status = TUTTI_OK;
+  size_t count = count_of(scope->hyperparameters), ours = variables_of(scope, parent->genotype);
+  size_t theirs = active_of(parent->hyperparameters, count);
+  tutti_genotype *genotype = NULL;
+  double *point = NULL;
+  *mutant = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *point, &point));
+  if (count)
+    memcpy(point, parent->hyperparameters, count * sizeof *point);
+  if (theirs == 0 ? ours > 0 : tutti_random_below(random, ours + theirs) < ours) {
+    TUTTI_TRY_OUT(context, tutti_space_mutate(context, scope->space, random, parent->genotype, &genotype));
+  } else {
+    genotype = tutti_genotype_ref(parent->genotype);
+    if (theirs)
+      (void)tutti_domain_mutate(scope->hyperparameters, random, point);
+  }
+  TUTTI_TRY_OUT(context, tutti_scope_candidate(context, scope, genotype, point, seed, mutant));
+out:
+  tutti_genotype_unref(genotype);
+  tutti_free(point);
+  return status;
+}
+
 enum tutti_status tutti_scope_from_point(tutti_context *context, const tutti_scope *scope, const double *point,
                                          uint64_t seed, tutti_candidate **candidate) {
   tutti_genotype *genotype = NULL;

@@ -65,6 +65,17 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_candidate(tutti_context 
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_sample(tutti_context *context, const tutti_scope *scope,
                                                                struct tutti_random *random, uint64_t seed,
                                                                tutti_candidate **candidate);
+/* The candidate of the space's index-th known genotype with hyperparameters drawn; *candidate = NULL where it has none of that
+   index. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_known(tutti_context *context, const tutti_scope *scope,
+                                                              size_t index, struct tutti_random *random, uint64_t seed,
+                                                              tutti_candidate **candidate);
+/* Mutate one variable of architecture and hyperparameters together, each with the same chance; a graph is one, whose mutation
+   is its space's, and a space with a single point is none. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_mutate(tutti_context *context, const tutti_scope *scope,
+                                                               struct tutti_random *random,
+                                                               const tutti_candidate *parent, uint64_t seed,
+                                                               tutti_candidate **mutant);
 /* The candidate at a point of the joint domain. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_scope_from_point(tutti_context *context, const tutti_scope *scope,
                                                                    const double *point, uint64_t seed,

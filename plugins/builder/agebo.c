@@ -72,7 +72,7 @@ static const struct tutti_param agebo_params[] = {
      .unit = "trials",
      .doc = "Trials whose hyperparameters are drawn before the model proposes any; 0: as many as may be outstanding at "
             "once (run.window), as in the paper."},
-    MODEL_PARAMS(struct agebo_config, "liar", "random-forest", "lcb", "sample"),
+    MODEL_PARAMS(struct agebo_config, "liar", "worst", "random-forest", "lcb", "sample"),
 };
 
 struct agebo {
@@ -171,38 +171,21 @@ struct parts {
   uint64_t parent;
 };
 
-/* Values of a point that are active: NaN stands where a condition does not hold. */
-static size_t active_agebo(const double *point, size_t count) {
-  size_t active = 0;
-  for (size_t i = 0; i < count; i++)
-    active += !isnan(point[i]);
-  return active;
-}
-
-/* Does a mutation of both together change the architecture? Every variable has the same chance; a graph is one. */
-static bool strikes_architecture_agebo(const struct agebo *self, const tutti_genotype *genotype, const double *point,
-                                       struct tutti_random *random) {
-  const tutti_domain *domain = tutti_space_domain(tutti_scope_space(self->scope));
-  size_t ours = domain ? active_agebo(tutti_genotype_point(genotype), tutti_domain_count(domain)) : 1;
-  size_t theirs = active_agebo(point, searched_agebo(self));
-  return tutti_random_below(random, ours + theirs) < ours;
-}
-
-/* A child of the best of a sample: of its architecture, or where both evolve, of one of the two. */
+/* A child of the best of a sample: of its architecture, or where both evolve, of one variable of the two. */
 static enum tutti_status evolve_agebo(struct agebo *self, tutti_context *context, struct tutti_random *random,
                                       struct parts *parts) {
-  struct tutti_individual parent = tutti_population_tournament(self->population, random, (size_t)self->config->sample);
-  const tutti_genotype *genotype = tutti_candidate_genotype(parent.candidate);
-  const double *point = tutti_candidate_hyperparameters(parent.candidate);
-  bool both = self->config->hyperparameters == HYPERPARAMETERS_EVOLUTION;
+  struct tutti_individual parent = tutti_population_tournament(self->population, random, self->sample);
+  tutti_candidate *mutant = NULL;
   parts->origin = "mutation";
   parts->parent = parent.trial;
-  for (size_t i = 0; both && i < searched_agebo(self); i++)
-    parts->point[i] = point[i];
-  if (!both || strikes_architecture_agebo(self, genotype, parts->point, random))
-    return tutti_space_mutate(context, tutti_scope_space(self->scope), random, genotype, &parts->genotype);
-  parts->genotype = tutti_genotype_ref(genotype);
-  (void)tutti_domain_mutate(self->hyperparameters, random, parts->point);
+  if (self->config->hyperparameters != HYPERPARAMETERS_EVOLUTION)
+    return tutti_space_mutate(context, tutti_scope_space(self->scope), random,
+                              tutti_candidate_genotype(parent.candidate), &parts->genotype);
+  TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent.candidate, 0, &mutant));
+  parts->genotype = tutti_genotype_ref(tutti_candidate_genotype(mutant));
+  for (size_t i = 0; i < searched_agebo(self); i++)
+    parts->point[i] = tutti_candidate_hyperparameters(mutant)[i];
+  tutti_candidate_unref(mutant);
   return TUTTI_OK;
 }
 

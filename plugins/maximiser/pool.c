@@ -40,21 +40,34 @@ static enum tutti_status grow(tutti_context *context, struct maximiser_pool *poo
   return TUTTI_OK;
 }
 
-enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate) {
-  bool fresh = false;
-  enum tutti_status status = pool->count < pool->capacity ? TUTTI_OK : grow(context, pool);
-  if (status == TUTTI_OK)
-    status = tutti_candidate_set_add(context, pool->seen, candidate, &fresh);
-  if (status != TUTTI_OK || !fresh) {
-    tutti_candidate_unref(candidate);
-    return status;
-  }
+/* There is room; the reference is taken over. */
+static void append(struct maximiser_pool *pool, tutti_candidate *candidate) {
   if (pool->joint) {
     tutti_scope_to_point(pool->scope, candidate, pool->point);
     tutti_domain_encode(pool->joint, pool->point, pool->vectors + pool->count * pool->width);
   }
   pool->candidates[pool->count++] = candidate;
+}
+
+enum tutti_status maximiser_pool_seed(tutti_context *context, struct maximiser_pool *pool,
+                                      const tutti_candidate *candidate) {
+  if (pool->count == pool->capacity)
+    TUTTI_TRY(context, grow(context, pool));
+  append(pool, tutti_candidate_ref(candidate));
+  pool->seeds++;
   return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate) {
+  bool fresh = false;
+  enum tutti_status status = pool->count < pool->capacity ? TUTTI_OK : grow(context, pool);
+  if (status == TUTTI_OK)
+    status = tutti_candidate_set_add(context, pool->seen, candidate, &fresh);
+  if (status != TUTTI_OK || !fresh)
+    tutti_candidate_unref(candidate);
+  else
+    append(pool, candidate);
+  return status;
 }
 
 /* NULL where the space refuses the point: it may have rules beyond its domain. */
@@ -99,13 +112,15 @@ enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser
 
 enum tutti_status maximiser_pool_find_one(tutti_context *context, struct maximiser_pool *pool,
                                           struct tutti_random *random) {
-  size_t known = pool->objective->known_count, attempts = 1000 + 40 * known;
-  for (size_t i = 0; i < attempts && pool->count == 0; i++)
-    TUTTI_TRY(context, maximiser_pool_sample(context, pool, random));
-  if (pool->count == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                      "no candidate is left: %zu draws gave none beside the %zu that were tried", attempts, known);
-  return TUTTI_OK;
+  tutti_candidate *candidate;
+  if (pool->count > pool->seeds)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_candidate_set_draw(context, pool->seen, pool->scope, random, pool->objective->trial_seed,
+                                              &candidate));
+  if (!candidate)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "no candidate is left beside the %zu that were tried",
+                      pool->objective->known_count);
+  return maximiser_pool_take(context, pool, candidate);
 }
 
 enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool) {
@@ -125,10 +140,11 @@ enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximis
   return TUTTI_OK;
 }
 
-/* Indices of the `count` least keys (sign 1) or greatest (-1), NaNs left out; by insertion, since `count` is small. */
-static size_t leading(const double *keys, double sign, size_t total, size_t count, size_t *best) {
+/* Indices of the `count` least keys (sign 1) or greatest (-1) from number `first` on, NaNs left out; by insertion, since
+   `count` is small. */
+static size_t leading(const double *keys, double sign, size_t first, size_t total, size_t count, size_t *best) {
   size_t found = 0;
-  for (size_t i = 0; i < total; i++) {
+  for (size_t i = first; i < total; i++) {
     size_t place = found;
     while (place > 0 && sign * keys[i] < sign * keys[best[place - 1]])
       place--;
@@ -143,16 +159,16 @@ static size_t leading(const double *keys, double sign, size_t total, size_t coun
 }
 
 size_t maximiser_pool_best(const struct maximiser_pool *pool, size_t count, size_t *best) {
-  return leading(pool->worth, -1, pool->evaluated, count, best);
+  return leading(pool->worth, -1, pool->seeds, pool->evaluated, count, best);
 }
 
 void maximiser_pool_answer(const struct maximiser_pool *pool, tutti_candidate **candidate, double *worth) {
-  size_t best = 0;
+  size_t best = pool->seeds;
   (void)maximiser_pool_best(pool, 1, &best);
   *candidate = tutti_candidate_ref(pool->candidates[best]);
   *worth = pool->worth[best];
 }
 
 size_t maximiser_pool_incumbents(const struct tutti_objective *objective, size_t count, size_t *best) {
-  return leading(objective->known_losses, 1, objective->known_losses ? objective->known_count : 0, count, best);
+  return leading(objective->known_losses, 1, 0, objective->known_losses ? objective->known_count : 0, count, best);
 }

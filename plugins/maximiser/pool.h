@@ -12,6 +12,7 @@ struct maximiser_pool {
   const struct tutti_objective *objective;
   size_t width; /* of the joint domain's vectors */
   size_t count, evaluated, capacity;
+  size_t seeds;                 /* of the candidates, the first so many were tried before: they are no answers */
   tutti_candidate **candidates; /* [capacity] */
   double *vectors;              /* [capacity][width] */
   double *worth;                /* [capacity] */
@@ -22,6 +23,9 @@ struct maximiser_pool {
 enum tutti_status maximiser_pool_init(tutti_context *context, const tutti_scope *scope,
                                       const struct tutti_objective *objective, struct maximiser_pool *pool);
 void maximiser_pool_clear(struct maximiser_pool *pool);
+/* Before any other: a candidate that was tried before, whose worth is asked for all the same. */
+enum tutti_status maximiser_pool_seed(tutti_context *context, struct maximiser_pool *pool,
+                                      const tutti_candidate *candidate);
 /* Add a candidate unless it is there or was tried before; the reference is taken over, on failure, too. */
 enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate);
 /* Add the candidate at a point of the joint domain, unless the space refuses the point. */
@@ -33,13 +37,12 @@ enum tutti_status maximiser_pool_worth(tutti_context *context, struct maximiser_
 /* Draw a candidate. */
 enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,
                                         struct tutti_random *random);
-/* Draw until there is a candidate, so often that, of n equally likely ones of which one is new, it is missed with a
-   probability below 1e-17. TUTTI_ERROR_UNSUPPORTED when there is none. */
+/* Draw one where there is no candidate beside the seeds. TUTTI_ERROR_UNSUPPORTED when none is left. */
 enum tutti_status maximiser_pool_find_one(tutti_context *context, struct maximiser_pool *pool,
                                           struct tutti_random *random);
 /* Evaluate the candidates added since the last call. */
 enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool);
-/* Indices of the `count` best evaluated candidates, best first, earlier ones first among equals; returns how many there
+/* Indices of the `count` best evaluated candidates beside the seeds, best first, earlier ones first among equals; returns how many there
    are. */
 size_t maximiser_pool_best(const struct maximiser_pool *pool, size_t count, size_t *best);
 /* The best candidate, which the caller unrefs, and its worth. */

@@ -108,6 +108,28 @@ static void test_parents_are_the_best_of_the_latest(void **state) {
   end(&search);
 }
 
+/* Where the recipe does not say, the root of the population is drawn: of 25 members 5, whose best has rank 26/6 on average. */
+static void test_default_sample(void **state) {
+  enum { P = 25, TRIALS = 225 };
+  static const char *const settings[][3] = {{"builder", "population", "25"}, {NULL}};
+  struct search search;
+  double ranks = 0;
+  (void)state;
+  begin(&search, 4, "x = uniform 0 1", settings);
+  for (uint64_t i = 0; i < TRIALS; i++) {
+    const struct tutti_proposal *proposal = ask(&search);
+    if (i >= P) {
+      ranks += 1;
+      for (uint64_t t = i - P; t < i; t++)
+        ranks += search.losses[t] < search.losses[proposal->parent];
+    }
+    search.losses[i] = scattered(7 * i);
+    tell(&search, search.builder, i, search.losses[i]);
+  }
+  assert_true(fabs(ranks / (TRIALS - P) - 26. / 6) < 1);
+  end(&search);
+}
+
 /* The model marginalises the architecture, and evolution learns it: both halves come to their optimum. */
 static void test_both_halves_learn(void **state) {
   enum { TRIALS = 120, LAST = 40 };
@@ -284,6 +306,8 @@ static void test_what_cannot_work_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parents_are_the_best_of_the_latest),
+      cmocka_unit_test(test_default_sample),
+      cmocka_unit_test(test_default_sample),
       cmocka_unit_test(test_both_halves_learn),
       cmocka_unit_test(test_evolution_of_both),
       cmocka_unit_test(test_other_ablations),
