@@ -19,11 +19,9 @@ TUTTI_API bool tutti_candidate_set_has(const tutti_candidate_set *set, const tut
 TUTTI_API size_t tutti_candidate_set_count(const tutti_candidate_set *set);
 /* Draw a random candidate of the scope that is not there (the caller unrefs it), trying so often that, of n equally likely ones
    of which one is new, it is missed with a probability below 1e-17; *candidate = NULL when none was found. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_candidate_set_draw(tutti_context *context,
-                                                                     const tutti_candidate_set *set,
-                                                                     const tutti_scope *scope,
-                                                                     struct tutti_random *random, uint64_t seed,
-                                                                     tutti_candidate **candidate);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_candidate_set_draw(tutti_context *context, const tutti_candidate_set *set, const tutti_scope *scope,
+                         struct tutti_random *random, uint64_t seed, tutti_candidate **candidate);
 
 TUTTI_END_DECLS
 #endif

@@ -10,16 +10,17 @@ struct design_config {
   int kind;
 };
 
-static const char *const design_kinds[] = {"sobol", "random", NULL};
-enum { DESIGN_SOBOL, DESIGN_RANDOM };
+static const char *const design_kinds[] = {"sobol", "random", "known", NULL};
+enum { DESIGN_SOBOL, DESIGN_RANDOM, DESIGN_KNOWN };
 
 /* clang-format off */
-#define DESIGN_PARAMS(config_type) \
+#define DESIGN_PARAMS(config_type, kind_preset) \
   {.name = "initial", .type = TUTTI_PARAM_INTEGER, .offset = offsetof(config_type, design.initial), .preset = "10", \
    .min = 1, .max = 1000000, .doc = "Candidates of the initial design."}, \
-  {.name = "design", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, design.kind), .preset = "sobol", \
-   .choices = design_kinds, \
-   .doc = "Where they come from: Sobol points of the joint domain (random ones for spaces without), or random draws."}
+  {.name = "design", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, design.kind), \
+   .preset = (kind_preset), .choices = design_kinds, \
+   .doc = "Where they come from: Sobol points of the joint domain (random ones for spaces without); random draws; or the " \
+          "architectures that the space knows, then mutants of them (Sobol points where it knows none)."}
 /* clang-format on */
 
 struct design {
@@ -35,8 +36,7 @@ static inline struct design design_of(const struct design_config *config, const 
 /* TUTTI_ERROR_USAGE where the scope has more dimensions than Sobol points. */
 enum tutti_status design_check(tutti_context *context, const struct design *design);
 /* The design's candidate of a trial, one that is not known(argument, candidate); *candidate stays NULL where the design is
-   random, and where Sobol points repeat a candidate (small scopes) or break a rule of the space and those after the design
-   do, too: draw one then. */
+   random, and where it repeats candidates (small scopes) or breaks a rule of the space several times: draw one then. */
 enum tutti_status design_candidate(tutti_context *context, const struct design *design, uint64_t trial,
                                    bool (*known)(const void *argument, const tutti_candidate *candidate),
                                    const void *argument, tutti_candidate **candidate);

@@ -19,14 +19,15 @@ static const char *const model_faileds[] = {"worst", "ignore", NULL};
 static const char *const model_transforms[] = {"none", "log", NULL};
 
 /* clang-format off */
-#define MODEL_PARAMS(config_type, pending_preset, surrogate_preset, acquisition_preset, maximiser_preset) \
+#define MODEL_PARAMS(config_type, pending_preset, failed_preset, surrogate_preset, acquisition_preset, maximiser_preset) \
   {.name = "pending", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.pending), \
    .preset = (pending_preset), .choices = model_pendings, \
    .doc = "What stands in for results that are outstanding: lower deviations, lies, lies for those asked for since the " \
           "last result alone, or nothing; auto: hallucinate where the surrogate can, else lie."}, \
   {.name = "lie", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.lie), .preset = "min", \
    .choices = model_lies, .doc = "The lie: least, mean or greatest value observed."}, \
-  {.name = "failed", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.failed), .preset = "worst", \
+  {.name = "failed", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.failed), \
+   .preset = (failed_preset), \
    .choices = model_faileds, \
    .doc = "What a failed trial teaches: that its value is the worst so far, or nothing."}, \
   {.name = "transform", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.transform), \

@@ -48,8 +48,8 @@ static const struct tutti_param smbo_ensemble_params[] = {
      .doc = "What is averaged over a bootstrap's rows; auto: nll, or mse for heads without a variance. The paper "
             "minimises "
             "error and squared error."},
-    DESIGN_PARAMS(struct smbo_ensemble_config),
-    MODEL_PARAMS(struct smbo_ensemble_config, "auto", "gp", "ei", "sobol-lbfgs"),
+    DESIGN_PARAMS(struct smbo_ensemble_config, "sobol"),
+    MODEL_PARAMS(struct smbo_ensemble_config, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
 };
 
 struct smbo_ensemble {

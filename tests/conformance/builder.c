@@ -29,18 +29,15 @@ struct subject {
   struct record record;
 };
 
-static void open_in(struct conform *conform, struct subject *subject, enum world_space space, size_t window,
+/* False, with a message, where the builder refuses the space. */
+static bool open_in(struct conform *conform, struct subject *subject, enum world_space space, size_t window,
                     enum loss_kind losses) {
   memset(subject, 0, sizeof *subject);
   subject->window = window;
   subject->losses = losses;
   world_make(conform, space, window, &subject->world);
   struct tutti_builder_setup setup = {.size = sizeof setup, .host = subject->world.host};
-  TRY(conform, tutti_builder_create(conform->context, subject->world.host, "builder", &setup, &subject->builder));
-}
-
-static void open_subject(struct conform *conform, struct subject *subject, size_t window, enum loss_kind losses) {
-  open_in(conform, subject, WORLD_POINTS, window, losses);
+  return tutti_builder_create(conform->context, subject->world.host, "builder", &setup, &subject->builder) == TUTTI_OK;
 }
 
 static void close_subject(struct subject *subject) {
@@ -48,6 +45,29 @@ static void close_subject(struct subject *subject) {
     tutti_candidate_unref(subject->record.proposals[i].candidate);
   tutti_builder_destroy(subject->builder);
   world_end(&subject->world);
+}
+
+/* In a space of points, or, where its model needs distances, of graphs. */
+static void open_subject(struct conform *conform, struct subject *subject, size_t window, enum loss_kind losses) {
+  char why[512];
+  if (open_in(conform, subject, WORLD_POINTS, window, losses))
+    return;
+  (void)snprintf(why, sizeof why, "%s", tutti_error_message(conform->context));
+  close_subject(subject);
+  if (!open_in(conform, subject, WORLD_GRAPHS, window, losses))
+    conform_fail(conform, "it works neither in a space of points (%s) nor of graphs (%s)", why,
+                 tutti_error_message(conform->context));
+}
+
+/* In one space; a refusal must name it. */
+static void open_or_skip(struct conform *conform, struct subject *subject, enum world_space space, const char *name,
+                         size_t window) {
+  if (open_in(conform, subject, space, window, LOSS_OF_CANDIDATE))
+    return;
+  REQUIRE(conform, strstr(tutti_error_message(conform->context), name), "the refusal does not name the space: %s",
+          tutti_error_message(conform->context));
+  close_subject(subject);
+  conform_skip(conform, "it refuses the space: %s", tutti_error_message(conform->context));
 }
 
 static void note(struct conform *conform, struct record *record, bool told, uint64_t trial) {
@@ -218,7 +238,7 @@ static void check_all_fail(struct conform *conform) { check_losses(conform, LOSS
 /* Three candidates, and no more: it repeats some, or says that it is exhausted. */
 static void check_few(struct conform *conform) {
   struct subject subject;
-  open_in(conform, &subject, WORLD_FEW, 1, LOSS_OF_CANDIDATE);
+  open_or_skip(conform, &subject, WORLD_FEW, "conform-few", 1);
   run(conform, &subject);
   close_subject(&subject);
 }
@@ -226,19 +246,9 @@ static void check_few(struct conform *conform) {
 /* On graphs it works, or refuses with a message when it is made or first asked. */
 static void check_graphs(struct conform *conform) {
   struct subject subject;
-  memset(&subject, 0, sizeof subject);
-  subject.window = 2;
-  world_make(conform, WORLD_GRAPHS, 2, &subject.world);
-  struct tutti_builder_setup setup = {.size = sizeof setup, .host = subject.world.host};
-  if (tutti_builder_create(conform->context, subject.world.host, "builder", &setup, &subject.builder) == TUTTI_OK) {
-    run(conform, &subject);
-    close_subject(&subject);
-    return;
-  }
-  REQUIRE(conform, strstr(tutti_error_message(conform->context), "conform-graphs"),
-          "the refusal does not name the space: %s", tutti_error_message(conform->context));
+  open_or_skip(conform, &subject, WORLD_GRAPHS, "conform-graphs", 2);
+  run(conform, &subject);
   close_subject(&subject);
-  conform_skip(conform, "it refuses them: %s", tutti_error_message(conform->context));
 }
 
 static void check_describe(struct conform *conform) {

@@ -124,10 +124,10 @@ static void test_mixed(void **state) {
 
 /* What is known is not proposed: of 6 candidates the best that is new. All known: unsupported. */
 static void test_known_candidates(void **state) {
-  static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct"};
+  static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct", "ea"};
   const double peak[] = {1};
   (void)state;
-  for (int which = 0; which < 3; which++) {
+  for (int which = 0; which < 4; which++) {
     struct toy toy;
     struct hill hill = {.peak = peak, .width = 1};
     tutti_candidate *known[6], *candidate = NULL;
@@ -192,10 +192,10 @@ static void test_near_the_incumbent(void **state) {
 }
 
 static void test_errors_and_cancel(void **state) {
-  static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct"};
+  static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct", "ea"};
   const double peak[] = {0.5, 0.5};
   (void)state;
-  for (int which = 0; which < 3; which++) {
+  for (int which = 0; which < 4; which++) {
     struct toy toy;
     struct hill hill = {.peak = peak, .width = 2, .fails = TUTTI_ERROR_NUMERIC};
     struct tutti_objective objective = {.size = sizeof(objective), .argument = &hill, .evaluate = evaluate_hill};

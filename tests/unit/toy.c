@@ -91,18 +91,20 @@ static void add_dimensions(struct toy *toy, const char *lines) {
   free(copy);
 }
 
-void toy_create(struct toy *toy, uint64_t seed, size_t window, int depths, const char *hyperparameters) {
-  char text[32];
+/* The host, with a space plugin in its section. */
+static void begin(struct toy *toy, uint64_t seed, size_t window, const struct tutti_descriptor *space) {
   memset(toy, 0, sizeof(*toy));
   assert_int_equal(tutti_context_create(&toy->context), TUTTI_OK);
   toy->task = (struct tutti_task){.size = sizeof(toy->task), .kind = TUTTI_TASK_VALUE};
   toy->facts = (struct tutti_host_facts){
       .size = sizeof(toy->facts), .seed = seed, .budget = 1000, .window = window, .task = &toy->task};
   TOY_OK(toy, tutti_host_create(toy->context, &toy->facts, &toy->host));
-  TOY_OK(toy, tutti_plugin_register(toy->context, &toy_descriptor));
-  toy_put(toy, "space", TUTTI_KIND_SPACE, "toy");
-  snprintf(text, sizeof(text), "%d", depths);
-  toy_set(toy, "space", "depths", text);
+  TOY_OK(toy, tutti_plugin_register(toy->context, space));
+  toy_put(toy, "space", TUTTI_KIND_SPACE, space->name);
+}
+
+/* The space, and the scope with it. */
+static void finish(struct toy *toy, const char *hyperparameters) {
   struct tutti_space_setup setup = {.size = sizeof(setup), .task = &toy->task};
   TOY_OK(toy, tutti_space_create(toy->context, toy->host, "space", &setup, &toy->space));
   TOY_OK(toy, tutti_domain_create(toy->context, &toy->hyperparameters));
@@ -110,6 +112,20 @@ void toy_create(struct toy *toy, uint64_t seed, size_t window, int depths, const
   TOY_OK(toy, tutti_scope_create(toy->context, toy->space, toy->hyperparameters, &toy->scope));
   toy->facts.scope = toy->scope;
   tutti_host_set_facts(toy->host, &toy->facts);
+}
+
+void toy_create(struct toy *toy, uint64_t seed, size_t window, int depths, const char *hyperparameters) {
+  char text[32];
+  begin(toy, seed, window, &toy_descriptor);
+  snprintf(text, sizeof(text), "%d", depths);
+  toy_set(toy, "space", "depths", text);
+  finish(toy, hyperparameters);
+}
+
+void toy_create_in(struct toy *toy, uint64_t seed, size_t window, const struct tutti_descriptor *space,
+                   const char *hyperparameters) {
+  begin(toy, seed, window, space);
+  finish(toy, hyperparameters);
 }
 
 void toy_destroy(struct toy *toy) {

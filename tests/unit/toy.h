@@ -19,6 +19,9 @@ struct toy {
 
 /* `hyperparameters`: lines "name = text", separated by newlines; NULL or "": none. */
 void toy_create(struct toy *toy, uint64_t seed, size_t window, int depths, const char *hyperparameters);
+/* In another space, with its presets. */
+void toy_create_in(struct toy *toy, uint64_t seed, size_t window, const struct tutti_descriptor *space,
+                   const char *hyperparameters);
 void toy_destroy(struct toy *toy);
 /* Put a plugin in a section, and set a parameter. */
 void toy_put(struct toy *toy, const char *section, enum tutti_kind kind, const char *plugin);

@@ -1,0 +1,199 @@
+/* ea.c - evolution on the losses themselves: the baselines EA and RAND of Kandasamy, Neiswanger, Schneider, Poczos, Xing,
+   "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 5 and appendix D: the
+   space's initial pool; then mutants of parents drawn among all that have finished, the better the likelier (evolution.h).
+   With `noise = yes` fitness is a random number, drawn once for each trial (RAND).
+
+   Deviations: trials are asked for one by one, each from what has finished by then, where the paper mutates 50 at a time; none
+   is tried twice; hyperparameters that a recipe searches evolve, too. Failed trials are no parents. */
+#include <stdio.h>
+#include <tutti/candidate_set.h>
+#include <tutti/evolution.h>
+
+#include "design.h"
+
+struct ea_config {
+  struct design_config design;
+  double spread;
+  bool noise;
+};
+
+static const struct tutti_param ea_params[] = {
+    DESIGN_PARAMS(struct ea_config, "known"),
+    {.name = "spread",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct ea_config, spread),
+     .preset = "2",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Standard deviations of the losses in which the chance to be a parent falls by a factor of e."},
+    {.name = "noise",
+     .type = TUTTI_PARAM_BOOL,
+     .offset = offsetof(struct ea_config, noise),
+     .preset = "no",
+     .doc = "Evolve on random numbers in place of losses: what mutations find without selection."},
+};
+
+struct parent_ea {
+  uint64_t trial;
+  tutti_candidate *candidate;
+};
+
+struct ea {
+  const struct ea_config *config;
+  const tutti_scope *scope;
+  struct design design;
+  uint64_t seed;
+  tutti_candidate_set *asked;
+  size_t count, room;        /* finished trials */
+  struct parent_ea *parents; /* [room] */
+  double *fitness;           /* [room] */
+  double *cumulative;        /* [room]: scratch */
+  bool exhausted;
+};
+
+/* --- life ---------------------------------------------------------------------------------------------------------- */
+
+static void builder_destroy_ea(void *instance) {
+  struct ea *self = instance;
+  for (size_t i = 0; i < self->count; i++)
+    tutti_candidate_unref(self->parents[i].candidate);
+  tutti_candidate_set_destroy(self->asked);
+  tutti_free(self->parents);
+  tutti_free(self->fitness);
+  tutti_free(self->cumulative);
+  tutti_free(self);
+}
+
+static enum tutti_status builder_create_ea(tutti_context *context, const void *config, const void *setup_,
+                                           void **instance) {
+  const struct tutti_builder_setup *setup = setup_;
+  enum tutti_status status;
+  struct ea *self = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  self->config = config;
+  self->scope = tutti_host_scope(setup->host);
+  self->seed = tutti_host_seed(setup->host);
+  self->design = design_of(&self->config->design, setup->host);
+  TUTTI_TRY_OUT(context, design_check(context, &self->design));
+  TUTTI_TRY_OUT(context, tutti_candidate_set_create(context, &self->asked));
+  *instance = self;
+  return TUTTI_OK;
+out:
+  builder_destroy_ea(self);
+  return status;
+}
+
+/* --- ask ----------------------------------------------------------------------------------------------------------- */
+
+static bool known_ea(const void *self, const tutti_candidate *candidate) {
+  return tutti_candidate_set_has(((const struct ea *)self)->asked, candidate);
+}
+
+/* A mutant that was not tried, of a parent drawn for each attempt; none where mutants keep repeating what was. */
+static enum tutti_status evolve_ea(struct ea *self, tutti_context *context, struct tutti_random *random, uint64_t trial,
+                                   struct tutti_proposal *proposal) {
+  enum { TRIES = 100 };
+  tutti_evolution_shares(self->count, self->fitness, self->config->spread, self->cumulative);
+  for (int i = 0; i < TRIES; i++) {
+    const struct parent_ea *parent = &self->parents[tutti_evolution_draw(random, self->count, self->cumulative)];
+    tutti_candidate *mutant;
+    TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent->candidate,
+                                          tutti_trial_seed(self->seed, trial), &mutant));
+    if (!known_ea(self, mutant)) {
+      proposal->candidate = mutant;
+      proposal->parent = parent->trial;
+      (void)snprintf(proposal->origin, sizeof(proposal->origin), "mutation");
+      return TUTTI_OK;
+    }
+    tutti_candidate_unref(mutant);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status builder_adopt_ea(void *instance, tutti_context *context, uint64_t trial,
+                                          const struct tutti_proposal *proposal) {
+  struct ea *self = instance;
+  (void)trial;
+  return tutti_candidate_set_add(context, self->asked, proposal->candidate, NULL);
+}
+
+/* The design comes first, and goes on while nothing has finished. */
+static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, uint64_t trial,
+                                        struct tutti_proposal *proposal) {
+  struct ea *self = instance;
+  struct tutti_random random;
+  tutti_random_init(&random, self->seed, "ea candidate", trial);
+  proposal->parent = TUTTI_NO_TRIAL;
+  if (trial < (uint64_t)self->config->design.initial || self->count == 0) {
+    TUTTI_TRY(context, design_candidate(context, &self->design, trial, known_ea, self, &proposal->candidate));
+    (void)snprintf(proposal->origin, sizeof(proposal->origin), "design");
+  } else {
+    TUTTI_TRY(context, evolve_ea(self, context, &random, trial, proposal));
+  }
+  if (!proposal->candidate) {
+    TUTTI_TRY(context, tutti_candidate_set_draw(context, self->asked, self->scope, &random,
+                                                tutti_trial_seed(self->seed, trial), &proposal->candidate));
+    (void)snprintf(proposal->origin, sizeof(proposal->origin), "random");
+  }
+  self->exhausted = !proposal->candidate;
+  return proposal->candidate ? builder_adopt_ea(self, context, trial, proposal) : TUTTI_OK;
+}
+
+/* --- tell ---------------------------------------------------------------------------------------------------------- */
+
+static double fitness_ea(const struct ea *self, const struct tutti_result *result) {
+  struct tutti_random random;
+  if (!self->config->noise)
+    return -result->loss;
+  tutti_random_init(&random, self->seed, "ea noise", result->trial);
+  return tutti_random_uniform(&random);
+}
+
+static enum tutti_status builder_tell_ea(void *instance, tutti_context *context, const struct tutti_result *result) {
+  struct ea *self = instance;
+  if (result->state != TUTTI_STATE_FINISHED || !isfinite(result->loss))
+    return TUTTI_OK;
+  if (self->count == self->room) {
+    size_t room = self->count ? 2 * self->count : 64;
+    TUTTI_TRY(context, tutti_realloc(context, self->count, room, sizeof(*self->parents), &self->parents));
+    TUTTI_TRY(context, tutti_realloc(context, self->count, room, sizeof(double), &self->fitness));
+    TUTTI_TRY(context, tutti_realloc(context, self->count, room, sizeof(double), &self->cumulative));
+    self->room = room;
+  }
+  self->fitness[self->count] = fitness_ea(self, result);
+  self->parents[self->count++] = (struct parent_ea){result->trial, tutti_candidate_ref(result->candidate)};
+  return TUTTI_OK;
+}
+
+static bool builder_exhausted_ea(void *instance) { return ((const struct ea *)instance)->exhausted; }
+
+static enum tutti_status builder_describe_ea(void *instance, tutti_context *context, char **json) {
+  const struct ea *self = instance;
+  return tutti_format(context, json, "{\"asked\": %zu, \"parents\": %zu}", tutti_candidate_set_count(self->asked),
+                      self->count);
+}
+
+static const struct tutti_builder_ops ea_ops = {
+    .size = sizeof(struct tutti_builder_ops),
+    .ask = builder_ask_ea,
+    .tell = builder_tell_ea,
+    .adopt = builder_adopt_ea,
+    .exhausted = builder_exhausted_ea,
+    .describe = builder_describe_ea,
+};
+
+static const struct tutti_descriptor ea_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "ea"),
+    .version = "1.0",
+    .summary = "evolution from the space's initial pool, fed with losses or with noise",
+    .source =
+        "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(ea_params, struct ea_config),
+    .create = builder_create_ea,
+    .destroy = builder_destroy_ea,
+    .ops = &ea_ops,
+};
+
+TUTTI_PLUGIN(ea_descriptor)

@@ -1,0 +1,193 @@
+/* ea.c - evolution on the acquisition: Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural Architecture Search with
+   Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4 and appendix D. From the space's initial pool and what
+   was tried before, epoch for epoch: parents are drawn among all that was seen, the better the likelier (evolution.h), and
+   each has a mutant; the best of those that were not tried before is the answer.
+
+   Deviations: of what was tried before only the `incumbents` of least loss are parents, so that a choice costs no more in long
+   runs; hyperparameters that a recipe searches evolve, too. */
+#include <float.h>
+#include <tutti/evolution.h>
+
+#include "pool.h"
+
+struct ea_config {
+  struct tutti_reals evaluations, epoch;
+  double spread;
+  int64_t incumbents;
+};
+
+static const struct tutti_param ea_params[] = {
+    {.name = "evaluations",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct ea_config, evaluations),
+     .preset = "25 50 500",
+     .min = 0,
+     .min_open = true,
+     .max = 1e7,
+     .doc = "Candidates tried for proposal t: the first number times the root of t, from the second to the third."},
+    {.name = "epoch",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct ea_config, epoch),
+     .preset = "3 5 100",
+     .min = 0,
+     .min_open = true,
+     .max = 1e7,
+     .doc = "Mutants of an epoch: the first number times the root of `evaluations`, from the second to the third."},
+    {.name = "spread",
+     .type = TUTTI_PARAM_REAL,
+     .offset = offsetof(struct ea_config, spread),
+     .preset = "2",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Standard deviations of the acquisition in which the chance to be a parent falls by a factor of e."},
+    {.name = "incumbents",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct ea_config, incumbents),
+     .preset = "100",
+     .min = 0,
+     .max = 1000000,
+     .doc = "Best candidates known that may be parents from the beginning."},
+};
+
+struct ea {
+  const struct ea_config *config;
+  const tutti_scope *scope;
+  uint64_t seed;
+};
+
+static enum tutti_status check_rule_ea(tutti_context *context, const char *name, const struct tutti_reals *rule) {
+  if (rule->count != 3 || rule->values[1] > rule->values[2] || rule->values[1] < 1)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "maximiser ea: %s: three numbers were expected, a factor, the least and the greatest count from 1 "
+        "on; %zu were found%s",
+        name, rule->count, rule->count == 3 ? " with limits below 1 or in the wrong order" : "");
+  return TUTTI_OK;
+}
+
+static enum tutti_status maximiser_create_ea(tutti_context *context, const void *config_, const void *setup_,
+                                             void **instance) {
+  const struct tutti_maximiser_setup *setup = setup_;
+  const struct ea_config *config = config_;
+  struct ea *self = NULL;
+  TUTTI_TRY(context, check_rule_ea(context, "evaluations", &config->evaluations));
+  TUTTI_TRY(context, check_rule_ea(context, "epoch", &config->epoch));
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  self->config = config;
+  self->scope = setup->scope;
+  self->seed = setup->seed;
+  *instance = self;
+  return TUTTI_OK;
+}
+
+static void maximiser_destroy_ea(void *instance) { tutti_free(instance); }
+
+static size_t count_by(const struct tutti_reals *rule, double of) {
+  return (size_t)fmin(fmax(rule->values[0] * sqrt(of), rule->values[1]), rule->values[2]);
+}
+
+/* What evolution begins with: the best known, the space's own pool, and where both are empty a few draws. */
+static enum tutti_status begin_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
+                                  struct tutti_random *random) {
+  const struct tutti_objective *objective = pool->objective;
+  enum tutti_status status;
+  tutti_candidate *candidate = NULL;
+  size_t *best = NULL, draws = (size_t)self->config->epoch.values[1];
+  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)self->config->incumbents, sizeof(size_t), &best));
+  size_t incumbents = maximiser_pool_incumbents(objective, (size_t)self->config->incumbents, best);
+  for (size_t i = 0; i < incumbents; i++)
+    TUTTI_TRY_OUT(context, maximiser_pool_seed(context, pool, objective->known[best[i]]));
+  for (size_t i = 0;; i++) {
+    TUTTI_TRY_OUT(context, tutti_scope_known(context, self->scope, i, random, objective->trial_seed, &candidate));
+    if (!candidate)
+      break;
+    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, candidate));
+  }
+  for (size_t i = 0; pool->count == 0 && i < draws; i++)
+    TUTTI_TRY_OUT(context, maximiser_pool_sample(context, pool, random));
+out:
+  tutti_free(best);
+  return status;
+}
+
+/* Minus infinity, as log EI where nothing is to be gained for sure, counts as the least worth beside it: it would make all
+   others alike. */
+static double floor_of(size_t count, const double *worth) {
+  double least = DBL_MAX;
+  for (size_t i = 0; i < count; i++)
+    if (worth[i] > -DBL_MAX && worth[i] < least)
+      least = worth[i];
+  return least < DBL_MAX ? least : 0;
+}
+
+/* Up to `wanted` mutants of parents drawn among all that is evaluated. */
+static enum tutti_status evolve_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
+                                   struct tutti_random *random, size_t wanted) {
+  enum tutti_status status;
+  size_t count = pool->count;
+  double *cumulative = NULL, least = floor_of(count, pool->worth);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &cumulative));
+  for (size_t i = 0; i < count; i++)
+    cumulative[i] = fmax(pool->worth[i], least);
+  tutti_evolution_shares(count, cumulative, self->config->spread, cumulative);
+  for (size_t i = 0; i < wanted; i++) {
+    const tutti_candidate *parent = pool->candidates[tutti_evolution_draw(random, count, cumulative)];
+    tutti_candidate *mutant;
+    TUTTI_TRY_OUT(context,
+                  tutti_scope_mutate(context, self->scope, random, parent, pool->objective->trial_seed, &mutant));
+    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, mutant));
+  }
+out:
+  tutti_free(cumulative);
+  return status;
+}
+
+static enum tutti_status maximiser_maximise_ea(void *instance, tutti_context *context,
+                                               const struct tutti_objective *objective, tutti_candidate **candidate,
+                                               double *worth) {
+  enum { TRIES = 4 }; /* mutants that may be made for one that is new: small scopes run out of them */
+  const struct ea *self = instance;
+  enum tutti_status status;
+  struct maximiser_pool pool = {0};
+  struct tutti_random random;
+  size_t evaluations = count_by(&self->config->evaluations, fmax((double)objective->step, 1));
+  size_t epoch = count_by(&self->config->epoch, (double)evaluations), tries = TRIES * evaluations;
+  tutti_random_init(&random, self->seed, "maximiser ea", objective->step);
+  TUTTI_TRY_OUT(context, maximiser_pool_init(context, self->scope, objective, &pool));
+  TUTTI_TRY_OUT(context, begin_ea(self, context, &pool, &random));
+  TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &pool));
+  for (size_t made = pool.count; pool.count > 0 && pool.count - made < evaluations && tries > 0;) {
+    size_t left = evaluations - (pool.count - made), wanted = epoch < left ? epoch : left;
+    wanted = wanted < tries ? wanted : tries;
+    tries -= wanted;
+    TUTTI_TRY_OUT(context, evolve_ea(self, context, &pool, &random, wanted));
+    TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &pool));
+  }
+  TUTTI_TRY_OUT(context, maximiser_pool_find_one(context, &pool, &random));
+  TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &pool));
+  maximiser_pool_answer(&pool, candidate, worth);
+out:
+  maximiser_pool_clear(&pool);
+  return status;
+}
+
+static const struct tutti_maximiser_ops ea_ops = {
+    .size = sizeof(struct tutti_maximiser_ops),
+    .maximise = maximiser_maximise_ea,
+};
+
+static const struct tutti_descriptor ea_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_MAXIMISER, "ea"),
+    .version = "1.0",
+    .summary = "evolution from the best known and the space's initial pool",
+    .source =
+        "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(ea_params, struct ea_config),
+    .create = maximiser_create_ea,
+    .destroy = maximiser_destroy_ea,
+    .ops = &ea_ops,
+};
+
+TUTTI_PLUGIN(ea_descriptor)

@@ -1,0 +1,351 @@
+/* gp-otmann.c - Gaussian process regression over architectures that have distances: Kandasamy, Neiswanger, Schneider, Poczos,
+   Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4 and appendix
+   C: covariance alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k^2) of the measures that the space gives, times
+   a Matern 5/2 or squared exponential correlation of the hyperparameters that the recipe searches beside.
+
+   Distances by optimal transport need not give positive semi-definite matrices: negative eigenvalues are clipped to zero
+   before noise is added, and cross-covariances of candidates are projected on what is left (dgp_posterior.c).
+
+   Deviations: hyperparameters are the most likely ones within the published program's log-uniform ranges, found by Sobol draws
+   and ascent along the likelihood's exact gradient, where the program weights thousands of draws and takes turns among seven
+   of them; its ladder of jitter, which can go on for ever, has no counterpart: a matrix that is not positive definite with
+   its noise is an error that shows its eigenvalues.
+
+   Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` observations more. What is
+   predicted is a function of the sequence of observations alone, bit for bit. */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "dgp/dgp_impl.h"
+
+struct gp_otmann_config {
+  struct tutti_reals powers, scales, alpha, noise, length_scale;
+  int kernel;
+  bool projection;
+  int64_t draws, evaluations, refit;
+};
+
+static const char *const gp_otmann_kernels[] = {"matern52", "rbf", NULL};
+
+static const struct tutti_param gp_otmann_params[] = {
+    {.name = "powers",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_otmann_config, powers),
+     .preset = "1 2",
+     .min = 0,
+     .min_open = true,
+     .max = 2,
+     .doc = "Terms of the covariance: the space's measures fall into so many groups of equal size, one after another, "
+            "and a "
+            "group's distances are raised to its power."},
+    {.name = "scales",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_otmann_config, scales),
+     .preset = "1e-9 1e-3 0.1 100",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Ranges of the fitted factors of the distances (beta), least and greatest for each group."},
+    {.name = "alpha",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_otmann_config, alpha),
+     .preset = "0.01 100",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Range of each term's fitted variance, in variances of the observed values; one number fixes it."},
+    {.name = "noise",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_otmann_config, noise),
+     .preset = "0.005 0.2",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .doc =
+         "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, fixes "
+         "it."},
+    {.name = "length_scale",
+     .type = TUTTI_PARAM_REALS,
+     .offset = offsetof(struct gp_otmann_config, length_scale),
+     .preset = "0.05 20",
+     .min = 0,
+     .min_open = true,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Range of the fitted length scales of searched hyperparameters, where a dimension's whole range is 1; one "
+            "number "
+            "fixes them."},
+    {.name = "kernel",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct gp_otmann_config, kernel),
+     .preset = "matern52",
+     .choices = gp_otmann_kernels,
+     .doc = "Correlation over the searched hyperparameters: Matern with nu = 5/2, or the squared exponential."},
+    {.name = "projection",
+     .type = TUTTI_PARAM_BOOL,
+     .offset = offsetof(struct gp_otmann_config, projection),
+     .preset = "yes",
+     .doc = "Clip negative eigenvalues of the covariance; no: a matrix that its noise does not make positive definite "
+            "is an "
+            "error."},
+    {.name = "draws",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_otmann_config, draws),
+     .preset = "100",
+     .min = 1,
+     .max = 1000000,
+     .doc = "Hyperparameters drawn from the ranges; the most likely ones are where the ascent begins."},
+    {.name = "evaluations",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_otmann_config, evaluations),
+     .preset = "50",
+     .min = 0,
+     .max = 1000000,
+     .doc = "Likelihoods that the ascent may cost; 0: the best draw is taken as it is."},
+    {.name = "refit",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_otmann_config, refit),
+     .preset = "1",
+     .min = 1,
+     .max = TUTTI_NO_LIMIT,
+     .doc = "Fit the hyperparameters again after so many observations more; the published program has 7."},
+};
+
+struct gp_otmann {
+  const struct gp_otmann_config *config;
+  uint64_t seed;
+  double (*ranges)[2]; /* [dgp_count] */
+  size_t base;         /* observations of the last `fit` */
+  size_t based;        /* observations that the hyperparameters were fitted to */
+  double likelihood;
+  struct dgp_data data;
+  struct dgp_posterior posterior;
+};
+
+/* --- life -------------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status range_gp_otmann(tutti_context *context, const char *name, size_t count, const double *values,
+                                         double *range) {
+  if (count < 1 || count > 2 || values[0] > values[count - 1])
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "surrogate gp-otmann: %s: a range \"low high\" or one number was expected, %zu numbers%s were found", name,
+        count, count == 2 ? " with the greater first" : "");
+  range[0] = values[0];
+  range[1] = values[count - 1];
+  return TUTTI_OK;
+}
+
+static enum tutti_status shape_gp_otmann(tutti_context *context, const struct gp_otmann_config *config,
+                                         const struct tutti_surrogate_setup *setup, struct dgp_shape *shape) {
+  const tutti_space *space = setup->scope ? tutti_scope_space(setup->scope) : NULL;
+  const tutti_domain *domain = setup->scope ? tutti_scope_hyperparameters(setup->scope) : NULL;
+  *shape = (struct dgp_shape){.groups = config->powers.count,
+                              .measures = space ? tutti_space_measures(space) : 0,
+                              .width = domain ? tutti_domain_width(domain) : 0,
+                              .powers = config->powers.values,
+                              .kernel = (enum gp_kernel)config->kernel,
+                              .column = gp_column_choose(),
+                              .project = config->projection};
+  if (shape->groups < 1 || shape->groups > DGP_GROUPS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp-otmann: powers: 1 to %d numbers were expected, %zu found", DGP_GROUPS,
+                      shape->groups);
+  if (shape->measures % shape->groups != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp-otmann: powers: %zu groups of equal size were asked for, and space %s gives %zu "
+                      "measures",
+                      shape->groups, tutti_space_descriptor(space)->name, shape->measures);
+  if (config->scales.count != 2 * shape->groups)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp-otmann: scales: least and greatest factor of each of the %zu groups of powers were "
+                      "expected, %zu numbers found",
+                      shape->groups, config->scales.count);
+  return TUTTI_OK;
+}
+
+static enum tutti_status ranges_gp_otmann(tutti_context *context, struct gp_otmann *self) {
+  const struct gp_otmann_config *config = self->config;
+  const struct dgp_shape *shape = &self->data.shape;
+  double *noise;
+  TUTTI_TRY(context, tutti_alloc(context, dgp_count(shape), sizeof(*self->ranges), &self->ranges));
+  for (size_t g = 0; g < shape->groups; g++)
+    TUTTI_TRY(context, range_gp_otmann(context, "alpha", config->alpha.count, config->alpha.values, self->ranges[g]));
+  for (size_t k = 0; k < shape->measures; k++)
+    TUTTI_TRY(context,
+              range_gp_otmann(context, "scales", 2, config->scales.values + 2 * (k * shape->groups / shape->measures),
+                              self->ranges[dgp_beta(shape) + k]));
+  for (size_t k = 0; k < shape->width; k++)
+    TUTTI_TRY(context, range_gp_otmann(context, "length_scale", config->length_scale.count, config->length_scale.values,
+                                       self->ranges[dgp_length(shape) + k]));
+  noise = self->ranges[dgp_noise(shape)];
+  TUTTI_TRY(context, range_gp_otmann(context, "noise", config->noise.count, config->noise.values, noise));
+  if (noise[0] == 0 && noise[1] > 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp-otmann: noise: a range from above 0 was expected, since it is searched in its "
+                      "logarithm, and 0 %g was found; give 1e-12 %g, or 0 alone",
+                      noise[1], noise[1]);
+  return TUTTI_OK;
+}
+
+static void surrogate_destroy_gp_otmann(void *instance) {
+  struct gp_otmann *self = instance;
+  dgp_posterior_clear(&self->posterior);
+  dgp_data_clear(&self->data);
+  tutti_free(self->ranges);
+  tutti_free(self);
+}
+
+static enum tutti_status surrogate_create_gp_otmann(tutti_context *context, const void *config, const void *setup_,
+                                                    void **instance) {
+  const struct tutti_surrogate_setup *setup = setup_;
+  enum tutti_status status;
+  struct gp_otmann *self = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
+  self->config = config;
+  self->seed = setup->seed;
+  self->data.domain = setup->scope ? tutti_scope_hyperparameters(setup->scope) : NULL;
+  TUTTI_TRY_OUT(context, shape_gp_otmann(context, config, setup, &self->data.shape));
+  TUTTI_TRY_OUT(context, ranges_gp_otmann(context, self));
+  TUTTI_TRY_OUT(context, dgp_posterior_init(context, &self->data.shape, &self->posterior));
+  *instance = self;
+  return TUTTI_OK;
+out:
+  surrogate_destroy_gp_otmann(self);
+  return status;
+}
+
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
+
+/* Fit the hyperparameters to the first `count` observations. */
+static enum tutti_status refit_gp_otmann(struct gp_otmann *self, tutti_context *context, size_t count) {
+  struct tutti_random random;
+  struct dgp_search search = {.ranges = (const double(*)[2])self->ranges,
+                              .draws = (size_t)self->config->draws,
+                              .evaluations = (size_t)self->config->evaluations,
+                              .random = &random};
+  tutti_random_init(&random, self->seed, "gp-otmann draws", count);
+  self->posterior.settled = false;
+  TUTTI_TRY(context, dgp_units_of(context, &self->data, count, &self->posterior.units));
+  TUTTI_TRY(context, dgp_fit(context, &self->data, &self->posterior.units, count, &search, self->posterior.hyper,
+                             &self->likelihood));
+  self->based = count;
+  return TUTTI_OK;
+}
+
+/* Do what the observations since the last prediction ask for. */
+static enum tutti_status settle_gp_otmann(struct gp_otmann *self, tutti_context *context) {
+  size_t refit = (size_t)self->config->refit, due = self->base + (self->data.count - self->base) / refit * refit;
+  if (self->base == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate gp-otmann: fit was expected before a prediction");
+  if (self->based != due)
+    TUTTI_TRY(context, refit_gp_otmann(self, context, due));
+  return dgp_posterior_settle(context, &self->data, &self->posterior);
+}
+
+static void surrogate_release_gp_otmann(void *instance) {
+  struct gp_otmann *self = instance;
+  dgp_posterior_release(&self->posterior);
+  dgp_data_release(&self->data);
+}
+
+static enum tutti_status surrogate_add_gp_otmann(void *instance, tutti_context *context,
+                                                 const struct tutti_points *points, const double *values,
+                                                 const double *noise) {
+  struct gp_otmann *self = instance;
+  surrogate_release_gp_otmann(self);
+  return dgp_data_add(context, &self->data, points, values, noise);
+}
+
+static enum tutti_status surrogate_fit_gp_otmann(void *instance, tutti_context *context,
+                                                 const struct tutti_points *points, const double *values,
+                                                 const double *noise) {
+  struct gp_otmann *self = instance;
+  surrogate_release_gp_otmann(self);
+  dgp_data_forget(&self->data);
+  self->base = self->based = 0;
+  TUTTI_TRY(context, dgp_data_add(context, &self->data, points, values, noise));
+  self->base = points->count;
+  return settle_gp_otmann(self, context);
+}
+
+/* --- predictions -------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status surrogate_predict_gp_otmann(void *instance, tutti_context *context,
+                                                     const struct tutti_points *points, double *mean,
+                                                     double *deviation) {
+  struct gp_otmann *self = instance;
+  TUTTI_TRY(context, settle_gp_otmann(self, context));
+  return dgp_posterior_predict(context, &self->data, &self->posterior, points, mean, deviation);
+}
+
+static enum tutti_status surrogate_hallucinate_gp_otmann(void *instance, tutti_context *context,
+                                                         const struct tutti_points *points) {
+  struct gp_otmann *self = instance;
+  TUTTI_TRY(context, settle_gp_otmann(self, context));
+  enum tutti_status status = dgp_data_suppose(context, &self->data, points);
+  if (status == TUTTI_OK)
+    status = dgp_posterior_suppose(context, &self->data, &self->posterior);
+  if (status != TUTTI_OK)
+    surrogate_release_gp_otmann(self);
+  return status;
+}
+
+static json_t *reals_gp_otmann(size_t count, const double *values) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(array, json_real(values[i]));
+  return array;
+}
+
+/* Variances in the values' own units. */
+static enum tutti_status surrogate_describe_gp_otmann(void *instance, tutti_context *context, char **json) {
+  struct gp_otmann *self = instance;
+  const struct dgp_shape *shape = &self->data.shape;
+  TUTTI_TRY(context, settle_gp_otmann(self, context));
+  const struct dgp_posterior *posterior = &self->posterior;
+  double unit = posterior->units.scale * posterior->units.scale, alpha[DGP_GROUPS];
+  for (size_t g = 0; g < shape->groups; g++)
+    alpha[g] = posterior->hyper[g] * unit;
+  json_t *object = json_pack("{s:f, s:o, s:o, s:f, s:o, s:f, s:I, s:I, s:I, s:I}", "median", posterior->units.shift,
+                             "alpha", reals_gp_otmann(shape->groups, alpha), "beta",
+                             reals_gp_otmann(shape->measures, posterior->hyper + dgp_beta(shape)), "noise",
+                             posterior->hyper[dgp_noise(shape)] * unit, "length_scales",
+                             reals_gp_otmann(shape->width, posterior->hyper + dgp_length(shape)), "log_likelihood",
+                             self->likelihood, "negative_eigenvalues", (json_int_t)posterior->negative, "architectures",
+                             (json_int_t)self->data.settled, "observations", (json_int_t)self->data.count, "fitted_to",
+                             (json_int_t)self->based);
+  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+  enum tutti_status status =
+      text ? tutti_strdup(context, text, json)
+           : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp-otmann: hyperparameters cannot be written as JSON");
+  json_decref(object);
+  free(text);
+  return status;
+}
+
+/* --- the plugin --------------------------------------------------------------------------------------------------- */
+
+static const struct tutti_surrogate_ops gp_otmann_ops = {
+    .size = sizeof(struct tutti_surrogate_ops),
+    .needs = TUTTI_NEEDS_DISTANCES,
+    .fit = surrogate_fit_gp_otmann,
+    .predict = surrogate_predict_gp_otmann,
+    .add = surrogate_add_gp_otmann,
+    .hallucinate = surrogate_hallucinate_gp_otmann,
+    .release = surrogate_release_gp_otmann,
+    .describe = surrogate_describe_gp_otmann,
+};
+
+static const struct tutti_descriptor gp_otmann_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SURROGATE, "gp-otmann"),
+    .version = "1.0",
+    .summary = "Gaussian process over distances between architectures",
+    .source =
+        "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(gp_otmann_params, struct gp_otmann_config),
+    .create = surrogate_create_gp_otmann,
+    .destroy = surrogate_destroy_gp_otmann,
+    .ops = &gp_otmann_ops,
+};
+
+TUTTI_PLUGIN(gp_otmann_descriptor)

@@ -1,0 +1,625 @@
+/* Surrogate gp-otmann against a plain model of its own: eigenvalues by Jacobi's rotations, equations by elimination. Words and
+   their edit distances stand for architectures; their covariance is indefinite. */
+#include "toy.h"
+#include "words.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../plugins/surrogate/gp-otmann.c"
+
+enum { MOST = 48 };
+typedef double square[MOST][MOST];
+
+static void assert_near(double found, double expected, double tolerance) {
+  if (!(fabs(found - expected) <= tolerance * (1 + fabs(expected)))) {
+    print_error("found %.17g, expected %.17g\n", found, expected);
+    fail();
+  }
+}
+
+/* --- a plain model ------------------------------------------------------------------------------------------------- */
+
+/* Eigenvalues and columns of eigenvectors of a symmetric matrix, which is destroyed. */
+static void jacobi(size_t n, square a, double *values, square vectors) {
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      vectors[i][j] = i == j;
+  for (int sweep = 0; sweep < 60; sweep++)
+    for (size_t p = 0; p < n; p++)
+      for (size_t q = p + 1; q < n; q++) {
+        if (a[p][q] == 0)
+          continue;
+        double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
+        double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
+        for (size_t k = 0; k < n; k++) {
+          double x = a[k][p], y = a[k][q];
+          a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
+        }
+        for (size_t k = 0; k < n; k++) {
+          double x = a[p][k], y = a[q][k];
+          a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
+          x = vectors[k][p], y = vectors[k][q];
+          vectors[k][p] = c * x - s * y, vectors[k][q] = s * x + c * y;
+        }
+      }
+  for (size_t i = 0; i < n; i++)
+    values[i] = a[i][i];
+}
+
+/* x := a⁻¹ x; returns log det a. */
+static double eliminate(size_t n, const square a_, double *x) {
+  static square a;
+  double logarithm = 0;
+  memcpy(a, a_, sizeof(a));
+  for (size_t p = 0; p < n; p++) {
+    size_t best = p;
+    for (size_t i = p + 1; i < n; i++)
+      best = fabs(a[i][p]) > fabs(a[best][p]) ? i : best;
+    for (size_t j = 0; j < n; j++) {
+      double other = a[p][j];
+      a[p][j] = a[best][j], a[best][j] = other;
+    }
+    double other = x[p];
+    x[p] = x[best], x[best] = other;
+    logarithm += log(fabs(a[p][p]));
+    for (size_t i = p + 1; i < n; i++) {
+      double factor = a[i][p] / a[p][p];
+      for (size_t j = p; j < n; j++)
+        a[i][j] -= factor * a[p][j];
+      x[i] -= factor * x[p];
+    }
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = i + 1; j < n; j++)
+      x[i] -= a[i][j] * x[j];
+    x[i] /= a[i][i];
+  }
+  return logarithm;
+}
+
+/* The nearest positive semi-definite matrix, the projector on what it keeps, and how many eigenvalues are below -1e-9. */
+static size_t project(size_t n, const square k, square projected, square projector) {
+  static square copy, vectors;
+  double values[MOST];
+  size_t negative = 0;
+  memcpy(copy, k, sizeof(copy));
+  jacobi(n, copy, values, vectors);
+  memset(projected, 0, sizeof(square));
+  memset(projector, 0, sizeof(square));
+  for (size_t e = 0; e < n; e++) {
+    negative += values[e] < -1e-9;
+    for (size_t i = 0; values[e] > 1e-9 && i < n; i++)
+      for (size_t j = 0; j < n; j++) {
+        projected[i][j] += values[e] * vectors[i][e] * vectors[j][e];
+        projector[i][j] += vectors[i][e] * vectors[j][e];
+      }
+  }
+  return negative;
+}
+
+/* Hyperparameters: alphas, betas of four measures, the length scale of one real in [0, 1], noise. */
+enum { ALPHA = 0, BETA = 2, LENGTH = 6, NOISE = 7, HYPERS = 8 };
+
+static double plain_covariance(const tutti_candidate *a, const tutti_candidate *b, const double *hyper) {
+  double d[4], r = fabs(tutti_candidate_hyperparameters(a)[0] - tutti_candidate_hyperparameters(b)[0]) / hyper[LENGTH];
+  words_distances(words_letters(tutti_candidate_genotype(a)), words_letters(tutti_candidate_genotype(b)), d);
+  double words = hyper[0] * exp(-hyper[2] * d[0] - hyper[3] * d[1]) +
+                 hyper[1] * exp(-hyper[4] * d[2] * d[2] - hyper[5] * d[3] * d[3]);
+  return words * (1 + sqrt(5) * r + 5 * r * r / 3) * exp(-sqrt(5) * r);
+}
+
+/* What is observed, in standardised units. */
+struct plain {
+  size_t count, negative;
+  const tutti_candidate *const *seen;
+  const double *hyper;
+  double values[MOST], weight[MOST], shift, scale, likelihood;
+  square covariance, projected, projector, noisy;
+};
+
+static int ascending_values(const void *a, const void *b) {
+  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static void plain_fit(struct plain *plain, size_t count, tutti_candidate *const *seen, const double *values,
+                      const double *noise, const double *hyper) {
+  double sorted[MOST], mean = 0, squares = 0, quadratic = 0;
+  *plain = (struct plain){.count = count, .seen = (const tutti_candidate *const *)seen, .hyper = hyper};
+  memcpy(sorted, values, count * sizeof(double));
+  qsort(sorted, count, sizeof(double), ascending_values);
+  plain->shift = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+  for (size_t i = 0; i < count; i++)
+    mean += values[i] / (double)count;
+  for (size_t i = 0; i < count; i++)
+    squares += (values[i] - mean) * (values[i] - mean) / (double)count;
+  plain->scale = sqrt(squares);
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < count; j++)
+      plain->covariance[i][j] = plain_covariance(seen[i], seen[j], hyper);
+  plain->negative = project(count, plain->covariance, plain->projected, plain->projector);
+  memcpy(plain->noisy, plain->projected, sizeof(square));
+  for (size_t i = 0; i < count; i++) {
+    plain->noisy[i][i] += hyper[NOISE] + (noise ? noise[i] / squares : 0);
+    plain->values[i] = plain->weight[i] = (values[i] - plain->shift) / plain->scale;
+  }
+  double logarithm = eliminate(count, plain->noisy, plain->weight);
+  for (size_t i = 0; i < count; i++)
+    quadratic += plain->values[i] * plain->weight[i];
+  plain->likelihood = -0.5 * quadratic - 0.5 * logarithm - 0.5 * (double)count * log(2 * M_PI);
+}
+
+/* Cross-covariances, projected. */
+static void plain_cross(const struct plain *plain, const tutti_candidate *at, double *cross) {
+  double raw[MOST];
+  for (size_t i = 0; i < plain->count; i++)
+    raw[i] = plain_covariance(plain->seen[i], at, plain->hyper);
+  for (size_t i = 0; i < plain->count; i++) {
+    cross[i] = 0;
+    for (size_t j = 0; j < plain->count; j++)
+      cross[i] += plain->projector[i][j] * raw[j];
+  }
+}
+
+/* Covariance of two candidates given what is observed. */
+static double plain_given(const struct plain *plain, const tutti_candidate *a, const tutti_candidate *b) {
+  double one[MOST], two[MOST], explained = 0;
+  plain_cross(plain, a, one);
+  plain_cross(plain, b, two);
+  eliminate(plain->count, plain->noisy, two);
+  for (size_t i = 0; i < plain->count; i++)
+    explained += one[i] * two[i];
+  return plain_covariance(a, b, plain->hyper) - explained;
+}
+
+static double plain_mean(const struct plain *plain, const tutti_candidate *at) {
+  double cross[MOST], sum = 0;
+  plain_cross(plain, at, cross);
+  for (size_t i = 0; i < plain->count; i++)
+    sum += cross[i] * plain->weight[i];
+  return plain->shift + plain->scale * sum;
+}
+
+/* --- the surrogate ------------------------------------------------------------------------------------------------- */
+
+/* A world of words, candidates in it, and a config whose lists are fixed numbers or ranges. */
+struct subject {
+  struct toy toy;
+  struct gp_otmann_config config;
+  double powers[2], scales[4], alpha[2], noise[2], length[2];
+  struct gp_otmann *gp;
+  size_t count;
+  tutti_candidate *candidates[2 * MOST];
+  double values[2 * MOST];
+};
+
+static double worth_of(const tutti_candidate *candidate) {
+  double d[4], x = tutti_candidate_hyperparameters(candidate)[0];
+  words_distances(words_letters(tutti_candidate_genotype(candidate)), "abcde", d);
+  return d[0] / 100 + 4 * (x - 0.3) * (x - 0.3);
+}
+
+static void make(struct subject *subject) {
+  struct tutti_surrogate_setup setup = {.size = sizeof(setup), .seed = 3, .scope = subject->toy.scope};
+  void *instance = NULL;
+  TOY_OK(&subject->toy, surrogate_create_gp_otmann(subject->toy.context, &subject->config, &setup, &instance));
+  subject->gp = instance;
+}
+
+/* `fixed`: at these hyperparameters; NULL: the presets. */
+static void open_subject(struct subject *subject, const double *fixed) {
+  static const double presets[] = {1e-9, 1e-3, 0.1, 100};
+  struct tutti_random random;
+  memset(subject, 0, sizeof(*subject));
+  toy_create_in(&subject->toy, 5, 4, &words_descriptor, "x = uniform 0 1");
+  subject->powers[0] = 1, subject->powers[1] = 2;
+  memcpy(subject->scales, presets, sizeof(presets));
+  subject->alpha[0] = 0.01, subject->alpha[1] = 100;
+  subject->noise[0] = 0.005, subject->noise[1] = 0.2;
+  subject->length[0] = 0.05, subject->length[1] = 20;
+  if (fixed) {
+    subject->alpha[0] = fixed[0], subject->noise[0] = fixed[NOISE], subject->length[0] = fixed[LENGTH];
+    for (size_t i = 0; i < 4; i++)
+      subject->scales[i] = fixed[BETA + i / 2 * 2];
+  }
+  size_t ends = fixed ? 1 : 2;
+  subject->config = (struct gp_otmann_config){.powers = {2, subject->powers},
+                                              .scales = {4, subject->scales},
+                                              .alpha = {ends, subject->alpha},
+                                              .noise = {ends, subject->noise},
+                                              .length_scale = {ends, subject->length},
+                                              .projection = true,
+                                              .draws = 60,
+                                              .evaluations = 40,
+                                              .refit = 1};
+  tutti_random_init(&random, 1, "test", 0);
+  subject->count = 2 * MOST;
+  for (size_t i = 0; i < subject->count; i++) {
+    TOY_OK(&subject->toy,
+           tutti_scope_sample(subject->toy.context, subject->toy.scope, &random, i, &subject->candidates[i]));
+    subject->values[i] = worth_of(subject->candidates[i]);
+  }
+  make(subject);
+}
+
+static void close_subject(struct subject *subject) {
+  surrogate_destroy_gp_otmann(subject->gp);
+  for (size_t i = 0; i < subject->count; i++)
+    tutti_candidate_unref(subject->candidates[i]);
+  toy_destroy(&subject->toy);
+}
+
+static struct tutti_points points_of(const struct subject *subject, size_t first, size_t count) {
+  return (struct tutti_points){.size = sizeof(struct tutti_points),
+                               .count = count,
+                               .candidates = (const tutti_candidate *const *)subject->candidates + first};
+}
+
+static void fit(struct subject *subject, size_t count, const double *noise) {
+  struct tutti_points points = points_of(subject, 0, count);
+  TOY_OK(&subject->toy, surrogate_fit_gp_otmann(subject->gp, subject->toy.context, &points, subject->values, noise));
+}
+
+static void predict(struct subject *subject, size_t first, size_t count, double *mean, double *deviation) {
+  struct tutti_points points = points_of(subject, first, count);
+  TOY_OK(&subject->toy, surrogate_predict_gp_otmann(subject->gp, subject->toy.context, &points, mean, deviation));
+}
+
+/* Long ranges, so that the edit distances' square makes the covariance indefinite. */
+static const double plain_hyper[HYPERS] = {0.6, 0.6, 1e-4, 1e-4, 0.1, 0.1, 5, 0.02};
+
+static void test_predictions(void **state) {
+  enum { COUNT = 33, PROBES = 24 };
+  static struct plain plain;
+  double mean[MOST + PROBES], deviation[MOST + PROBES], noise[COUNT];
+  (void)state;
+  for (int noisy = 0; noisy < 2; noisy++) {
+    struct subject subject;
+    open_subject(&subject, plain_hyper);
+    for (size_t i = 0; i < COUNT; i++)
+      noise[i] = 0.02 * (double)(i % 4);
+    fit(&subject, COUNT - noisy, noisy ? noise : NULL); /* an odd and an even median */
+    plain_fit(&plain, COUNT - (size_t)noisy, subject.candidates, subject.values, noisy ? noise : NULL, plain_hyper);
+    assert_true(plain.negative > 0);
+    assert_int_equal(subject.gp->posterior.negative, plain.negative);
+    assert_near(subject.gp->likelihood, plain.likelihood, 1e-9);
+    predict(&subject, 20, MOST, mean, deviation); /* seen and unseen */
+    for (size_t i = 0; i < MOST; i++) {
+      const tutti_candidate *at = subject.candidates[20 + i];
+      assert_near(mean[i], plain_mean(&plain, at), 1e-8);
+      assert_near(deviation[i], plain.scale * sqrt(fmax(plain_given(&plain, at, at), 0)), 1e-6);
+    }
+    close_subject(&subject);
+  }
+}
+
+/* Against the plain model, and its slopes against finite differences: with eigenvalues clipped, and with none. */
+static void test_likelihood(void **state) {
+  enum { COUNT = 20 };
+  static struct plain plain;
+  static const double definite[HYPERS] = {0.6, 0.6, 4e-2, 4e-2, 90, 90, 0.2, 0.05};
+  (void)state;
+  for (int which = 0; which < 2; which++) {
+    double hyper[HYPERS], gradient[HYPERS], likelihood, noise[COUNT];
+    struct dgp_workspace workspace;
+    struct dgp_units units;
+    struct subject subject;
+    memcpy(hyper, which ? definite : plain_hyper, sizeof(hyper));
+    for (size_t i = 0; i < HYPERS; i++)
+      hyper[i] *= 1 + 0.05 * (double)i; /* none like another */
+    for (size_t i = 0; i < COUNT; i++)
+      noise[i] = 0.01 * (double)(i % 3);
+    open_subject(&subject, plain_hyper);
+    fit(&subject, COUNT, noise);
+    plain_fit(&plain, COUNT, subject.candidates, subject.values, noise, hyper);
+    assert_int_equal(plain.negative > 0, !which);
+    tutti_context *context = subject.toy.context;
+    const struct dgp_data *data = &subject.gp->data;
+    TOY_OK(&subject.toy, dgp_units_of(context, data, COUNT, &units));
+    TOY_OK(&subject.toy, dgp_workspace_create(context, data, COUNT, &workspace));
+    TOY_OK(&subject.toy, dgp_likelihood(context, data, &units, hyper, &workspace, &likelihood, gradient));
+    assert_near(likelihood, plain.likelihood, 1e-9);
+    for (size_t k = 0; k < HYPERS; k++) {
+      double ends[2], kept = hyper[k];
+      for (int side = 0; side < 2; side++) {
+        hyper[k] = kept * exp(side ? 1e-5 : -1e-5);
+        TOY_OK(&subject.toy, dgp_likelihood(context, data, &units, hyper, &workspace, &ends[side], NULL));
+      }
+      hyper[k] = kept;
+      assert_near(gradient[k], (ends[1] - ends[0]) / 2e-5, 1e-6);
+    }
+    dgp_workspace_destroy(&workspace);
+    close_subject(&subject);
+  }
+}
+
+/* No draw from the ranges is more likely than what is fitted, which lies in them. */
+static void test_fit_finds_the_likeliest(void **state) {
+  enum { COUNT = 30, DRAWS = 300 };
+  struct subject subject;
+  struct dgp_workspace workspace;
+  struct tutti_random random;
+  double hyper[HYPERS], likelihood;
+  (void)state;
+  open_subject(&subject, NULL);
+  fit(&subject, COUNT, NULL);
+  tutti_random_init(&random, 1, "draws", 0);
+  TOY_OK(&subject.toy, dgp_workspace_create(subject.toy.context, &subject.gp->data, COUNT, &workspace));
+  for (size_t i = 0; i < HYPERS; i++) {
+    const double *range = subject.gp->ranges[i];
+    assert_true(subject.gp->posterior.hyper[i] >= range[0] * (1 - 1e-12));
+    assert_true(subject.gp->posterior.hyper[i] <= range[1] * (1 + 1e-12));
+  }
+  for (int draw = 0; draw < DRAWS; draw++) {
+    for (size_t i = 0; i < HYPERS; i++) {
+      const double *range = subject.gp->ranges[i];
+      hyper[i] = range[0] * pow(range[1] / range[0], tutti_random_uniform(&random));
+    }
+    TOY_OK(&subject.toy, dgp_likelihood(subject.toy.context, &subject.gp->data, &subject.gp->posterior.units, hyper,
+                                        &workspace, &likelihood, NULL));
+    assert_true(likelihood <= subject.gp->likelihood + 1e-9);
+  }
+  dgp_workspace_destroy(&workspace);
+  close_subject(&subject);
+}
+
+static void test_learns(void **state) {
+  enum { COUNT = 48 };
+  struct subject subject;
+  double mean[COUNT], deviation[COUNT], error = 0, spread = 0, middle = 0, inside = 0;
+  (void)state;
+  open_subject(&subject, NULL);
+  fit(&subject, COUNT, NULL);
+  predict(&subject, COUNT, COUNT, mean, deviation);
+  for (size_t i = 0; i < COUNT; i++)
+    middle += subject.values[COUNT + i] / COUNT;
+  for (size_t i = 0; i < COUNT; i++) {
+    double off = mean[i] - subject.values[COUNT + i];
+    error += off * off;
+    spread += (subject.values[COUNT + i] - middle) * (subject.values[COUNT + i] - middle);
+    inside += fabs(off) < 2 * deviation[i];
+  }
+  assert_true(error < 0.6 * spread);
+  assert_true(inside > 0.7 * COUNT);
+  close_subject(&subject);
+}
+
+/* The deviation as if the pending candidates had been observed, and the mean as if not. */
+static void test_hallucination(void **state) {
+  enum { COUNT = 20, PENDING = 3, PROBES = 20, FIRST = COUNT + 1 };
+  static struct plain plain;
+  struct subject subject;
+  double before[2][PROBES], during[2][PROBES], after[2][PROBES];
+  static square given, projected, projector;
+  (void)state;
+  open_subject(&subject, plain_hyper);
+  fit(&subject, COUNT, NULL);
+  plain_fit(&plain, COUNT, subject.candidates, subject.values, NULL, plain_hyper);
+  predict(&subject, FIRST, PROBES, before[0], before[1]);
+  struct tutti_points pending = points_of(&subject, COUNT, 2), other = points_of(&subject, COUNT + 2, 1);
+  TOY_OK(&subject.toy, surrogate_hallucinate_gp_otmann(subject.gp, subject.toy.context, &pending));
+  TOY_OK(&subject.toy, surrogate_hallucinate_gp_otmann(subject.gp, subject.toy.context, &other));
+  predict(&subject, FIRST, PROBES, during[0], during[1]);
+  tutti_candidate *const *first = subject.candidates + COUNT;
+  for (size_t i = 0; i < PENDING; i++)
+    for (size_t j = 0; j < PENDING; j++)
+      given[i][j] = plain_given(&plain, first[i], first[j]);
+  project(PENDING, given, projected, projector);
+  for (size_t i = 0; i < PENDING; i++)
+    projected[i][i] += plain_hyper[NOISE];
+  for (size_t p = 0; p < PROBES; p++) {
+    const tutti_candidate *at = subject.candidates[FIRST + p];
+    double cross[PENDING], solved[MOST], variance = plain_given(&plain, at, at);
+    for (size_t i = 0; i < PENDING; i++)
+      cross[i] = solved[i] = plain_given(&plain, first[i], at);
+    eliminate(PENDING, projected, solved);
+    for (size_t i = 0; i < PENDING; i++)
+      variance -= cross[i] * solved[i];
+    assert_near(during[1][p], plain.scale * sqrt(fmax(variance, 0)), 1e-6);
+    assert_true(during[0][p] == before[0][p] && during[1][p] <= before[1][p]);
+  }
+  surrogate_release_gp_otmann(subject.gp);
+  predict(&subject, FIRST, PROBES, after[0], after[1]);
+  assert_memory_equal(before, after, sizeof(before));
+  close_subject(&subject);
+}
+
+/* Twice the same candidate is pending, which was observed, and there is no noise: no pivot is left, and none is missed. */
+static void test_pending_twice(void **state) {
+  double hyper[HYPERS], mean[2], deviation[2];
+  struct subject subject;
+  (void)state;
+  memcpy(hyper, plain_hyper, sizeof(hyper));
+  hyper[NOISE] = 0;
+  open_subject(&subject, hyper);
+  fit(&subject, 10, NULL);
+  tutti_candidate_unref(subject.candidates[11]);
+  subject.candidates[11] = tutti_candidate_ref(subject.candidates[10]);
+  tutti_candidate_unref(subject.candidates[12]);
+  subject.candidates[12] = tutti_candidate_ref(subject.candidates[3]);
+  struct tutti_points pending = points_of(&subject, 10, 3);
+  TOY_OK(&subject.toy, surrogate_hallucinate_gp_otmann(subject.gp, subject.toy.context, &pending));
+  predict(&subject, 11, 2, mean, deviation);
+  assert_true(deviation[0] < 1e-3 && isfinite(deviation[1]));
+  close_subject(&subject);
+}
+
+/* How often distances are measured: once for each pair of different words observed. */
+static void test_distances_are_kept(void **state) {
+  enum { COUNT = 20 };
+  struct subject subject;
+  double mean[COUNT], deviation[COUNT];
+  (void)state;
+  open_subject(&subject, plain_hyper);
+  for (size_t i = 1; i < COUNT + 2; i++) /* different words */
+    for (size_t j = 0; j < i; j++)
+      assert_false(tutti_genotype_equal(tutti_candidate_genotype(subject.candidates[i]),
+                                        tutti_candidate_genotype(subject.candidates[j])));
+  size_t before = words_measured();
+  fit(&subject, COUNT, NULL);
+  assert_int_equal(words_measured() - before, COUNT * (COUNT - 1) / 2);
+  fit(&subject, COUNT, NULL);
+  fit(&subject, COUNT + 1, NULL);
+  assert_int_equal(words_measured() - before, COUNT * (COUNT + 1) / 2);
+  before = words_measured();
+  predict(&subject, 0, COUNT, mean, deviation);
+  assert_int_equal(words_measured(), before);
+  predict(&subject, COUNT + 1, 1, mean, deviation);
+  assert_int_equal(words_measured() - before, COUNT + 1);
+  /* Another sequence: what is in common at its beginning stays. */
+  tutti_candidate *other = subject.candidates[10];
+  subject.candidates[10] = subject.candidates[COUNT + 1];
+  before = words_measured();
+  fit(&subject, 12, NULL);
+  assert_int_equal(words_measured() - before, 10 + 11);
+  subject.candidates[COUNT + 1] = other;
+  close_subject(&subject);
+}
+
+/* Whatever the calls, and predictions and pending points between them: the same bits. */
+static void test_history_alone_counts(void **state) {
+  enum { COUNT = 24, FIRST = 8, PROBES = 10 };
+  struct subject once, bit_by_bit;
+  double expected[2][PROBES], found[2][PROBES], scratch[2][PROBES];
+  (void)state;
+  for (int64_t refit = 1; refit < 8; refit += 6) {
+    open_subject(&once, NULL);
+    open_subject(&bit_by_bit, NULL);
+    once.config.refit = bit_by_bit.config.refit = refit;
+    fit(&once, FIRST, NULL);
+    fit(&bit_by_bit, FIRST, NULL);
+    struct tutti_points rest = points_of(&once, FIRST, COUNT - FIRST);
+    TOY_OK(&once.toy, surrogate_add_gp_otmann(once.gp, once.toy.context, &rest, once.values + FIRST, NULL));
+    for (size_t i = FIRST; i < COUNT; i++) {
+      struct tutti_points one = points_of(&bit_by_bit, i, 1), pending = points_of(&bit_by_bit, i + 2, 2);
+      TOY_OK(&bit_by_bit.toy,
+             surrogate_add_gp_otmann(bit_by_bit.gp, bit_by_bit.toy.context, &one, bit_by_bit.values + i, NULL));
+      if (i % 5 == 2)
+        TOY_OK(&bit_by_bit.toy, surrogate_hallucinate_gp_otmann(bit_by_bit.gp, bit_by_bit.toy.context, &pending));
+      if (i % 3 == 1)
+        predict(&bit_by_bit, COUNT, PROBES, scratch[0], scratch[1]);
+      surrogate_release_gp_otmann(bit_by_bit.gp);
+    }
+    predict(&once, COUNT, PROBES, expected[0], expected[1]);
+    predict(&bit_by_bit, COUNT, PROBES, found[0], found[1]);
+    assert_memory_equal(expected, found, sizeof(expected));
+    close_subject(&once);
+    close_subject(&bit_by_bit);
+  }
+}
+
+static void assert_says(const struct toy *toy, const char *text) {
+  if (!strstr(tutti_error_message(toy->context), text)) {
+    print_error("expected \"%s\" in: %s\n", text, tutti_error_message(toy->context));
+    fail();
+  }
+}
+
+/* Without the projection, an indefinite matrix is an error that shows its eigenvalues; with it, no noise is needed. */
+static void test_indefinite(void **state) {
+  double hyper[HYPERS];
+  struct subject subject;
+  (void)state;
+  memcpy(hyper, plain_hyper, sizeof(hyper));
+  hyper[NOISE] = 0;
+  open_subject(&subject, hyper);
+  fit(&subject, 24, NULL);
+  surrogate_destroy_gp_otmann(subject.gp);
+  subject.config.projection = false;
+  make(&subject);
+  struct tutti_points points = points_of(&subject, 0, 24);
+  assert_int_equal(surrogate_fit_gp_otmann(subject.gp, subject.toy.context, &points, subject.values, NULL),
+                   TUTTI_ERROR_NUMERIC);
+  assert_says(&subject.toy, "(24 x 24) is not positive definite");
+  assert_says(&subject.toy, "of its eigenvalues are negative: -0.");
+  assert_says(&subject.toy, ", ..., ");
+  assert_says(&subject.toy, "projection = yes");
+  close_subject(&subject);
+}
+
+static enum tutti_status refuse(struct subject *subject) {
+  struct tutti_surrogate_setup setup = {.size = sizeof(setup), .seed = 3, .scope = subject->toy.scope};
+  void *instance = NULL;
+  enum tutti_status status = surrogate_create_gp_otmann(subject->toy.context, &subject->config, &setup, &instance);
+  assert_null(instance);
+  return status;
+}
+
+static void test_bad_parameters(void **state) {
+  static const double three[] = {1, 1, 2}, falling[] = {2, 1}, zero[] = {0, 1};
+  struct subject subject;
+  (void)state;
+  open_subject(&subject, NULL);
+  const struct gp_otmann_config sound = subject.config;
+  subject.config.powers = (struct tutti_reals){3, three};
+  assert_int_equal(refuse(&subject), TUTTI_ERROR_USAGE);
+  assert_says(&subject.toy, "3 groups of equal size were asked for, and space words gives 4 measures");
+  subject.config = sound;
+  subject.config.scales.count = 3;
+  assert_int_equal(refuse(&subject), TUTTI_ERROR_USAGE);
+  assert_says(&subject.toy, "scales: least and greatest factor of each of the 2 groups");
+  subject.config = sound;
+  subject.config.alpha = (struct tutti_reals){2, falling};
+  assert_int_equal(refuse(&subject), TUTTI_ERROR_USAGE);
+  assert_says(&subject.toy, "alpha: a range");
+  subject.config = sound;
+  subject.config.noise = (struct tutti_reals){2, zero};
+  assert_int_equal(refuse(&subject), TUTTI_ERROR_USAGE);
+  assert_says(&subject.toy, "noise: a range from above 0");
+  subject.config = sound;
+  struct tutti_points vectors = {.size = sizeof(vectors), .count = 1, .vectors = three};
+  assert_int_equal(surrogate_fit_gp_otmann(subject.gp, subject.toy.context, &vectors, three, NULL),
+                   TUTTI_ERROR_INTERNAL);
+  close_subject(&subject);
+}
+
+static void test_cancelled(void **state) {
+  struct subject subject;
+  (void)state;
+  open_subject(&subject, NULL);
+  struct tutti_points points = points_of(&subject, 0, 10);
+  tutti_cancel(subject.toy.context);
+  assert_int_equal(surrogate_fit_gp_otmann(subject.gp, subject.toy.context, &points, subject.values, NULL),
+                   TUTTI_ERROR_CANCELLED);
+  close_subject(&subject);
+}
+
+static void test_describes_itself(void **state) {
+  struct subject subject;
+  char *text = NULL;
+  (void)state;
+  open_subject(&subject, plain_hyper);
+  for (size_t i = 0; i < subject.count; i++)
+    subject.values[i] *= 10;
+  fit(&subject, 21, NULL);
+  TOY_OK(&subject.toy, surrogate_describe_gp_otmann(subject.gp, subject.toy.context, &text));
+  json_t *json = json_loads(text, 0, NULL);
+  double unit = subject.gp->posterior.units.scale * subject.gp->posterior.units.scale;
+  assert_near(json_real_value(json_object_get(json, "noise")), plain_hyper[NOISE] * unit, 1e-12);
+  assert_near(json_real_value(json_array_get(json_object_get(json, "alpha"), 1)), plain_hyper[1] * unit, 1e-12);
+  assert_near(json_real_value(json_array_get(json_object_get(json, "beta"), 3)), plain_hyper[5], 1e-12);
+  assert_int_equal(json_integer_value(json_object_get(json, "observations")), 21);
+  assert_true(json_integer_value(json_object_get(json, "negative_eigenvalues")) > 0);
+  json_decref(json);
+  tutti_free(text);
+  close_subject(&subject);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_predictions),
+      cmocka_unit_test(test_likelihood),
+      cmocka_unit_test(test_fit_finds_the_likeliest),
+      cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_hallucination),
+      cmocka_unit_test(test_pending_twice),
+      cmocka_unit_test(test_distances_are_kept),
+      cmocka_unit_test(test_history_alone_counts),
+      cmocka_unit_test(test_indefinite),
+      cmocka_unit_test(test_bad_parameters),
+      cmocka_unit_test(test_cancelled),
+      cmocka_unit_test(test_describes_itself),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
