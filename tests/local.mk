@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/recipe_fixture.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
@@ -229,3 +229,11 @@ EXTRA_DIST += %D%/bench/train_darts_torch.py
 EXTRA_DIST += %D%/bench/train_mlp_torch.py
 unit_tests += %D%/unit/test_otmann
 tests_unit_test_otmann_LDADD = liblayergraph.la libcells.la $(LDADD)
+unit_tests += %D%/unit/test_transport
+tests_unit_test_transport_LDADD = liblayergraph.la libcells.la $(LDADD)
+unit_tests += %D%/unit/test_transport_glpk
+tests_unit_test_transport_glpk_LDADD = liblayergraph.la libcells.la $(LDADD) $(GLPK_LIBS)
+unit_tests += %D%/unit/test_space_layer_graph_mlp
+tests_unit_test_space_layer_graph_mlp_LDADD = liblayergraph.la libcells.la $(LDADD)
+unit_tests += %D%/unit/test_space_layer_graph_cnn
+tests_unit_test_space_layer_graph_cnn_LDADD = liblayergraph.la libcells.la $(LDADD)

@@ -118,22 +118,31 @@ static uint64_t hash_of_layer(const struct layer *layer) {
   return mix((uint64_t)layer->label << 40 | (uint64_t)(uint32_t)layer->units << 8 | (uint64_t)layer->stride);
 }
 
-/* A hash of each layer with all that is before and behind it, whatever the numbers are. */
-static void hash_layers(const struct graph *graph, const int *order, uint64_t *hashes) {
+/* Into each hash, those of all layers before and behind it, whatever the numbers are. */
+static void refine_hashes(const struct graph *graph, const int *order, uint64_t *hashes) {
   uint64_t before[GRAPH_LAYERS_MOST], behind[GRAPH_LAYERS_MOST];
   for (int k = 0; k < graph->count; k++) {
     int i = order[k];
-    before[i] = hash_of_layer(&graph->layers[i]);
+    before[i] = hashes[i];
     for (uint64_t rest = graph->layers[i].parents; rest;)
       before[i] += mix(before[bits_take(&rest)]);
   }
   for (int k = graph->count - 1; k >= 0; k--) {
     int i = order[k];
-    behind[i] = hash_of_layer(&graph->layers[i]);
+    behind[i] = hashes[i];
     for (uint64_t rest = graph->layers[i].children; rest;)
       behind[i] += mix(~behind[bits_take(&rest)]);
     hashes[i] = mix(before[i]) + behind[i];
   }
+}
+
+/* A second round tells layers apart whose surroundings differ in what surrounds those, and so on. */
+static void hash_layers(const struct graph *graph, const int *order, uint64_t *hashes) {
+  enum { ROUNDS = 4 };
+  for (int i = 0; i < graph->count; i++)
+    hashes[i] = hash_of_layer(&graph->layers[i]);
+  for (int round = 0; round < ROUNDS; round++)
+    refine_hashes(graph, order, hashes);
 }
 
 /* What layers are sorted by: depth, what they are, what surrounds them, and the places of their parents. */

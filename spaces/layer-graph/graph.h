@@ -48,7 +48,7 @@ void graph_channels(const struct graph *graph, double *in, double *out);
 uint64_t graph_with_role(const struct graph *graph, enum role role);
 
 /* Sort into the canonical topological order: equal graphs, however their layers are numbered, become the same (unless they differ
-   only in symmetries that hashes of ancestors and descendants cannot tell apart). numbers[i] becomes the old number of layer i.
+   only in symmetries that hashes of their surroundings cannot tell apart). numbers[i] becomes the old number of layer i.
    False, and nothing is changed, where there is a cycle; *cycle is then a layer on one or behind one. */
 bool graph_sort(struct graph *graph, int *numbers, int *cycle);
 

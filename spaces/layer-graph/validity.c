@@ -87,6 +87,8 @@ static bool ends_misfit(const struct verdict *verdict, int index) {
     return layer_misfit(verdict, index, "has an edge in");
   if (layer->label == LABEL_OP && layer->children)
     return layer_misfit(verdict, index, "has an edge out");
+  if (decides && (layer->parents & graph_with_role(graph, ROLE_INPUT)))
+    return layer_misfit(verdict, index, "is a decision layer and reads ip; there must be layers in between");
   if (decides && !(layer->children & op))
     return layer_misfit(verdict, index, "is a decision layer and does not reach op");
   if (decides && layer->children != op)
