@@ -112,17 +112,31 @@ static const json_t *find_metric(const json_t *metrics, const char *name) {
   return NULL;
 }
 
-/* The mean of the runs that are of one block and variant: one, unless keys were chosen that bring more together. */
-static void fill_values(const struct compare *compare, const char *name, double *values, size_t *counts) {
+/* Which metric's value is wanted of a run. */
+static double value_now(const void *argument, const struct compare *compare, size_t run) {
+  const json_t *value = json_object_get(find_metric(compare->runs[run].metrics, argument), "value");
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* values[blocks][variants]: the mean of the runs that are of one block and variant - one, unless keys were chosen that bring
+   more together. */
+static enum tutti_status means_of_runs(tutti_context *context, const struct compare *compare,
+                                       double (*value_of)(const void *argument, const struct compare *compare,
+                                                          size_t run),
+                                       const void *argument, double **values) {
+  size_t *counts = NULL;
+  *values = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, compare->block_count, compare->variants * sizeof **values, values));
+  TUTTI_TRY(context, tutti_alloc(context, compare->block_count, compare->variants * sizeof *counts, &counts));
   for (size_t i = 0; i < compare->compared; i++) {
-    const struct compare_run *run = &compare->runs[i];
-    const json_t *value = json_object_get(find_metric(run->metrics, name), "value");
-    size_t place = run->block * compare->variants + run->variant;
-    values[place] += json_is_number(value) ? json_number_value(value) : NAN;
+    size_t place = compare->runs[i].block * compare->variants + compare->runs[i].variant;
+    (*values)[place] += value_of(argument, compare, i);
     counts[place]++;
   }
   for (size_t i = 0; i < compare->block_count * compare->variants; i++)
-    values[i] /= (double)counts[i]; /* NaN where there is none */
+    (*values)[i] /= (double)counts[i]; /* NaN where there is none */
+  tutti_free(counts);
+  return TUTTI_OK;
 }
 
 static json_t *placing_json(const struct tutti_placing *placing) {
@@ -167,11 +181,28 @@ static json_t *duels_json(const struct tutti_figures *figures) {
   return duels;
 }
 
-static enum tutti_better better_of(const json_t *metric) {
+enum tutti_better tutti_compare_better(const json_t *metric) {
   const char *better = json_string_value(json_object_get(metric, "better"));
   if (better && strcmp(better, "lower") == 0)
     return TUTTI_BETTER_LOWER;
   return better && strcmp(better, "higher") == 0 ? TUTTI_BETTER_HIGHER : TUTTI_BETTER_NEITHER;
+}
+
+enum tutti_status
+tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
+                        double (*value_of)(const void *argument, const struct compare *compare, size_t run),
+                        const void *argument, json_t **placings) {
+  enum tutti_status status = TUTTI_OK;
+  double *values = NULL;
+  struct tutti_placing *scratch = NULL;
+  TUTTI_TRY_OUT(context, means_of_runs(context, compare, value_of, argument, &values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->variants, sizeof *scratch, &scratch));
+  const struct tutti_figures figures = {compare->block_count, compare->variants, values, better};
+  *placings = placings_json(&figures, scratch);
+out:
+  tutti_free(values);
+  tutti_free(scratch);
+  return status;
 }
 
 static enum tutti_status metric_json(tutti_context *context, const struct compare *compare, const json_t *metric,
@@ -179,20 +210,16 @@ static enum tutti_status metric_json(tutti_context *context, const struct compar
   enum tutti_status status = TUTTI_OK;
   const char *name = json_string_value(json_object_get(metric, "name"));
   double *values = NULL;
-  size_t *counts = NULL;
   struct tutti_placing *placings = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->block_count, compare->variants * sizeof *values, &values));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->block_count, compare->variants * sizeof *counts, &counts));
+  TUTTI_TRY_OUT(context, means_of_runs(context, compare, value_now, name, &values));
   TUTTI_TRY_OUT(context, tutti_alloc(context, compare->variants, sizeof *placings, &placings));
-  fill_values(compare, name, values, counts);
-  const struct tutti_figures figures = {compare->block_count, compare->variants, values, better_of(metric)};
+  const struct tutti_figures figures = {compare->block_count, compare->variants, values, tutti_compare_better(metric)};
   json_t *all = placings_json(&figures, placings);
   *out = json_pack("{s:s, s:O, s:O, s:o, s:o, s:o}", "name", name, "unit", json_object_get(metric, "unit"), "better",
                    json_object_get(metric, "better"), "placings", all, "data_sets",
                    data_set_placings_json(compare, &figures, placings), "duels", duels_json(&figures));
 out:
   tutti_free(values);
-  tutti_free(counts);
   tutti_free(placings);
   return status;
 }
@@ -230,19 +257,25 @@ static enum tutti_status nothing_to_compare(tutti_context *context, const struct
                     compare->count, compare->runs[0].directory, compare->runs[0].reason);
 }
 
-static enum tutti_status print(tutti_context *context, const struct compare *compare, char **json) {
+static enum tutti_status print(tutti_context *context, const struct compare *compare,
+                               const struct tutti_compare_options *options, char **json) {
   enum tutti_status status = TUTTI_OK;
-  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *root = NULL;
+  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *root = NULL,
+         *time = NULL;
   char *text = NULL;
   TUTTI_TRY_OUT(context, metrics_json(context, compare, metrics));
   TUTTI_TRY_OUT(context, tutti_compare_rows_json(context, compare, rows));
   TUTTI_TRY_OUT(context, warnings_json(context, compare, &warnings));
+  if (options->step > 0)
+    TUTTI_TRY_OUT(context, tutti_compare_time(context, compare, options->step, options->reselect, &time));
   for (size_t k = 0; k < compare->key_count; k++)
     json_array_append_new(keys, json_string(compare->keys[k]));
   root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys,
                    "variants", variants_json(compare), "data_sets", data_sets_json(compare), "blocks",
                    blocks_json(compare), "metrics", metrics, "rows", rows, "runs", runs_json(compare), "left_out",
                    left_out_json(compare), "warnings", warnings);
+  if (time)
+    json_object_set(root, "over_time", time);
   text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
   status = text ? tutti_format(context, json, "%s\n", text)
                 : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while comparing runs");
@@ -252,6 +285,7 @@ out:
   json_decref(keys);
   json_decref(metrics);
   json_decref(rows);
+  json_decref(time);
   json_decref(warnings);
   return status;
 }
@@ -268,7 +302,7 @@ enum tutti_status tutti_compare(tutti_context *context, size_t count, const char
   }
   TUTTI_TRY_OUT(context, tutti_compare_group(context, &compare, options->keys, options->by));
   TUTTI_TRY_OUT(context, tutti_compare_rows(context, &compare));
-  TUTTI_TRY_OUT(context, print(context, &compare, json));
+  TUTTI_TRY_OUT(context, print(context, &compare, options, json));
 out:
   tutti_compare_release(&compare);
   return status;

@@ -15,6 +15,9 @@ struct compare_item {
 /* Stands beside the recipe's own keys, where a run has a name of its recipe. */
 #define COMPARE_RECIPE_KEY "recipe"
 
+/* The metric that every run has: its best trial's loss on the validation rows. */
+#define COMPARE_BEST_TRIAL "best-trial"
+
 struct compare_run {
   char *directory, *real; /* as it was given; without links */
   char *recipe;           /* name of the ablation's recipe that it was made from; NULL outside ablations */
@@ -67,6 +70,16 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, st
 /* Keys that say which data set a run is about; NULL-terminated. */
 extern const char *const tutti_compare_data_keys[];
 
+/* --- standings (compare.c) --------------------------------------------------------------------------------------- */
+
+/* Standings of the variants as a JSON array, where value_of() gives the value of the run of that number (NaN: none). */
+TUTTI_NODISCARD enum tutti_status
+tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
+                        double (*value_of)(const void *argument, const struct compare *compare, size_t run),
+                        const void *argument, json_t **placings);
+/* Which values of a metric (an object with "better") are better. */
+enum tutti_better tutti_compare_better(const json_t *metric);
+
 /* --- row by row (compare_rows.c) --------------------------------------------------------------------------------- */
 
 /* Compare the ensembles' predictions for the rows of the split: fill row_better and row_pairs. */
@@ -74,5 +87,11 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_rows(tutti_context *context, str
 /* Add the Poisson-binomial test of each two variants to an array. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_rows_json(tutti_context *context, const struct compare *compare,
                                                           json_t *duels);
+
+/* --- over time (compare_time.c) ---------------------------------------------------------------------------------- */
+
+/* Standings after `step`, 2 `step`, ... trials, as "over_time" of docs/ablation.md. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_time(tutti_context *context, const struct compare *compare,
+                                                     uint64_t step, bool reselect, json_t **json);
 
 #endif

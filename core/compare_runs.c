@@ -132,9 +132,9 @@ static enum tutti_status read_metrics(tutti_context *context, const char *wanted
   }
   if (json_array_size(run->splits) > 0 && json_array_size(run->metrics) == 0)
     return tutti_format(context, &run->reason, "it has no rows of split '%s'", wanted);
-  json_array_append_new(run->metrics,
-                        json_pack("{s:s, s:O, s:s, s:s}", "name", "best-trial", "value", best ? best : json_null(),
-                                  "unit", json_is_string(loss) ? json_string_value(loss) : "", "better", "lower"));
+  json_array_append_new(
+      run->metrics, json_pack("{s:s, s:O, s:s, s:s}", "name", COMPARE_BEST_TRIAL, "value", best ? best : json_null(),
+                              "unit", json_is_string(loss) ? json_string_value(loss) : "", "better", "lower"));
   return TUTTI_OK;
 }
 

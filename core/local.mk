@@ -26,6 +26,7 @@ libtutti_la_SOURCES += %D%/compare_impl.h
 libtutti_la_SOURCES += %D%/compare_rows.c
 libtutti_la_SOURCES += %D%/compare_runs.c
 libtutti_la_SOURCES += %D%/compare_statistics.c
+libtutti_la_SOURCES += %D%/compare_time.c
 libtutti_la_SOURCES += %D%/config.c
 libtutti_la_SOURCES += %D%/context.c
 libtutti_la_SOURCES += %D%/context_impl.h

@@ -36,11 +36,11 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
   const struct tutti_descriptor *descriptor = NULL;
   output = set_output_apart(output);
   enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
-  json_t *root = status == TUTTI_OK ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version",
-                                                descriptor->version, "summary", descriptor->summary)
-                                    : json_pack("{s:b, s:b, s:s, s:s, s:s}", "works", 0, "lacking",
-                                                status == TUTTI_ERROR_UNSUPPORTED, "reason",
-                                                tutti_error_message(context), "version", "", "summary", "");
+  json_t *root = status == TUTTI_OK
+                     ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version", descriptor->version,
+                                 "summary", descriptor->summary)
+                     : json_pack("{s:b, s:b, s:s, s:s, s:s}", "works", 0, "lacking", status == TUTTI_ERROR_UNSUPPORTED,
+                                 "reason", tutti_error_message(context), "version", "", "summary", "");
   char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
   json_decref(root);
   if (!text)

@@ -8,7 +8,8 @@
 struct compare_arguments {
   struct texts runs, by, metrics;
   const char *split, *csv;
-  bool json;
+  uint64_t step;
+  bool json, reselect;
 };
 
 /* Add the parts of a text at its commas, which end them; false when there are too many. */
@@ -37,8 +38,18 @@ static error_t parse_compare(int key, char *value, struct argp_state *state) {
   case 'c':
     arguments->csv = value;
     return 0;
+  case 't':
+    arguments->step = (uint64_t)parse_count(state, "over-time", value, 1000000000);
+    return 0;
+  case 'r':
+    arguments->reselect = true;
+    return 0;
   case 'j':
     arguments->json = true;
+    return 0;
+  case ARGP_KEY_END:
+    if (arguments->reselect && !arguments->step)
+      argp_error(state, "--reselect goes with --over-time N");
     return 0;
   case ARGP_KEY_ARG:
     if (!texts_add(&arguments->runs, value))
@@ -130,6 +141,9 @@ int command_compare(tutti_context *context, int argc, char **argv) {
       {"metric", 'm', "NAME,...", 0, "Show these metrics (default: nll, rmse, error).", 0},
       {"split", 's', "NAME", 0, "Compare metrics of this split (default: test).", 0},
       {"csv", 'c', "FILE", 0, "Write every run's metrics to FILE.", 0},
+      {"over-time", 't', "N", 0, "Ranks after N, 2 N, ... trials, too, by the best trial so far.", 0},
+      {"reselect", 'r', NULL, 0,
+       "And by the ensembles that each run's selector would have chosen by then; nothing is trained.", 0},
       {"json", 'j', NULL, 0, "All of it as JSON.", 0},
       {0}};
   const struct argp argp = {
@@ -147,8 +161,12 @@ int command_compare(tutti_context *context, int argc, char **argv) {
   int code;
   if (!parse_arguments(&argp, argc, argv, &arguments, &code))
     return code;
-  const struct tutti_compare_options compare = {
-      .size = sizeof compare, .split = arguments.split, .keys = arguments.by.count, .by = arguments.by.items};
+  const struct tutti_compare_options compare = {.size = sizeof compare,
+                                                .split = arguments.split,
+                                                .keys = arguments.by.count,
+                                                .by = arguments.by.items,
+                                                .step = arguments.step,
+                                                .reselect = arguments.reselect};
   enum tutti_status status = tutti_compare(context, arguments.runs.count, arguments.runs.items, &compare, &text);
   code = status == TUTTI_OK ? print_comparison(text, &arguments) : fail(context, status);
   tutti_free(text);

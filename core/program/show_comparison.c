@@ -268,6 +268,46 @@ static void show_rows(const json_t *comparison, FILE *out) {
   }
 }
 
+/* --- over time --- */
+
+static bool is_shown(const struct shown *shown, const char *name) {
+  bool wanted = strcmp(name, "best-trial") == 0;
+  for (size_t m = 0; m < shown->count; m++)
+    wanted = wanted || strcmp(text_of(shown->metrics[m], "name"), name) == 0;
+  return wanted;
+}
+
+static void show_course(const json_t *comparison, const json_t *trials, const json_t *metric, FILE *out) {
+  size_t index, variants = json_array_size(json_object_get(comparison, "variants"));
+  json_t *count, *placings;
+  char name[NAME_SIZE];
+  (void)fprintf(out, "\n%s (%s is better): expected rank after so many trials\n\n  %-3s", text_of(metric, "name"),
+                text_of(metric, "better"), "");
+  json_array_foreach(trials, index, count)(void) fprintf(out, " %6lld", (long long)json_integer_value(count));
+  (void)fputc('\n', out);
+  for (size_t v = 0; v < variants; v++) {
+    (void)fprintf(out, "  %-3s", letter(v, name));
+    json_array_foreach(json_object_get(metric, "placings"), index, placings) {
+      double rank = number_of(json_array_get(placings, v), "expected_rank");
+      if (isfinite(rank))
+        (void)fprintf(out, " %6.2f", rank);
+      else
+        (void)fprintf(out, " %6s", "-");
+    }
+    (void)fputc('\n', out);
+  }
+}
+
+static void show_courses(const json_t *comparison, const struct shown *shown, FILE *out) {
+  const json_t *time = json_object_get(comparison, "over_time");
+  size_t index;
+  json_t *metric;
+  json_array_foreach(json_object_get(time, "metrics"), index, metric) {
+    if (is_shown(shown, text_of(metric, "name")) && strcmp(text_of(metric, "better"), "neither") != 0)
+      show_course(comparison, json_object_get(time, "trials"), metric, out);
+  }
+}
+
 /* --- all of it --- */
 
 static void show_counts(const json_t *comparison, FILE *out) {
@@ -301,6 +341,7 @@ bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE
     if (json_array_size(json_object_get(shown.metrics[m], "duels")) > 0)
       show_duels(comparison, shown.metrics[m], out);
   show_rows(comparison, out);
+  show_courses(comparison, &shown, out);
   show_left_out(comparison, out);
   return true;
 }

@@ -60,6 +60,8 @@ struct tutti_compare_options {
   const char *split; /* whose metrics are compared; NULL: "test" */
   size_t keys;
   const char *const *by; /* [keys] "section.key": variants differ in these. None: in whatever the recipes differ */
+  uint64_t step;         /* not 0: standings after so many trials, twice so many, ..., too, by the best trial so far */
+  bool reselect; /* and by ensembles that each run's selector chooses from the trials so far; reads the runs' data */
 };
 /* Compare finished runs: run directories, and directories of ablations, which stand for the runs in them. The JSON text
    (free with tutti_free) is described in docs/ablation.md. TUTTI_ERROR_USAGE: no run directory, no run that is finished, a

@@ -75,6 +75,53 @@ expect_err "warning" "runs/top-1 is left out of the Poisson-binomial test" "test
 expect_out "Poisson-binomial test" "6 runs"
 mv kept runs/top-1/trials
 
+# After fewer trials: of one pool the best trials tie, and after all trials everything is as it is without.
+tutti compare runs --over-time 4 --json
+expect_code 0
+expect_json 4 over_time trials 0
+expect_json 6 over_time trials 1
+expect_json best-trial over_time metrics 0 name
+expect_json 2.0 over_time metrics 0 placings 0 1 expected_rank
+cp out course
+for seed in 1 2 3; do
+  tutti status "runs/top-$seed" --json
+  for trial in 0 1 2 3; do
+    value_of out all_trials $trial loss
+  done | sort -g | head -n 1
+done >least
+checks=$((checks + 1))
+awk -v found="$(value_of course over_time metrics 0 placings 0 0 mean)" '
+  { s += $1 } END { exit !(found - s / NR < 1e-12 && s / NR - found < 1e-12) }' least ||
+  complain "expected the mean of the best of 4 trials"
+tutti compare runs --over-time 3 --reselect --json
+expect_code 0
+cp out course
+while read -r name at; do
+  checks=$((checks + 1))
+  [ "$(value_of course over_time metrics "$at" name)" = "$name" ] || complain "expected $name at $at"
+  for variant in 0 1; do
+    for figure in mean error rank expected_rank; do
+      checks=$((checks + 1))
+      [ "$(value_of course over_time metrics "$at" placings 1 $variant $figure)" = \
+        "$(value_of course metrics "$((at - 1))" placings $variant $figure)" ] || complain "$name: expected the same $figure"
+    done
+  done
+done <<END
+nll 1
+nll-moments 2
+rmse 3
+END
+tutti compare runs --over-time 3 --reselect --metric rmse
+expect_code 0
+expect_out "best-trial (lower is better): expected rank after so many trials" "rmse (lower is better): expected rank after"
+expect_not_in out "nll (lower"
+tutti compare runs --reselect
+expect_code 2
+expect_err "--reselect goes with --over-time"
+tutti compare runs --over-time 0
+expect_code 2
+expect_err "over-time"
+
 # Metrics, splits, keys that are chosen; one row a run.
 tutti compare runs --metric crps,coverage --split validation --csv runs.csv
 expect_code 0

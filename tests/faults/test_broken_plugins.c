@@ -89,7 +89,8 @@ static void test_refusals(void **state) {
   for (size_t i = 0; i < REFUSALS; i++) {
     bool lacking = strcmp(refusals[i][0], "unavailable") == 0; /* nothing is wrong with its file */
     put(fixture, "broken", refusals[i][0]);
-    assert_int_equal(find(fixture, refusals[i][0], &descriptor), lacking ? TUTTI_ERROR_UNSUPPORTED : TUTTI_ERROR_PLUGIN);
+    assert_int_equal(find(fixture, refusals[i][0], &descriptor),
+                     lacking ? TUTTI_ERROR_UNSUPPORTED : TUTTI_ERROR_PLUGIN);
     expect_message(fixture, refusals[i][1]);
     if (!lacking)
       expect_message(fixture, fixture->folder);
