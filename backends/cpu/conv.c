@@ -1,176 +1,8 @@
-/* conv.c - convolutions, some images at a time: pointwise ones as products, depthwise ones directly, others as products of
-   patches.
-
-   A depthwise convolution in front of a pointwise one is made for these images, used, and forgotten; backward likewise. */
+/* conv.c - convolutions, some images at a time: pointwise ones (pointwise.c), depthwise ones (depthwise.c), and here others as
+   products of patches, or number by number. */
 #include "cpu_impl.h"
 
 #include <string.h>
-
-static const float *conv_bias(const struct cpu_plan *plan, const struct cpu_node *node) {
-  return node->bias == CPU_NONE ? NULL : plan->weights + node->bias;
-}
-
-/* --- depthwise --- */
-
-/* The inputs' gradient is a convolution too: of the outputs' gradient, spread by the stride, with the kernel turned. */
-static struct cpu_pad conv_spread(const struct cpu_window *w) {
-  size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
-  return (struct cpu_pad){.height = w->out_height,
-                          .width = w->out_width,
-                          .ld = w->ld,
-                          .top = span_y - w->top,
-                          .left = span_x - w->left,
-                          .padded_height = w->in_height + span_y,
-                          .padded_width = w->in_width + span_x,
-                          .step = w->stride};
-}
-
-static struct cpu_window conv_turned(const struct cpu_window *w) {
-  struct cpu_pad spread = conv_spread(w);
-  struct cpu_window turned = *w;
-  turned.out_height = w->in_height;
-  turned.out_width = w->in_width;
-  turned.stride = 1;
-  turned.padded_height = spread.padded_height;
-  turned.padded_width = spread.padded_width;
-  return turned;
-}
-
-static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }
-
-static size_t weights_ld(const struct cpu_plan *plan, const struct cpu_node *node) {
-  return plan->segments[node->segment].ld;
-}
-
-/* Image number `row` of a node. */
-static float *image_of(const struct cpu_node *node, size_t row) { return node->value + row * image_size(node); }
-
-static void depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                              float *y) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  struct cpu_depthwise work = {.window = node->window,
-                               .weights = plan->weights + node->weight,
-                               .ldw = weights_ld(plan, node),
-                               .bias = conv_bias(plan, node),
-                               .ahead = &plan->scratch.ahead};
-  for (size_t i = 0; i < count; i++) {
-    plan->kernels->pad(&pad, image_of(source, first + i), plan->scratch.padded);
-    plan->kernels->depthwise(&work, plan->scratch.padded, y + i * image_size(node));
-  }
-}
-
-/* The kernel turned, for depthwise_backward. */
-static void depthwise_turn(struct cpu_plan *plan, const struct cpu_node *node) {
-  size_t ld = weights_ld(plan, node), taps = node->tap_count;
-  for (size_t t = 0; t < taps; t++)
-    memcpy(plan->scratch.weights + t * ld, plan->weights + node->weight + (taps - 1 - t) * ld, ld * sizeof(float));
-}
-
-/* Gradients from those of some images of the output. */
-static void depthwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                               const float *gradient) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_node *source = &plan->nodes[edge->source];
-  struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view), spread = conv_spread(&node->window);
-  size_t line = pad.padded_width * pad.ld;
-  struct cpu_depthwise work = {.window = conv_turned(&node->window),
-                               .weights = plan->scratch.weights,
-                               .ldw = weights_ld(plan, node),
-                               .mask = edge->relu ? plan->scratch.padded + pad.top * line + pad.left * pad.ld : NULL,
-                               .mask_line = line,
-                               .accumulate = !edge->first,
-                               .ahead = &plan->scratch.ahead};
-  for (size_t i = 0; i < count; i++) {
-    const float *g = gradient + i * image_size(node);
-    plan->kernels->pad(&pad, image_of(source, first + i), plan->scratch.padded);
-    plan->kernels->depthwise_weights(&node->window, plan->scratch.padded, g, plan->gradients + node->weight, work.ldw,
-                                     &plan->scratch.ahead);
-    if (!edge->gradient)
-      continue;
-    plan->kernels->pad(&spread, g, plan->scratch.padded_gradient);
-    plan->kernels->depthwise(&work, plan->scratch.padded_gradient, source->gradient + (first + i) * image_size(source));
-  }
-}
-
-/* --- pointwise --- */
-
-/* What a pointwise convolution multiplies. */
-static const float *pointwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  if (!source->through)
-    return backend_cpu_read_parts(plan, node, first, count);
-  depthwise_forward(plan, source, first, count, plan->scratch.across);
-  return plan->scratch.across;
-}
-
-static void pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                              float *y) {
-  struct cpu_gemm product = {.m = count * node->pixels,
-                             .n = backend_cpu_columns(node),
-                             .k = node->inputs,
-                             .a = pointwise_read(plan, node, first, count),
-                             .a_row = node->input_ld,
-                             .a_column = 1,
-                             .b = plan->weights + node->weight,
-                             .ldb = weights_ld(plan, node),
-                             .c = y,
-                             .ldc = node->ld,
-                             .bias = conv_bias(plan, node),
-                             .ahead = &plan->scratch.ahead};
-  plan->kernels->gemm(&product);
-}
-
-/* The gradients of all parts that it reads; x[count * pixels][input_ld] is what it read. */
-static void pointwise_inputs(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                             const float *x, const float *gradient) {
-  const float *weights = plan->weights + node->weight;
-  for (size_t e = 0; e < node->edge_count; e++) {
-    const struct cpu_edge *edge = &node->edges[e];
-    const struct cpu_node *source = &plan->nodes[edge->source];
-    float *to = source->through ? plan->scratch.across_gradient : source->gradient + first * image_size(source);
-    struct cpu_input_product product = {.rows = count * node->pixels,
-                                        .inputs = source->width,
-                                        .units = node->width,
-                                        .gradient = gradient,
-                                        .ldg = node->ld,
-                                        .weights = weights,
-                                        .ldw = weights_ld(plan, node),
-                                        .to = to,
-                                        .ldt = source->ld,
-                                        .mask = edge->relu ? x : NULL,
-                                        .ldm = node->input_ld,
-                                        .mask_sum = true,
-                                        .columns = source->ld,
-                                        .accumulate = !edge->first,
-                                        .ahead = &plan->scratch.ahead};
-    if (edge->gradient)
-      backend_cpu_product_inputs(plan, &product);
-    if (edge->gradient && source->through)
-      depthwise_backward(plan, source, first, count, to);
-    x += source->ld;
-    weights += source->width * product.ldw;
-  }
-}
-
-static void pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
-                               const float *gradient) {
-  struct cpu_weight_product weights = {.rows = count * node->pixels,
-                                       .inputs = node->inputs,
-                                       .columns = backend_cpu_columns(node),
-                                       .x = pointwise_read(plan, node, first, count),
-                                       .ldx = node->input_ld,
-                                       .gradient = gradient,
-                                       .ldg = node->ld,
-                                       .to = plan->gradients + node->weight,
-                                       .ldw = weights_ld(plan, node),
-                                       .accumulate = true,
-                                       .ahead = &plan->scratch.ahead};
-  backend_cpu_product_weights(plan, &weights);
-  pointwise_inputs(plan, node, first, count, weights.x, gradient);
-}
 
 /* --- patches --- */
 
@@ -205,10 +37,10 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
                                .a_row = patches.ldo,
                                .a_column = 1,
                                .b = plan->weights + node->weight,
-                               .ldb = weights_ld(plan, node),
+                               .ldb = backend_cpu_weights_ld(plan, node),
                                .c = y + at * w->out_width * node->ld,
                                .ldc = node->ld,
-                               .bias = conv_bias(plan, node)};
+                               .bias = backend_cpu_bias(plan, node)};
     plan->kernels->gemm(&product);
   }
 }
@@ -224,7 +56,7 @@ static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node
                                        .gradient = g,
                                        .ldg = node->ld,
                                        .to = plan->gradients + node->weight,
-                                       .ldw = weights_ld(plan, node),
+                                       .ldw = backend_cpu_weights_ld(plan, node),
                                        .accumulate = true};
   struct cpu_input_product inputs = {.rows = weights.rows,
                                      .inputs = weights.inputs,
@@ -286,7 +118,7 @@ static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cp
                                     const struct cpu_node *source) {
   size_t groups = (size_t)node->layer->attributes.groups;
   return (struct grouped){
-      .in_group = source->width / groups, .out_group = node->width / groups, .ld = weights_ld(plan, node)};
+      .in_group = source->width / groups, .out_group = node->width / groups, .ld = backend_cpu_weights_ld(plan, node)};
 }
 
 static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
@@ -294,7 +126,7 @@ static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, 
   struct cpu_affine view;
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
-  const float *weights = plan->weights + node->weight, *bias = conv_bias(plan, node);
+  const float *weights = plan->weights + node->weight, *bias = backend_cpu_bias(plan, node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
   do {
     float sum = bias ? bias[g.unit] : 0;
@@ -332,27 +164,42 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
 
 static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  float *y = image_of(node, first);
+  float *y = backend_cpu_image_of(node, first);
   if (node->form == CPU_POINTWISE)
-    pointwise_forward(plan, node, first, count, y);
+    backend_cpu_pointwise_forward(plan, node, first, count, y);
   else if (node->form == CPU_DEPTHWISE)
-    depthwise_forward(plan, node, first, count, y);
+    backend_cpu_depthwise_forward(plan, node, first, count, y);
   else
     for (size_t i = 0; i < count; i++)
       if (node->form == CPU_PATCHES)
-        patches_forward(plan, node, image_of(source, first + i), image_of(node, first + i));
+        patches_forward(plan, node, backend_cpu_image_of(source, first + i), backend_cpu_image_of(node, first + i));
       else
-        grouped_forward(plan, node, source, image_of(source, first + i), image_of(node, first + i));
+        grouped_forward(plan, node, source, backend_cpu_image_of(source, first + i),
+                        backend_cpu_image_of(node, first + i));
+}
+
+/* What all images need. */
+static void conv_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t images, bool backward) {
+  if (node->form == CPU_POINTWISE) {
+    backend_cpu_pointwise_begin(plan, node, images, backward);
+  } else if (node->form == CPU_DEPTHWISE) {
+    backend_cpu_depthwise_begin(plan, node, images, backward);
+  } else {
+    struct cpu_affine view;
+    struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
+    backend_cpu_frame(&pad, 1, plan->scratch.padded);
+  }
 }
 
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training) {
   size_t block = backend_cpu_block(plan, node);
+  conv_begin(plan, node, block, false);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, false);
     conv_forward(plan, node, first, count);
     if (training && node->norm != CPU_NONE)
-      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], image_of(node, first), count * node->pixels);
+      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], backend_cpu_image_of(node, first), count * node->pixels);
   }
 }
 
@@ -365,16 +212,18 @@ static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t f
     plan->kernels->add(backend_cpu_columns(node), plan->scratch.row, plan->gradients + node->bias);
   }
   if (node->form == CPU_POINTWISE) {
-    pointwise_backward(plan, node, first, count, g);
+    backend_cpu_pointwise_backward(plan, node, first, count, g);
     return;
   }
   if (node->form == CPU_DEPTHWISE) {
-    depthwise_backward(plan, node, first, count, g);
+    backend_cpu_depthwise_read(plan, node, first, count);
+    backend_cpu_depthwise_spread(plan, node, count, g);
+    backend_cpu_depthwise_backward(plan, node, first, count);
     return;
   }
-  for (size_t i = 0; i < count; i++, g += image_size(node)) {
-    const float *x = image_of(source, first + i);
-    float *to = edge->gradient ? source->gradient + (first + i) * image_size(source) : NULL;
+  for (size_t i = 0; i < count; i++, g += backend_cpu_image(node)) {
+    const float *x = backend_cpu_image_of(source, first + i);
+    float *to = edge->gradient ? source->gradient + (first + i) * backend_cpu_image(source) : NULL;
     if (node->form == CPU_PATCHES)
       patches_backward(plan, node, x, g, to);
     else
@@ -395,8 +244,7 @@ void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   clear_gradients(plan, node);
   if (source->through)
     clear_gradients(plan, source);
-  if (node->form == CPU_DEPTHWISE || source->through)
-    depthwise_turn(plan, source->through ? source : node);
+  conv_begin(plan, node, block, true);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, true);

@@ -4,7 +4,8 @@
    memory.c   one block of memory for all that a step needs
    view.c     what ops on images read
    step.c     forward and backward through the plan
-   conv.c     convolutions
+   conv.c     convolutions, and those that have no file of their own
+   pointwise.c, depthwise.c  convolutions of one pixel, and of one channel
    reduce.c   factorised reductions
    pool.c     pools, and changes of layout
    norm.c     batch normalisation
@@ -132,11 +133,11 @@ struct cpu_head_arrays {
 /* What ops on images need while they work on some of them; one place serves all nodes, and stays in cache. */
 struct cpu_scratch {
   float *view, *gradient;          /* what is read (view.c) */
-  float *across, *across_gradient; /* outputs of a depthwise convolution that is not stored */
-  float *padded, *padded_gradient; /* an image with its padding */
+  float *across;                   /* outputs of a depthwise convolution that is not stored */
+  float *padded, *padded_gradient; /* images with their padding */
   float *patches, *patch_gradients;
   float *weights, *weight_gradients; /* as the form needs them */
-  float *transposed;                 /* [at most CPU_GEMM_DEPTH units][ld of the inputs]: a block of weights */
+  float *transposed;                 /* [units][ld of the inputs]: weights, all or CPU_GEMM_DEPTH units of them */
   float *row;                        /* [ld] */
   struct cpu_ahead ahead;
 };
@@ -187,6 +188,8 @@ size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *nod
 bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f);
 /* An image of a window's op with what its reader makes of it, bordered by zeros; `view` is filled for that. */
 struct cpu_pad backend_cpu_pad_of(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view);
+/* Fill some padded images, whose insides will be written, with what lies around them. */
+void backend_cpu_frame(const struct cpu_pad *pad, size_t images, float *out);
 /* What an edge reads of images [first, first + count), into `out` or added to it. */
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out);
@@ -242,21 +245,51 @@ struct cpu_weight_product {
   struct cpu_ahead *ahead; /* or NULL */
 };
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *product);
-/* The gradient of its inputs; some times over, with the same weights. */
+/* The gradient of its inputs. */
 struct cpu_input_product {
-  size_t rows, inputs, units, ldg, ldw, ldt, ldm;
+  size_t rows, inputs, units, ldg, ldw, ldt;
   const float *gradient, *weights; /* [rows][ldg], [inputs][ldw] */
   float *to;                       /* [rows][ldt] */
-  const float *mask;               /* [rows][ldm], or NULL */
-  bool mask_sum;                   /* it is for what is added alone */
+  const float *mask;               /* [rows][ldt], or NULL */
   size_t columns;                  /* of `to` that are written: the inputs, to a multiple of 8 */
   bool accumulate;
-  size_t more, gradient_next, to_next, mask_next; /* products after the first, and floats from one to the next */
-  struct cpu_ahead *ahead;                        /* or NULL */
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
+/* All weights of a convolution's products, transposed in plan->scratch.transposed, [units][backend_cpu_ld(inputs)]. */
+void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node);
 /* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */
 size_t backend_cpu_columns(const struct cpu_node *node);
+
+/* Floats of an image, and image number `row` of a node's values. */
+size_t backend_cpu_image(const struct cpu_node *node);
+float *backend_cpu_image_of(const struct cpu_node *node, size_t row);
+/* A node's bias or NULL; floats of a row of its weights. */
+const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node *node);
+size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node);
+
+/* Pointwise convolutions: what is done once for all images, of which at most `images` are worked on at a time; values y and
+   gradients of images [first, first + count). */
+void backend_cpu_pointwise_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t images, bool backward);
+void backend_cpu_pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                                   float *y);
+void backend_cpu_pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                                    const float *gradient);
+/* Depthwise convolutions likewise. Backward they find their inputs where backend_cpu_depthwise_read, or the forward pass,
+   put them last, and the outputs' gradients where backend_cpu_depthwise_gradient says for each of the images. */
+struct cpu_spread {
+  float *at;          /* the first pixel */
+  size_t pixel, line; /* floats from one pixel, and from one row, to the next */
+};
+void backend_cpu_depthwise_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t images, bool backward);
+void backend_cpu_depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                                   float *y);
+void backend_cpu_depthwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count);
+struct cpu_spread backend_cpu_depthwise_gradient(const struct cpu_plan *plan, const struct cpu_node *node,
+                                                 size_t image);
+/* Put them there from where they lie, [count * pixels][ld]. */
+void backend_cpu_depthwise_spread(struct cpu_plan *plan, const struct cpu_node *node, size_t count,
+                                  const float *gradient);
+void backend_cpu_depthwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count);
 
 /* Convolutions' part of both (conv.c), factorised reductions' (reduce.c), pools' (pool.c) and dropout's (drop.c). */
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);

@@ -109,10 +109,17 @@ struct cpu_depthwise {
   struct cpu_ahead *ahead;
 };
 
+struct cpu_depthwise_weights {
+  struct cpu_window window;
+  size_t ldw;
+  size_t pixel, line; /* floats of the gradient from one output pixel, and from one row, to the next */
+  struct cpu_ahead *ahead;
+};
+
 /* An image of [height][width][ld] in a larger one: at (top, left), its pixels `step` apart. */
 struct cpu_pad {
   size_t height, width, ld, top, left, padded_height, padded_width, step;
-  float fill;                    /* everywhere else */
+  float fill;                    /* what the reader wants everywhere else */
   const struct cpu_affine *view; /* what becomes of the image's numbers; NULL: nothing. For steps of 1 */
 };
 
@@ -139,15 +146,15 @@ struct cpu_kernels {
   /* out[i][ldo] = in[rows[i]][features], any `features`; the padding of `out` is left alone. */
   void (*gather)(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo);
 
-  /* Into the padded image; out of it, 0 where the mask (as `in`; NULL: none) is not positive, added to what is there or
+  /* Into the padded image, whose padding stays as it is; out of it, 0 where the mask (as `in`; NULL: none) is not positive, added to what is there or
      not. */
   void (*pad)(const struct cpu_pad *pad, const float *in, float *out);
   void (*crop)(const struct cpu_pad *pad, const float *in, const float *mask, bool accumulate, float *out);
   /* Convolution channel by channel of a padded image with weights [taps][ldw]. */
   void (*depthwise)(const struct cpu_depthwise *depthwise, const float *in, float *out);
   /* Adds the gradient of its weights. */
-  void (*depthwise_weights)(const struct cpu_window *window, const float *in, const float *gradient, float *weights,
-                            size_t ldw, struct cpu_ahead *ahead);
+  void (*depthwise_weights)(const struct cpu_depthwise_weights *work, const float *in, const float *gradient,
+                            float *weights);
   /* Patches of a padded image; `out` has 16 floats to spare. And each added back to where it came from. */
   void (*patches)(const struct cpu_patches *patches, const float *in, float *out);
   void (*unpatch)(const struct cpu_patches *patches, const float *in, float *out);

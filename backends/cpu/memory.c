@@ -84,14 +84,20 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
   s.view = images * node->input_ld * (reduce ? 2 * node->pixels : source->pixels);
   s.gradient = node->norm == CPU_NONE ? 0 : images * node->pixels * node->ld;
   s.across = source->through ? images * source->pixels * source->ld : 0;
-  if (reduce || node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE))
+  if (node->op == TUTTI_OP_DENSE)
     s.transposed = units * backend_cpu_ld(node->inputs);
+  else if (reduce || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE))
+    s.transposed = node->width * backend_cpu_ld(node->inputs);
   s.weights = reduce ? 2 * node->inputs * backend_cpu_ld(node->width) : 0;
   if (w->ld == 0)
     return s;
+  if (node->through)
+    images = backend_cpu_block(plan, &plan->nodes[node->reader]);
+  if (node->form != CPU_DEPTHWISE)
+    images = 1;
   size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
-  s.padded = w->padded_height * w->padded_width * w->ld;
-  s.padded_gradient = larger(s.padded, (w->in_height + span_y) * (w->in_width + span_x) * w->ld);
+  s.padded = images * w->padded_height * w->padded_width * w->ld;
+  s.padded_gradient = larger(s.padded, images * (w->in_height + span_y) * (w->in_width + span_x) * w->ld);
   if (node->op != TUTTI_OP_CONV2D)
     return s;
   s.weights = node->tap_count * backend_cpu_ld(node->width);
@@ -121,7 +127,6 @@ static void fix_scratch(struct memory_builder *b) {
   if (!b->training)
     return;
   fix(b, s.gradient, &to->gradient);
-  fix(b, s.across, &to->across_gradient);
   fix(b, s.padded_gradient, &to->padded_gradient);
   fix(b, s.patches, &to->patch_gradients);
   fix(b, s.weights, &to->weight_gradients);

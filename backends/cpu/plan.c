@@ -314,8 +314,8 @@ static void plan_join(struct cpu_plan *plan) {
     const struct cpu_node *reader = &plan->nodes[node->reader];
     bool alone = plan_is_conv(node->op) && node->pixels > 1 && node->reader_count == 1 && reader->edge_count == 1 &&
                  node->activation == TUTTI_ACTIVATION_LINEAR && !reader->edges[0].relu;
-    node->through =
-        alone && node->form == CPU_DEPTHWISE && reader->op == TUTTI_OP_CONV2D && reader->form == CPU_POINTWISE;
+    node->through = alone && node->form == CPU_DEPTHWISE && node->bias == CPU_NONE && reader->op == TUTTI_OP_CONV2D &&
+                    reader->form == CPU_POINTWISE;
     if (alone && reader->lazy)
       node->norm = node->reader;
   }

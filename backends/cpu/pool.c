@@ -12,8 +12,6 @@ static struct cpu_pad pool_pad(const struct cpu_plan *plan, const struct cpu_nod
   return pad;
 }
 
-static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }
-
 /* Means over an image's pixels, one part of the channels behind the other. */
 static void global_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   size_t pixels = plan->nodes[node->edges[0].source].pixels, at = 0;
@@ -35,7 +33,7 @@ static void global_backward(const struct cpu_edge *edge, const struct cpu_node *
   for (size_t r = 0; r < rows; r++)
     for (size_t p = 0; p < source->pixels; p++) {
       const float *g = gradient + r * ld;
-      float *to = source->gradient + r * image_size(source) + p * source->ld;
+      float *to = source->gradient + r * backend_cpu_image(source) + p * source->ld;
       for (size_t c = 0; c < columns; c++)
         to[c] = (edge->first ? 0 : to[c]) + share * g[c];
     }
@@ -49,9 +47,10 @@ void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size
   }
   struct cpu_affine view;
   struct cpu_pad pad = pool_pad(plan, node, &view);
+  backend_cpu_frame(&pad, 1, plan->scratch.padded);
   for (size_t r = 0; r < rows; r++) {
-    float *y = node->value + r * image_size(node);
-    plan->kernels->pad(&pad, source->value + r * image_size(source), plan->scratch.padded);
+    float *y = node->value + r * backend_cpu_image(node);
+    plan->kernels->pad(&pad, source->value + r * backend_cpu_image(source), plan->scratch.padded);
     if (node->op == TUTTI_OP_MAX_POOL)
       plan->kernels->max_pool(&node->window, plan->scratch.padded, y);
     else
@@ -75,8 +74,9 @@ void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
   struct cpu_pad pad = pool_pad(plan, node, &view);
+  backend_cpu_frame(&pad, 1, plan->scratch.padded);
   for (size_t r = 0; edge->gradient && r < rows; r++) {
-    size_t at = r * image_size(node), from = r * image_size(source);
+    size_t at = r * backend_cpu_image(node), from = r * backend_cpu_image(source);
     memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
     if (node->op == TUTTI_OP_MAX_POOL) {
       plan->kernels->pad(&pad, source->value + from, plan->scratch.padded);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static size_t image_size(const struct cpu_node *node) { return node->pixels * node->ld; }
-
 /* One of the two halves of the units, and the pixels that it sees. */
 struct reduce_half {
   size_t shift;                /* of its pixels, down and right */
@@ -32,13 +30,9 @@ static struct reduce_half reduce_half(const struct cpu_plan *plan, const struct 
   return h;
 }
 
-static size_t weights_ld(const struct cpu_plan *plan, const struct cpu_node *node) {
-  return plan->segments[node->segment].ld;
-}
-
 /* The weights that a half's product stores by. */
 static const float *reduce_weights(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h) {
-  size_t ld = weights_ld(plan, node);
+  size_t ld = backend_cpu_weights_ld(plan, node);
   const float *weights = plan->weights + node->weight;
   if (h->whole)
     return weights + h->column;
@@ -64,7 +58,7 @@ static float *reduce_read(struct cpu_plan *plan, const struct cpu_node *node, co
     for (size_t i = 0; i < count; i++)
       for (size_t y = 0; y < h->height; y++)
         plan->kernels->place(&f, h->width, source->ld,
-                             source->value + (first + i) * image_size(source) + (2 * y + h->shift) * line +
+                             source->value + (first + i) * backend_cpu_image(source) + (2 * y + h->shift) * line +
                                  h->shift * source->ld,
                              2 * source->ld, out + (i * node->pixels + y * width) * ld + at, ld);
     at += source->ld;
@@ -78,7 +72,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
   const float *weights[2] = {reduce_weights(plan, node, &halves[0]), reduce_weights(plan, node, &halves[1])};
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
-    float *y = node->value + first * image_size(node);
+    float *y = node->value + first * backend_cpu_image(node);
     backend_cpu_fetch_next(plan, node, first, count, rows, false);
     for (size_t half = 0; half < 2; half++) {
       const struct reduce_half *h = &halves[half];
@@ -89,7 +83,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
                                  .a_row = node->input_ld,
                                  .a_column = 1,
                                  .b = weights[half],
-                                 .ldb = weights_ld(plan, node),
+                                 .ldb = backend_cpu_weights_ld(plan, node),
                                  .c = y + h->store_column,
                                  .ldc = node->ld,
                                  .accumulate = !h->whole && half > 0,
@@ -104,7 +98,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
 /* The gradient of a half's weights from pixels x and their gradients g: its columns alone. */
 static void reduce_weight_gradient(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h,
                                    size_t pixels, const float *x, const float *g) {
-  size_t ld = weights_ld(plan, node);
+  size_t ld = backend_cpu_weights_ld(plan, node);
   float *gradient = plan->gradients + node->weight, *all = plan->scratch.weight_gradients;
   struct cpu_weight_product product = {.rows = pixels,
                                        .inputs = node->inputs,
@@ -123,60 +117,62 @@ static void reduce_weight_gradient(struct cpu_plan *plan, const struct cpu_node 
       gradient[c * ld + u] += all[c * ld + u];
 }
 
-/* The gradient of images of a part, as far as it comes from a half: from its pixels' gradients g; x: what it read. Several
-   images at once are one high one. */
+/* The gradients of images of one part, as far as they come from a half: from its pixels' gradients g; x: what it read.
+   `product` has what is the same for all parts; several images at once are one high one. */
 static void reduce_input_gradient(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h,
-                                  const struct cpu_edge *edge, const float *weights, size_t images, const float *x,
-                                  const float *g, float *to) {
+                                  const struct cpu_edge *edge, size_t images, const float *x, const float *g, float *to,
+                                  struct cpu_gemm product) {
   const struct cpu_node *source = &plan->nodes[edge->source];
   size_t line = (size_t)source->layer->shape.width * source->ld, width = (size_t)node->layer->shape.width;
-  struct cpu_input_product product = {.rows = h->width,
-                                      .inputs = source->width,
-                                      .units = h->units,
-                                      .gradient = g + h->column,
-                                      .ldg = node->ld,
-                                      .weights = weights + h->column,
-                                      .ldw = weights_ld(plan, node),
-                                      .to = to + h->shift * (line + source->ld),
-                                      .ldt = 2 * source->ld,
-                                      .mask = edge->relu ? x : NULL,
-                                      .ldm = node->input_ld,
-                                      .mask_sum = true,
-                                      .columns = backend_cpu_columns(source),
-                                      .accumulate = true,
-                                      .more = images * h->height - 1,
-                                      .gradient_next = width * node->ld,
-                                      .to_next = 2 * line,
-                                      .mask_next = width * node->input_ld,
-                                      .ahead = &plan->scratch.ahead};
-  if (h->height > 0 && h->width > 0)
-    backend_cpu_product_inputs(plan, &product);
+  if (h->height == 0 || h->width == 0)
+    return;
+  product.m = h->width;
+  product.n = backend_cpu_columns(source);
+  product.k = h->units;
+  product.a = g + h->column;
+  product.b += h->column * product.ldb;
+  product.c = to + h->shift * (line + source->ld);
+  product.ldc = 2 * source->ld;
+  product.mask = edge->relu ? x : NULL;
+  product.more = images * h->height - 1;
+  product.a_next = width * node->ld;
+  product.c_next = 2 * line;
+  product.mask_next = width * node->input_ld;
+  plan->kernels->gemm(&product);
 }
 
 static void reduce_inputs(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half halves[2],
                           float *const x[2], size_t first, size_t count, const float *g) {
-  const float *weights = plan->weights + node->weight;
+  struct cpu_gemm product = {.a_row = node->ld,
+                             .a_column = 1,
+                             .b = plan->scratch.transposed,
+                             .ldb = backend_cpu_ld(node->inputs),
+                             .ldm = node->input_ld,
+                             .mask_sum = true,
+                             .accumulate = true,
+                             .ahead = &plan->scratch.ahead};
   for (size_t e = 0, at = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
     const struct cpu_node *source = &plan->nodes[edge->source];
     size_t images = source->layer->shape.height % 2 ? 1 : count;
     for (size_t i = 0; edge->gradient && i < count; i += images) {
-      float *to = source->gradient + (first + i) * image_size(source);
+      float *to = source->gradient + (first + i) * backend_cpu_image(source);
       if (edge->first)
-        memset(to, 0, images * image_size(source) * sizeof *to);
+        memset(to, 0, images * backend_cpu_image(source) * sizeof *to);
       for (size_t half = 0; half < 2; half++)
-        reduce_input_gradient(plan, node, &halves[half], edge, weights, images,
-                              x[half] + i * node->pixels * node->input_ld + at, g + i * image_size(node), to);
+        reduce_input_gradient(plan, node, &halves[half], edge, images, x[half] + i * node->pixels * node->input_ld + at,
+                              g + i * backend_cpu_image(node), to, product);
     }
     at += source->ld;
-    weights += source->width * weights_ld(plan, node);
+    product.b += source->ld;
   }
 }
 
 void backend_cpu_reduce_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   size_t block = backend_cpu_block(plan, node);
   const struct reduce_half halves[2] = {reduce_half(plan, node, 0), reduce_half(plan, node, 1)};
-  memset(plan->gradients + node->weight, 0, node->inputs * weights_ld(plan, node) * sizeof(float));
+  memset(plan->gradients + node->weight, 0, node->inputs * backend_cpu_weights_ld(plan, node) * sizeof(float));
+  backend_cpu_transpose_weights(plan, node);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, true);

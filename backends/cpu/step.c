@@ -145,21 +145,20 @@ static void product_of_units(struct cpu_plan *plan, const struct cpu_input_produ
                              .ldb = ld,
                              .c = p->to,
                              .ldc = p->ldt,
-                             .mask = last || p->mask_sum ? p->mask : NULL,
-                             .ldm = p->ldm,
-                             .mask_sum = p->mask_sum,
-                             .accumulate = p->accumulate || unit > 0,
-                             .more = p->more,
-                             .a_next = p->gradient_next,
-                             .c_next = p->to_next,
-                             .mask_next = p->mask_next,
-                             .ahead = p->ahead};
+                             .mask = last ? p->mask : NULL,
+                             .ldm = p->ldt,
+                             .accumulate = p->accumulate || unit > 0};
   plan->kernels->gemm(&product);
 }
 
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
   for (size_t unit = 0; unit < p->units; unit += CPU_GEMM_DEPTH)
     product_of_units(plan, p, unit);
+}
+
+void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node) {
+  plan->kernels->transpose(node->inputs, node->width, plan->weights + node->weight, backend_cpu_weights_ld(plan, node),
+                           plan->scratch.transposed, backend_cpu_ld(node->inputs));
 }
 
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *p) {
@@ -200,7 +199,6 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                      .to = source->gradient,
                                      .ldt = source->ld,
                                      .mask = edge->mask ? source->value : NULL,
-                                     .ldm = source->ld,
                                      .columns = backend_cpu_columns(source),
                                      .accumulate = !edge->first};
   backend_cpu_product_weights(plan, &weights);

@@ -34,10 +34,6 @@ CPU_INLINE void v_store_lanes(float *p, vec x, const size_t lanes) {
     }                                                                                                                  \
   } while (0)
 
-static void fill_floats(size_t count, float value, float *out) {
-  CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_set(value), LANES));
-}
-
 static void copy_floats(size_t count, const float *in, float *out) {
   CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
 }
@@ -62,25 +58,15 @@ static void affine(const struct cpu_affine *a, size_t size, const float *x, bool
 
 static void pad(const struct cpu_pad *p, const float *in, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
-  if (p->step > 1) {
-    fill_floats(p->padded_height * line, p->fill, out);
-    for (size_t y = 0; y < p->height; y++)
+  out += p->top * line + p->left * p->ld;
+  for (size_t y = 0; y < p->height; y++, in += inner, out += p->step * line)
+    if (p->step > 1)
       for (size_t x = 0; x < p->width; x++)
-        copy_floats(p->ld, in + (y * p->width + x) * p->ld,
-                    out + (p->top + y * p->step) * line + (p->left + x * p->step) * p->ld);
-    return;
-  }
-  fill_floats(p->top * line, p->fill, out);
-  for (size_t y = 0; y < p->height; y++) {
-    float *row = out + (p->top + y) * line;
-    fill_floats(p->left * p->ld, p->fill, row);
-    if (p->view)
-      affine(p->view, inner, in + y * inner, false, row + p->left * p->ld);
+        copy_floats(p->ld, in + x * p->ld, out + x * p->step * p->ld);
+    else if (p->view)
+      affine(p->view, inner, in, false, out);
     else
-      copy_floats(inner, in + y * inner, row + p->left * p->ld);
-    fill_floats(line - p->left * p->ld - inner, p->fill, row + p->left * p->ld + inner);
-  }
-  fill_floats((p->padded_height - p->top - p->height) * line, p->fill, out + (p->top + p->height) * line);
+      copy_floats(inner, in, out);
 }
 
 static void crop(const struct cpu_pad *p, const float *in, const float *mask, bool accumulate, float *out) {
@@ -217,15 +203,16 @@ static void depthwise(const struct cpu_depthwise *d, const float *in, float *out
 
 /* The weights' gradient of one row of the kernel: `taps` sums at once, each in two halves. */
 CPU_INLINE void depthwise_weights_row(const size_t taps, const size_t lanes, const size_t pixels,
-                                      const struct cpu_window *w, const float *in, const float *gradient,
-                                      struct cpu_ahead *ahead, vec *total) {
-  const size_t line = w->padded_width * w->ld, out_line = w->out_width * w->ld, tap = w->dilation * w->ld;
-  const size_t step = w->ld * pixels, in_step = w->stride * step;
+                                      const struct cpu_depthwise_weights *d, const float *in, const float *gradient,
+                                      vec *total) {
+  const struct cpu_window *w = &d->window;
+  const size_t line = w->stride * w->padded_width * w->ld, tap = w->dilation * w->ld;
+  const size_t step = d->pixel * pixels, in_step = w->stride * w->ld * pixels;
   vec even[5], odd[5];
   CPU_UNROLL for (size_t t = 0; t < taps; t++) even[t] = odd[t] = v_zero();
   for (size_t y = 0; y < w->out_height; y++) {
-    const float *x = in + y * w->stride * line, *g = gradient + y * out_line;
-    fetch_ahead(ahead);
+    const float *x = in + y * line, *g = gradient + y * d->line;
+    fetch_ahead(d->ahead);
     size_t i = 0, count = w->out_width / pixels;
     for (; i + 2 <= count; i += 2, x += 2 * in_step, g += 2 * step) {
       vec one = v_load_lanes(g, lanes), two = v_load_lanes(g + step, lanes);
@@ -239,60 +226,60 @@ CPU_INLINE void depthwise_weights_row(const size_t taps, const size_t lanes, con
       CPU_UNROLL for (size_t t = 0; t < taps; t++) even[t] = v_fma(v_load_lanes(x + t * tap, lanes), one, even[t]);
     }
     if (pixels == 2 && w->out_width % 2) {
-      const float *end = in + y * w->stride * line + (w->out_width - 1) * w->ld;
-      vec one = v_load_lanes(gradient + y * out_line + (w->out_width - 1) * w->ld, 8);
+      const float *end = in + y * line + (w->out_width - 1) * w->ld;
+      vec one = v_load_lanes(gradient + y * d->line + (w->out_width - 1) * w->ld, 8);
       CPU_UNROLL for (size_t t = 0; t < taps; t++) odd[t] = v_fma(v_load_lanes(end + t * tap, 8), one, odd[t]);
     }
   }
   CPU_UNROLL for (size_t t = 0; t < taps; t++) total[t] = even[t] + odd[t];
 }
 
-CPU_INLINE void depthwise_weights_block(const size_t taps, const size_t lanes, const struct cpu_window *w,
-                                        const float *in, const float *gradient, float *to, size_t ldw,
-                                        struct cpu_ahead *ahead) {
+CPU_INLINE void depthwise_weights_block(const size_t taps, const size_t lanes, const struct cpu_depthwise_weights *d,
+                                        const float *in, const float *gradient, float *to) {
   vec total[5];
-  if (CPU_LANES == 16 && w->ld == 8 && w->stride == 1) {
+  if (CPU_LANES == 16 && d->window.ld == 8 && d->window.stride == 1 && d->pixel == 8) {
     float both[16];
-    depthwise_weights_row(taps, 16, 2, w, in, gradient, ahead, total);
+    depthwise_weights_row(taps, 16, 2, d, in, gradient, total);
     for (size_t t = 0; t < taps; t++) {
       v_store_lanes(both, total[t], 16);
       for (size_t c = 0; c < 8; c++)
-        to[t * ldw + c] += both[c] + both[8 + c];
+        to[t * d->ldw + c] += both[c] + both[8 + c];
     }
     return;
   }
-  depthwise_weights_row(taps, lanes, 1, w, in, gradient, ahead, total);
+  depthwise_weights_row(taps, lanes, 1, d, in, gradient, total);
   for (size_t t = 0; t < taps; t++)
-    v_store_lanes(to + t * ldw, v_load_lanes(to + t * ldw, lanes) + total[t], lanes);
+    v_store_lanes(to + t * d->ldw, v_load_lanes(to + t * d->ldw, lanes) + total[t], lanes);
 }
 
-static void depthwise_weights_3(const struct cpu_window *w, const float *in, const float *gradient, float *to,
-                                size_t ldw, struct cpu_ahead *ahead) {
-  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(3, LANES, w, in + c, gradient + c, to + c, ldw, ahead));
+static void depthwise_weights_3(const struct cpu_depthwise_weights *d, const float *in, const float *gradient,
+                                float *to) {
+  CPU_FOR_LANES(c, d->window.ld, depthwise_weights_block(3, LANES, d, in + c, gradient + c, to + c));
 }
 
-static void depthwise_weights_5(const struct cpu_window *w, const float *in, const float *gradient, float *to,
-                                size_t ldw, struct cpu_ahead *ahead) {
-  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(5, LANES, w, in + c, gradient + c, to + c, ldw, ahead));
+static void depthwise_weights_5(const struct cpu_depthwise_weights *d, const float *in, const float *gradient,
+                                float *to) {
+  CPU_FOR_LANES(c, d->window.ld, depthwise_weights_block(5, LANES, d, in + c, gradient + c, to + c));
 }
 
-static void depthwise_weights_1(const struct cpu_window *w, const float *in, const float *gradient, float *to,
-                                size_t ldw, struct cpu_ahead *ahead) {
-  CPU_FOR_LANES(c, w->ld, depthwise_weights_block(1, LANES, w, in + c, gradient + c, to + c, ldw, ahead));
+static void depthwise_weights_1(const struct cpu_depthwise_weights *d, const float *in, const float *gradient,
+                                float *to) {
+  CPU_FOR_LANES(c, d->window.ld, depthwise_weights_block(1, LANES, d, in + c, gradient + c, to + c));
 }
 
-static void depthwise_weights(const struct cpu_window *w, const float *in, const float *gradient, float *weights,
-                              size_t ldw, struct cpu_ahead *ahead) {
+static void depthwise_weights(const struct cpu_depthwise_weights *d, const float *in, const float *gradient,
+                              float *weights) {
+  const struct cpu_window *w = &d->window;
   for (size_t ky = 0; ky < w->kernel_height; ky++) {
     const float *row = in + ky * w->dilation * w->padded_width * w->ld;
-    float *to = weights + ky * w->kernel_width * ldw;
+    float *to = weights + ky * w->kernel_width * d->ldw;
     if (w->kernel_width == 3)
-      depthwise_weights_3(w, row, gradient, to, ldw, ahead);
+      depthwise_weights_3(d, row, gradient, to);
     else if (w->kernel_width == 5)
-      depthwise_weights_5(w, row, gradient, to, ldw, ahead);
+      depthwise_weights_5(d, row, gradient, to);
     else
       for (size_t kx = 0; kx < w->kernel_width; kx++)
-        depthwise_weights_1(w, row + kx * w->dilation * w->ld, gradient, to + kx * ldw, ldw, ahead);
+        depthwise_weights_1(d, row + kx * w->dilation * w->ld, gradient, to + kx * d->ldw);
   }
 }
 

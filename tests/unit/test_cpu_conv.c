@@ -90,6 +90,19 @@ static void test_depthwise(void **state) {
       check_conv(&windows[w], channels[c], channels[c], channels[c], c % 3 == 0);
 }
 
+/* A depthwise convolution that its reader, a pointwise one, makes; with a bias it is made for itself. */
+static void test_separable(void **state) {
+  (void)state;
+  for (size_t w = 0; w < WINDOWS; w++) {
+    struct tutti_task task = make_task(6, 7, 2);
+    tutti_network *network = begin(&task);
+    int32_t width = channels[1 + w % 5];
+    uint32_t first = activate(network, conv(network, 0, &pointwise, width, 1, true), TUTTI_ACTIVATION_RELU);
+    uint32_t across = conv(network, first, &windows[w], width, width, w % 3 == 1);
+    end_pooled(network, conv(network, across, &pointwise, channels[w % 6], 1, w % 2), &task);
+  }
+}
+
 static void test_convolution(void **state) {
   (void)state;
   for (size_t w = 0; w < WINDOWS; w++) {
@@ -216,9 +229,16 @@ static void test_single_pixels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_depthwise), cmocka_unit_test(test_convolution), cmocka_unit_test(test_stem),
-      cmocka_unit_test(test_pools),     cmocka_unit_test(test_chains),      cmocka_unit_test(test_factorised_reduce),
-      cmocka_unit_test(test_other_ops), cmocka_unit_test(test_flatten),     cmocka_unit_test(test_single_pixels),
+      cmocka_unit_test(test_depthwise),
+      cmocka_unit_test(test_separable),
+      cmocka_unit_test(test_convolution),
+      cmocka_unit_test(test_stem),
+      cmocka_unit_test(test_pools),
+      cmocka_unit_test(test_chains),
+      cmocka_unit_test(test_factorised_reduce),
+      cmocka_unit_test(test_other_ops),
+      cmocka_unit_test(test_flatten),
+      cmocka_unit_test(test_single_pixels),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -106,15 +106,17 @@ static void check_depthwise(const struct cpu_kernels *k) {
 static void check_depthwise_weights(const struct cpu_kernels *k) {
   struct cpu_window w = draw_window();
   size_t taps = w.kernel_height * w.kernel_width, ldw = w.ld + 16;
-  float *in = draw(in_size(&w)), *gradient = draw(out_size(&w)), *to = draw(taps * ldw);
+  size_t pixel = w.ld + (below(2) ? 8 * below(3) : 0), line = w.out_width * pixel + 8 * below(2);
+  struct cpu_depthwise_weights d = {.window = w, .ldw = ldw, .pixel = pixel, .line = line};
+  float *in = draw(in_size(&w)), *gradient = draw(w.out_height * line), *to = draw(taps * ldw);
   double *want = calloc(taps * ldw, sizeof *want);
   for (size_t i = 0; i < taps * ldw; i++)
     want[i] = (double)to[i];
-  k->depthwise_weights(&w, in, gradient, to, ldw, NULL);
+  k->depthwise_weights(&d, in, gradient, to);
   FOR_EACH_TAP(w, y, x, ky, kx)
   for (size_t c = 0; c < w.ld; c++)
     want[(ky * w.kernel_width + kx) * ldw + c] +=
-        (double)in[under(&w, y, x, ky, kx) + c] * (double)gradient[(y * w.out_width + x) * w.ld + c];
+        (double)in[under(&w, y, x, ky, kx) + c] * (double)gradient[y * line + x * pixel + c];
   for (size_t i = 0; i < taps * ldw; i++)
     assert_close((double)to[i], want[i], 1e-5, 2e-5);
   free(in), free(gradient), free(to), free(want);
@@ -172,6 +174,8 @@ static void check_padding(const struct cpu_kernels *k) {
   struct cpu_affine view = {.period = period, .scale = scale, .shift = shift, .relu = below(2)};
   p.view = p.step == 1 && below(2) ? &view : NULL;
   memcpy(before, back, size * sizeof *back);
+  for (size_t i = 0; i < padded; i++)
+    out[i] = p.fill;
   k->pad(&p, in, out);
   k->crop(&p, out, mask, true, back);
   for (size_t y = 0; y < p.padded_height; y++)
