@@ -11,6 +11,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/channel_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/conv.c
 libbackendcpu_la_SOURCES += %D%/cpu/cpu_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/depthwise.c
+libbackendcpu_la_SOURCES += %D%/cpu/depthwise_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/drop.c
 libbackendcpu_la_SOURCES += %D%/cpu/elementwise_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_impl.h

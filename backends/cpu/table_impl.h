@@ -1,6 +1,7 @@
 /* table_impl.h - fills a struct cpu_kernels; the last that a kernels_*.c includes. */
 #include "activation_impl.h"
 #include "channel_impl.h"
+#include "depthwise_impl.h"
 #include "elementwise_impl.h"
 #include "gemm_impl.h"
 #include "mask_impl.h"
