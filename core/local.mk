@@ -210,6 +210,7 @@ tutti_SOURCES =
 tutti_SOURCES += %D%/program/command_ablate.c
 tutti_SOURCES += %D%/program/command_compare.c
 tutti_SOURCES += %D%/program/command_curve.c
+tutti_SOURCES += %D%/program/command_distance.c
 tutti_SOURCES += %D%/program/command_doctor.c
 tutti_SOURCES += %D%/program/command_inspect.c
 tutti_SOURCES += %D%/program/command_list.c

@@ -231,3 +231,16 @@ enum tutti_status tutti_space_distances(tutti_context *context, const tutti_geno
       return TUTTI_BREACH(context, &space->instance, "a distance is %g", out[i]);
   return TUTTI_OK;
 }
+
+const char *tutti_space_measure_name(const tutti_space *space, size_t index) {
+  return space->ops.measure_name ? space->ops.measure_name(space->instance.self, index) : NULL;
+}
+
+enum tutti_status tutti_space_explain(tutti_context *context, const tutti_genotype *from, const tutti_genotype *to,
+                                      char **json) {
+  const tutti_space *space = from->space;
+  *json = NULL;
+  if (space->ops.explain)
+    TUTTI_CALL(context, space, space->ops.explain(space->instance.self, context, from, to, json));
+  return TUTTI_OK;
+}

@@ -40,6 +40,7 @@ static const struct tutti_param space_layer_graph_cnn_params[] = {
 
 static const struct layer_graph_family family_cnn = {
     .labels = LABELS_CONV | LABELS_POOL | 1u << LABEL_FC,
+    .decision = LABEL_SOFTMAX,
     .kind_count = 4,
     .kinds = {LABELS_ALL, LABELS_CONV, LABELS_POOL, 1u << LABEL_FC},
     .pool = &pool_cnn,

@@ -13,6 +13,7 @@ static const struct tutti_param space_layer_graph_mlp_params[] = {LAYER_GRAPH_PA
 
 static const struct layer_graph_family family_mlp = {
     .labels = LABELS_RECTIFIER | LABELS_SIGMOID,
+    .decision = LABEL_LINEAR,
     .kind_count = 3,
     .kinds = {LABELS_ALL, LABELS_RECTIFIER, LABELS_SIGMOID},
     .pool = &pool_mlp,

@@ -171,6 +171,7 @@ cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/compare.sh
 cli_tests += %D%/cli/deepens.sh
+cli_tests += %D%/cli/distance.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/help.sh
 cli_tests += %D%/cli/image-spaces.sh

@@ -16,6 +16,7 @@ const struct command commands[] = {
     {"predict", "RUN FILE", "predict the rows of a file, with uncertainty", command_predict, false},
     {"compare", "RUN...", "runs against each other, with ranks and tests", command_compare, false},
     {"ablate", "RECIPE...", "a whole matrix of runs: plugins or values swapped, seeds", command_ablate, false},
+    {"distance", "GENOTYPE...", "how far apart genotypes are, as their space measures it", command_distance, false},
     {"doctor", "", "what this machine has, and what does not work", command_doctor, false},
     {"worker", "RUN", "train what a manager asks for", command_worker, true},
     {"scan-plugin", "FILE", "load a plugin and say what it is", command_scan_plugin, true},

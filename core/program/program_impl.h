@@ -30,6 +30,7 @@ int command_curve(tutti_context *context, int argc, char **argv);
 int command_predict(tutti_context *context, int argc, char **argv);
 int command_compare(tutti_context *context, int argc, char **argv);
 int command_ablate(tutti_context *context, int argc, char **argv);
+int command_distance(tutti_context *context, int argc, char **argv);
 int command_doctor(tutti_context *context, int argc, char **argv);
 int command_worker(tutti_context *context, int argc, char **argv);
 int command_scan_plugin(tutti_context *context, int argc, char **argv);

@@ -56,6 +56,12 @@ struct tutti_space_ops {
      too, so that further spellings may be taken. */
   enum tutti_status (*print_point)(void *self, tutti_context *context, const double *point, char **json);
   enum tutti_status (*parse_point)(void *self, tutti_context *context, const char *json, double *point);
+
+  /* OPTIONAL for both, where there are distances. A measure's name for people; texts live as long as the instance. What a distance is made of, as a table for people: JSON {"title": TEXT, "columns": [TEXT, ...],
+     "rows": [[TEXT or NUMBER, ...], ...]} (free with tutti_free). */
+  const char *(*measure_name)(void *self, size_t index);
+  enum tutti_status (*explain)(void *self, tutti_context *context, const tutti_genotype *from, const tutti_genotype *to,
+                               char **json);
 };
 
 /* What a space offers, and a surrogate or maximiser may need. */
@@ -96,6 +102,11 @@ TUTTI_API size_t tutti_space_measures(const tutti_space *space);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_distances(tutti_context *context, const tutti_genotype *from,
                                                                   size_t count, const tutti_genotype *const *to,
                                                                   double *out);
+/* The space's own name of a measure, or NULL where it has none. */
+TUTTI_API const char *tutti_space_measure_name(const tutti_space *space, size_t index);
+/* What the distance of two genotypes is made of: the table of `explain`; *json = NULL where the space does not say. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_explain(tutti_context *context, const tutti_genotype *from,
+                                                                const tutti_genotype *to, char **json);
 
 TUTTI_END_DECLS
 #endif

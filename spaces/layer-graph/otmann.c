@@ -75,62 +75,87 @@ static void solve(struct otmann *otmann, double weight) {
   transport_solve(transport);
 }
 
+/* An arc of the optimum, between a node of the tree and its parent; -1 stands for the ground. */
+struct arc {
+  int row, column;
+  double flow, cost;
+};
+
+static struct arc arc_above(const struct otmann *otmann, double weight, int node) {
+  const struct transport *transport = &otmann->transport;
+  int rows = transport->rows, other = transport->parent[node], ground = rows + transport->columns;
+  struct arc arc = {.row = -1, .column = -1, .flow = transport->flow[node], .cost = 1};
+  if (node < rows) {
+    arc.row = node;
+    arc.column = other == ground ? -1 : other - rows;
+  } else {
+    arc.row = other == ground ? -1 : other;
+    arc.column = node - rows;
+  }
+  if (other != ground)
+    arc.cost = cost_of(otmann, weight, arc.row, arc.column);
+  return arc;
+}
+
 /* What the optimum costs, by its arcs that carry anything. */
 static double optimum(const struct otmann *otmann, double weight) {
-  const struct transport *transport = &otmann->transport;
-  int rows = transport->rows, ground = rows + transport->columns;
   double sum = 0;
-  for (int node = 0; node < ground; node++) {
-    int other = transport->parent[node];
-    if (transport->flow[node] > 0)
-      sum += transport->flow[node] * (other == ground ? 1
-                                                      : cost_of(otmann, weight, node < rows ? node : other,
-                                                                (node < rows ? other : node) - rows));
+  for (int node = 0; node < otmann->transport.rows + otmann->transport.columns; node++) {
+    struct arc arc = arc_above(otmann, weight, node);
+    sum += arc.flow > 0 ? arc.flow * arc.cost : 0;
   }
   return sum;
 }
 
-static double sum_of(int count, const double *values) {
-  double sum = 0;
-  for (int i = 0; i < count; i++)
-    sum += values[i];
-  return sum;
-}
-
-/* Add the distance of one role's layers, for each structural weight. */
-static void add_role(struct otmann *otmann, const struct block *block, double *out) {
+/* Set the program of one role up; false where neither network has such layers. */
+static bool begin_role(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b, int role,
+                       struct block *block) {
   struct transport *transport = &otmann->transport;
-  const double *supplies = &block->a->masses[block->a_begin], *demands = &block->b->masses[block->b_begin];
-  size_t count = otmann->rules.structure_count;
-  if (transport->rows == 0 || transport->columns == 0) {
-    double unmatched = sum_of(transport->rows, supplies) + sum_of(transport->columns, demands);
-    for (size_t k = 0; k < count; k++)
-      out[k] += unmatched;
-    return;
-  }
+  *block = (struct block){a, b, a->roles[role], b->roles[role]};
+  transport->rows = a->roles[role + 1] - block->a_begin;
+  transport->columns = b->roles[role + 1] - block->b_begin;
   for (int i = 0; i < transport->rows; i++)
-    transport->supplies[i] = supplies[i];
+    transport->supplies[i] = a->masses[block->a_begin + i];
   for (int j = 0; j < transport->columns; j++)
-    transport->demands[j] = demands[j];
+    transport->demands[j] = b->masses[block->b_begin + j];
+  if (transport->rows + transport->columns == 0)
+    return false;
   fill_costs(otmann, block);
   transport_begin(transport);
-  for (size_t k = 0; k < count; k++) {
-    solve(otmann, otmann->rules.structures[k]);
-    out[k] += optimum(otmann, otmann->rules.structures[k]);
-  }
+  return true;
 }
 
 void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                      double *out) {
   size_t count = otmann->rules.structure_count;
+  struct block block;
   for (size_t k = 0; k < count; k++)
     out[k] = 0;
   for (int role = 0; role <= ROLE_OUTPUT; role++) {
-    struct block block = {a, b, a->roles[role], b->roles[role]};
-    otmann->transport.rows = a->roles[role + 1] - block.a_begin;
-    otmann->transport.columns = b->roles[role + 1] - block.b_begin;
-    add_role(otmann, &block, out);
+    if (!begin_role(otmann, a, b, role, &block))
+      continue;
+    for (size_t k = 0; k < count; k++) {
+      solve(otmann, otmann->rules.structures[k]);
+      out[k] += optimum(otmann, otmann->rules.structures[k]);
+    }
   }
   for (size_t k = 0; k < count; k++)
     out[count + k] = out[k] / (a->total + b->total);
+}
+
+void otmann_explain(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
+                    void (*add)(void *argument, int from, int to, double mass, double cost), void *argument) {
+  double weight = otmann->rules.structures[0];
+  struct block block;
+  for (int role = 0; role <= ROLE_OUTPUT; role++) {
+    if (!begin_role(otmann, a, b, role, &block))
+      continue;
+    solve(otmann, weight);
+    for (int node = 0; node < otmann->transport.rows + otmann->transport.columns; node++) {
+      struct arc arc = arc_above(otmann, weight, node);
+      if (arc.flow > 0)
+        add(argument, arc.row < 0 ? -1 : block.a_begin + arc.row, arc.column < 0 ? -1 : block.b_begin + arc.column,
+            arc.flow, arc.cost);
+    }
+  }
 }

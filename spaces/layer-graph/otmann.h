@@ -59,4 +59,8 @@ void otmann_init(struct otmann *otmann, const struct otmann_rules *rules);
 void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                      double *out);
 
+/* What the optimum for the first structural weight does, in positions of the profiles; -1: not matched, at a cost of 1. */
+void otmann_explain(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
+                    void (*add)(void *argument, int from, int to, double mass, double cost), void *argument);
+
 #endif

@@ -4,6 +4,10 @@
 #include "decode.h"
 #include "graph_json.h"
 
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 const char *const layer_graph_path_groups[] = {"all", "kinds", NULL};
 
 /* A genotype: a sorted graph and what distances need to know of it. */
@@ -17,6 +21,7 @@ struct layer_graph {
   struct graph_rules rules;
   struct otmann otmann;
   double weights[MODIFIER_COUNT];
+  char measure_names[2 * OTMANN_STRUCTURES_MOST][48];
   size_t start_count; /* of the initial pool, what the rules allow */
   struct {
     const char *name;
@@ -97,13 +102,21 @@ static void set_distances(struct layer_graph *space, const struct layer_graph_fa
                                .structure_count = config->structures.count};
   for (size_t i = 0; i < rules.group_count; i++)
     rules.groups[i] = family->kinds[i];
-  for (size_t i = 0; i < rules.structure_count; i++)
+  for (size_t i = 0; i < rules.structure_count; i++) {
     rules.structures[i] = config->structures.values[i];
+    (void)snprintf(space->measure_names[i], sizeof space->measure_names[i], "d at %.6g", rules.structures[i]);
+    char *relative = space->measure_names[rules.structure_count + i];
+    (void)snprintf(relative, sizeof space->measure_names[i], "d / mass at %.6g", rules.structures[i]);
+  }
   otmann_init(&space->otmann, &rules);
 }
 
-static enum tutti_status list_starts(tutti_context *context, struct layer_graph *space, const struct graph_pool *pool) {
-  enum label decision = label_in(LABEL_LINEAR, space->rules.labels) ? LABEL_LINEAR : LABEL_SOFTMAX;
+static enum tutti_status list_starts(tutti_context *context, struct layer_graph *space,
+                                     const struct layer_graph_family *family) {
+  const struct graph_pool *pool = family->pool;
+  enum label decision = label_in(family->decision, space->rules.labels) ? family->decision
+                        : family->decision == LABEL_LINEAR              ? LABEL_SOFTMAX
+                                                                        : LABEL_LINEAR;
   for (size_t i = 0; i < pool->count; i++) {
     struct graph *graph = &space->starts[space->start_count].graph;
     pool->build(i, decision, graph);
@@ -129,7 +142,7 @@ enum tutti_status layer_graph_create(tutti_context *context, const struct layer_
   space->rules = rules_of(family, config, task);
   set_distances(space, family);
   TUTTI_TRY_OUT(context, set_weights(context, space));
-  TUTTI_TRY_OUT(context, list_starts(context, space, family->pool));
+  TUTTI_TRY_OUT(context, list_starts(context, space, family));
   *self = space;
   return TUTTI_OK;
 out:
@@ -229,6 +242,55 @@ static enum tutti_status distances(void *self, tutti_context *context, const tut
   return TUTTI_OK;
 }
 
+static const char *measure_name(void *self, size_t index) {
+  const struct layer_graph *space = self;
+  return index < measures(self) ? space->measure_names[index] : NULL;
+}
+
+/* "3 relu 64", the layer of a position; "" for none. */
+static const char *name_layer(const struct architecture *architecture, int position, char text[32]) {
+  *text = '\0';
+  if (position >= 0) {
+    int index = architecture->profile->layers[position];
+    const struct layer *layer = &architecture->graph.layers[index];
+    size_t used = (size_t)snprintf(text, 32, "%d %s", index, label_facts[layer->label].name);
+    if (layer->units)
+      (void)snprintf(text + used, 32 - used, " %d%s", layer->units, layer->stride == 2 ? "/2" : "");
+  }
+  return text;
+}
+
+/* What goes where, as rows of a table. */
+struct explanation {
+  const struct architecture *from, *to;
+  json_t *rows;
+};
+
+static void add_row(void *argument, int from, int to, double mass, double cost) {
+  struct explanation *explanation = argument;
+  char names[2][32];
+  (void)json_array_append_new(explanation->rows,
+                              json_pack("[s, s, f, f, f]", name_layer(explanation->from, from, names[0]),
+                                        name_layer(explanation->to, to, names[1]), mass, cost, mass * cost));
+}
+
+static enum tutti_status explain(void *self, tutti_context *context, const tutti_genotype *from,
+                                 const tutti_genotype *to, char **json) {
+  struct layer_graph *space = self;
+  struct explanation explanation = {tutti_genotype_graph(from), tutti_genotype_graph(to), json_array()};
+  char title[64];
+  otmann_explain(&space->otmann, explanation.from->profile, explanation.to->profile, add_row, &explanation);
+  (void)snprintf(title, sizeof title, "Where mass goes (d at %.6g)", space->otmann.rules.structures[0]);
+  json_t *root = json_pack("{s:s, s:[s, s, s, s, s], s:o}", "title", title, "columns", "first", "second", "mass",
+                           "cost per mass", "cost", "rows", explanation.rows);
+  char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  enum tutti_status status =
+      text ? tutti_strdup(context, text, json) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a table");
+  free(text);
+  json_decref(root);
+  return status;
+}
+
 const struct tutti_space_ops layer_graph_ops = {
     .size = sizeof layer_graph_ops,
     .decode = decode,
@@ -240,4 +302,6 @@ const struct tutti_space_ops layer_graph_ops = {
     .known = known,
     .measures = measures,
     .distances = distances,
+    .measure_name = measure_name,
+    .explain = explain,
 };

@@ -85,8 +85,9 @@ extern const char *const layer_graph_path_groups[];
 
 /* What makes one of the spaces. */
 struct layer_graph_family {
-  uint32_t labels;   /* without decision layers */
-  size_t kind_count; /* groups for path_groups = kinds, all layers first */
+  uint32_t labels;     /* without decision layers */
+  enum label decision; /* the pool's, where the task allows it */
+  size_t kind_count;   /* groups for path_groups = kinds, all layers first */
   uint32_t kinds[OTMANN_GROUPS_MOST];
   const struct graph_pool *pool;
 };

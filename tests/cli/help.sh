@@ -11,7 +11,7 @@ for how in --help -h help; do
   tutti $how
   expect_code 0
   expect_empty err
-  expect_out "Usage: tutti COMMAND" run validate list inspect status select evaluate curve predict compare ablate doctor
+  expect_out "Usage: tutti COMMAND" run validate list inspect status select evaluate curve predict compare ablate distance doctor
   expect_not_in out worker
   expect_not_in out scan-plugin
 done
@@ -20,7 +20,7 @@ tutti --version
 expect_code 0
 expect_out "tutti " "plugin ABI"
 
-for command in run validate list inspect status select evaluate curve predict compare ablate doctor; do
+for command in run validate list inspect status select evaluate curve predict compare ablate distance doctor; do
   tutti "$command" --help
   expect_code 0
   expect_empty err
@@ -37,7 +37,7 @@ tutti zzzzzzzzzz
 expect_usage_error "there is no command 'zzzzzzzzzz'" "tutti --help"
 expect_not_in err "did you mean"
 
-for command in run validate status select evaluate curve predict compare ablate; do
+for command in run validate status select evaluate curve predict compare ablate distance; do
   tutti $command
   expect_code 2
   expect_empty out

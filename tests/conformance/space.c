@@ -223,6 +223,23 @@ static void check_known(struct conform *conform) {
     conform_skip(conform, "it knows none by name");
 }
 
+/* A table: every row has a cell for every column. */
+static void check_explanation(struct conform *conform, const tutti_genotype *a, const tutti_genotype *b) {
+  char *text = NULL;
+  const json_t *row;
+  size_t index;
+  TRY(conform, tutti_space_explain(conform->context, a, b, &text));
+  if (!text)
+    return;
+  json_t *root = json_loads(text, 0, NULL);
+  size_t columns = json_array_size(json_object_get(root, "columns"));
+  REQUIRE(conform, json_is_string(json_object_get(root, "title")) && columns > 0, "it explains a distance as %s", text);
+  json_array_foreach(json_object_get(root, "rows"), index, row)
+      REQUIRE(conform, json_array_size(row) == columns, "row %zu of the explanation %s is no row", index, text);
+  json_decref(root);
+  tutti_free(text);
+}
+
 static void check_distances(struct conform *conform) {
   enum { COUNT = 8, MOST = 16 };
   struct subject subject;
@@ -244,6 +261,7 @@ static void check_distances(struct conform *conform) {
     for (size_t k = 0; k < COUNT; k++)
       memcpy(out[i][k], row + k * measures, measures * sizeof *row);
   }
+  check_explanation(conform, genotypes[0], genotypes[1]);
   for (size_t i = 0; i < COUNT; i++)
     for (size_t k = 0; k < COUNT; k++)
       for (size_t m = 0; m < measures; m++) {

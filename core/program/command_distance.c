@@ -1,0 +1,383 @@
+/* command_distance.c - tutti distance: how far apart genotypes are, as their space measures it. */
+#include "program_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/assembly.h>
+#include <unistd.h>
+
+enum { GENOTYPES = 256 };
+
+struct distance_arguments {
+  const char *space, *recipe;
+  struct texts set, genotypes;
+  bool json;
+};
+
+static error_t parse_distance(int key, char *value, struct argp_state *state) {
+  struct distance_arguments *arguments = state->input;
+  switch (key) {
+  case 'S':
+    arguments->space = value;
+    return 0;
+  case 'r':
+    arguments->recipe = value;
+    return 0;
+  case 's':
+    if (!texts_add(&arguments->set, value))
+      argp_error(state, "too many --set");
+    return 0;
+  case 'j':
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (!texts_add(&arguments->genotypes, value))
+      argp_error(state, "expected at most %d genotypes", GENOTYPES);
+    return 0;
+  case ARGP_KEY_END:
+    if (arguments->genotypes.count < 2)
+      argp_error(state, "expected at least two genotypes, as in: %s --space NAME a.json b.json", state->name);
+    if (arguments->space && arguments->recipe)
+      argp_error(state, "expected --space or --recipe, found both");
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* --- the space --------------------------------------------------------------------------------------------------- */
+
+/* Genotypes of one space, and all that keeps it alive. */
+struct gathering {
+  tutti_recipe *recipe;
+  tutti_host *host;
+  struct tutti_task task;
+  tutti_space *space;
+  size_t count;
+  tutti_genotype *genotypes[GENOTYPES];
+  double *distances; /* [count][count][measures] */
+};
+
+static void release_gathering(struct gathering *gathering) {
+  for (size_t i = 0; i < gathering->count; i++)
+    tutti_genotype_unref(gathering->genotypes[i]);
+  tutti_free(gathering->distances);
+  tutti_space_destroy(gathering->space);
+  tutti_host_destroy(gathering->host);
+  tutti_recipe_destroy(gathering->recipe);
+}
+
+/* "RUN:12", a trial of a run; the number, or -1. */
+static long trial_of(const char *genotype, size_t *length) {
+  const char *colon = strrchr(genotype, ':');
+  char *end;
+  if (!colon || colon[1] < '0' || colon[1] > '9')
+    return -1;
+  errno = 0;
+  long trial = strtol(colon + 1, &end, 10);
+  *length = (size_t)(colon - genotype);
+  return *end || errno ? -1 : trial;
+}
+
+/* The recipe that says which space: the one given, or that of the first run among the genotypes; NULL: none. */
+static enum tutti_status find_recipe(tutti_context *context, const struct distance_arguments *arguments, char **path) {
+  *path = NULL;
+  if (arguments->recipe)
+    return tutti_strdup(context, arguments->recipe, path);
+  for (size_t i = 0; !arguments->space && i < arguments->genotypes.count; i++) {
+    const char *genotype = arguments->genotypes.items[i];
+    size_t length;
+    if (trial_of(genotype, &length) >= 0)
+      return tutti_format(context, path, "%.*s/recipe.ini", (int)length, genotype);
+  }
+  return TUTTI_OK;
+}
+
+/* One "space.key=value". */
+static enum tutti_status set_parameter(tutti_context *context, tutti_host *host, const char *text) {
+  char *key;
+  const char *equals = strchr(text, '='), *prefix = "space.";
+  if (!equals || strncmp(text, prefix, strlen(prefix)) != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--set: expected space.KEY=VALUE, found '%s'", text);
+  const char *name = text + strlen(prefix);
+  TUTTI_TRY(context, tutti_format(context, &key, "%.*s", (int)(equals - name), name));
+  enum tutti_status status = tutti_host_set(context, host, "space", key, equals + 1);
+  tutti_free(key);
+  return status == TUTTI_OK ? status : tutti_error_prefix(context, status, "--set %s: ", text);
+}
+
+static enum tutti_status put_space(tutti_context *context, const struct distance_arguments *arguments,
+                                   const struct tutti_host_facts *facts, struct gathering *gathering) {
+  if (!arguments->space)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "expected --space NAME, --recipe RECIPE, or a trial of a run (RUN:NUMBER), to know which "
+                      "space the genotypes are of");
+  TUTTI_TRY(context, tutti_host_create(context, facts, &gathering->host));
+  TUTTI_TRY(context, tutti_host_put(context, gathering->host, "space", TUTTI_KIND_SPACE, arguments->space));
+  for (size_t i = 0; i < arguments->set.count; i++)
+    TUTTI_TRY(context, set_parameter(context, gathering->host, arguments->set.items[i]));
+  return TUTTI_OK;
+}
+
+/* Nothing is trained, so there is no data: the task is a mere value. */
+static enum tutti_status open_space(tutti_context *context, const struct distance_arguments *arguments,
+                                    struct gathering *gathering) {
+  enum tutti_status status = TUTTI_OK;
+  char *recipe = NULL;
+  gathering->task = (struct tutti_task){.size = sizeof gathering->task, .kind = TUTTI_TASK_VALUE, .input = {1, 1, 1}};
+  struct tutti_host_facts facts = {.size = sizeof facts, .task = &gathering->task};
+  struct tutti_space_setup setup = {.size = sizeof setup, .task = &gathering->task};
+  TUTTI_TRY_OUT(context, find_recipe(context, arguments, &recipe));
+  if (recipe) {
+    TUTTI_TRY_OUT(context,
+                  tutti_recipe_load(context, recipe, arguments->set.count, arguments->set.items, &gathering->recipe));
+    TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, gathering->recipe, &gathering->host));
+    tutti_host_set_facts(gathering->host, &facts);
+  } else {
+    TUTTI_TRY_OUT(context, put_space(context, arguments, &facts, gathering));
+  }
+  TUTTI_TRY_OUT(context, tutti_space_create(context, gathering->host, "space", &setup, &gathering->space));
+  if (!(tutti_space_capabilities(gathering->space) & TUTTI_SPACE_DISTANCES))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                        "space %s does not measure how far apart genotypes are; tutti list space shows which there are",
+                        tutti_space_descriptor(gathering->space)->name);
+out:
+  tutti_free(recipe);
+  return status;
+}
+
+/* --- genotypes --------------------------------------------------------------------------------------------------- */
+
+/* A genotype from JSON: itself, or the candidate that it is the architecture of. */
+static enum tutti_status take_json(tutti_context *context, struct gathering *gathering, json_t *root) {
+  json_t *architecture = json_object_get(root, "architecture");
+  char *text = json_dumps(architecture ? architecture : root, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+  if (!text)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a genotype");
+  enum tutti_status status =
+      tutti_space_parse(context, gathering->space, text, &gathering->genotypes[gathering->count]);
+  gathering->count += status == TUTTI_OK;
+  free(text);
+  return status;
+}
+
+static enum tutti_status take_file(tutti_context *context, struct gathering *gathering, const char *path) {
+  json_error_t error;
+  json_t *root = json_load_file(path, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+  if (!root)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a genotype as JSON; line %d: %s", path, error.line,
+                      error.text);
+  enum tutti_status status = take_json(context, gathering, root);
+  json_decref(root);
+  return status == TUTTI_OK ? status : tutti_error_prefix(context, status, "%s: ", path);
+}
+
+static enum tutti_status take_name(tutti_context *context, struct gathering *gathering, const char *name) {
+  json_t *root = json_string(name);
+  enum tutti_status status = root ? take_json(context, gathering, root)
+                                  : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "'%s' is no UTF-8 text", name);
+  json_decref(root);
+  return status == TUTTI_OK ? status : tutti_error_prefix(context, status, "there is no file %s, and ", name);
+}
+
+/* A trial that is looked for in a catalogue. */
+struct wanted {
+  uint64_t trial;
+  json_t *candidate;
+};
+
+static enum tutti_status match_trial(void *argument, const struct tutti_trial *trial) {
+  struct wanted *wanted = argument;
+  if (trial->number == wanted->trial)
+    wanted->candidate = json_loads(trial->candidate, 0, NULL);
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_trial(tutti_context *context, struct gathering *gathering, const char *genotype,
+                                    size_t length, long trial) {
+  enum tutti_status status = TUTTI_OK;
+  struct wanted wanted = {(uint64_t)trial, NULL};
+  tutti_catalogue *catalogue = NULL;
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%.*s/catalogue.sqlite", (int)length, genotype));
+  if (access(path, F_OK) != 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: there is no run %.*s", genotype, (int)length, genotype);
+  if (status != TUTTI_OK)
+    goto out;
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
+  TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, catalogue, match_trial, &wanted));
+  if (!wanted.candidate)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the run has no trial %ld", genotype, trial);
+  else
+    status = take_json(context, gathering, wanted.candidate);
+out:
+  json_decref(wanted.candidate);
+  tutti_catalogue_close(catalogue);
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status take_genotype(tutti_context *context, struct gathering *gathering, const char *genotype) {
+  size_t length = 0;
+  long trial = trial_of(genotype, &length);
+  if (access(genotype, F_OK) == 0)
+    return take_file(context, gathering, genotype);
+  return trial >= 0 ? take_trial(context, gathering, genotype, length, trial) : take_name(context, gathering, genotype);
+}
+
+static enum tutti_status gather(tutti_context *context, const struct distance_arguments *arguments,
+                                struct gathering *gathering) {
+  size_t count = arguments->genotypes.count;
+  TUTTI_TRY(context, open_space(context, arguments, gathering));
+  size_t measures = tutti_space_measures(gathering->space);
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, take_genotype(context, gathering, arguments->genotypes.items[i]));
+  TUTTI_TRY(context, tutti_alloc(context, count * count, measures * sizeof(double), &gathering->distances));
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, tutti_space_distances(context, gathering->genotypes[i], count,
+                                             (const tutti_genotype *const *)gathering->genotypes,
+                                             gathering->distances + i * count * measures));
+  return TUTTI_OK;
+}
+
+/* --- results ----------------------------------------------------------------------------------------------------- */
+
+static const char *name_measure(const struct gathering *gathering, size_t measure, char buffer[32]) {
+  const char *name = tutti_space_measure_name(gathering->space, measure);
+  if (name)
+    return name;
+  (void)snprintf(buffer, 32, "distance %zu", measure + 1);
+  return buffer;
+}
+
+static json_t *matrix_json(const struct gathering *gathering, size_t measure) {
+  size_t count = gathering->count, measures = tutti_space_measures(gathering->space);
+  json_t *matrix = json_array();
+  for (size_t i = 0; i < count; i++) {
+    json_t *row = json_array();
+    for (size_t k = 0; k < count; k++)
+      (void)json_array_append_new(row, json_real(gathering->distances[(i * count + k) * measures + measure]));
+    (void)json_array_append_new(matrix, row);
+  }
+  return matrix;
+}
+
+/* {"space", "genotypes", "measures": [{"name", "distances": [[...]]}], "explanation"}. */
+static json_t *result_json(const struct distance_arguments *arguments, const struct gathering *gathering,
+                           const char *explanation) {
+  json_t *names = json_array(), *measures = json_array();
+  for (size_t i = 0; i < gathering->count; i++)
+    (void)json_array_append_new(names, json_string(arguments->genotypes.items[i]));
+  for (size_t k = 0; k < tutti_space_measures(gathering->space); k++) {
+    char buffer[32];
+    (void)json_array_append_new(measures, json_pack("{s:s, s:o}", "name", name_measure(gathering, k, buffer),
+                                                    "distances", matrix_json(gathering, k)));
+  }
+  json_t *root = json_pack("{s:s, s:o, s:o}", "space", tutti_space_descriptor(gathering->space)->name, "genotypes",
+                           names, "measures", measures);
+  if (explanation)
+    (void)json_object_set_new(root, "explanation", json_loads(explanation, 0, NULL));
+  return root;
+}
+
+static void show_table(const json_t *table) {
+  const json_t *columns = json_object_get(table, "columns"), *row;
+  size_t index;
+  (void)printf("\n%s\n\n", json_string_value(json_object_get(table, "title")));
+  for (size_t i = 0; i < json_array_size(columns); i++)
+    (void)printf("  %-16s", json_string_value(json_array_get(columns, i)));
+  (void)printf("\n");
+  json_array_foreach(json_object_get(table, "rows"), index, row) {
+    for (size_t i = 0; i < json_array_size(row); i++) {
+      const json_t *cell = json_array_get(row, i);
+      char buffer[32];
+      (void)printf("  %-16s", json_is_number(cell)       ? show_number(json_number_value(cell), buffer)
+                              : json_string_length(cell) ? json_string_value(cell)
+                                                         : "-");
+    }
+    (void)printf("\n");
+  }
+}
+
+static void show_pair(const json_t *result) {
+  const json_t *measure;
+  size_t index;
+  json_array_foreach(json_object_get(result, "measures"), index, measure) {
+    const json_t *row = json_array_get(json_object_get(measure, "distances"), 0);
+    char buffer[32];
+    (void)printf("  %-20s %s\n", json_string_value(json_object_get(measure, "name")),
+                 show_number(json_number_value(json_array_get(row, 1)), buffer));
+  }
+  if (json_object_get(result, "explanation"))
+    show_table(json_object_get(result, "explanation"));
+}
+
+static void show_matrices(const json_t *result) {
+  const json_t *names = json_object_get(result, "genotypes"), *measure, *row;
+  size_t index, i;
+  for (i = 0; i < json_array_size(names); i++)
+    (void)printf("%4zu  %s\n", i + 1, json_string_value(json_array_get(names, i)));
+  json_array_foreach(json_object_get(result, "measures"), index, measure) {
+    (void)printf("\n%s\n\n    ", json_string_value(json_object_get(measure, "name")));
+    for (i = 0; i < json_array_size(names); i++)
+      (void)printf(" %11zu", i + 1);
+    json_array_foreach(json_object_get(measure, "distances"), i, row) {
+      (void)printf("\n%4zu", i + 1);
+      for (size_t k = 0; k < json_array_size(row); k++) {
+        char buffer[32];
+        (void)printf(" %11s", show_number(json_number_value(json_array_get(row, k)), buffer));
+      }
+    }
+    (void)printf("\n");
+  }
+}
+
+static enum tutti_status print_result(tutti_context *context, const struct distance_arguments *arguments,
+                                      const struct gathering *gathering) {
+  char *explanation = NULL;
+  if (gathering->count == 2)
+    TUTTI_TRY(context, tutti_space_explain(context, gathering->genotypes[0], gathering->genotypes[1], &explanation));
+  json_t *result = result_json(arguments, gathering, explanation);
+  tutti_free(explanation);
+  if (arguments->json) {
+    (void)json_dumpf(result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    (void)printf("\n");
+  } else if (gathering->count == 2) {
+    show_pair(result);
+  } else {
+    show_matrices(result);
+  }
+  json_decref(result);
+  return TUTTI_OK;
+}
+
+int command_distance(tutti_context *context, int argc, char **argv) {
+  const struct argp_option options[] = {
+      {"space", 'S', "NAME", 0, "The space that the genotypes are of, with its defaults and --set.", 0},
+      {"recipe", 'r', "RECIPE", 0, "The recipe whose space they are of (default: that of the first run named).", 0},
+      {"set", 's', "SECTION.KEY=VALUE", 0, "Another value of a parameter, as in space.structure=0.5.", 0},
+      {"json", 'j', NULL, 0, "As JSON, with all digits.", 0},
+      {0}};
+  const struct argp argp = {
+      options,
+      parse_distance,
+      "GENOTYPE GENOTYPE...",
+      "How far apart genotypes are, as their space measures it: a pair with what its distance is made of, or a "
+      "matrix.\v"
+      "A GENOTYPE is a file of JSON (a genotype, or a candidate with its \"architecture\"), the name of one that the "
+      "space knows, or a trial of a run, as in runs/first:12.",
+      NULL,
+      NULL,
+      NULL};
+  struct distance_arguments arguments = {0};
+  struct gathering gathering = {0};
+  int code;
+  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
+    return code;
+  enum tutti_status status = gather(context, &arguments, &gathering);
+  if (status == TUTTI_OK)
+    status = print_result(context, &arguments, &gathering);
+  release_gathering(&gathering);
+  return status == TUTTI_OK ? finish_output() : fail(context, status);
+}
