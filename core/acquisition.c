@@ -7,7 +7,7 @@
 struct tutti_acquisition {
   struct tutti_instance instance;
   struct tutti_acquisition_ops ops;
-  double *room; /* [2][count]: moments of points, or gradients of a mean and a deviation */
+  double *room; /* [count]: moments and worth of points, or gradients, of each of the surrogate's components */
   size_t count;
 };
 
@@ -48,7 +48,7 @@ const struct tutti_descriptor *tutti_acquisition_descriptor(const tutti_acquisit
 static enum tutti_status make_room(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
   if (count <= acquisition->count)
     return TUTTI_OK;
-  TUTTI_TRY(context, tutti_realloc(context, 0, count, 2 * sizeof(double), &acquisition->room));
+  TUTTI_TRY(context, tutti_realloc(context, 0, count, sizeof(double), &acquisition->room));
   acquisition->count = count;
   return TUTTI_OK;
 }
@@ -82,6 +82,34 @@ enum tutti_status tutti_acquisition_moments(tutti_context *context, tutti_acquis
   return check_worth(context, acquisition, count, worth);
 }
 
+/* The standing as a component sees it, which may suppose a value below the best one. */
+static struct tutti_standing standing_of(const struct tutti_standing *standing, double least) {
+  struct tutti_standing its = *standing;
+  its.best = fmin(its.best, least);
+  return its;
+}
+
+/* Takes the worth of one component more of `components` into *total, of which the shares of the components before and of this one
+   are given back: total = before * total + share * worth, or the logarithm of that of the exponentials. */
+static void average(bool in_logs, size_t components, bool first, double worth, double *total, double *before,
+                    double *share) {
+  if (!in_logs || components == 1) {
+    *before = 1;
+    *share = 1 / (double)components;
+    *total = first ? worth * *share : *total + worth * *share;
+    return;
+  }
+  double term = worth - log((double)components), most = first ? term : fmax(*total, term);
+  double sum = first ? term : most + log1p(exp(fmin(*total, term) - most));
+  *before = first ? 0 : exp(*total - sum);
+  *share = exp(term - sum);
+  *total = sum;
+}
+
+static bool in_logs(const tutti_acquisition *acquisition) {
+  return acquisition->ops.in_logs && acquisition->ops.in_logs(acquisition->instance.self);
+}
+
 enum tutti_status tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisition,
                                              const struct tutti_standing *standing, tutti_surrogate *surrogate,
                                              const struct tutti_points *points, double *worth) {
@@ -90,10 +118,20 @@ enum tutti_status tutti_acquisition_evaluate(tutti_context *context, tutti_acqui
                acquisition->ops.evaluate(acquisition->instance.self, context, standing, surrogate, points, worth));
     return check_worth(context, acquisition, points->count, worth);
   }
-  TUTTI_TRY(context, make_room(context, acquisition, points->count));
-  double *mean = acquisition->room, *deviation = mean + points->count;
-  TUTTI_TRY(context, tutti_surrogate_predict(context, surrogate, points, mean, deviation));
-  return tutti_acquisition_moments(context, acquisition, standing, points->count, mean, deviation, worth, NULL, NULL);
+  size_t components = tutti_surrogate_components(surrogate), count = points->count;
+  TUTTI_TRY(context, make_room(context, acquisition, (2 * components + 1) * count + components));
+  double *mean = acquisition->room, *deviation = mean + components * count, *its_worth = deviation + components * count;
+  double *least = its_worth + count, before, share;
+  TUTTI_TRY(context, tutti_surrogate_predict_components(context, surrogate, points, mean, deviation));
+  tutti_surrogate_least(surrogate, least);
+  for (size_t c = 0; c < components; c++) {
+    struct tutti_standing its = standing_of(standing, least[c]);
+    TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, &its, count, mean + c * count,
+                                                 deviation + c * count, its_worth, NULL, NULL));
+    for (size_t i = 0; i < count; i++)
+      average(in_logs(acquisition), components, c == 0, its_worth[i], &worth[i], &before, &share);
+  }
+  return TUTTI_OK;
 }
 
 bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate) {
@@ -103,15 +141,24 @@ bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisition, const 
 enum tutti_status tutti_acquisition_gradient(tutti_context *context, tutti_acquisition *acquisition,
                                              const struct tutti_standing *standing, tutti_surrogate *surrogate,
                                              size_t dimension, const double *vector, double *worth, double *gradient) {
-  double mean, deviation, by_mean, by_deviation;
-  TUTTI_TRY(context, make_room(context, acquisition, dimension));
-  double *mean_gradient = acquisition->room, *deviation_gradient = mean_gradient + dimension;
-  TUTTI_TRY(context,
-            tutti_surrogate_gradient(context, surrogate, vector, &mean, &deviation, mean_gradient, deviation_gradient));
-  TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, standing, 1, &mean, &deviation, worth, &by_mean,
-                                               &by_deviation));
-  for (size_t i = 0; i < dimension; i++)
-    gradient[i] = by_mean * mean_gradient[i] + by_deviation * deviation_gradient[i];
+  size_t components = tutti_surrogate_components(surrogate);
+  TUTTI_TRY(context, make_room(context, acquisition, components * (2 * dimension + 3)));
+  double *mean = acquisition->room, *deviation = mean + components, *least = deviation + components;
+  double *mean_gradient = least + components, *deviation_gradient = mean_gradient + components * dimension;
+  TUTTI_TRY(context, tutti_surrogate_gradient_components(context, surrogate, vector, mean, deviation, mean_gradient,
+                                                         deviation_gradient));
+  tutti_surrogate_least(surrogate, least);
+  for (size_t c = 0; c < components; c++) {
+    struct tutti_standing its = standing_of(standing, least[c]);
+    double its_worth, by_mean, by_deviation, before, share;
+    TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, &its, 1, mean + c, deviation + c, &its_worth,
+                                                 &by_mean, &by_deviation));
+    average(in_logs(acquisition), components, c == 0, its_worth, worth, &before, &share);
+    for (size_t i = 0; i < dimension; i++) {
+      double slope = by_mean * mean_gradient[c * dimension + i] + by_deviation * deviation_gradient[c * dimension + i];
+      gradient[i] = (c == 0 ? 0 : before * gradient[i]) + share * slope;
+    }
+  }
   return TUTTI_OK;
 }
 

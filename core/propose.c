@@ -68,6 +68,10 @@ static enum tutti_status choose_pending(tutti_context *context, tutti_proposer *
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "pending = hallucinate needs a surrogate that can, and %s cannot; use pending = liar",
                       tutti_surrogate_descriptor(proposer->surrogate)->name);
+  if (proposer->setup.pending == TUTTI_PENDING_FANTASIES && !tutti_surrogate_has_fantasies(proposer->surrogate))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "pending = fantasies needs a surrogate that has them, and %s has none; use pending = liar",
+                      tutti_surrogate_descriptor(proposer->surrogate)->name);
   return TUTTI_OK;
 }
 
@@ -286,16 +290,20 @@ static enum tutti_status place_pending(tutti_context *context, tutti_proposer *p
 }
 
 /* The surrogate with what is observed and what is pending. */
-static enum tutti_status model(tutti_context *context, tutti_proposer *proposer) {
+static enum tutti_status model(tutti_context *context, tutti_proposer *proposer, uint64_t trial) {
   bool liar = proposer->setup.pending == TUTTI_PENDING_LIAR || proposer->setup.pending == TUTTI_PENDING_LIAR_BATCH;
   if (liar && proposer->stand_ins > 0) {
     proposer->fed = 0; /* lies cannot be taken back */
     return fit(context, proposer, proposer->observed + proposer->stand_ins);
   }
   TUTTI_TRY(context, learn(context, proposer));
-  if (proposer->setup.pending == TUTTI_PENDING_HALLUCINATE && proposer->stand_ins > 0) {
-    struct tutti_points pending = points_of(proposer, proposer->observed, proposer->stand_ins);
-    TUTTI_TRY(context, tutti_surrogate_hallucinate(context, proposer->surrogate, &pending));
+  struct tutti_points pending = points_of(proposer, proposer->observed, proposer->stand_ins);
+  if (proposer->setup.pending == TUTTI_PENDING_HALLUCINATE && proposer->stand_ins > 0)
+    return tutti_surrogate_hallucinate(context, proposer->surrogate, &pending);
+  if (proposer->setup.pending == TUTTI_PENDING_FANTASIES && proposer->stand_ins > 0) {
+    struct tutti_random random;
+    tutti_random_init(&random, proposer->setup.seed, "proposer fantasies", trial);
+    return tutti_surrogate_fantasise(context, proposer->surrogate, &pending, &random, proposer->setup.fantasies);
   }
   return TUTTI_OK;
 }
@@ -378,7 +386,7 @@ enum tutti_status tutti_proposer_propose(tutti_context *context, tutti_proposer 
                                     .step = trial,
                                     .steps = tutti_host_budget(proposer->setup.host),
                                     .observed = &all};
-  TUTTI_TRY_OUT(context, model(context, proposer));
+  TUTTI_TRY_OUT(context, model(context, proposer, trial));
   TUTTI_TRY_OUT(context, tutti_acquisition_prepare(context, proposer->acquisition, &standing, proposer->surrogate));
   TUTTI_TRY_OUT(context, search(context, proposer, &standing, trial, candidate, worth));
 out:

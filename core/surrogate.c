@@ -9,7 +9,9 @@
 struct tutti_surrogate {
   struct tutti_instance instance;
   struct tutti_surrogate_ops ops;
-  bool hallucinating;
+  bool conditioned; /* on pending points, or a drawn function */
+  bool white;       /* values are drawn independently: the default of realise */
+  uint64_t white_seed;
   /* All observations, for surrogates that cannot add to a fit. */
   struct {
     size_t count, room, dimension;
@@ -26,9 +28,20 @@ const char *tutti_surrogate_ops_missing(const void *ops, size_t size) {
     return "fit";
   if (!TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, predict))
     return "predict";
-  if (TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, hallucinate) !=
-      TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, release))
-    return "hallucinate or release (both or neither)";
+  bool conditions = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, hallucinate) ||
+                    TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fantasise) ||
+                    TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, realise);
+  if (conditions != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, release))
+    return "release, or what it ends: hallucinate, fantasise or realise";
+  bool components = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, components);
+  if (components != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, predict_components))
+    return "components or predict_components (both or neither)";
+  if (TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, gradient_components) !=
+      (components && TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, gradient)))
+    return "gradient_components, or gradient and components (all or not)";
+  bool fantasies = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fantasise);
+  if (fantasies != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, least) || (fantasies && !components))
+    return "fantasise, least and components (the first two with the third)";
   return NULL;
 }
 
@@ -187,6 +200,24 @@ enum tutti_status tutti_surrogate_add(tutti_context *context, tutti_surrogate *s
   return TUTTI_OK;
 }
 
+/* A draw at each point, which is keyed by the point alone, so that it is the same whenever it is asked for. */
+static void draw_white(const tutti_surrogate *surrogate, const struct tutti_points *points, double *mean,
+                       double *deviation) {
+  for (size_t i = 0; i < points->count; i++) {
+    struct tutti_random random;
+    uint64_t key = points->candidates ? tutti_candidate_hash(points->candidates[i]) : 0;
+    for (size_t k = 0; points->vectors && k < points->dimension; k++) {
+      uint64_t bits;
+      memcpy(&bits, points->vectors + i * points->dimension + k, sizeof bits);
+      key = (key ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+      key ^= key >> 29;
+    }
+    tutti_random_init(&random, surrogate->white_seed, "white function", key);
+    mean[i] += deviation[i] * tutti_random_normal(&random);
+    deviation[i] = 0;
+  }
+}
+
 enum tutti_status tutti_surrogate_predict(tutti_context *context, tutti_surrogate *surrogate,
                                           const struct tutti_points *points, double *mean, double *deviation) {
   TUTTI_TRY(context, check_points(context, surrogate, points));
@@ -195,6 +226,8 @@ enum tutti_status tutti_surrogate_predict(tutti_context *context, tutti_surrogat
     if (!isfinite(mean[i]) || !isfinite(deviation[i]) || deviation[i] < 0)
       return TUTTI_BREACH(context, &surrogate->instance, "predict gave mean %g and standard deviation %g", mean[i],
                           deviation[i]);
+  if (surrogate->white)
+    draw_white(surrogate, points, mean, deviation);
   return TUTTI_OK;
 }
 
@@ -207,23 +240,25 @@ enum tutti_status tutti_surrogate_hallucinate(tutti_context *context, tutti_surr
                       surrogate->instance.descriptor->name);
   TUTTI_TRY(context, check_points(context, surrogate, points));
   tutti_surrogate_release(surrogate);
-  surrogate->hallucinating = true;
+  surrogate->conditioned = true;
   TUTTI_CALL(context, surrogate, surrogate->ops.hallucinate(surrogate->instance.self, context, points));
   return TUTTI_OK;
 }
 
 void tutti_surrogate_release(tutti_surrogate *surrogate) {
-  if (surrogate->hallucinating)
+  if (surrogate->conditioned)
     surrogate->ops.release(surrogate->instance.self);
-  surrogate->hallucinating = false;
+  surrogate->conditioned = surrogate->white = false;
 }
 
-bool tutti_surrogate_has_gradient(const tutti_surrogate *surrogate) { return surrogate->ops.gradient != NULL; }
+bool tutti_surrogate_has_gradient(const tutti_surrogate *surrogate) {
+  return surrogate->ops.gradient != NULL && !surrogate->white;
+}
 
 enum tutti_status tutti_surrogate_gradient(tutti_context *context, tutti_surrogate *surrogate, const double *vector,
                                            double *mean, double *deviation, double *mean_gradient,
                                            double *deviation_gradient) {
-  if (!surrogate->ops.gradient)
+  if (!tutti_surrogate_has_gradient(surrogate))
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "surrogate %s has no gradients",
                       surrogate->instance.descriptor->name);
   TUTTI_CALL(context, surrogate,
@@ -253,6 +288,71 @@ enum tutti_status tutti_surrogate_draw(tutti_context *context, tutti_surrogate *
     return draw_independent(context, surrogate, points, random, values);
   TUTTI_TRY(context, check_points(context, surrogate, points));
   TUTTI_CALL(context, surrogate, surrogate->ops.draw(surrogate->instance.self, context, points, random, values));
+  return TUTTI_OK;
+}
+
+size_t tutti_surrogate_components(const tutti_surrogate *surrogate) {
+  return surrogate->ops.components && !surrogate->white ? surrogate->ops.components(surrogate->instance.self) : 1;
+}
+
+enum tutti_status tutti_surrogate_predict_components(tutti_context *context, tutti_surrogate *surrogate,
+                                                     const struct tutti_points *points, double *mean,
+                                                     double *deviation) {
+  size_t components = tutti_surrogate_components(surrogate);
+  if (components == 1)
+    return tutti_surrogate_predict(context, surrogate, points, mean, deviation);
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  TUTTI_CALL(context, surrogate,
+             surrogate->ops.predict_components(surrogate->instance.self, context, points, mean, deviation));
+  for (size_t i = 0; i < components * points->count; i++)
+    if (!isfinite(mean[i]) || !isfinite(deviation[i]) || deviation[i] < 0)
+      return TUTTI_BREACH(context, &surrogate->instance, "predict_components gave mean %g and standard deviation %g",
+                          mean[i], deviation[i]);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_surrogate_gradient_components(tutti_context *context, tutti_surrogate *surrogate,
+                                                      const double *vector, double *mean, double *deviation,
+                                                      double *mean_gradient, double *deviation_gradient) {
+  if (tutti_surrogate_components(surrogate) == 1)
+    return tutti_surrogate_gradient(context, surrogate, vector, mean, deviation, mean_gradient, deviation_gradient);
+  TUTTI_CALL(context, surrogate,
+             surrogate->ops.gradient_components(surrogate->instance.self, context, vector, mean, deviation,
+                                                mean_gradient, deviation_gradient));
+  return TUTTI_OK;
+}
+
+bool tutti_surrogate_has_fantasies(const tutti_surrogate *surrogate) { return surrogate->ops.fantasise != NULL; }
+
+enum tutti_status tutti_surrogate_fantasise(tutti_context *context, tutti_surrogate *surrogate,
+                                            const struct tutti_points *points, struct tutti_random *random,
+                                            size_t draws) {
+  if (!surrogate->ops.fantasise)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "surrogate %s has no fantasies of pending points",
+                      surrogate->instance.descriptor->name);
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  tutti_surrogate_release(surrogate);
+  surrogate->conditioned = true;
+  TUTTI_CALL(context, surrogate, surrogate->ops.fantasise(surrogate->instance.self, context, points, random, draws));
+  return TUTTI_OK;
+}
+
+void tutti_surrogate_least(const tutti_surrogate *surrogate, double *least) {
+  for (size_t i = 0; i < tutti_surrogate_components(surrogate); i++)
+    least[i] = INFINITY;
+  if (surrogate->ops.least && !surrogate->white)
+    surrogate->ops.least(surrogate->instance.self, least);
+}
+
+enum tutti_status tutti_surrogate_realise(tutti_context *context, tutti_surrogate *surrogate,
+                                          struct tutti_random *random) {
+  if (!surrogate->ops.realise) {
+    surrogate->white = true;
+    surrogate->white_seed = tutti_random_u64(random);
+    return TUTTI_OK;
+  }
+  surrogate->conditioned = true;
+  TUTTI_CALL(context, surrogate, surrogate->ops.realise(surrogate->instance.self, context, random));
   return TUTTI_OK;
 }
 

@@ -42,6 +42,9 @@ struct tutti_acquisition_ops {
      that the maximiser runs again; MUST accept in the end. */
   enum tutti_status (*judge)(void *self, tutti_context *context, const struct tutti_standing *standing,
                              const struct tutti_points *proposal, unsigned round, bool *accept);
+  /* OPTIONAL; default: false. Is the worth that `moments` gives a logarithm? Where the surrogate is a mixture of models, the
+     worth is averaged over them, and of logarithms the exponentials are. */
+  bool (*in_logs)(void *self);
 };
 
 /* --- the host's side --- */

@@ -19,7 +19,8 @@ enum tutti_pending {
   TUTTI_PENDING_HALLUCINATE, /* they lower the standard deviation, and leave the mean */
   TUTTI_PENDING_LIAR,        /* they count as observed with a made-up value */
   TUTTI_PENDING_LIAR_BATCH, /* likewise, but only those asked for since the last result: a lie is forgotten when one is told */
-  TUTTI_PENDING_NONE
+  TUTTI_PENDING_NONE,
+  TUTTI_PENDING_FANTASIES /* the acquisition is averaged over joint draws of their values */
 };
 enum tutti_lie { TUTTI_LIE_MIN, TUTTI_LIE_MEAN, TUTTI_LIE_MAX };
 /* What a trial without a finite loss teaches. */
@@ -44,6 +45,7 @@ struct tutti_proposer_setup {
   enum tutti_failed failed;
   enum tutti_transform transform;
   const char *surrogate, *acquisition, *maximiser; /* sections of the host; NULL: those of these names */
+  size_t fantasies;                                /* joint draws; with TUTTI_PENDING_FANTASIES */
 };
 
 /* Makes the sub-plugins, which refuse here a space that lacks what they need. */

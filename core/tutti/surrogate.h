@@ -44,9 +44,10 @@ struct tutti_surrogate_ops {
   /* OPTIONAL; default: fit again. Add observations to the last fit; it may keep fitted hyperparameters. */
   enum tutti_status (*add)(void *self, tutti_context *context, const struct tutti_points *points, const double *values,
                            const double *noise);
-  /* OPTIONAL, both or neither, without default. Condition the standard deviation, not the mean, on pending points as if
-     they had been observed (hallucination), until released. */
+  /* OPTIONAL, without default. Condition the standard deviation, not the mean, on pending points as if they had been
+     observed (hallucination), until released. */
   enum tutti_status (*hallucinate)(void *self, tutti_context *context, const struct tutti_points *points);
+  /* REQUIRED with hallucinate, fantasise or realise, whose ends it is. */
   void (*release)(void *self);
   /* OPTIONAL, without default. Mean and deviation at one vector and their gradients [dimension]. */
   enum tutti_status (*gradient)(void *self, tutti_context *context, const double *vector, double *mean,
@@ -56,6 +57,26 @@ struct tutti_surrogate_ops {
                             struct tutti_random *random, double *values);
   /* OPTIONAL, without default: fitted hyperparameters as JSON, for status and the catalogue; free with tutti_free. */
   enum tutti_status (*describe)(void *self, tutti_context *context, char **json);
+
+  /* OPTIONAL, the first two together; default: one component, as predicted. Predictions as an even mixture of models, over
+     which acquisitions are averaged; predict and gradient give the mixture's own moments. The number of components, >= 1,
+     changes with fit, add, fantasise, realise and release alone. mean and deviation [components][count]; the gradients
+     [components][dimension]. */
+  size_t (*components)(void *self);
+  enum tutti_status (*predict_components)(void *self, tutti_context *context, const struct tutti_points *points,
+                                          double *mean, double *deviation);
+  /* REQUIRED with predict_components where there is `gradient`. */
+  enum tutti_status (*gradient_components)(void *self, tutti_context *context, const double *vector, double *mean,
+                                           double *deviation, double *mean_gradient, double *deviation_gradient);
+  /* OPTIONAL, both or neither and with components, without default. Condition on pending points as if each of `draws` joint
+     draws of their values had been observed, which makes components of each, until released. least [components]: the least
+     value that a component supposes at a pending point; infinity where there is none. */
+  enum tutti_status (*fantasise)(void *self, tutti_context *context, const struct tutti_points *points,
+                                 struct tutti_random *random, size_t draws);
+  void (*least)(void *self, double *least);
+  /* OPTIONAL; default: what is predicted is drawn independently at each point, the same each time. Draw the unknown function:
+     until released, predict and gradient give its values, with deviations of 0, as a single component. What is pending stays so. */
+  enum tutti_status (*realise)(void *self, tutti_context *context, struct tutti_random *random);
 };
 
 /* --- the host's side --- */
@@ -87,6 +108,22 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_gradient(tutti_conte
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_draw(tutti_context *context, tutti_surrogate *surrogate,
                                                                  const struct tutti_points *points,
                                                                  struct tutti_random *random, double *values);
+TUTTI_API size_t tutti_surrogate_components(const tutti_surrogate *surrogate);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_predict_components(tutti_context *context,
+                                                                               tutti_surrogate *surrogate,
+                                                                               const struct tutti_points *points,
+                                                                               double *mean, double *deviation);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_surrogate_gradient_components(tutti_context *context, tutti_surrogate *surrogate, const double *vector,
+                                    double *mean, double *deviation, double *mean_gradient, double *deviation_gradient);
+TUTTI_API bool tutti_surrogate_has_fantasies(const tutti_surrogate *surrogate);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_fantasise(tutti_context *context,
+                                                                      tutti_surrogate *surrogate,
+                                                                      const struct tutti_points *points,
+                                                                      struct tutti_random *random, size_t draws);
+TUTTI_API void tutti_surrogate_least(const tutti_surrogate *surrogate, double *least);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_realise(tutti_context *context, tutti_surrogate *surrogate,
+                                                                    struct tutti_random *random);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_describe(tutti_context *context, tutti_surrogate *surrogate,
                                                                      char **json);
 

@@ -81,9 +81,12 @@ static enum tutti_status acquisition_moments_ei(void *instance, tutti_context *c
   return TUTTI_OK;
 }
 
+static bool acquisition_in_logs_ei(void *instance) { return ((const struct ei *)instance)->config->log; }
+
 static const struct tutti_acquisition_ops ei_ops = {
     .size = sizeof(struct tutti_acquisition_ops),
     .moments = acquisition_moments_ei,
+    .in_logs = acquisition_in_logs_ei,
 };
 
 static const struct tutti_descriptor ei_descriptor = {

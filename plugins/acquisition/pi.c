@@ -85,9 +85,12 @@ static enum tutti_status acquisition_moments_pi(void *instance, tutti_context *c
   return TUTTI_OK;
 }
 
+static bool acquisition_in_logs_pi(void *instance) { return ((const struct pi *)instance)->config->log; }
+
 static const struct tutti_acquisition_ops pi_ops = {
     .size = sizeof(struct tutti_acquisition_ops),
     .moments = acquisition_moments_pi,
+    .in_logs = acquisition_in_logs_pi,
 };
 
 static const struct tutti_descriptor pi_descriptor = {

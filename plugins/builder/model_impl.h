@@ -10,10 +10,11 @@
 /* Parameters; a builder's config struct has this as its field `model`. */
 struct model_config {
   int pending, lie, failed, transform;
+  int64_t fantasies;
   const char *surrogate, *acquisition, *maximiser;
 };
 
-static const char *const model_pendings[] = {"auto", "hallucinate", "liar", "liar-batch", "none", NULL};
+static const char *const model_pendings[] = {"auto", "hallucinate", "liar", "liar-batch", "none", "fantasies", NULL};
 static const char *const model_lies[] = {"min", "mean", "max", NULL};
 static const char *const model_faileds[] = {"worst", "ignore", NULL};
 static const char *const model_transforms[] = {"none", "log", NULL};
@@ -23,7 +24,10 @@ static const char *const model_transforms[] = {"none", "log", NULL};
   {.name = "pending", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.pending), \
    .preset = (pending_preset), .choices = model_pendings, \
    .doc = "What stands in for results that are outstanding: lower deviations, lies, lies for those asked for since the " \
-          "last result alone, or nothing; auto: hallucinate where the surrogate can, else lie."}, \
+          "last result alone, nothing, or several joint draws of them, over which the acquisition is averaged; auto: " \
+          "hallucinate where the surrogate can, else lie."}, \
+  {.name = "fantasies", .type = TUTTI_PARAM_INTEGER, .offset = offsetof(config_type, model.fantasies), \
+   .preset = "10", .min = 1, .max = 10000, .doc = "The joint draws (pending = fantasies)."}, \
   {.name = "lie", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.lie), .preset = "min", \
    .choices = model_lies, .doc = "The lie: least, mean or greatest value observed."}, \
   {.name = "failed", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, model.failed), \
@@ -53,7 +57,8 @@ static inline struct tutti_proposer_setup model_setup(const struct model_config 
                                        .pending = (enum tutti_pending)config->pending,
                                        .lie = (enum tutti_lie)config->lie,
                                        .failed = (enum tutti_failed)config->failed,
-                                       .transform = (enum tutti_transform)config->transform};
+                                       .transform = (enum tutti_transform)config->transform,
+                                       .fantasies = (size_t)config->fantasies};
 }
 
 /* The text of a builder's state, which is taken, with what the proposer's surrogate (NULL: none) says of itself; for

@@ -18,15 +18,17 @@
 #include "gp/gp_impl.h"
 
 struct gp_config {
-  int kernel, mean;
+  int kernel, mean, inference;
   bool ard;
   struct tutti_reals amplitude, length_scale, noise;
-  int64_t looks, starts, evaluations, refit;
+  int64_t looks, starts, evaluations, samples, burn_in, refit;
   double growth;
 };
 
 static const char *const gp_kernels[] = {"matern52", "rbf", NULL};
 static const char *const gp_means[] = {"sample", "fitted", NULL};
+static const char *const gp_inferences[] = {"likelihood", "sampling", NULL};
+enum { GP_INFERENCE_LIKELIHOOD, GP_INFERENCE_SAMPLING };
 
 static const struct tutti_param gp_params[] = {
     {.name = "kernel",
@@ -70,6 +72,14 @@ static const struct tutti_param gp_params[] = {
      .max = TUTTI_NO_LIMIT,
      .doc = "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, "
             "fixes it."},
+    {.name = "inference",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = offsetof(struct gp_config, inference),
+     .preset = "likelihood",
+     .choices = gp_inferences,
+     .doc =
+         "Hyperparameters: the most likely ones, or draws from their posterior, over which acquisitions are averaged; "
+         "length scales are then 2 at most."},
     {.name = "looks",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct gp_config, looks),
@@ -93,6 +103,20 @@ static const struct tutti_param gp_params[] = {
      .min = 1,
      .max = 1000000,
      .doc = "Likelihoods that an ascent may cost."},
+    {.name = "samples",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_config, samples),
+     .preset = "10",
+     .min = 1,
+     .max = 10000,
+     .doc = "Hyperparameters that are drawn (inference = sampling)."},
+    {.name = "burn_in",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = offsetof(struct gp_config, burn_in),
+     .preset = "100",
+     .min = 0,
+     .max = 1000000,
+     .doc = "Draws before them that are thrown away."},
     {.name = "refit",
      .type = TUTTI_PARAM_INTEGER,
      .offset = offsetof(struct gp_config, refit),
@@ -112,11 +136,13 @@ static const struct tutti_param gp_params[] = {
 
 struct gp {
   const struct gp_config *config;
-  struct gp_search search;
+  struct gp_bounds bounds;
   uint64_t seed;
-  size_t base;  /* observations of the last `fit` */
-  size_t based; /* observations that the hyperparameters were fitted to */
-  struct gp_posterior posterior;
+  size_t base;      /* observations of the last `fit` */
+  size_t based;     /* observations that the hyperparameters were fitted to */
+  bool given_start; /* the search may begin where the paper's does; tests say no */
+  struct gp_mixture mixture;
+  struct gp_function function; /* that is realised */
 };
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
@@ -142,12 +168,20 @@ static enum tutti_status bounds_gp(tutti_context *context, const struct gp_confi
         "surrogate gp: noise: a range from above 0 was expected, since it is searched in its logarithm, and "
         "0 %g was found; give 1e-12 %g, or 0 alone",
         bounds->noise[1], bounds->noise[1]);
+  if (config->inference == GP_INFERENCE_SAMPLING && bounds->length[0] > GP_LONGEST)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate gp: length_scale: with inference = sampling length scales are %d at most, and %g at "
+                      "least was found; lower it, or take inference = likelihood",
+                      GP_LONGEST, bounds->length[0]);
+  if (config->inference == GP_INFERENCE_SAMPLING)
+    bounds->length[1] = fmin(bounds->length[1], GP_LONGEST);
   return TUTTI_OK;
 }
 
 static void surrogate_destroy_gp(void *instance) {
   struct gp *self = instance;
-  gp_posterior_clear(&self->posterior);
+  gp_function_clear(&self->function);
+  gp_mixture_clear(&self->mixture);
   tutti_free(self);
 }
 
@@ -155,18 +189,16 @@ static enum tutti_status surrogate_create_gp(tutti_context *context, const void 
                                              void **instance) {
   const struct gp_config *config = config_;
   const struct tutti_surrogate_setup *setup = setup_;
+  size_t models = config->inference == GP_INFERENCE_SAMPLING ? (size_t)config->samples : 1;
   enum tutti_status status;
   struct gp *self = NULL;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->seed = setup->seed;
-  self->search.usual = true;
-  self->search.looks = (size_t)config->looks;
-  self->search.starts = (size_t)config->starts;
-  self->search.evaluations = (size_t)config->evaluations;
-  TUTTI_TRY_OUT(context, bounds_gp(context, config, &self->search.bounds));
+  self->given_start = true;
+  TUTTI_TRY_OUT(context, bounds_gp(context, config, &self->bounds));
   TUTTI_TRY_OUT(context,
-                gp_posterior_init(context, (enum gp_kernel)config->kernel, setup->dimension, &self->posterior));
+                gp_mixture_init(context, models, (enum gp_kernel)config->kernel, setup->dimension, &self->mixture));
   *instance = self;
   return TUTTI_OK;
 out:
@@ -193,32 +225,66 @@ static void standardise_gp(struct gp_posterior *posterior, size_t count) {
   posterior->scale = squares > 1e-24 * mean * mean ? unit * sqrt(squares) : 1;
 }
 
+/* The most likely hyperparameters into the only posterior. */
+static enum tutti_status maximise_likelihood_gp(struct gp *self, tutti_context *context,
+                                                const struct gp_problem *problem) {
+  struct tutti_random random;
+  struct gp_search search = {.bounds = self->bounds,
+                             .usual = self->given_start,
+                             .looks = (size_t)self->config->looks,
+                             .starts = (size_t)self->config->starts,
+                             .evaluations = (size_t)self->config->evaluations,
+                             .random = &random};
+  tutti_random_init(&random, self->seed, "gp starts", problem->count);
+  return gp_fit(context, problem, &search, &self->mixture.posteriors->hyper);
+}
+
+static enum tutti_status draw_hyperparameters_gp(struct gp *self, tutti_context *context,
+                                                 const struct gp_problem *problem) {
+  struct tutti_random random;
+  struct gp_chain chain = {.bounds = self->bounds,
+                           .samples = self->mixture.models,
+                           .burn_in = (size_t)self->config->burn_in,
+                           .random = &random};
+  struct gp_hyper **hyper = NULL;
+  tutti_random_init(&random, self->seed, "gp chain", problem->count);
+  TUTTI_TRY(context, tutti_alloc(context, chain.samples, sizeof(*hyper), &hyper));
+  for (size_t i = 0; i < chain.samples; i++)
+    hyper[i] = &self->mixture.posteriors[i].hyper;
+  enum tutti_status status = gp_sample(context, problem, &chain, hyper);
+  tutti_free(hyper);
+  return status;
+}
+
 /* Fit the hyperparameters to the first `count` observations. */
 static enum tutti_status refit_gp(struct gp *self, tutti_context *context, size_t count) {
-  struct gp_posterior *posterior = &self->posterior;
+  struct gp_posterior *first = self->mixture.posteriors;
+  bool sampling = self->config->inference == GP_INFERENCE_SAMPLING;
   enum tutti_status status;
-  struct tutti_random random;
   double *standardised = NULL; /* values, then noise */
-  struct gp_problem problem = {.kernel = posterior->matrix.kernel,
+  struct gp_problem problem = {.kernel = first->matrix.kernel,
                                .mean = (enum gp_mean)self->config->mean,
                                .ard = self->config->ard,
-                               .column = posterior->matrix.column,
+                               .column = first->matrix.column,
                                .count = count,
-                               .dimension = posterior->dimension,
-                               .points = posterior->points};
-  standardise_gp(posterior, count);
+                               .dimension = first->dimension,
+                               .points = first->points};
+  standardise_gp(first, count);
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, 2 * sizeof(double), &standardised));
   for (size_t i = 0; i < count; i++) {
-    standardised[i] = (posterior->values[i] - posterior->shift) / posterior->scale;
-    standardised[count + i] = posterior->noise[i] / (posterior->scale * posterior->scale);
+    standardised[i] = (first->values[i] - first->shift) / first->scale;
+    standardised[count + i] = first->noise[i] / (first->scale * first->scale);
   }
   problem.values = standardised;
   problem.noise = standardised + count;
-  tutti_random_init(&random, self->seed, "gp starts", count);
-  self->search.random = &random;
-  posterior->hyper.mean = 0;
-  TUTTI_TRY_OUT(context, gp_fit(context, &problem, &self->search, &posterior->hyper));
-  gp_posterior_refitted(posterior, count);
+  first->hyper.mean = 0;
+  TUTTI_TRY_OUT(context, sampling ? draw_hyperparameters_gp(self, context, &problem)
+                                  : maximise_likelihood_gp(self, context, &problem));
+  for (size_t i = 0; i < self->mixture.models; i++) {
+    self->mixture.posteriors[i].shift = first->shift;
+    self->mixture.posteriors[i].scale = first->scale;
+    gp_posterior_refitted(&self->mixture.posteriors[i], count);
+  }
   self->based = count;
 out:
   tutti_free(standardised);
@@ -228,7 +294,7 @@ out:
 /* Observations at the latest fit that is due: it follows from the first one and their number alone. */
 static size_t due_gp(const struct gp *self) {
   size_t due = self->base, next = due;
-  while (next <= self->posterior.count) {
+  while (next <= self->mixture.posteriors->count) {
     double growth = ceil(self->config->growth * (double)next);
     due = next;
     next += growth > (double)self->config->refit ? (size_t)growth : (size_t)self->config->refit;
@@ -243,21 +309,34 @@ static enum tutti_status settle_gp(struct gp *self, tutti_context *context) {
   size_t due = due_gp(self);
   if (self->based != due)
     TUTTI_TRY(context, refit_gp(self, context, due));
-  return gp_posterior_settle(context, &self->posterior);
+  for (size_t i = 0; i < self->mixture.models; i++)
+    TUTTI_TRY(context, gp_posterior_settle(context, &self->mixture.posteriors[i]));
+  return TUTTI_OK;
 }
 
 static enum tutti_status surrogate_add_gp(void *instance, tutti_context *context, const struct tutti_points *points,
                                           const double *values, const double *noise) {
   struct gp *self = instance;
-  TUTTI_TRY(context, gp_posterior_add(context, &self->posterior, points->count, points->vectors, values, noise));
+  gp_function_clear(&self->function);
+  for (size_t i = 0; i < self->mixture.models; i++)
+    TUTTI_TRY(context,
+              gp_posterior_add(context, &self->mixture.posteriors[i], points->count, points->vectors, values, noise));
   return TUTTI_OK;
+}
+
+static void surrogate_release_gp(void *instance) {
+  struct gp *self = instance;
+  gp_function_clear(&self->function);
+  for (size_t i = 0; i < self->mixture.models; i++)
+    gp_posterior_release(&self->mixture.posteriors[i], 0);
 }
 
 static enum tutti_status surrogate_fit_gp(void *instance, tutti_context *context, const struct tutti_points *points,
                                           const double *values, const double *noise) {
   struct gp *self = instance;
-  gp_posterior_release(&self->posterior, 0);
-  gp_posterior_forget(&self->posterior);
+  surrogate_release_gp(self);
+  for (size_t i = 0; i < self->mixture.models; i++)
+    gp_posterior_forget(&self->mixture.posteriors[i]);
   self->base = self->based = 0;
   TUTTI_TRY(context, surrogate_add_gp(self, context, points, values, noise));
   self->base = points->count;
@@ -270,7 +349,12 @@ static enum tutti_status surrogate_predict_gp(void *instance, tutti_context *con
                                               double *mean, double *deviation) {
   struct gp *self = instance;
   TUTTI_TRY(context, settle_gp(self, context));
-  gp_posterior_predict(&self->posterior, points->count, points->vectors, mean, deviation);
+  for (size_t i = 0; self->function.posterior && i < points->count; i++) {
+    mean[i] = gp_function_value(&self->function, points->vectors + i * points->dimension, NULL);
+    deviation[i] = 0;
+  }
+  if (!self->function.posterior)
+    TUTTI_TRY(context, gp_mixture_predict(context, &self->mixture, points->count, points->vectors, mean, deviation));
   return TUTTI_OK;
 }
 
@@ -279,20 +363,89 @@ static enum tutti_status surrogate_gradient_gp(void *instance, tutti_context *co
                                                double *deviation_gradient) {
   struct gp *self = instance;
   TUTTI_TRY(context, settle_gp(self, context));
-  gp_posterior_gradient(&self->posterior, vector, mean, deviation, mean_gradient, deviation_gradient);
+  if (!self->function.posterior)
+    return gp_mixture_gradient(context, &self->mixture, vector, mean, deviation, mean_gradient, deviation_gradient);
+  *mean = gp_function_value(&self->function, vector, mean_gradient);
+  *deviation = 0;
+  for (size_t k = 0; k < self->mixture.posteriors->dimension; k++)
+    deviation_gradient[k] = 0;
   return TUTTI_OK;
 }
+
+static size_t surrogate_components_gp(void *instance) {
+  const struct gp *self = instance;
+  return self->function.posterior ? 1 : gp_mixture_components(&self->mixture);
+}
+
+static enum tutti_status surrogate_predict_components_gp(void *instance, tutti_context *context,
+                                                         const struct tutti_points *points, double *mean,
+                                                         double *deviation) {
+  struct gp *self = instance;
+  if (surrogate_components_gp(self) == 1)
+    return surrogate_predict_gp(self, context, points, mean, deviation);
+  TUTTI_TRY(context, settle_gp(self, context));
+  gp_mixture_components_at(&self->mixture, points->count, points->vectors, mean, deviation);
+  return TUTTI_OK;
+}
+
+static enum tutti_status surrogate_gradient_components_gp(void *instance, tutti_context *context, const double *vector,
+                                                          double *mean, double *deviation, double *mean_gradient,
+                                                          double *deviation_gradient) {
+  struct gp *self = instance;
+  if (surrogate_components_gp(self) == 1)
+    return surrogate_gradient_gp(self, context, vector, mean, deviation, mean_gradient, deviation_gradient);
+  TUTTI_TRY(context, settle_gp(self, context));
+  gp_mixture_component_gradients(&self->mixture, vector, mean, deviation, mean_gradient, deviation_gradient);
+  return TUTTI_OK;
+}
+
+/* --- what is pending, and draws ----------------------------------------------------------------------------------- */
 
 static enum tutti_status surrogate_hallucinate_gp(void *instance, tutti_context *context,
                                                   const struct tutti_points *points) {
   struct gp *self = instance;
   TUTTI_TRY(context, settle_gp(self, context));
-  return gp_posterior_suppose(context, &self->posterior, points->count, points->vectors, self->posterior.hyper.noise);
+  for (size_t i = 0; i < self->mixture.models; i++) {
+    struct gp_posterior *posterior = &self->mixture.posteriors[i];
+    TUTTI_TRY(context,
+              gp_posterior_suppose(context, posterior, points->count, points->vectors, posterior->hyper.noise));
+  }
+  return TUTTI_OK;
 }
 
-static void surrogate_release_gp(void *instance) {
+static enum tutti_status surrogate_fantasise_gp(void *instance, tutti_context *context,
+                                                const struct tutti_points *points, struct tutti_random *random,
+                                                size_t draws) {
   struct gp *self = instance;
-  gp_posterior_release(&self->posterior, 0);
+  TUTTI_TRY(context, settle_gp(self, context));
+  for (size_t i = 0; i < self->mixture.models; i++)
+    TUTTI_TRY(context, gp_posterior_fantasise(context, &self->mixture.posteriors[i], points->count, points->vectors,
+                                              random, draws));
+  return TUTTI_OK;
+}
+
+static void surrogate_least_gp(void *instance, double *least) {
+  const struct gp *self = instance;
+  size_t fantasies = self->mixture.posteriors->fantasies;
+  for (size_t i = 0; !self->function.posterior && i < self->mixture.models; i++)
+    for (size_t f = 0; f < fantasies; f++)
+      least[i * fantasies + f] = self->mixture.posteriors[i].fantasy_least[f];
+}
+
+/* One of the components, for a draw. */
+static struct gp_posterior *choose_gp(struct gp *self, struct tutti_random *random, size_t *fantasy) {
+  size_t means = gp_posterior_means(self->mixture.posteriors), components = gp_mixture_components(&self->mixture);
+  size_t which = components > 1 ? (size_t)tutti_random_below(random, components) : 0;
+  *fantasy = which % means;
+  return &self->mixture.posteriors[which / means];
+}
+
+static enum tutti_status surrogate_realise_gp(void *instance, tutti_context *context, struct tutti_random *random) {
+  struct gp *self = instance;
+  size_t fantasy;
+  TUTTI_TRY(context, settle_gp(self, context));
+  struct gp_posterior *posterior = choose_gp(self, random, &fantasy);
+  return gp_function_draw(context, posterior, fantasy, random, &self->function);
 }
 
 /* The points as if they were pending, all but free of noise: their rows of the factor are the factor of their joint
@@ -301,43 +454,58 @@ static enum tutti_status surrogate_draw_gp(void *instance, tutti_context *contex
                                            struct tutti_random *random, double *values) {
   static const double least_noise = 1e-10; /* of the amplitude: close points would leave no pivot */
   struct gp *self = instance;
-  struct gp_posterior *posterior = &self->posterior;
   enum tutti_status status;
-  size_t count = points->count, pending = posterior->pending;
-  double *normals = NULL;
+  size_t count = points->count, fantasy;
+  double *room = NULL; /* means, then deviations or normals */
   TUTTI_TRY(context, settle_gp(self, context));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &normals));
-  gp_posterior_predict(posterior, count, points->vectors, values, normals);
+  struct gp_posterior *posterior = choose_gp(self, random, &fantasy);
+  size_t pending = posterior->pending, means = gp_posterior_means(posterior);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, (means + 1) * sizeof(double), &room));
+  double *normals = room + means * count;
+  gp_posterior_predict(posterior, count, points->vectors, room, normals);
   TUTTI_TRY_OUT(context, gp_posterior_suppose(context, posterior, count, points->vectors,
                                               least_noise * posterior->hyper.amplitude));
   for (size_t i = 0; i < count; i++)
     normals[i] = tutti_random_normal(random);
   for (size_t i = 0, first = posterior->count + pending; i < count; i++) {
     const double *row = posterior->matrix.factor + (first + i) * posterior->stride + first;
+    values[i] = room[fantasy * count + i];
     for (size_t j = 0; j <= i; j++)
       values[i] += posterior->scale * row[j] * normals[j];
   }
 out:
   gp_posterior_release(posterior, pending);
-  tutti_free(normals);
+  tutti_free(room);
   return status;
 }
 
-/* In the values' own units. */
+/* In the values' own units; of drawn hyperparameters the averages. */
 static enum tutti_status surrogate_describe_gp(void *instance, tutti_context *context, char **json) {
   struct gp *self = instance;
-  const struct gp_posterior *posterior = &self->posterior;
+  const struct gp_posterior *first = self->mixture.posteriors;
   TUTTI_TRY(context, settle_gp(self, context));
-  double unit = posterior->scale * posterior->scale;
+  double unit = first->scale * first->scale, share = 1 / (double)self->mixture.models;
+  double mean = 0, amplitude = 0, noise = 0, likelihood = 0, jitter = 0;
   json_t *lengths = json_array();
-  for (size_t k = 0; k < posterior->dimension; k++)
-    json_array_append_new(lengths, json_real(posterior->hyper.lengths[k]));
+  for (size_t i = 0; i < self->mixture.models; i++) {
+    const struct gp_posterior *posterior = &first[i];
+    mean += share * posterior->hyper.mean;
+    amplitude += share * posterior->hyper.amplitude;
+    noise += share * posterior->hyper.noise;
+    likelihood += share * posterior->hyper.likelihood;
+    jitter = fmax(jitter, posterior->matrix.jitter * posterior->hyper.amplitude);
+  }
+  for (size_t k = 0; k < first->dimension; k++) {
+    double length = 0;
+    for (size_t i = 0; i < self->mixture.models; i++)
+      length += share * first[i].hyper.lengths[k];
+    json_array_append_new(lengths, json_real(length));
+  }
   json_t *object = json_pack(
-      "{s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:I, s:I}", "kernel", gp_kernels[posterior->matrix.kernel], "mean",
-      posterior->shift + posterior->scale * posterior->hyper.mean, "amplitude", posterior->hyper.amplitude * unit,
-      "noise", posterior->hyper.noise * unit, "length_scales", lengths, "log_likelihood", posterior->hyper.likelihood,
-      "jitter", posterior->matrix.jitter * posterior->hyper.amplitude * unit, "observations",
-      (json_int_t)posterior->count, "fitted_to", (json_int_t)self->based);
+      "{s:s, s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:I, s:I}", "kernel", gp_kernels[first->matrix.kernel], "inference",
+      gp_inferences[self->config->inference], "mean", first->shift + first->scale * mean, "amplitude", amplitude * unit,
+      "noise", noise * unit, "length_scales", lengths, "log_likelihood", likelihood, "jitter", jitter * unit,
+      "observations", (json_int_t)first->count, "fitted_to", (json_int_t)self->based);
   char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   enum tutti_status status =
       text ? tutti_strdup(context, text, json)
@@ -360,6 +528,12 @@ static const struct tutti_surrogate_ops gp_ops = {
     .gradient = surrogate_gradient_gp,
     .draw = surrogate_draw_gp,
     .describe = surrogate_describe_gp,
+    .components = surrogate_components_gp,
+    .predict_components = surrogate_predict_components_gp,
+    .gradient_components = surrogate_gradient_components_gp,
+    .fantasise = surrogate_fantasise_gp,
+    .least = surrogate_least_gp,
+    .realise = surrogate_realise_gp,
 };
 
 static const struct tutti_descriptor gp_descriptor = {

@@ -98,7 +98,7 @@ static double solve_limit(const struct problem *problem, const struct gp *gp) {
   for (int i = 0; i < 3; i++) {
     double start = seconds();
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
-                gp->posterior.matrix.factor, (int)gp->posterior.stride, block, (int)n);
+                gp->mixture.posteriors->matrix.factor, (int)gp->mixture.posteriors->stride, block, (int)n);
     best = fmin(best, seconds() - start);
   }
   free(block);
@@ -125,7 +125,7 @@ static enum tutti_status run(tutti_context *context, char **files, int repeats) 
   for (size_t i = 1; i < problem.candidates; i++)
     best = worth[i] > worth[best] ? i : best;
   TUTTI_TRY(context, likelihood_limit(context, &problem, &whole, &lapack));
-  printf("%.6f %.6f %.6f %zu %.2f %.2f\n", fit, ask, ((struct gp *)gp)->posterior.hyper.likelihood, best,
+  printf("%.6f %.6f %.6f %zu %.2f %.2f\n", fit, ask, ((struct gp *)gp)->mixture.posteriors->hyper.likelihood, best,
          lapack / whole, solve_limit(&problem, gp) / ask);
   surrogate_destroy_gp(gp);
   tutti_free(worth);

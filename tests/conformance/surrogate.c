@@ -354,6 +354,73 @@ static void check_draw(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* predict gives the moments of the components, before pending values are drawn and after. */
+static void check_mixture(struct conform *conform) {
+  enum { DRAWS = 3, COMPONENTS_MOST = 100 };
+  static double mean[COMPONENTS_MOST * PROBES], deviation[COMPONENTS_MOST * PROBES], least[COMPONENTS_MOST];
+  struct subject subject;
+  open_subject(conform, &subject);
+  fit(conform, &subject, SEEN, subject.values);
+  struct moments before = predict(conform, &subject);
+  for (int fantasies = 0; fantasies <= tutti_surrogate_has_fantasies(subject.surrogate); fantasies++) {
+    struct tutti_points pending = part(&subject.seen_points, 0, 2);
+    struct tutti_random random;
+    tutti_random_init(&random, WORLD_SEED, "conform fantasies", 0);
+    if (fantasies)
+      TRY(conform, tutti_surrogate_fantasise(conform->context, subject.surrogate, &pending, &random, DRAWS));
+    size_t components = tutti_surrogate_components(subject.surrogate);
+    REQUIRE(conform, components >= 1 && components <= COMPONENTS_MOST, "it has %zu components", components);
+    TRY(conform, tutti_surrogate_predict_components(conform->context, subject.surrogate, &subject.probe_points, mean,
+                                                    deviation));
+    tutti_surrogate_least(subject.surrogate, least);
+    struct moments mixture = predict(conform, &subject);
+    for (size_t i = 0; i < PROBES; i++) {
+      double sum = 0, squares = 0;
+      for (size_t c = 0; c < components; c++) {
+        double m = mean[c * PROBES + i], s = deviation[c * PROBES + i];
+        sum += m / (double)components;
+        squares += (m * m + s * s) / (double)components;
+        REQUIRE(conform, !fantasies || isfinite(least[c]), "component %zu supposes %g at pending points", c, least[c]);
+      }
+      REQUIRE(conform,
+              conform_close(mixture.mean[i], sum, 1e-6, 1e-9) &&
+                  conform_close(mixture.deviation[i], sqrt(fmax(0, squares - sum * sum)), 1e-4, 1e-6),
+              "point %zu is predicted as %g +- %g, and its components make %g +- %g", i, mixture.mean[i],
+              mixture.deviation[i], sum, sqrt(fmax(0, squares - sum * sum)));
+    }
+  }
+  tutti_surrogate_release(subject.surrogate);
+  struct moments after = predict(conform, &subject);
+  require_bits(conform, &before, &after, "released");
+  close_subject(&subject);
+}
+
+/* A function that is drawn is one: certain, and the same however it is asked for. */
+static void check_realise(struct conform *conform) {
+  struct subject subject;
+  struct tutti_random random;
+  open_subject(conform, &subject);
+  fit(conform, &subject, SEEN, subject.values);
+  struct moments before = predict(conform, &subject);
+  tutti_random_init(&random, WORLD_SEED, "conform function", 0);
+  TRY(conform, tutti_surrogate_realise(conform->context, subject.surrogate, &random));
+  REQUIRE(conform, tutti_surrogate_components(subject.surrogate) == 1, "a drawn function has %zu components",
+          tutti_surrogate_components(subject.surrogate));
+  struct moments drawn = predict(conform, &subject);
+  for (size_t i = 0; i < PROBES; i++) {
+    struct tutti_points one = part(&subject.probe_points, i, 1);
+    double mean, deviation;
+    TRY(conform, tutti_surrogate_predict(conform->context, subject.surrogate, &one, &mean, &deviation));
+    REQUIRE(conform, mean == drawn.mean[i] && deviation == 0 && drawn.deviation[i] == 0,
+            "the function is %g +- %g at point %zu, and %g +- %g when asked for it alone", drawn.mean[i],
+            drawn.deviation[i], i, mean, deviation);
+  }
+  tutti_surrogate_release(subject.surrogate);
+  struct moments after = predict(conform, &subject);
+  require_bits(conform, &before, &after, "released");
+  close_subject(&subject);
+}
+
 /* What it needs and a space lacks is refused, and the message names both. */
 static void check_needs(struct conform *conform) {
   enum world_space spaces[] = {WORLD_POINTS, WORLD_GRAPHS};
@@ -401,6 +468,8 @@ const struct conform_check conform_surrogate[] = {
     {"gradients against finite differences", check_gradient},
     {"hallucination lowers deviations and leaves means", check_hallucination},
     {"joint draws", check_draw},
+    {"components make up what is predicted", check_mixture},
+    {"a drawn function", check_realise},
     {"describes itself in JSON", check_describe},
     {NULL, NULL},
 };

@@ -79,23 +79,31 @@ static void test_beats_random_search(void **state) {
 
 static void test_other_parts(void **state) {
   static const char *const parts[][3] = {{"builder", "maximiser", "sample"},
-                                         {"builder", "acquisition", "pi"},
+                                         {"builder", "acquisition", "lcb"},
                                          {"builder", "design", "random"},
                                          {"builder", "transform", "log"},
                                          {"maximiser", "incumbents", "3"},
                                          {"surrogate", "refit", "5"},
                                          {NULL}};
+  static const char *const drawn[][3] = {
+      {"builder", "acquisition", "thompson"}, {"maximiser", "points", "300"}, {"maximiser", "starts", "3"}, {NULL}};
+  static const char *const averaged[][3] = {{"builder", "acquisition", "pi"},       {"acquisition", "xi", "0.5"},
+                                            {"builder", "maximiser", "direct"},     {"maximiser", "evaluations", "300"},
+                                            {"surrogate", "inference", "sampling"}, {"surrogate", "samples", "3"},
+                                            {"surrogate", "burn_in", "20"},         {NULL}};
   (void)state;
   assert_true(minimise("bo", 1, 30, parts) < 0.3);
+  assert_true(minimise("bo", 1, 30, drawn) < 0.3);
+  assert_true(minimise("bo", 1, 30, averaged) < 0.8);
 }
 
 /* Twelve trials, four of them outstanding at once and one failing; a builder that adopts what another was asked, and is
    told its results, asks for the same candidates from there on. */
 static void test_resumes_to_the_same_candidates(void **state) {
   enum { TRIALS = 24, WINDOW = 4, HALT = 15 };
-  static const char *const pendings[] = {"hallucinate", "liar", "liar-batch", "none"};
+  static const char *const pendings[] = {"hallucinate", "liar", "liar-batch", "none", "fantasies"};
   (void)state;
-  for (int which = 0; which < 4; which++) {
+  for (int which = 0; which < 5; which++) {
     struct toy toy;
     tutti_candidate *candidates[TRIALS];
     toy_create(&toy, 5, WINDOW, 3, "x = uniform -5 10\ny = uniform 0 15\nkind = choice a b c");

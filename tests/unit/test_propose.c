@@ -73,6 +73,26 @@ static enum tutti_status surrogate_hallucinate_recorder(void *instance, tutti_co
   return TUTTI_OK;
 }
 
+static enum tutti_status surrogate_fantasise_recorder(void *instance, tutti_context *context,
+                                                      const struct tutti_points *points, struct tutti_random *random,
+                                                      size_t draws) {
+  (void)instance, (void)context;
+  write_down("fantasise", points->count);
+  write_down("draws", draws);
+  record.values[0] = tutti_random_uniform(random);
+  return TUTTI_OK;
+}
+
+static size_t surrogate_components_recorder(void *instance) {
+  (void)instance;
+  return 1;
+}
+
+static void surrogate_least_recorder(void *instance, double *least) {
+  (void)instance;
+  least[0] = -100;
+}
+
 static void surrogate_release_recorder(void *instance) {
   (void)instance;
   write_down("release", 0);
@@ -84,7 +104,11 @@ static const struct tutti_surrogate_ops recorder_ops = {.size = sizeof(recorder_
                                                         .predict = surrogate_predict_recorder,
                                                         .add = surrogate_add_recorder,
                                                         .hallucinate = surrogate_hallucinate_recorder,
-                                                        .release = surrogate_release_recorder};
+                                                        .release = surrogate_release_recorder,
+                                                        .components = surrogate_components_recorder,
+                                                        .predict_components = surrogate_predict_recorder,
+                                                        .fantasise = surrogate_fantasise_recorder,
+                                                        .least = surrogate_least_recorder};
 static const struct tutti_surrogate_ops plain_ops = {.size = sizeof(plain_ops),
                                                      .needs = TUTTI_NEEDS_VECTORS,
                                                      .fit = surrogate_fit_recorder,
@@ -232,6 +256,23 @@ static void test_hallucinated_while_pending(void **state) {
   end(&toy, proposer);
 }
 
+static void test_fantasies_while_pending(void **state) {
+  struct toy toy;
+  (void)state;
+  begin(&toy, "recorder", 500);
+  tutti_proposer *proposer =
+      make(&toy, (struct tutti_proposer_setup){.pending = TUTTI_PENDING_FANTASIES, .fantasies = 6});
+  told(&toy, proposer, 0, 7);
+  check_calls(&toy, proposer, "fit 1; ");
+  for (uint64_t i = 1; i < 4; i++)
+    asked(&toy, proposer, i);
+  check_calls(&toy, proposer, "fit 1; fantasise 3; draws 6; release 0; ");
+  double drawn = record.values[0];
+  check_calls(&toy, proposer, "fit 1; fantasise 3; draws 6; release 0; ");
+  assert_true(record.values[0] == drawn); /* keyed by the trial */
+  end(&toy, proposer);
+}
+
 static void test_lies(void **state) {
   static const double lies[] = {1, 3, 8};
   (void)state;
@@ -297,6 +338,9 @@ static void test_refuses_what_cannot_hallucinate(void **state) {
       .size = sizeof(setup), .host = toy.host, .begin = 1, .pending = TUTTI_PENDING_HALLUCINATE};
   assert_int_equal(tutti_proposer_create(toy.context, &setup, &proposer), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(toy.context), "plain cannot"));
+  setup.pending = TUTTI_PENDING_FANTASIES;
+  assert_int_equal(tutti_proposer_create(toy.context, &setup, &proposer), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(toy.context), "plain has none"));
   assert_null(proposer);
   toy_destroy(&toy);
 }
@@ -403,6 +447,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_order_of_learning),
       cmocka_unit_test(test_hallucinated_while_pending),
+      cmocka_unit_test(test_fantasies_while_pending),
       cmocka_unit_test(test_lies),
       cmocka_unit_test(test_lies_of_a_batch),
       cmocka_unit_test(test_pending_left_alone),

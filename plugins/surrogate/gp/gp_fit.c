@@ -56,7 +56,7 @@ static double objective(unsigned count, const double *unknowns, double *slope, v
   return -likelihood;
 }
 
-static const double *bounds_of(const struct gp_bounds *bounds, size_t count, size_t index) {
+const double *gp_bounds_of(const struct gp_bounds *bounds, size_t count, size_t index) {
   return index == 0 ? bounds->amplitude : index + 1 == count ? bounds->noise : bounds->length;
 }
 
@@ -82,7 +82,7 @@ static enum tutti_status climb(struct attempt *attempt, size_t evaluations, doub
   if (!attempt->optimiser)
     return TUTTI_FAIL(attempt->context, TUTTI_ERROR_MEMORY, "surrogate gp: no memory for the optimiser");
   for (size_t i = 0; i < attempt->unknowns; i++) {
-    const double *range = bounds_of(&attempt->search->bounds, attempt->count, attempt->free[i]);
+    const double *range = gp_bounds_of(&attempt->search->bounds, attempt->count, attempt->free[i]);
     nlopt_set_lower_bound(attempt->optimiser, (int)i, log(range[0]));
     nlopt_set_upper_bound(attempt->optimiser, (int)i, log(range[1]));
     attempt->at[i] = theta[attempt->free[i]];
@@ -101,10 +101,10 @@ static enum tutti_status climb(struct attempt *attempt, size_t evaluations, doub
 
 /* --- starts -------------------------------------------------------------------------------------------------------- */
 
-/* The paper's, clipped to the bounds: the logarithms of all hyperparameters. */
-static void usual_start(const struct gp_bounds *bounds, size_t count, double *theta) {
+/* Clipped to the bounds: the logarithms of all hyperparameters. */
+void gp_usual_start(const struct gp_bounds *bounds, size_t count, double *theta) {
   for (size_t i = 0; i < count; i++)
-    theta[i] = log(clipped(i + 1 == count ? 1e-3 : 1, bounds_of(bounds, count, i)));
+    theta[i] = log(clipped(i + 1 == count ? 1e-3 : 1, gp_bounds_of(bounds, count, i)));
 }
 
 /* Sobol points over the bounds; where there are more unknowns than Sobol dimensions, the rest is drawn. `starts`
@@ -117,7 +117,7 @@ static enum tutti_status spread_starts(struct attempt *attempt, double *starts) 
   for (size_t start = search->usual; start < search->looks; start++) {
     tutti_sobol_next(sobol, attempt->at);
     for (size_t i = 0; i < attempt->unknowns; i++) {
-      const double *range = bounds_of(&search->bounds, attempt->count, attempt->free[i]);
+      const double *range = gp_bounds_of(&search->bounds, attempt->count, attempt->free[i]);
       double share = i < spread ? attempt->at[i] : tutti_random_uniform(search->random);
       starts[start * attempt->count + attempt->free[i]] = log(range[0]) + share * log(range[1] / range[0]);
     }
@@ -235,7 +235,7 @@ static enum tutti_status ascend(struct attempt *attempt, double *starts, double 
   tutti_context *context = attempt->context;
   size_t all = attempt->problem.count, climbed;
   for (size_t i = 0; i < search->looks; i++)
-    usual_start(&search->bounds, attempt->count, starts + i * attempt->count);
+    gp_usual_start(&search->bounds, attempt->count, starts + i * attempt->count);
   memcpy(attempt->theta, starts, attempt->count * sizeof(double));
   if (attempt->unknowns == 0)
     return look(attempt, starts, worth);
@@ -251,6 +251,16 @@ static enum tutti_status ascend(struct attempt *attempt, double *starts, double 
   return TUTTI_OK;
 }
 
+void gp_hyper_set(const struct gp_problem *problem, const double *theta, double mean, double likelihood,
+                  struct gp_hyper *hyper) {
+  hyper->likelihood = likelihood;
+  hyper->mean = mean;
+  hyper->amplitude = exp(theta[0]);
+  hyper->noise = exp(theta[gp_theta_count(problem) - 1]);
+  for (size_t k = 0; k < problem->dimension; k++)
+    hyper->lengths[k] = exp(theta[1 + (problem->ard ? k : 0)]);
+}
+
 enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *problem, const struct gp_search *search,
                          struct gp_hyper *hyper) {
   enum tutti_status status;
@@ -263,7 +273,7 @@ enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *proble
   double *starts = NULL, *worth = NULL, *mixed = NULL;
   TUTTI_TRY_OUT(context, reserve(&attempt, &starts, &worth));
   for (size_t i = 0; i < attempt.count; i++) {
-    const double *range = bounds_of(&search->bounds, attempt.count, i);
+    const double *range = gp_bounds_of(&search->bounds, attempt.count, i);
     if (range[0] < range[1])
       attempt.free[attempt.unknowns++] = i;
   }
@@ -278,12 +288,7 @@ enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *proble
     goto out;
   }
   tutti_error_clear(context);
-  hyper->likelihood = attempt.best;
-  hyper->mean = attempt.best_mean;
-  hyper->amplitude = exp(attempt.best_theta[0]);
-  hyper->noise = exp(attempt.best_theta[attempt.count - 1]);
-  for (size_t k = 0; k < problem->dimension; k++)
-    hyper->lengths[k] = exp(attempt.best_theta[1 + (problem->ard ? k : 0)]);
+  gp_hyper_set(problem, attempt.best_theta, attempt.best_mean, attempt.best, hyper);
 out:
   release(&attempt);
   tutti_free(starts);

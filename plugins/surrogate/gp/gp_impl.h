@@ -93,6 +93,24 @@ enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem 
 enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *problem, const struct gp_search *search,
                          struct gp_hyper *hyper);
 
+/* Range of number `index` of theta [count], and the start of Lacoste et al. within the ranges. */
+const double *gp_bounds_of(const struct gp_bounds *bounds, size_t count, size_t index);
+void gp_usual_start(const struct gp_bounds *bounds, size_t count, double *theta);
+
+/* How hyperparameters are drawn from their posterior. */
+struct gp_chain {
+  struct gp_bounds bounds;
+  size_t samples, burn_in;
+  struct tutti_random *random;
+};
+/* The length scales' range in a chain: that of their prior, too. */
+enum { GP_LONGEST = 2 };
+/* hyper[samples] by slice sampling, one sweep over all apart; their lengths are the caller's. */
+enum tutti_status gp_sample(tutti_context *context, const struct gp_problem *problem, const struct gp_chain *chain,
+                            struct gp_hyper *const *hyper);
+void gp_hyper_set(const struct gp_problem *problem, const double *theta, double mean, double likelihood,
+                  struct gp_hyper *hyper);
+
 /* --- factorisation ------------------------------------------------------------------------------------------------ */
 
 /* amplitude (k + jitter I) + diagonal, and its factor. */
@@ -134,8 +152,13 @@ struct gp_posterior {
   struct gp_inputs inputs;
   struct gp_matrix matrix;
   double settled_jitter; /* of the observations' rows */
-  double *diagonal, *weight, *slope;
-  double *block; /* [GP_BATCH][stride] */
+  double *diagonal, *slope;
+  double *forward, *weight; /* U⁻ᵀ and K⁻¹ times the observations' residuals */
+  double *block;            /* [GP_BATCH][stride] */
+  size_t fantasies;         /* alternative values of what is pending; 0: none */
+  size_t fantasy_rows;      /* observations and what was pending */
+  double *fantasy_weight;   /* [fantasies][fantasy_rows]: K⁻¹ times the residuals */
+  double *fantasy_least;    /* [fantasies]: the least value at a pending point */
 };
 enum { GP_BATCH = 96 };
 
@@ -154,11 +177,64 @@ enum tutti_status gp_posterior_settle(tutti_context *context, struct gp_posterio
 enum tutti_status gp_posterior_suppose(tutti_context *context, struct gp_posterior *posterior, size_t count,
                                        const double *points, double noise);
 void gp_posterior_release(struct gp_posterior *posterior, size_t kept);
-/* Means and deviations [count] at points [count][dimension]. */
+/* Add pending points with `draws` joint draws of their values, noise included. */
+enum tutti_status gp_posterior_fantasise(tutti_context *context, struct gp_posterior *posterior, size_t count,
+                                         const double *points, struct tutti_random *random, size_t draws);
+/* Means of which there are one, or as many as fantasies. */
+static inline size_t gp_posterior_means(const struct gp_posterior *posterior) {
+  return posterior->fantasies > 0 ? posterior->fantasies : 1;
+}
+/* Means [means][count] and deviations [count] at points [count][dimension]. */
 void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
                           double *deviation);
-/* And at one point, with gradients [dimension]. */
+/* And at one point, with gradients [means][dimension] and [dimension]. */
 void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, double *mean, double *deviation,
                            double *mean_gradient, double *deviation_gradient);
+/* Correlations with one point, times the amplitude, and, unless NULL, slopes; the posterior's scratch holds the scaled point
+   afterwards. */
+void gp_posterior_correlate(struct gp_posterior *posterior, const double *point, double *column, double *slope);
+
+/* --- several posteriors -------------------------------------------------------------------------------------------- */
+
+struct gp_mixture {
+  size_t models;
+  struct gp_posterior *posteriors; /* [models], of the same observations */
+  double *room;                    /* [room_count]: scratch */
+  size_t room_count;
+};
+enum tutti_status gp_mixture_init(tutti_context *context, size_t models, enum gp_kernel kernel, size_t dimension,
+                                  struct gp_mixture *mixture);
+void gp_mixture_clear(struct gp_mixture *mixture);
+/* Models, each with its fantasies. */
+size_t gp_mixture_components(const struct gp_mixture *mixture);
+/* Of each component: moments [components][count] at points [count][dimension]; gradients [components][dimension]. */
+void gp_mixture_components_at(struct gp_mixture *mixture, size_t count, const double *points, double *mean,
+                              double *deviation);
+void gp_mixture_component_gradients(struct gp_mixture *mixture, const double *point, double *mean, double *deviation,
+                                    double *mean_gradient, double *deviation_gradient);
+/* Of the mixture: moments [count], gradients [dimension]. */
+enum tutti_status gp_mixture_predict(tutti_context *context, struct gp_mixture *mixture, size_t count,
+                                     const double *points, double *mean, double *deviation);
+enum tutti_status gp_mixture_gradient(tutti_context *context, struct gp_mixture *mixture, const double *point,
+                                      double *mean, double *deviation, double *mean_gradient,
+                                      double *deviation_gradient);
+
+/* --- a draw of the function --------------------------------------------------------------------------------------- */
+
+/* f = mean + Σ feature_j weight_j + Σ k(., x_i) update_i: random Fourier features draw from the prior, the second sum corrects
+   it at the observations (Wilson et al., "Efficiently sampling functions from Gaussian process posteriors", ICML 2020). */
+struct gp_function {
+  struct gp_posterior *posterior; /* NULL: nothing is drawn */
+  double *frequency;              /* [GP_FEATURES][dimension], of scaled points */
+  double *phase, *height;         /* [GP_FEATURES] */
+  double *update;                 /* [rows of the posterior] */
+};
+enum { GP_FEATURES = 1024 };
+/* Draw from a settled posterior, of whose fantasies one is taken; clear ends it. */
+enum tutti_status gp_function_draw(tutti_context *context, struct gp_posterior *posterior, size_t fantasy,
+                                   struct tutti_random *random, struct gp_function *function);
+void gp_function_clear(struct gp_function *function);
+/* The value at a point and, unless NULL, its gradient [dimension]. */
+double gp_function_value(const struct gp_function *function, const double *point, double *gradient);
 
 #endif

@@ -29,9 +29,12 @@ void gp_posterior_clear(struct gp_posterior *posterior) {
   tutti_free(posterior->matrix.factor);
   tutti_free(posterior->matrix.at);
   tutti_free(posterior->diagonal);
+  tutti_free(posterior->forward);
   tutti_free(posterior->weight);
   tutti_free(posterior->slope);
   tutti_free(posterior->block);
+  tutti_free(posterior->fantasy_weight);
+  tutti_free(posterior->fantasy_least);
   *posterior = (struct gp_posterior){0};
 }
 
@@ -53,6 +56,7 @@ static enum tutti_status reserve(tutti_context *context, struct gp_posterior *po
   TUTTI_TRY(context, tutti_realloc(context, 0, d, row, &posterior->inputs.scaled));
   TUTTI_TRY(context, tutti_realloc(context, 0, capacity, row, &posterior->matrix.factor));
   TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->diagonal));
+  TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->forward));
   TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->weight));
   TUTTI_TRY(context, tutti_realloc(context, 0, capacity, sizeof(double), &posterior->slope));
   TUTTI_TRY(context, tutti_realloc(context, 0, GP_BATCH, row, &posterior->block));
@@ -62,7 +66,7 @@ static enum tutti_status reserve(tutti_context *context, struct gp_posterior *po
 }
 
 void gp_posterior_forget(struct gp_posterior *posterior) {
-  posterior->count = posterior->pending = posterior->factored = posterior->first = 0;
+  posterior->count = posterior->pending = posterior->factored = posterior->first = posterior->fantasies = 0;
 }
 
 enum tutti_status gp_posterior_add(tutti_context *context, struct gp_posterior *posterior, size_t count,
@@ -109,8 +113,9 @@ static void place(struct gp_posterior *posterior, size_t from) {
 
 static void weigh(struct gp_posterior *posterior) {
   for (size_t i = 0; i < posterior->count; i++)
-    posterior->weight[i] = (posterior->values[i] - posterior->shift) / posterior->scale - posterior->hyper.mean;
-  gp_solve_lower(&posterior->matrix, posterior->count, posterior->weight);
+    posterior->forward[i] = (posterior->values[i] - posterior->shift) / posterior->scale - posterior->hyper.mean;
+  gp_solve_lower(&posterior->matrix, posterior->count, posterior->forward);
+  memcpy(posterior->weight, posterior->forward, posterior->count * sizeof(double));
   gp_solve_upper(&posterior->matrix, posterior->count, posterior->weight);
 }
 
@@ -164,20 +169,61 @@ void gp_posterior_release(struct gp_posterior *posterior, size_t kept) {
   if (kept >= posterior->pending)
     return;
   posterior->pending = kept;
+  if (posterior->count + kept < posterior->fantasy_rows)
+    posterior->fantasies = 0;
   if (posterior->factored > posterior->count + kept)
     posterior->factored = posterior->count + kept;
   if (kept == 0 && posterior->matrix.jitter != posterior->settled_jitter)
     posterior->factored = 0;
 }
 
-/* Correlations with one point, times the amplitude; the posterior's scratch holds the scaled point afterwards. */
-static void correlate(struct gp_posterior *posterior, const double *point, double *column, double *slope) {
+/* The rows of pending points are the factor of what is not known of their joint values, noise included: with normals z, L z
+   is a draw less its mean, and z itself is what forward substitution makes of it. */
+enum tutti_status gp_posterior_fantasise(tutti_context *context, struct gp_posterior *posterior, size_t count,
+                                         const double *points, struct tutti_random *random, size_t draws) {
+  enum tutti_status status;
+  double *means = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, 2 * sizeof(double), &means));
+  gp_posterior_predict(posterior, count, points, means, means + count);
+  TUTTI_TRY_OUT(context, gp_posterior_suppose(context, posterior, count, points, posterior->hyper.noise));
+  size_t observed = posterior->count, rows = observed + posterior->pending, stride = posterior->stride;
+  TUTTI_TRY_OUT(context, tutti_realloc(context, 0, draws, rows * sizeof(double), &posterior->fantasy_weight));
+  TUTTI_TRY_OUT(context, tutti_realloc(context, 0, draws, sizeof(double), &posterior->fantasy_least));
+  for (size_t draw = 0; draw < draws; draw++) {
+    double *weight = posterior->fantasy_weight + draw * rows, *z = weight + observed;
+    memcpy(weight, posterior->forward, observed * sizeof(double));
+    posterior->fantasy_least[draw] = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+      const double *row = posterior->matrix.factor + (observed + i) * stride + observed;
+      double value = means[i];
+      z[i] = tutti_random_normal(random);
+      for (size_t j = 0; j <= i; j++)
+        value += posterior->scale * row[j] * z[j];
+      posterior->fantasy_least[draw] = fmin(posterior->fantasy_least[draw], value);
+    }
+    gp_solve_upper(&posterior->matrix, rows, weight);
+  }
+  posterior->fantasies = draws;
+  posterior->fantasy_rows = rows;
+out:
+  tutti_free(means);
+  return status;
+}
+
+void gp_posterior_correlate(struct gp_posterior *posterior, const double *point, double *column, double *slope) {
   size_t rows = posterior->count + posterior->pending;
   for (size_t k = 0; k < posterior->dimension; k++)
     posterior->matrix.at[k] = point[k] / posterior->hyper.lengths[k];
   posterior->matrix.column(posterior->matrix.kernel, &posterior->inputs, rows, posterior->matrix.at, column, slope);
   for (size_t i = 0; i < rows; i++)
     column[i] *= posterior->hyper.amplitude;
+}
+
+/* The weights of mean number `which`, and how many rows they have. */
+static const double *weights_of(const struct gp_posterior *posterior, size_t which, size_t *rows) {
+  bool fantasies = posterior->fantasies > 0;
+  *rows = fantasies ? posterior->fantasy_rows : posterior->count;
+  return fantasies ? posterior->fantasy_weight + which * posterior->fantasy_rows : posterior->weight;
 }
 
 static double deviation_from(const struct gp_posterior *posterior, double explained) {
@@ -191,13 +237,17 @@ static double mean_from(const struct gp_posterior *posterior, double sum) {
 
 void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
                           double *deviation) {
-  size_t rows = posterior->count + posterior->pending, stride = posterior->stride;
+  size_t rows = posterior->count + posterior->pending, stride = posterior->stride, weighted;
+  size_t means = gp_posterior_means(posterior);
   for (size_t first = 0; first < count; first += GP_BATCH) {
     size_t columns = count - first < GP_BATCH ? count - first : GP_BATCH;
     for (size_t c = 0; c < columns; c++) {
       double *column = posterior->block + c * stride;
-      correlate(posterior, points + (first + c) * posterior->dimension, column, NULL);
-      mean[first + c] = mean_from(posterior, cblas_ddot((int)posterior->count, column, 1, posterior->weight, 1));
+      gp_posterior_correlate(posterior, points + (first + c) * posterior->dimension, column, NULL);
+      for (size_t m = 0; m < means; m++) {
+        const double *weight = weights_of(posterior, m, &weighted);
+        mean[m * count + first + c] = mean_from(posterior, cblas_ddot((int)weighted, column, 1, weight, 1));
+      }
     }
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)rows, (int)columns, 1,
                 posterior->matrix.factor, (int)stride, posterior->block, (int)stride);
@@ -211,25 +261,30 @@ void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const do
 /* d mean/dx = Σ weight_i dk_i/dx; d variance/dx = -2 Σ (K⁻¹k)_i dk_i/dx; dk_i/dx_k = amplitude slope_i (x_i - x)_k/l_k². */
 void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, double *mean, double *deviation,
                            double *mean_gradient, double *deviation_gradient) {
-  size_t rows = posterior->count + posterior->pending, n = posterior->count;
+  size_t rows = posterior->count + posterior->pending, d = posterior->dimension, weighted;
+  size_t means = gp_posterior_means(posterior);
   double *column = posterior->block, *slope = posterior->slope;
-  correlate(posterior, point, column, slope);
-  *mean = mean_from(posterior, cblas_ddot((int)n, column, 1, posterior->weight, 1));
+  gp_posterior_correlate(posterior, point, column, slope);
+  for (size_t m = 0; m < means; m++) {
+    const double *weight = weights_of(posterior, m, &weighted);
+    mean[m] = mean_from(posterior, cblas_ddot((int)weighted, column, 1, weight, 1));
+  }
   gp_solve_lower(&posterior->matrix, rows, column);
   *deviation = deviation_from(posterior, cblas_ddot((int)rows, column, 1, column, 1));
   gp_solve_upper(&posterior->matrix, rows, column);
   /* Where the deviation is zero it has no gradient; zero is one of its subgradients. */
   double unit = posterior->scale * posterior->hyper.amplitude;
   double inverse = *deviation > 0 ? -unit * posterior->scale / *deviation : 0;
-  for (size_t k = 0; k < posterior->dimension; k++) {
+  double *steps = posterior->block + posterior->stride;
+  for (size_t k = 0; k < d; k++) {
     const double *x = posterior->inputs.scaled + k * posterior->stride;
-    double at = posterior->matrix.at[k], by_mean = 0, by_variance = 0;
-    for (size_t i = 0; i < rows; i++) {
-      double step = slope[i] * (x[i] - at);
-      by_mean += i < n ? posterior->weight[i] * step : 0;
-      by_variance += column[i] * step;
+    double length = posterior->hyper.lengths[k];
+    for (size_t i = 0; i < rows; i++)
+      steps[i] = slope[i] * (x[i] - posterior->matrix.at[k]);
+    for (size_t m = 0; m < means; m++) {
+      const double *weight = weights_of(posterior, m, &weighted);
+      mean_gradient[m * d + k] = unit * cblas_ddot((int)weighted, weight, 1, steps, 1) / length;
     }
-    mean_gradient[k] = unit * by_mean / posterior->hyper.lengths[k];
-    deviation_gradient[k] = inverse * by_variance / posterior->hyper.lengths[k];
+    deviation_gradient[k] = inverse * cblas_ddot((int)rows, column, 1, steps, 1) / length;
   }
 }
