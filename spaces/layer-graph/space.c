@@ -111,6 +111,13 @@ static void set_distances(struct layer_graph *space, const struct layer_graph_fa
   otmann_init(&space->otmann, &rules);
 }
 
+/* A space of narrower layers starts from a narrower pool. */
+static void narrow(struct graph *graph, int64_t most) {
+  for (int i = 0; i < graph->count; i++)
+    if (graph->layers[i].units > most)
+      graph->layers[i].units = (int32_t)most;
+}
+
 static enum tutti_status list_starts(tutti_context *context, struct layer_graph *space,
                                      const struct layer_graph_family *family) {
   const struct graph_pool *pool = family->pool;
@@ -120,6 +127,7 @@ static enum tutti_status list_starts(tutti_context *context, struct layer_graph 
   for (size_t i = 0; i < pool->count; i++) {
     struct graph *graph = &space->starts[space->start_count].graph;
     pool->build(i, decision, graph);
+    narrow(graph, space->rules.units_most);
     if (!graph_settle(&space->rules, graph))
       continue;
     TUTTI_TRY(context, graph_to_json(context, graph, &space->starts[space->start_count].json));

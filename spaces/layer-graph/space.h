@@ -44,7 +44,8 @@ extern const char *const layer_graph_path_groups[];
       LAYER_GRAPH_LIMIT("max_edges", max_edges, "200", 2, GRAPH_LAYERS_MOST *GRAPH_LAYERS_MOST,                        \
                         "Most edges of a graph."),                                                                     \
       LAYER_GRAPH_LIMIT("min_units", min_units, "8", 1, 65536, "Fewest units of a layer."),                            \
-      LAYER_GRAPH_LIMIT("max_units", max_units, "1024", 1, 65536, "Most units of a layer."),                           \
+      LAYER_GRAPH_LIMIT("max_units", max_units, "1024", 1, 65536,                                                      \
+                        "Most units of a layer; the initial pool's are cut to it."),                                   \
       {.name = "chains",                                                                                               \
        .type = TUTTI_PARAM_BOOL,                                                                                       \
        .offset = LAYER_GRAPH_FIELD(chains),                                                                            \

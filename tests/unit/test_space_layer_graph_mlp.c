@@ -173,6 +173,16 @@ static void the_pool_is_ten_chains(void **state) {
   set("max_layers", "20");
   must(create());
   assert_int_equal(count_known(), 6);
+  tutti_space_destroy(space);
+  set("max_units", "100");
+  must(create());
+  assert_int_equal(count_known(), 6);
+  network = decoded("\"blocks-3-2\"");
+  assert_layers(network,
+                "dense 64, activation relu, dense 64, activation relu, dense 100, activation sigmoid, "
+                "dense 100, activation sigmoid, dense 100, activation crelu, dense 100, activation crelu, dense 4, "
+                "head-gaussian");
+  tutti_network_destroy(network);
 }
 
 static void chains_stay_chains(void **state) {
