@@ -151,6 +151,9 @@ static void enter(struct transport *transport, int row, int column) {
 
 /* --- optimum ----------------------------------------------------------------------------------------------------- */
 
+/* fmin for what is no NaN: one instruction. */
+static inline double lesser(double a, double b) { return a < b ? a : b; }
+
 /* Let the arc of a row enter that saves most; false when none saves anything. Columns go by fours up to the padding. */
 static bool improve_row(struct transport *transport, int row) {
   const double *costs = transport->costs[row], *prices = transport->column_prices;
@@ -159,9 +162,9 @@ static bool improve_row(struct transport *transport, int row) {
   for (int base = 0; base <= transport->columns; base += 4)
     for (int k = 0; k < 4; k++) {
       double left = costs[base + k] - prices[base + k];
-      least[k] = left < least[k] ? left : least[k];
+      least[k] = lesser(left, least[k]);
     }
-  double best = fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
+  double best = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
   if (best >= transport->row_prices[row])
     return false;
   while (costs[column] - prices[column] > best)
@@ -177,6 +180,20 @@ static void round_masses(int count, double *masses, double large) {
     masses[i] = fmax((masses[i] + large) - large, least);
 }
 
+/* What costs and prices have behind the columns: the ground, and padding that is never chosen; and the ground's own row. */
+static void frame_costs(struct transport *transport) {
+  int rows = transport->rows, columns = transport->columns;
+  for (int row = 0; row <= rows; row++) {
+    for (int column = row == rows ? 0 : columns; column <= columns; column++)
+      transport->costs[row][column] = 1;
+    for (int column = columns + 1; column % 4; column++)
+      transport->costs[row][column] = INFINITY;
+  }
+  transport->row_prices[rows] = 0;
+  for (int column = columns; column == columns || column % 4; column++)
+    transport->column_prices[column] = 0;
+}
+
 void transport_begin(struct transport *transport) {
   int rows = transport->rows, columns = transport->columns, ground = ground_of(transport), exponent;
   double total = 0;
@@ -184,6 +201,7 @@ void transport_begin(struct transport *transport) {
     total += transport->supplies[i];
   for (int i = 0; i < columns; i++)
     total += transport->demands[i];
+  frame_costs(transport);
   (void)frexp(total, &exponent);
   round_masses(rows, transport->supplies, ldexp(1.5, exponent));
   round_masses(columns, transport->demands, ldexp(1.5, exponent));
@@ -197,25 +215,18 @@ void transport_begin(struct transport *transport) {
   }
 }
 
-/* Round costs, clipped at 3, where the ground is cheaper, and add the ground and padding that is never chosen. */
-static void finish_costs(struct transport *transport) {
-  int rows = transport->rows, columns = transport->columns;
-  for (int row = 0; row <= rows; row++) {
+/* Costs clipped at 3, where the ground is cheaper, as multiples of 2^-43: 768 is 1.5 * 2^9. */
+static void round_costs(struct transport *transport) {
+  for (int row = 0; row < transport->rows; row++) {
     double *costs = transport->costs[row];
-    for (int column = 0; column < columns; column++)
-      costs[column] = row == rows ? 1 : (fmin(costs[column], 3) + 768) - 768; /* 768 = 1.5 * 2^9: multiples of 2^-43 */
-    costs[columns] = 1;
-    for (int column = columns + 1; column % 4; column++)
-      costs[column] = INFINITY;
+    for (int column = 0; column < transport->columns; column++)
+      costs[column] = (lesser(costs[column], 3) + 768) - 768;
   }
-  transport->row_prices[rows] = 0;
-  for (int column = columns; column == columns || column % 4; column++)
-    transport->column_prices[column] = 0;
 }
 
 void transport_solve(struct transport *transport) {
   int row = 0;
-  finish_costs(transport);
+  round_costs(transport);
   price_subtree(transport, ground_of(transport));
   for (int idle = 0; idle <= transport->rows;) {
     idle = improve_row(transport, row) ? 0 : idle + 1;
