@@ -74,13 +74,13 @@ static json_t *blas_facts(void) {
   *(void **)&corename = dlsym(library, "openblas_get_corename");
   const char *given = getenv("OPENBLAS_CORETYPE"), *chosen = given ? given : tutti_cpu_blas_coretype();
   return json_pack("{s:s, s:s, s:s, s:s}", "config", config ? config() : "unknown", "kernels_here",
-                   corename ? corename() : "unknown", "kernels_in_workers",
+                   corename ? corename() : "unknown", "kernels_in_runs",
                    chosen     ? chosen
                    : corename ? corename()
                               : "unknown",
                    "why",
                    given    ? "OPENBLAS_CORETYPE is set"
-                   : chosen ? "workers are given OPENBLAS_CORETYPE: OpenBLAS does not always see AVX-512"
+                   : chosen ? "runs are given OPENBLAS_CORETYPE: OpenBLAS does not always see AVX-512"
                             : "OpenBLAS chooses");
 }
 
@@ -152,8 +152,8 @@ static void show_blas(const json_t *blas) {
     (void)printf("BLAS       %s\n", text_of(blas, "error"));
     return;
   }
-  (void)printf("BLAS       %s\n           kernels in workers: %s (%s); in this process: %s\n", text_of(blas, "config"),
-               text_of(blas, "kernels_in_workers"), text_of(blas, "why"), text_of(blas, "kernels_here"));
+  (void)printf("BLAS       %s\n           kernels in runs: %s (%s); in this process: %s\n", text_of(blas, "config"),
+               text_of(blas, "kernels_in_runs"), text_of(blas, "why"), text_of(blas, "kernels_here"));
 }
 
 static void show_folder(const json_t *folder) {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/cpu.h>
 
 struct run_arguments {
   const char *recipe, *out;
@@ -126,6 +127,13 @@ static int load_and(tutti_context *context, const struct run_arguments *argument
 static const struct argp_option set_option = {
     "set", 's', "SECTION.KEY=VALUE", 0, "Override a key of the recipe; may be repeated.", 0};
 
+/* Surrogates use BLAS in this process, and OpenBLAS, which does not know every processor, reads this when a plugin loads it. */
+static void choose_blas_kernels(void) {
+  const char *coretype = tutti_cpu_blas_coretype();
+  if (coretype)
+    (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
+}
+
 int command_run(tutti_context *context, int argc, char **argv) {
   const struct argp_option options[] = {
       set_option,
@@ -148,7 +156,10 @@ int command_run(tutti_context *context, int argc, char **argv) {
                             NULL};
   struct run_arguments arguments = {0};
   int code;
-  return parse_arguments(&argp, argc, argv, &arguments, &code) ? load_and(context, &arguments) : code;
+  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
+    return code;
+  choose_blas_kernels();
+  return load_and(context, &arguments);
 }
 
 int command_validate(tutti_context *context, int argc, char **argv) {

@@ -18,7 +18,7 @@ TUTTI_API enum tutti_cpu tutti_cpu_detect(void);
 /* "baseline", "avx2", "avx512"; never NULL. */
 TUTTI_API const char *tutti_cpu_name(enum tutti_cpu cpu);
 /* The value that OPENBLAS_CORETYPE should have on this processor, or NULL to leave the choice to OpenBLAS. It counts only
-   if it is in the environment before OpenBLAS is loaded: set it for worker processes, not for oneself. */
+   if it is in the environment before OpenBLAS is loaded: set it for other processes, or before a plugin is. */
 TUTTI_API const char *tutti_cpu_blas_coretype(void);
 
 TUTTI_END_DECLS

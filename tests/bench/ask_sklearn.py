@@ -2,7 +2,8 @@
 """One refit and ask of a Gaussian process, ours beside scikit-learn's, one thread each, on the same data in one go:
 ask_sklearn.py PROGRAM, where PROGRAM is the built tests/bench/ask. Matern 5/2 ARD with noise, 6 dimensions, 3 starts of
 L-BFGS there and the plugin's defaults here, expected improvement at 10,000 candidates. Prints both CPU times (fit + ask),
-the ratio, both likelihoods, and the shares of our likelihood and prediction that LAPACK and BLAS take."""
+the ratio, both likelihoods, the shares of our likelihood and prediction that LAPACK and BLAS take, and what an ask costs when refits follow
+growth."""
 import argparse
 import os
 import subprocess
@@ -48,15 +49,17 @@ def ours(program, folder, x, y, z, repeats):
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("program")
-parser.add_argument("--sizes", type=int, nargs="*", default=[50, 150, 400])
+parser.add_argument("--sizes", type=int, nargs="*", default=[50, 150, 400, 1000])
 arguments = parser.parse_args()
 random = np.random.default_rng(0)
 with tempfile.TemporaryDirectory() as folder:
     for count in arguments.sizes:
         x, y, z = make(count, random)
-        fit, ask, likelihood, best, lapack, blas = ours(arguments.program, folder, x, y, z, 3 if count < 1000 else 1)
+        fit, ask, likelihood, best, lapack, blas, more = ours(arguments.program, folder, x, y, z, 3 if count < 1000 else 1)
         theirs_fit, theirs_ask, theirs_likelihood, theirs_best = theirs(x, y, z)
         print(f"n {count}: ours {fit:.4f} + {ask:.4f} s, scikit-learn {theirs_fit:.4f} + {theirs_ask:.4f} s, "
               f"ratio {(theirs_fit + theirs_ask) / (fit + ask):.1f}; likelihood {likelihood:.4f} and "
               f"{theirs_likelihood:.4f}; best candidate {int(best)} and {theirs_best}; "
-              f"LAPACK's share of a likelihood {lapack:.2f}, BLAS's of the ask {blas:.2f}", flush=True)
+              f"LAPACK's share of a likelihood {lapack:.2f}, BLAS's of the ask {blas:.2f}; with growth = 0.1 an ask "
+              f"costs {1e3 * (fit / np.ceil(0.1 * count) + more):.1f} ms for the model and {1e3 * ask:.1f} ms for the "
+              "candidates", flush=True)

@@ -75,9 +75,15 @@ initial = 4
 INI
 tutti run bo.ini
 expect_code 0
+# Manager and workers have the kernels that fit the processor, where OpenBLAS does not see it.
+OPENBLAS_VERBOSE=2 tutti run bo.ini --out kernels --set run.budget=5
+expect_code 0
+core=$(grep -m1 '^Core:' err | cut -d' ' -f2)
+tutti doctor --json
+expect_json "$core" blas kernels_in_runs
 tutti status runs/bo --trials=0
 expect_code 0
-expect_out "builder     asked 6, observed 6" "surrogate   kernel matern52, mean " "length_scales "
+expect_out "builder     asked 6, observed 6" "surrogate   kernel matern52, inference likelihood, mean " "length_scales "
 tutti status runs/bo --json
 expect_json 6 builder_state surrogate observations
 tutti status runs
