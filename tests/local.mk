@@ -260,3 +260,5 @@ unit_tests += %D%/unit/test_space_layer_graph_mlp
 tests_unit_test_space_layer_graph_mlp_LDADD = liblayergraph.la libcells.la $(LDADD)
 unit_tests += %D%/unit/test_space_layer_graph_cnn
 tests_unit_test_space_layer_graph_cnn_LDADD = liblayergraph.la libcells.la $(LDADD)
+unit_tests += %D%/unit/test_modifiers
+tests_unit_test_modifiers_LDADD = liblayergraph.la libcells.la $(LDADD)

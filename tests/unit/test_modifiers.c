@@ -1,0 +1,389 @@
+/* test_modifiers.c - the nine modifiers of layer graphs one by one: what each may change, and what it leaves alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+#include <tutti/tutti.h>
+
+#include "../../spaces/layer-graph/modifiers.h"
+#include "../../spaces/layer-graph/pools.h"
+
+enum { DRAWS = 400 };
+
+static const struct graph_rules mlp_rules = {.labels =
+                                                 LABELS_RECTIFIER | LABELS_SIGMOID | LABELS_ENDS | LABELS_DECISION,
+                                             .layers_least = 5,
+                                             .layers_most = 60,
+                                             .inputs_most = 5,
+                                             .outputs_most = 55,
+                                             .edges_most = 200,
+                                             .units_least = 8,
+                                             .units_most = 1024};
+
+static struct graph_rules cnn_rules(void) {
+  struct graph_rules rules = mlp_rules;
+  rules.labels = LABELS_CONV | LABELS_POOL | 1u << LABEL_FC | LABELS_ENDS | LABELS_DECISION;
+  return rules;
+}
+
+static struct graph member(const struct graph_pool *pool, const char *name, const struct graph_rules *rules) {
+  struct graph graph;
+  size_t index = 0;
+  while (strcmp(pool->names[index], name) != 0)
+    index++;
+  pool->build(index, LABEL_SOFTMAX, &graph);
+  assert_true(graph_settle(rules, &graph));
+  return graph;
+}
+
+static struct graph mlp(void) { return member(&pool_mlp, "blocks-3-4", &mlp_rules); }
+
+static struct graph cnn(const char *name) {
+  struct graph_rules rules = cnn_rules();
+  return member(&pool_cnn, name, &rules);
+}
+
+static struct tutti_random stream(uint64_t index) {
+  struct tutti_random random;
+  tutti_random_init(&random, 3, "modifiers", index);
+  return random;
+}
+
+static bool apply(enum modifier modifier, uint64_t index, struct graph *graph) {
+  struct tutti_random random = stream(index);
+  bool images = graph_with_role(graph, ROLE_CONV) != 0;
+  return modifier_apply(modifier, &random, images ? cnn_rules().labels : mlp_rules.labels, graph);
+}
+
+static bool settle(struct graph *graph) {
+  struct graph_rules rules = graph_with_role(graph, ROLE_CONV) ? cnn_rules() : mlp_rules;
+  return graph_settle(&rules, graph);
+}
+
+/* --- units ------------------------------------------------------------------------------------------------------- */
+
+/* How many layers changed, the first and the last of them; each by an eighth. */
+static int scaled_layers(const struct graph *before, const struct graph *after, bool more, int *first, int *last) {
+  int changed = 0;
+  for (int i = 0; i < before->count; i++) {
+    int32_t old = before->layers[i].units;
+    if (after->layers[i].units == old)
+      continue;
+    assert_int_equal(after->layers[i].units, lround(old * (more ? 9 / 8. : 7 / 8.)));
+    *first = changed++ ? *first : i;
+    *last = i;
+  }
+  return changed;
+}
+
+static void one_layer_is_scaled(void **state) {
+  uint64_t seen = 0;
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = mlp(), after = before;
+    int first = 0, last = 0;
+    bool more = draw % 2 == 0;
+    assert_true(apply(more ? MODIFIER_INCREASE : MODIFIER_DECREASE, draw, &after));
+    assert_int_equal(scaled_layers(&before, &after, more, &first, &last), 1);
+    seen |= bit(first);
+  }
+  assert_true(seen == graph_with_role(&(struct graph[]){mlp()}[0], ROLE_HIDDEN)); /* 12 of them */
+}
+
+/* Of 12 layers a half or a quarter, of 24 an eighth, too; they follow each other. */
+static void many_layers_are_scaled(void **state) {
+  (void)state;
+  for (int large = 0; large < 2; large++) {
+    int seen[GRAPH_LAYERS_MOST] = {0};
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+      struct graph before = large ? member(&pool_mlp, "blocks-8-3", &mlp_rules) : mlp(), after = before;
+      int first = 0, last = 0;
+      bool more = draw % 2 == 0;
+      assert_true(apply(more ? MODIFIER_INCREASE_MANY : MODIFIER_DECREASE_MANY, draw, &after));
+      int changed = scaled_layers(&before, &after, more, &first, &last);
+      assert_int_equal(changed, last - first + 1);
+      seen[changed]++;
+    }
+    assert_int_equal(seen[6] + seen[3] + (large ? seen[12] : 0), DRAWS);
+    assert_true(seen[6] > DRAWS / 4 && seen[3] > DRAWS / 4);
+  }
+  struct graph few = {0};
+  int last = graph_add_layer(&few, LABEL_IP, 0, 0);
+  for (int i = 0; i < 3; i++, last++)
+    graph_add_edge(&few, last, graph_add_layer(&few, LABEL_RELU, 64, 0));
+  assert_false(apply(MODIFIER_INCREASE_MANY, 0, &few));
+}
+
+/* --- labels ------------------------------------------------------------------------------------------------------ */
+
+/* The layer whose label changed; no other may have. */
+static int swapped(const struct graph *before, const struct graph *after) {
+  int index = -1;
+  for (int i = 0; i < before->count; i++)
+    if (before->layers[i].label != after->layers[i].label) {
+      assert_int_equal(index, -1);
+      index = i;
+    }
+  return index;
+}
+
+static void swaps_cross_the_groups(void **state) {
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = mlp(), after = before;
+    assert_true(apply(MODIFIER_SWAP, draw, &after));
+    int index = swapped(&before, &after);
+    assert_true(label_in(before.layers[index].label, LABELS_SIGMOID) !=
+                label_in(after.layers[index].label, LABELS_SIGMOID));
+  }
+}
+
+/* conv3 becomes what the paper says as often as it says; a pool loses its units. */
+static void swaps_of_convolutions_have_chances(void **state) {
+  static const struct {
+    enum label label;
+    double chance;
+  } expected[] = {{LABEL_RES3, 0.25},  {LABEL_RES5, 0.25},     {LABEL_CONV5, 0.15},
+                  {LABEL_CONV7, 0.25}, {LABEL_MAX_POOL, 0.05}, {LABEL_AVG_POOL, 0.05}};
+  enum { MANY = 20000 };
+  int counts[LABEL_COUNT] = {0}, swaps = 0;
+  (void)state;
+  for (uint64_t draw = 0; draw < MANY; draw++) {
+    struct graph before = cnn("conv3-3-2"), after = before;
+    assert_true(apply(MODIFIER_SWAP, draw, &after));
+    int index = swapped(&before, &after);
+    const struct layer *layer = &after.layers[index];
+    if (label_role(before.layers[index].label) == ROLE_POOL)
+      assert_int_equal(label_role(layer->label), ROLE_POOL);
+    if (before.layers[index].label != LABEL_CONV3)
+      continue;
+    swaps++;
+    counts[layer->label]++;
+    assert_int_equal(layer->units, label_role(layer->label) == ROLE_POOL ? 0 : before.layers[index].units);
+    assert_int_equal(layer->stride, label_role(layer->label) == ROLE_POOL ? 0 : before.layers[index].stride);
+  }
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+    assert_true(fabs((double)counts[expected[i].label] / swaps - expected[i].chance) < 0.015);
+}
+
+/* --- wedge, remove ----------------------------------------------------------------------------------------------- */
+
+static void wedges_stand_in_edges(void **state) {
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = mlp(), after = before;
+    assert_true(apply(MODIFIER_WEDGE, draw, &after));
+    const struct layer *added = &after.layers[before.count];
+    assert_int_equal(after.count, before.count + 1);
+    assert_int_equal(bits_count(added->parents), 1);
+    assert_int_equal(bits_count(added->children), 1);
+    int from = __builtin_ctzll(added->parents), to = __builtin_ctzll(added->children);
+    assert_true(to != before.count - 1); /* never into op */
+    assert_true(before.layers[from].children & bit(to));
+    assert_false(after.layers[from].children & bit(to));
+    int32_t above = before.layers[from].units, below = before.layers[to].units;
+    assert_int_equal(added->units, above && below ? (above + below) / 2 : above + below);
+    assert_true(settle(&after));
+  }
+}
+
+static void wedges_among_images(void **state) {
+  int pools = 0, strides = 0, flats = 0;
+  (void)state;
+  for (uint64_t draw = 0; draw < 10 * DRAWS; draw++) {
+    struct graph before = cnn("vgg-4"), after = before;
+    assert_true(apply(MODIFIER_WEDGE, draw, &after));
+    const struct layer *added = &after.layers[before.count];
+    enum role below = label_role(after.layers[__builtin_ctzll(added->children)].label);
+    bool flat = below == ROLE_FC || below == ROLE_DECISION;
+    assert_true((label_role(added->label) == ROLE_FC) == flat);
+    flats += flat;
+    pools += label_role(added->label) == ROLE_POOL;
+    strides += added->stride == 2;
+    assert_true(label_role(added->label) != ROLE_POOL || !(added->parents & bit(0)));
+  }
+  double images = 10 * DRAWS - flats;
+  assert_true(flats > 0 && fabs(pools / images - 0.05) < 0.02 && fabs(strides / images - 0.05) < 0.02);
+}
+
+static void removed_layers_are_bridged(void **state) {
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = mlp(), after = before;
+    assert_true(apply(MODIFIER_REMOVE, draw, &after));
+    assert_int_equal(after.count, before.count - 1);
+    assert_int_equal(graph_edges(&after), graph_edges(&before) - 1);
+    assert_true(settle(&after));
+  }
+}
+
+/* conv7, max-pool, then blocks of one conv3 with stride 2 each: where one goes, its stride moves on or back, as far as there is a
+   convolution that has none. */
+static void strides_outlive_their_layer(void **state) {
+  int strides[GRAPH_LAYERS_MOST] = {0};
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = cnn("conv3-3-2"), after = before;
+    assert_true(apply(MODIFIER_REMOVE, draw, &after));
+    int count = 0, convolutions = bits_count(graph_with_role(&before, ROLE_CONV));
+    for (int i = 0; i < after.count; i++)
+      count += after.layers[i].stride == 2;
+    assert_int_equal(count, 3);
+    strides[bits_count(graph_with_role(&after, ROLE_CONV)) - convolutions + 1]++;
+  }
+  assert_true(strides[0] > 0 && strides[1] > 0);
+}
+
+/* A layer with two parents and a child with another parent: only what is orphaned is joined. */
+static void only_orphans_are_joined(void **state) {
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph graph = {0};
+    static const enum label labels[] = {LABEL_IP,  LABEL_RELU,    LABEL_RELU, LABEL_TANH,
+                                        LABEL_ELU, LABEL_SOFTMAX, LABEL_OP};
+    static const int edges[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}, {3, 4}, {4, 5}, {5, 6}};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+      (void)graph_add_layer(&graph, labels[i], label_facts[labels[i]].units ? 16 + (int32_t)i : 0, 0);
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
+      graph_add_edge(&graph, edges[i][0], edges[i][1]);
+    assert_true(apply(MODIFIER_REMOVE, draw, &graph));
+    bool tanh_gone = !graph_with_role(&graph, ROLE_HIDDEN) || graph.layers[3].label == LABEL_ELU;
+    if (!tanh_gone)
+      continue;
+    assert_true(graph.layers[3].parents == (bit(1) | bit(2))); /* 1 was orphaned; 2 reads on as before */
+    return;
+  }
+  fail_msg("the layer was never removed");
+}
+
+/* --- branch, skip ------------------------------------------------------------------------------------------------ */
+
+static void branches_copy_a_path(void **state) {
+  int longest = 0, valid = 0;
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = mlp(), after = before;
+    if (!apply(MODIFIER_BRANCH, draw, &after))
+      continue;
+    int copies = after.count - before.count;
+    longest = copies > longest ? copies : longest;
+    assert_true(copies >= 1);
+    assert_int_equal(graph_edges(&after), graph_edges(&before) + copies + 1);
+    for (int i = before.count; i < after.count; i++) {
+      assert_int_equal(bits_count(after.layers[i].parents), 1);
+      assert_int_equal(bits_count(after.layers[i].children), 1);
+    }
+    valid += settle(&after);
+  }
+  assert_true(longest >= 3 && valid > DRAWS / 2);
+}
+
+/* What halves the image is copied, so that both ways agree in size; decisions are copied where the path ends in op. */
+static void branches_keep_what_they_must(void **state) {
+  int decisions = 0, valid = 0;
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph graph = cnn("vgg-2");
+    if (!apply(MODIFIER_BRANCH, draw, &graph) || !settle(&graph))
+      continue;
+    valid++;
+    decisions += bits_count(graph_with_role(&graph, ROLE_DECISION)) == 2;
+  }
+  assert_true(valid > DRAWS / 2 && decisions > 0);
+}
+
+static void skips_span_two_hops(void **state) {
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = mlp(), after = before;
+    assert_true(apply(MODIFIER_SKIP, draw, &after));
+    assert_int_equal(graph_edges(&after), graph_edges(&before) + 1);
+    for (int i = 0; i < before.count; i++) {
+      uint64_t added = after.layers[i].children & ~before.layers[i].children;
+      if (!added)
+        continue;
+      int to = __builtin_ctzll(added);
+      assert_true(i > 0 && to >= i + 2 && to < before.count - 2);
+    }
+    assert_true(settle(&after));
+  }
+}
+
+/* Average pools stand where the image would be too large. */
+static void skips_pool_images(void **state) {
+  int pooled = 0;
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph before = cnn("vgg-2"), after = before;
+    if (!apply(MODIFIER_SKIP, draw, &after))
+      continue;
+    for (int i = before.count; i < after.count; i++)
+      assert_int_equal(after.layers[i].label, LABEL_AVG_POOL);
+    bool images = settle(&after);
+    pooled += images && after.count > before.count;
+  }
+  assert_true(pooled > DRAWS / 8);
+}
+
+/* --- steps ------------------------------------------------------------------------------------------------------- */
+
+static void a_step_gives_a_valid_neighbour_or_nothing(void **state) {
+  double weights[MODIFIER_COUNT] = {0};
+  struct graph graph = mlp(), before = graph;
+  struct graph_rules narrow = mlp_rules;
+  struct tutti_random random = stream(0);
+  (void)state;
+  weights[MODIFIER_WEDGE] = 1;
+  assert_true(modifier_step(&mlp_rules, weights, &random, &graph));
+  assert_int_equal(graph.count, before.count + 1);
+  narrow.layers_most = before.count;
+  graph = before;
+  assert_false(modifier_step(&narrow, weights, &random, &graph));
+  assert_true(graph_equal(&graph, &before));
+}
+
+static void draws_follow_weights(void **state) {
+  static const double weights[] = {0, 0.5, 0, 0.25, 0.25, 0};
+  int counts[6] = {0};
+  struct tutti_random random = stream(1);
+  (void)state;
+  for (int i = 0; i < 20000; i++)
+    counts[modifier_draw(&random, 6, weights)]++;
+  for (size_t i = 0; i < 6; i++)
+    assert_true(fabs(counts[i] / 20000. - weights[i]) < 0.015);
+}
+
+/* A graph that has no room for another layer is left to the caller, who throws it away. */
+static void full_graphs_refuse_layers(void **state) {
+  struct graph graph = mlp();
+  (void)state;
+  while (graph.count < GRAPH_LAYERS_MOST)
+    (void)graph_add_layer(&graph, LABEL_RELU, 16, 0);
+  assert_int_equal(graph_add_layer(&graph, LABEL_RELU, 16, 0), -1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_layer_is_scaled),
+      cmocka_unit_test(many_layers_are_scaled),
+      cmocka_unit_test(swaps_cross_the_groups),
+      cmocka_unit_test(swaps_of_convolutions_have_chances),
+      cmocka_unit_test(wedges_stand_in_edges),
+      cmocka_unit_test(wedges_among_images),
+      cmocka_unit_test(removed_layers_are_bridged),
+      cmocka_unit_test(strides_outlive_their_layer),
+      cmocka_unit_test(only_orphans_are_joined),
+      cmocka_unit_test(branches_copy_a_path),
+      cmocka_unit_test(branches_keep_what_they_must),
+      cmocka_unit_test(skips_span_two_hops),
+      cmocka_unit_test(skips_pool_images),
+      cmocka_unit_test(a_step_gives_a_valid_neighbour_or_nothing),
+      cmocka_unit_test(draws_follow_weights),
+      cmocka_unit_test(full_graphs_refuse_layers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
