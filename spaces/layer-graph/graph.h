@@ -21,7 +21,8 @@ struct graph {
   struct layer layers[GRAPH_LAYERS_MOST];
 };
 
-static inline uint64_t bit(int index) { return UINT64_C(1) << index; }
+/* The mask costs nothing, and shows analysers that the shift is defined. */
+static inline uint64_t bit(int index) { return UINT64_C(1) << (index & (GRAPH_LAYERS_MOST - 1)); }
 
 /* Take the lowest layer out of a set that is not empty. */
 static inline int bits_take(uint64_t *set) {

@@ -67,7 +67,7 @@ static bool scale_many(struct tutti_random *random, bool more, struct graph *gra
   if (shares == 0)
     return false;
   int part = 2 << tutti_random_below(random, (uint64_t)shares), many = (count + part - 1) / part;
-  int first = (int)tutti_random_below(random, (uint64_t)(count - many + 1));
+  int first = (int)tutti_random_below(random, (uint64_t)count - (uint64_t)many + 1);
   for (int k = 0; k < first + many; k++) {
     struct layer *layer = &graph->layers[bits_take(&layers)];
     if (k >= first)

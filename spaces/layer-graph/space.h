@@ -25,14 +25,14 @@ extern const char *const layer_graph_path_groups[];
 #define LAYER_GRAPH_FIELD(name) offsetof(struct layer_graph_config, name)
 #define LAYER_GRAPH_WEIGHT(text, modifier, share, what)                                                                \
   {                                                                                                                    \
-    .name = "weight_" text, .type = TUTTI_PARAM_REAL,                                                                  \
+    .name = (text), .type = TUTTI_PARAM_REAL,                                                                          \
     .offset = offsetof(struct layer_graph_config, weights) + (modifier) * sizeof(double), .preset = (share), .min = 0, \
-    .max = TUTTI_NO_LIMIT, .doc = what                                                                                 \
+    .max = TUTTI_NO_LIMIT, .doc = (what)                                                                               \
   }
 #define LAYER_GRAPH_LIMIT(text, field, value, least, most, what)                                                       \
   {                                                                                                                    \
-    .name = text, .type = TUTTI_PARAM_INTEGER, .offset = LAYER_GRAPH_FIELD(field), .preset = value, .min = (least),    \
-    .max = (most), .doc = what                                                                                         \
+    .name = (text), .type = TUTTI_PARAM_INTEGER, .offset = LAYER_GRAPH_FIELD(field), .preset = (value),                \
+    .min = (least), .max = (most), .doc = (what)                                                                       \
   }
 
 /* The parameters that both spaces have. */
@@ -60,17 +60,17 @@ extern const char *const layer_graph_path_groups[];
        .min = 0,                                                                                                       \
        .max = TUTTI_NO_LIMIT,                                                                                          \
        .doc = "Relative chances that a mutation takes 1, 2, ... steps, one modifier each."},                           \
-      LAYER_GRAPH_WEIGHT("increase", MODIFIER_INCREASE, "0.1", "Relative chance to enlarge one layer by 1/8."),        \
-      LAYER_GRAPH_WEIGHT("decrease", MODIFIER_DECREASE, "0.1", "Relative chance to shrink one layer by 1/8."),         \
-      LAYER_GRAPH_WEIGHT("increase_many", MODIFIER_INCREASE_MANY, "0.1",                                               \
+      LAYER_GRAPH_WEIGHT("weight_increase", MODIFIER_INCREASE, "0.1", "Relative chance to enlarge one layer by 1/8."), \
+      LAYER_GRAPH_WEIGHT("weight_decrease", MODIFIER_DECREASE, "0.1", "Relative chance to shrink one layer by 1/8."),  \
+      LAYER_GRAPH_WEIGHT("weight_increase_many", MODIFIER_INCREASE_MANY, "0.1",                                        \
                          "Relative chance to enlarge a half, quarter or eighth of the layers."),                       \
-      LAYER_GRAPH_WEIGHT("decrease_many", MODIFIER_DECREASE_MANY, "0.1",                                               \
+      LAYER_GRAPH_WEIGHT("weight_decrease_many", MODIFIER_DECREASE_MANY, "0.1",                                        \
                          "Relative chance to shrink a half, quarter or eighth of the layers."),                        \
-      LAYER_GRAPH_WEIGHT("swap", MODIFIER_SWAP, "0.2", "Relative chance to change a layer's label."),                  \
-      LAYER_GRAPH_WEIGHT("wedge", MODIFIER_WEDGE, "0.1", "Relative chance to put a layer into an edge."),              \
-      LAYER_GRAPH_WEIGHT("remove", MODIFIER_REMOVE, "0.1", "Relative chance to remove a layer."),                      \
-      LAYER_GRAPH_WEIGHT("branch", MODIFIER_BRANCH, "0.2", "Relative chance to duplicate a path."),                    \
-      LAYER_GRAPH_WEIGHT("skip", MODIFIER_SKIP, "0.2", "Relative chance to add an edge past layers."),                 \
+      LAYER_GRAPH_WEIGHT("weight_swap", MODIFIER_SWAP, "0.2", "Relative chance to change a layer's label."),           \
+      LAYER_GRAPH_WEIGHT("weight_wedge", MODIFIER_WEDGE, "0.1", "Relative chance to put a layer into an edge."),       \
+      LAYER_GRAPH_WEIGHT("weight_remove", MODIFIER_REMOVE, "0.1", "Relative chance to remove a layer."),               \
+      LAYER_GRAPH_WEIGHT("weight_branch", MODIFIER_BRANCH, "0.2", "Relative chance to duplicate a path."),             \
+      LAYER_GRAPH_WEIGHT("weight_skip", MODIFIER_SKIP, "0.2", "Relative chance to add an edge past layers."),          \
       {.name = "structure",                                                                                            \
        .type = TUTTI_PARAM_REALS,                                                                                      \
        .offset = LAYER_GRAPH_FIELD(structures),                                                                        \
