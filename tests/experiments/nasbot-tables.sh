@@ -8,7 +8,7 @@
 #   BUDGET=60                         networks of a search; the paper has 8 hours of 2 to 4 GPUs
 #   SEEDS="1 2 3"                     searches, each with its own split
 #   ROWS="7200 2400 0"                training, validation and test rows, at most (0: all)
-#   EPOCHS=20                         of adam at 1e-3 with mini-batches of 256; the paper has 20,000 mini-batches of sgd
+#   EPOCHS=15                         of adam at 1e-3 with mini-batches of 256; the paper has 20,000 mini-batches of sgd
 #   WORKERS=0                         processes; 0: one a core
 #
 # DATA holds the sets as SETS names them (uci/naval-propulsion uci/protein), each a folder with data.csv (or .gz) whose last
@@ -20,7 +20,7 @@ set -euo pipefail
 data=$(realpath "$1") out=$2
 sets=${3:-"uci/naval-propulsion uci/protein"}
 methods=${METHODS:-"nasbot ea rand treebo"} budget=${BUDGET:-60} seeds=${SEEDS:-"1 2 3"}
-rows=${ROWS:-7200 2400 0} epochs=${EPOCHS:-20} workers=${WORKERS:-0}
+rows=${ROWS:-7200 2400 0} epochs=${EPOCHS:-15} workers=${WORKERS:-0}
 here=$(cd "$(dirname "$0")/../.." && pwd)
 tutti=${TUTTI:-$here/tutti} ini=$here/ini/nasbot
 mkdir -p "$out"

@@ -1,0 +1,49 @@
+#!/bin/bash
+# NASBOT's recipes run, and the experiment that compares it with its rivals.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+ini=$TUTTI_TEST_SRCDIR/ini/nasbot
+make_table
+
+for recipe in "$ini"/*.ini; do
+  case $recipe in
+    */cifar10*) continue ;; # its images are not there
+  esac
+  tutti validate "$recipe" --set data.path=table.csv --set data.ignore=kind
+  expect_code 0
+done
+
+for recipe in nasbot small small-ea small-rand small-treebo small-joint small-ensemble; do
+  settings=(--set data.path=table.csv --set data.ignore=kind --set hyperparameters.epochs=2 --set run.budget=8)
+  settings+=(--set space.max_units=8 --set space.max_layers=20 --set builder.initial=4)
+  tutti run "$ini/$recipe.ini" "${settings[@]}" --out "$recipe"
+  expect_code 0
+  expect_out "8 of 8 done, 0 failed" "Ensemble of"
+done
+expect_origin() { # RUN TEXT
+  checks=$((checks + 1))
+  grep -q "\"$2" <("$TUTTI_PROGRAM" status "$1" --json) || complain "$1: expected origins $2"
+}
+expect_origin small "ei "
+expect_origin small-ea mutation
+expect_origin small-rand mutation
+tutti status small --json
+expect_out '"surrogate"' '"negative_eigenvalues"' '"architectures"'
+
+# The model needs distances, and says which space has none.
+tutti run "$ini/small.ini" --set data.path=table.csv --set data.ignore=kind --set space.plugin=mlp --out none
+expect_usage_error "surrogate gp-otmann needs distances between architectures, and space mlp has none"
+
+# The experiment: a row for each method, and a curve.
+mkdir -p data/sets/toy
+cut -d, -f1,2,4 table.csv >data/sets/toy/data.csv
+what="nasbot-tables.sh"
+TUTTI=$TUTTI_PROGRAM METHODS="nasbot rand" BUDGET=12 SEEDS="1 2" EPOCHS=1 ROWS="50 20 0" \
+  bash "$TUTTI_TEST_SRCDIR/tests/experiments/nasbot-tables.sh" data results sets/toy >out 2>err </dev/null
+code=$?
+expect_code 0
+expect_out "validation MSE" "best validation MSE of the first networks"
+checks=$((checks + 1))
+grep -cE '^sets/toy +(nasbot|rand) +[0-9.]+ \+- *[0-9.]+ +[0-9.]+ \+- *[0-9.]+' out | grep -qx 4 ||
+  complain "expected two rows of moments and two curves"
+finish
