@@ -153,6 +153,50 @@ static void test_mixture(void **state) {
   surrogate_destroy_gp(first);
 }
 
+/* A single observation, constants, and one point many times without noise: chains end, and predictions are finite. */
+static void test_chain_on_hard_data(void **state) {
+  struct fixture *fixture = *state;
+  double x[MANY * DIMENSION], y[MANY], mean[4], deviation[4], zero = 0;
+  data(MANY, x, y);
+  fixture->config.noise = (struct tutti_reals){1, &zero};
+  make_sampling(fixture);
+  assert_int_equal(fit(fixture, x, y, 1), TUTTI_OK);
+  predict(fixture, x, 4, mean, deviation);
+  assert_close(mean[0], y[0], 1e-3, 0);
+  memcpy(x + 10 * DIMENSION, x, 10 * DIMENSION * sizeof(double));
+  for (size_t i = 0; i < 20; i++)
+    y[i] = 7;
+  assert_int_equal(fit(fixture, x, y, 20), TUTTI_OK);
+  predict(fixture, x + 30 * DIMENSION, 4, mean, deviation);
+  for (size_t i = 0; i < 4; i++) {
+    assert_close(mean[i], 7, 1e-6, 0);
+    assert_true(isfinite(deviation[i]));
+  }
+  y[3] = 8; /* another value where point 13 is, and nothing to explain it */
+  assert_int_equal(fit(fixture, x, y, 20), TUTTI_OK);
+  predict(fixture, x + 30 * DIMENSION, 4, mean, deviation);
+  for (size_t i = 0; i < 4; i++)
+    assert_true(isfinite(mean[i]) && isfinite(deviation[i]));
+}
+
+/* What sampling cannot have: refused by name. And a chain that is cancelled ends. */
+static void test_chain_refusals(void **state) {
+  struct fixture *fixture = *state;
+  static const double long_ones[] = {3, 100};
+  struct tutti_surrogate_setup setup_ = {.size = sizeof(setup_), .dimension = DIMENSION};
+  double x[MANY * DIMENSION], y[MANY];
+  data(MANY, x, y);
+  fixture->config.inference = GP_INFERENCE_SAMPLING;
+  fixture->config.samples = 2;
+  fixture->config.length_scale = (struct tutti_reals){2, long_ones};
+  assert_int_equal(surrogate_create_gp(fixture->context, &fixture->config, &setup_, &fixture->gp), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(fixture->context), "length scales are 2 at most, and 3 at least"));
+  fixture->config.length_scale = (struct tutti_reals){2, fixture->ranges[1]};
+  make(fixture);
+  tutti_cancel(fixture->context);
+  assert_int_equal(fit(fixture, x, y, 20), TUTTI_ERROR_CANCELLED);
+}
+
 /* Law of total variance: deviations² given the pending values, and the variance of means over fantasies of these, make up what
    is not known now; what a fantasy supposes is what it predicts at the pending points. */
 static void test_fantasies(void **state) {
@@ -266,6 +310,8 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chain),
       cmocka_unit_test_setup_teardown(test_mixture, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_chain_on_hard_data, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_chain_refusals, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fantasies, setup, teardown),
       cmocka_unit_test_setup_teardown(test_functions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_functions_meet_observations, setup, teardown),
