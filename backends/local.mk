@@ -14,6 +14,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/depthwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/depthwise_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/drop.c
 libbackendcpu_la_SOURCES += %D%/cpu/elementwise_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/gemm_half_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels.c

@@ -249,5 +249,7 @@ void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, siz
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, true);
     conv_backward(plan, node, first, count);
+    for (size_t e = 0; e < node->edge_count; e++)
+      backend_cpu_norm_gather_gradient(plan, source->through ? &source->edges[0] : &node->edges[e], first, count);
   }
 }

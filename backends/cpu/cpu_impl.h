@@ -68,6 +68,7 @@ struct cpu_edge {
   uint32_t source;
   bool gradient; /* goes backward along it */
   bool first;    /* backward, nobody wrote the source's gradient before: store, do not add */
+  bool last;     /* nobody will after it */
   bool relu;     /* reads no negative numbers: takes 0 for them */
   bool mask;     /* backward, the last to write, and a product: takes the source's ReLU along */
 };
@@ -111,15 +112,16 @@ struct cpu_node {
   size_t reader, reader_count; /* the last node that reads it, and how many do */
   bool lazy;                   /* batch norm whose readers apply it: its values are those of its source */
   bool through;                /* depthwise, and made anew by its reader, a pointwise convolution; not stored */
-  size_t norm;       /* the lazy batch norm that alone reads it, from whose gradient its own follows; CPU_NONE */
-  size_t shares;     /* the sum whose gradient is also its own; CPU_NONE */
-  float *value;      /* [rows * pixels][ld] */
-  float *gradient;   /* [rows * pixels][ld] */
-  float *slope;      /* [rows * pixels][ld], of activations that keep their derivative */
-  float *mask;       /* dropout's: [rows * pixels][ld], of whole channels [rows][ld to 16], of paths [rows] */
-  float *statistics; /* [CPU_STATISTICS][period], batch norm's (norm.c) */
-  double *totals;    /* [2][ld], its sums over the batch */
-  size_t gathered;   /* pixels that they are of */
+  size_t norm;             /* the lazy batch norm that alone reads it, from whose gradient its own follows; CPU_NONE */
+  size_t shares;           /* the sum whose gradient is also its own; CPU_NONE */
+  size_t norms, next_norm; /* first of the lazy batch norms whose gradient lies in this one's, and the next; CPU_NONE */
+  float *value;            /* [rows * pixels][ld] */
+  float *gradient;         /* [rows * pixels][ld] */
+  float *slope;            /* [rows * pixels][ld], of activations that keep their derivative */
+  float *mask;             /* dropout's: [rows * pixels][ld], of whole channels [rows][ld to 16], of paths [rows] */
+  float *statistics;       /* [CPU_STATISTICS][period], batch norm's (norm.c) */
+  double *totals;          /* [2][ld], its sums over the batch */
+  size_t gathered;         /* pixels that they are of */
 };
 #define CPU_NONE SIZE_MAX
 
@@ -274,6 +276,9 @@ void backend_cpu_pointwise_forward(struct cpu_plan *plan, const struct cpu_node 
                                    float *y);
 void backend_cpu_pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                                     const float *gradient);
+/* How the gradients of a window's outputs lie, spread by the stride, and the window that moves over them backward. */
+struct cpu_pad backend_cpu_spread_of(const struct cpu_window *window);
+struct cpu_window backend_cpu_turned(const struct cpu_window *window);
 /* Depthwise convolutions likewise. Backward they find their inputs where backend_cpu_depthwise_read, or the forward pass,
    put them last, and the outputs' gradients where backend_cpu_depthwise_gradient says for each of the images. */
 struct cpu_spread {
@@ -309,6 +314,8 @@ void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size
 void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 /* Gather the statistics of `pixels` pixels of a batch as they are made; the forward pass of the node takes them. */
 void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels);
+/* The same of gradients of images [first, first + count), where nobody will write them after this edge. */
+void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count);
 /* y = scale x + shift of the last forward pass; the gradient of x, of the last backward pass. */
 struct cpu_affine backend_cpu_norm_affine(const struct cpu_node *node);
 struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node);

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* What the outputs' gradients lie in. */
-static struct cpu_pad depthwise_spread(const struct cpu_window *w) {
+struct cpu_pad backend_cpu_spread_of(const struct cpu_window *w) {
   size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
   return (struct cpu_pad){.height = w->out_height,
                           .width = w->out_width,
@@ -19,9 +18,8 @@ static struct cpu_pad depthwise_spread(const struct cpu_window *w) {
                           .step = w->stride};
 }
 
-/* The convolution that makes the inputs' gradients. */
-static struct cpu_window depthwise_turned(const struct cpu_window *w) {
-  struct cpu_pad spread = depthwise_spread(w);
+struct cpu_window backend_cpu_turned(const struct cpu_window *w) {
+  struct cpu_pad spread = backend_cpu_spread_of(w);
   struct cpu_window turned = *w;
   turned.out_height = w->in_height;
   turned.out_width = w->in_width;
@@ -35,7 +33,7 @@ static size_t padded_size(const struct cpu_pad *pad) { return pad->padded_height
 
 void backend_cpu_depthwise_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t images, bool backward) {
   struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view), spread = depthwise_spread(&node->window);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view), spread = backend_cpu_spread_of(&node->window);
   backend_cpu_frame(&pad, images, plan->scratch.padded);
   if (!backward)
     return;
@@ -69,7 +67,7 @@ void backend_cpu_depthwise_forward(struct cpu_plan *plan, const struct cpu_node 
 
 struct cpu_spread backend_cpu_depthwise_gradient(const struct cpu_plan *plan, const struct cpu_node *node,
                                                  size_t image) {
-  struct cpu_pad spread = depthwise_spread(&node->window);
+  struct cpu_pad spread = backend_cpu_spread_of(&node->window);
   size_t line = spread.padded_width * spread.ld;
   return (struct cpu_spread){.at = plan->scratch.padded_gradient + image * padded_size(&spread) + spread.top * line +
                                    spread.left * spread.ld,
@@ -79,7 +77,7 @@ struct cpu_spread backend_cpu_depthwise_gradient(const struct cpu_plan *plan, co
 
 void backend_cpu_depthwise_spread(struct cpu_plan *plan, const struct cpu_node *node, size_t count,
                                   const float *gradient) {
-  struct cpu_pad spread = depthwise_spread(&node->window);
+  struct cpu_pad spread = backend_cpu_spread_of(&node->window);
   for (size_t i = 0; i < count; i++)
     plan->kernels->pad(&spread, gradient + i * backend_cpu_image(node),
                        plan->scratch.padded_gradient + i * padded_size(&spread));
@@ -89,9 +87,9 @@ void backend_cpu_depthwise_backward(struct cpu_plan *plan, const struct cpu_node
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view), spread = depthwise_spread(&node->window);
+  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view), spread = backend_cpu_spread_of(&node->window);
   size_t line = pad.padded_width * pad.ld, inside = pad.top * line + pad.left * pad.ld;
-  struct cpu_depthwise work = {.window = depthwise_turned(&node->window),
+  struct cpu_depthwise work = {.window = backend_cpu_turned(&node->window),
                                .weights = plan->scratch.weights,
                                .ldw = backend_cpu_weights_ld(plan, node),
                                .mask_line = line,

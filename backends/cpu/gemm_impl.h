@@ -3,7 +3,8 @@
    C[m][n] (+)= sum_k A(m, k) B[k][n], where A is read one number at a time (so that any strides will do) and B in
    vectors along its rows. Forward that is Y = X W; for the weights' gradient dW = X' dY, A walks X by columns; for the
    inputs' gradient dX = dY W', B is a transposed copy of W. All rows begin on 64 bytes and are padded to 16 floats, so
-   that no tile has a ragged edge along n; rows of images are padded to 8, and end in half a vector of 16. Operands of the networks meant here lie in the first two levels of cache:
+   that no tile has a ragged edge along n; rows of images are padded to 8, and end in half a vector of 16
+   (gemm_half_impl.h). Operands of the networks meant here lie in the first two levels of cache:
    packing them, as a BLAS does, would cost more than it saves; gemm_packed says when it pays after all. */
 #ifndef BACKEND_CPU_GEMM_IMPL_H
 #define BACKEND_CPU_GEMM_IMPL_H
@@ -18,27 +19,44 @@ enum { GEMM_ROWS_4 = 6, GEMM_ROWS_2 = 12, GEMM_ROWS_1 = 12 };
 enum { GEMM_ROWS_4 = 3, GEMM_ROWS_2 = 6, GEMM_ROWS_1 = 12 };
 #endif
 
-CPU_INLINE vec gemm_mask(const struct cpu_gemm *g, size_t row, size_t column, const size_t lanes, vec x) {
-  return v_masked(v_greater(v_load_lanes(g->mask + row * g->ldm + column, lanes), v_zero()), x);
+/* What becomes of the sums of rows x vecs of C from (row, column) on. */
+CPU_INLINE void gemm_store(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,
+                           size_t column, vec sum[12][8]) {
+  const size_t ldc = g->ldc, ldm = g->ldm;
+  const float *mask = g->mask ? g->mask + row * ldm + column : NULL;
+  float *c = g->c + row * ldc + column;
+  const bool relu = g->relu, mask_all = mask && !g->mask_sum;
+#define GEMM_EACH(...)                                                                                                 \
+  CPU_UNROLL for (size_t r = 0; r < (size_t)rows; r++) {                                                               \
+    CPU_UNROLL for (size_t v = 0; v < (size_t)vecs; v++) { __VA_ARGS__; }                                              \
+  }
+#define GEMM_MASKED v_masked(v_greater(v_load_lanes(mask + r * ldm + v * CPU_LANES, lanes), v_zero()), sum[r][v])
+  if (mask && !mask_all)
+    GEMM_EACH(sum[r][v] = GEMM_MASKED)
+  if (g->accumulate)
+    GEMM_EACH(sum[r][v] = sum[r][v] + v_load_lanes(c + r * ldc + v * CPU_LANES, lanes))
+  if (relu)
+    GEMM_EACH(sum[r][v] = v_max(v_zero(), sum[r][v]))
+  if (mask_all)
+    GEMM_EACH(sum[r][v] = GEMM_MASKED)
+  GEMM_EACH(v_store_lanes(c + r * ldc + v * CPU_LANES, sum[r][v], lanes))
 }
 
 /* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` say how A is walked: one of them is 1. */
-CPU_INLINE void gemm_tile(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,
-                          size_t column) {
+CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm *g, size_t row, size_t column) {
   const bool by_columns = g->a_row == 1;
-  const size_t ldb = g->ldb, ldc = g->ldc, step = by_columns ? g->a_column : g->a_row;
+  const size_t ldb = g->ldb, step = by_columns ? g->a_column : g->a_row;
   const float *b = g->b + column;
-  float *c = g->c + row * ldc + column;
   vec sum[12][8];
   CPU_UNROLL for (int v = 0; v < vecs; v++) {
-    vec first = g->bias ? v_load_lanes(g->bias + column + (size_t)v * CPU_LANES, lanes) : v_zero();
+    vec first = g->bias ? v_load(g->bias + column + (size_t)v * CPU_LANES) : v_zero();
     CPU_UNROLL for (int r = 0; r < rows; r++) sum[r][v] = first;
   }
   if (by_columns) {
     const float *a = g->a + row;
     for (size_t k = 0; k < g->k; k++, a += step, b += ldb) {
       vec line[8];
-      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load_lanes(b + v * CPU_LANES, lanes);
+      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
       CPU_UNROLL for (int r = 0; r < rows; r++) {
         vec one = v_set(a[r]);
         CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
@@ -50,34 +68,19 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const size_t lanes, co
     CPU_UNROLL for (int p = 0; p < 4; p++) a[p] = g->a + (row + (size_t)(p * 3 < rows ? p * 3 : 0)) * step;
     for (size_t k = 0; k < g->k; k++, b += ldb) {
       vec line[8];
-      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load_lanes(b + v * CPU_LANES, lanes);
+      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
       CPU_UNROLL for (int r = 0; r < rows; r++) {
         vec one = v_set(a[r / 3][(size_t)(r % 3) * step + k]);
         CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
       }
     }
   }
-  CPU_UNROLL for (int r = 0; r < rows; r++) {
-    CPU_UNROLL for (int v = 0; v < vecs; v++) {
-      size_t at = (size_t)r * ldc + (size_t)v * CPU_LANES;
-      vec x = sum[r][v];
-      if (g->mask && g->mask_sum)
-        x = gemm_mask(g, row + (size_t)r, column + (size_t)v * CPU_LANES, lanes, x);
-      if (g->accumulate)
-        x = x + v_load_lanes(c + at, lanes);
-      if (g->relu)
-        x = v_max(v_zero(), x);
-      if (g->mask && !g->mask_sum)
-        x = gemm_mask(g, row + (size_t)r, column + (size_t)v * CPU_LANES, lanes, x);
-      v_store_lanes(c + at, x, lanes);
-    }
-  }
+  gemm_store(rows, vecs, CPU_LANES, g, row, column, sum);
 }
 
-#define GEMM_CASE(rows, vecs) GEMM_LANES(rows, vecs, CPU_LANES)
-#define GEMM_LANES(rows, vecs, lanes)                                                                                  \
+#define GEMM_CASE(rows, vecs)                                                                                          \
   case rows:                                                                                                           \
-    gemm_tile(rows, vecs, lanes, g, row, column);                                                                      \
+    gemm_tile(rows, vecs, g, row, column);                                                                             \
     break;
 
 static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
@@ -129,24 +132,7 @@ static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, siz
   }
 }
 
-#if CPU_LANES == 16
-static void gemm_rows_half(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
-  switch (rows) {
-    GEMM_LANES(1, 1, 8)
-    GEMM_LANES(2, 1, 8)
-    GEMM_LANES(3, 1, 8)
-    GEMM_LANES(4, 1, 8)
-    GEMM_LANES(5, 1, 8)
-    GEMM_LANES(6, 1, 8)
-    GEMM_LANES(7, 1, 8)
-    GEMM_LANES(8, 1, 8)
-    GEMM_LANES(9, 1, 8)
-    GEMM_LANES(10, 1, 8)
-    GEMM_LANES(11, 1, 8)
-    GEMM_LANES(12, 1, 8)
-  }
-}
-#endif
+#include "gemm_half_impl.h"
 
 /* All rows of one panel of columns, in tiles as equal in height as can be. */
 CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
@@ -179,7 +165,8 @@ static void gemm_packed(const struct cpu_gemm *g) {
   }
 }
 
-static void gemm_block(const struct cpu_gemm *g) {
+/* `pairs`: gemm_half_impl.h's B for what is left behind the last whole vector. */
+static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
   if (g->m >= 64 && g->ldb >= 500 && g->n % (2 * CPU_LANES) == 0) {
     gemm_packed(g);
     return;
@@ -192,17 +179,16 @@ static void gemm_block(const struct cpu_gemm *g) {
     gemm_panel(g, column, GEMM_ROWS_2, gemm_rows_2);
   for (; column + CPU_LANES <= g->n; column += CPU_LANES)
     gemm_panel(g, column, GEMM_ROWS_1, gemm_rows_1);
-#if CPU_LANES == 16
   if (column < g->n)
-    gemm_panel(g, column, GEMM_ROWS_1, gemm_rows_half);
-#endif
+    gemm_half(g, column, pairs);
 }
 
 /* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A pass by. */
-static void gemm_one(const struct cpu_gemm *g) {
-  struct cpu_gemm block = *g;
+static void gemm(const struct cpu_gemm *g) {
+  float pairs[CPU_GEMM_DEPTH * 8] __attribute__((aligned(64)));
   for (size_t done = 0; done == 0 || done < g->k; done += CPU_GEMM_DEPTH) {
-    bool last = g->k - done <= CPU_GEMM_DEPTH;
+    struct cpu_gemm block = *g;
+    const bool last = g->k - done <= CPU_GEMM_DEPTH;
     block.k = last ? g->k - done : CPU_GEMM_DEPTH;
     block.a = g->a + done * g->a_column;
     block.b = g->b + done * g->ldb;
@@ -210,17 +196,13 @@ static void gemm_one(const struct cpu_gemm *g) {
     block.accumulate = g->accumulate || done > 0;
     block.relu = g->relu && last;
     block.mask = last || g->mask_sum ? g->mask : NULL;
-    gemm_block(&block);
-  }
-}
-
-static void gemm(const struct cpu_gemm *g) {
-  struct cpu_gemm one = *g;
-  for (size_t i = 0; i <= g->more; i++) {
-    gemm_one(&one);
-    one.a += g->a_next;
-    one.c += g->c_next;
-    one.mask = g->mask ? one.mask + g->mask_next : NULL;
+    gemm_pair(&block, pairs);
+    for (size_t i = 0; i <= g->more; i++) {
+      gemm_block(&block, pairs);
+      block.a += g->a_next;
+      block.c += g->c_next;
+      block.mask = block.mask ? block.mask + g->mask_next : NULL;
+    }
   }
 }
 

@@ -89,7 +89,7 @@ struct cpu_affine {
 };
 
 /* What will be read soon, and is fetched into the second-level cache a few lines at a time while kernels compute. */
-enum { CPU_STREAMS = 16 };
+enum { CPU_STREAMS = 24 };
 struct cpu_ahead {
   struct {
     const char *at;
@@ -158,12 +158,13 @@ struct cpu_kernels {
   /* Patches of a padded image; `out` has 16 floats to spare. And each added back to where it came from. */
   void (*patches)(const struct cpu_patches *patches, const float *in, float *out);
   void (*unpatch)(const struct cpu_patches *patches, const float *in, float *out);
-  /* Pools of a padded image (-infinity, 0 around), and their gradients added to a padded one. */
+  /* Maxima of a padded image (-infinity around), and their gradients added to a padded one. */
   void (*max_pool)(const struct cpu_window *window, const float *in, float *out);
   void (*max_pool_gradient)(const struct cpu_window *window, const float *in, const float *value, const float *gradient,
                             float *to);
-  void (*average_pool)(const struct cpu_window *window, const float *in, float *out);
-  void (*average_pool_gradient)(const struct cpu_window *window, const float *gradient, float *to);
+  /* Each pixel [out_height][out_width][ld] divided by how many pixels of the image its window sees; out of it, distances
+     of pixels and of rows are given. */
+  void (*average)(const struct cpu_window *window, const float *in, size_t pixel, size_t line, float *out);
 
   /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g and
      g (x - mean); the gradient of batch norm's input. NaN stays NaN. */

@@ -98,9 +98,9 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
   size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
   s.padded = images * w->padded_height * w->padded_width * w->ld;
   s.padded_gradient = larger(s.padded, images * (w->in_height + span_y) * (w->in_width + span_x) * w->ld);
+  s.weights = w->kernel_height * w->kernel_width * backend_cpu_ld(node->width);
   if (node->op != TUTTI_OP_CONV2D)
     return s;
-  s.weights = node->tap_count * backend_cpu_ld(node->width);
   if (node->form == CPU_PATCHES) {
     size_t ld = backend_cpu_patch_ld(node);
     s.patches = backend_cpu_patch_rows(node) * w->out_width * ld + 16;

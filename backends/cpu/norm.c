@@ -142,15 +142,28 @@ struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node) {
       .period = backend_cpu_period(node), .mean = a.mean, .gain = a.scale, .tilt = a.tilt, .offset = a.offset};
 }
 
-static void norm_sum_gradients(struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels) {
+/* Adds the sums of `pixels` pixels from `first` on. */
+static void norm_sum_gradients(const struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
-  size_t size = pixels * node->ld, block = norm_block(node);
-  memset(node->totals, 0, 2 * node->ld * sizeof *node->totals);
-  for (size_t at = 0; at < size; at += block) {
-    size_t here = size - at < block ? size - at : block;
+  size_t end = (first + pixels) * node->ld, block = norm_block(node);
+  const float *x = plan->nodes[node->edges[0].source].value;
+  if (node->gathered == 0)
+    memset(node->totals, 0, 2 * node->ld * sizeof *node->totals);
+  node->gathered += pixels;
+  for (size_t at = first * node->ld; at < end; at += block) {
+    size_t here = end - at < block ? end - at : block;
     plan->kernels->norm_moments(here, backend_cpu_period(node), node->gradient + at, x + at, a.mean, a.sums, a.squares);
     for (size_t c = 0; c < node->ld; c++)
       norm_add(node, &a, c, &node->totals[c], &node->totals[node->ld + c]);
+  }
+}
+
+void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count) {
+  if (!edge->last)
+    return;
+  for (size_t i = plan->nodes[edge->source].norms; i != CPU_NONE; i = plan->nodes[i].next_norm) {
+    struct cpu_node *norm = &plan->nodes[i];
+    norm_sum_gradients(plan, norm, first * norm->pixels, count * norm->pixels);
   }
 }
 
@@ -159,7 +172,9 @@ void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   const struct cpu_node *source = &plan->nodes[edge->source];
   struct norm_arrays a = norm_arrays(node);
   size_t pixels = rows * node->pixels;
-  norm_sum_gradients(plan, node, source->value, pixels);
+  if (node->gathered == 0)
+    norm_sum_gradients(plan, node, 0, pixels);
+  node->gathered = 0;
   for (size_t c = 0; c < node->ld; c++) {
     bool counts = c < node->width;
     double inverse = counts ? (double)a.inverse[c] : 0, gain = (double)a.scale[c]; /* gamma / deviation */

@@ -208,7 +208,8 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
     node->pixels = 1;
   }
   node->ld = node->pixels == 1 ? backend_cpu_ld(node->width) : (node->width + 7) / 8 * 8;
-  node->weight = node->bias = node->mean = node->variance = node->norm = node->shares = CPU_NONE;
+  node->weight = node->bias = node->mean = node->variance = node->norm = node->shares = node->norms = node->next_norm =
+      CPU_NONE;
   plan_add_edges(b, node);
   node->lazy = layer->op == TUTTI_OP_BATCH_NORM && node->pixels > 1 && plan_is_read_by(b, index, plan_reads_norm);
   if (layer->op == TUTTI_OP_ACTIVATION)
@@ -379,8 +380,22 @@ static void plan_order_gradients(struct cpu_plan *plan, struct plan_writers *wri
     const struct cpu_node *writer = &plan->nodes[writers[i].writer];
     node->masked = node->activation == TUTTI_ACTIVATION_RELU && writer->op == TUTTI_OP_DENSE;
     writers[i].last->mask = node->masked;
+    writers[i].last->last = true;
     if (writers[i].count == 1 && writer->op == TUTTI_OP_ADD && node->activation == TUTTI_ACTIVATION_LINEAR)
       node->shares = writers[i].writer;
+  }
+}
+
+/* Batch norms sum their gradients as these are written, where nothing changes them afterwards. */
+static void plan_find_norms(struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *norm = &plan->nodes[i], *owner = norm;
+    while (owner->shares != CPU_NONE)
+      owner = &plan->nodes[owner->shares];
+    if (!norm->lazy || owner->activation != TUTTI_ACTIVATION_LINEAR)
+      continue;
+    norm->next_norm = owner->norms;
+    owner->norms = i;
   }
 }
 
@@ -389,6 +404,7 @@ static enum tutti_status plan_find_ways(tutti_context *context, struct cpu_plan 
   TUTTI_TRY(context, tutti_alloc(context, plan->node_count, sizeof *writers, &writers));
   plan_find_gradients(plan);
   plan_order_gradients(plan, writers);
+  plan_find_norms(plan);
   tutti_free(writers);
   return TUTTI_OK;
 }

@@ -39,54 +39,102 @@ static void global_backward(const struct cpu_edge *edge, const struct cpu_node *
     }
 }
 
-void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+/* A mean is a depthwise convolution with weights of 1, and a share of it. */
+static struct cpu_depthwise pool_sum(const struct cpu_plan *plan, const struct cpu_window *window) {
+  size_t ld = backend_cpu_ld(window->ld);
+  for (size_t i = 0; i < window->kernel_height * window->kernel_width * ld; i++)
+    plan->scratch.weights[i] = 1;
+  return (struct cpu_depthwise){.window = *window, .weights = plan->scratch.weights, .ldw = ld};
+}
+
+static void max_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  if (node->op == TUTTI_OP_GLOBAL_POOL) {
-    global_forward(plan, node, rows);
-    return;
-  }
   struct cpu_affine view;
   struct cpu_pad pad = pool_pad(plan, node, &view);
   backend_cpu_frame(&pad, 1, plan->scratch.padded);
   for (size_t r = 0; r < rows; r++) {
-    float *y = node->value + r * backend_cpu_image(node);
-    plan->kernels->pad(&pad, source->value + r * backend_cpu_image(source), plan->scratch.padded);
-    if (node->op == TUTTI_OP_MAX_POOL)
-      plan->kernels->max_pool(&node->window, plan->scratch.padded, y);
-    else
-      plan->kernels->average_pool(&node->window, plan->scratch.padded, y);
+    plan->kernels->pad(&pad, backend_cpu_image_of(source, r), plan->scratch.padded);
+    plan->kernels->max_pool(&node->window, plan->scratch.padded, backend_cpu_image_of(node, r));
   }
 }
 
-void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
-  if (node->op == TUTTI_OP_GLOBAL_POOL) {
-    const float *gradient = node->gradient;
-    for (size_t e = 0; e < node->edge_count; e++) {
-      const struct cpu_node *part = &plan->nodes[node->edges[e].source];
-      if (node->edges[e].gradient)
-        global_backward(&node->edges[e], part, gradient, node->ld, rows);
-      gradient += part->width;
-    }
-    return;
+static void average_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  const struct cpu_window *w = &node->window;
+  struct cpu_affine view;
+  struct cpu_pad pad = pool_pad(plan, node, &view);
+  struct cpu_depthwise sum = pool_sum(plan, w);
+  backend_cpu_frame(&pad, 1, plan->scratch.padded);
+  for (size_t r = 0; r < rows; r++) {
+    float *y = backend_cpu_image_of(node, r);
+    plan->kernels->pad(&pad, backend_cpu_image_of(source, r), plan->scratch.padded);
+    plan->kernels->depthwise(&sum, plan->scratch.padded, y);
+    plan->kernels->average(w, y, w->ld, w->out_width * w->ld, y);
   }
+}
+
+void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  if (node->op == TUTTI_OP_GLOBAL_POOL)
+    global_forward(plan, node, rows);
+  else if (node->op == TUTTI_OP_MAX_POOL)
+    max_forward(plan, node, rows);
+  else
+    average_forward(plan, node, rows);
+}
+
+static void max_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
   struct cpu_pad pad = pool_pad(plan, node, &view);
   backend_cpu_frame(&pad, 1, plan->scratch.padded);
-  for (size_t r = 0; edge->gradient && r < rows; r++) {
-    size_t at = r * backend_cpu_image(node), from = r * backend_cpu_image(source);
-    memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
-    if (node->op == TUTTI_OP_MAX_POOL) {
-      plan->kernels->pad(&pad, source->value + from, plan->scratch.padded);
-      plan->kernels->max_pool_gradient(w, plan->scratch.padded, node->value + at, node->gradient + at,
-                                       plan->scratch.padded_gradient);
-    } else {
-      plan->kernels->average_pool_gradient(w, node->gradient + at, plan->scratch.padded_gradient);
-    }
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, NULL, !edge->first, source->gradient + from);
+  for (size_t r = 0; r < rows; r++) {
+    float *padded = plan->scratch.padded_gradient;
+    memset(padded, 0, w->padded_height * w->padded_width * w->ld * sizeof *padded);
+    plan->kernels->pad(&pad, backend_cpu_image_of(source, r), plan->scratch.padded);
+    plan->kernels->max_pool_gradient(w, plan->scratch.padded, backend_cpu_image_of(node, r),
+                                     node->gradient + r * backend_cpu_image(node), padded);
+    plan->kernels->crop(&pad, padded, NULL, !edge->first, source->gradient + r * backend_cpu_image(source));
+    backend_cpu_norm_gather_gradient(plan, edge, r, 1);
   }
+}
+
+static void average_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  struct cpu_pad spread = backend_cpu_spread_of(&node->window);
+  struct cpu_window turned = backend_cpu_turned(&node->window);
+  struct cpu_depthwise sum = pool_sum(plan, &turned);
+  size_t line = spread.padded_width * spread.ld, inside = spread.top * line + spread.left * spread.ld;
+  sum.accumulate = !edge->first;
+  backend_cpu_frame(&spread, 1, plan->scratch.padded_gradient);
+  for (size_t r = 0; r < rows; r++) {
+    float *padded = plan->scratch.padded_gradient;
+    plan->kernels->average(&node->window, node->gradient + r * backend_cpu_image(node), spread.step * spread.ld,
+                           spread.step * line, padded + inside);
+    plan->kernels->depthwise(&sum, padded, source->gradient + r * backend_cpu_image(source));
+    backend_cpu_norm_gather_gradient(plan, edge, r, 1);
+  }
+}
+
+static void global_backward_parts(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+  const float *gradient = node->gradient;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_node *part = &plan->nodes[node->edges[e].source];
+    if (node->edges[e].gradient)
+      global_backward(&node->edges[e], part, gradient, node->ld, rows);
+    gradient += part->width;
+  }
+}
+
+void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  if (node->op == TUTTI_OP_GLOBAL_POOL)
+    global_backward_parts(plan, node, rows);
+  else if (node->edges[0].gradient && node->op == TUTTI_OP_MAX_POOL)
+    max_backward(plan, node, rows);
+  else if (node->edges[0].gradient)
+    average_backward(plan, node, rows);
 }
 
 void backend_cpu_flatten(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {

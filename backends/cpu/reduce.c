@@ -183,5 +183,7 @@ void backend_cpu_reduce_backward(struct cpu_plan *plan, struct cpu_node *node, s
       reduce_weight_gradient(plan, node, &halves[half], count * node->pixels, x[half], g);
     }
     reduce_inputs(plan, node, halves, x, first, count, g);
+    for (size_t e = 0; e < node->edge_count; e++)
+      backend_cpu_norm_gather_gradient(plan, &node->edges[e], first, count);
   }
 }

@@ -14,8 +14,7 @@
     .multiply = multiply, .sum_squares = sum_squares, .axpy = axpy, .gaussian = gaussian, .variance = variance,        \
     .softmax = softmax, .exponential = exponential, .mask = mask, .pad = pad, .crop = crop, .depthwise = depthwise,    \
     .depthwise_weights = depthwise_weights, .patches = patches, .unpatch = unpatch, .max_pool = max_pool,              \
-    .max_pool_gradient = max_pool_gradient, .average_pool = average_pool,                                              \
-    .average_pool_gradient = average_pool_gradient, .affine = affine, .moments = moments, .place = place,              \
+    .max_pool_gradient = max_pool_gradient, .average = average, .affine = affine, .moments = moments, .place = place,  \
     .norm_moments = norm_moments, .norm_gradient = norm_gradient,                                                      \
     .activate =                                                                                                        \
         {[TUTTI_ACTIVATION_LINEAR] = activate_linear,     [TUTTI_ACTIVATION_ELU] = activate_elu,                       \

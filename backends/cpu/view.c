@@ -116,12 +116,16 @@ void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, 
                             bool backward) {
   plan->scratch.ahead.count = 0;
   for (size_t e = 0; e < node->edge_count; e++) {
-    const struct cpu_node *source = &plan->nodes[node->edges[e].source];
-    if (source->through)
-      source = &plan->nodes[source->edges[0].source];
+    const struct cpu_edge *edge = &node->edges[e];
+    if (plan->nodes[edge->source].through)
+      edge = &plan->nodes[edge->source].edges[0];
+    const struct cpu_node *source = &plan->nodes[edge->source];
+    bool last = backward && edge->last;
     if (backward)
       view_fetch(plan, source->gradient, source, first, count, rows);
     view_fetch(plan, source->value, source, first, count, rows);
+    for (size_t i = last ? source->norms : CPU_NONE; i != CPU_NONE; i = plan->nodes[i].next_norm)
+      view_fetch(plan, plan->nodes[i].value, source, first, count, rows);
   }
   if (!backward)
     return;

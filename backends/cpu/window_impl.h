@@ -114,39 +114,65 @@ static void unpatch(const struct cpu_patches *p, const float *in, float *out) {
 
 /* --- pools --- */
 
-static void max_pool(const struct cpu_window *w, const float *in, float *out) {
-  const size_t line = w->padded_width * w->ld;
-  for (size_t y = 0; y < w->out_height; y++)
-    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
-      const float *from = in + (y * line + x * w->ld) * w->stride;
-      CPU_FOR_LANES(c, w->ld, {
-        vec most = v_load_lanes(from + c, LANES);
-        for (size_t ky = 0; ky < w->kernel_height; ky++)
-          for (size_t kx = 0; kx < w->kernel_width; kx++)
-            most = v_max(v_load_lanes(from + ky * line + kx * w->ld + c, LANES), most);
-        v_store_lanes(out + c, most, LANES);
-      });
+/* `count` vectors of one row, `step` floats apart, from inputs `in_step` apart. */
+CPU_INLINE void max_pool_row(const size_t kh, const size_t kw, const size_t lanes, size_t ld, size_t line,
+                             const float *in, size_t in_step, size_t count, float *out, size_t step) {
+  for (size_t i = 0; i < count; i++, in += in_step) {
+    vec most = v_load_lanes(in, lanes);
+    CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) {
+      CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) most = v_max(v_load_lanes(in + ky * line + kx * ld, lanes), most);
     }
+    v_store_lanes(out + i * step, most, lanes);
+  }
+}
+
+/* Two pixels of 8 channels go to a vector of 16. */
+CPU_INLINE void max_pool_window(const size_t kh, const size_t kw, const struct cpu_window *w, const float *in,
+                                float *out) {
+  const size_t line = w->padded_width * w->ld;
+  const size_t pairs = CPU_LANES == 16 && w->ld == 8 && w->stride == 1 ? w->out_width / 2 : 0;
+  for (size_t y = 0; y < w->out_height; y++, in += w->stride * line, out += w->out_width * w->ld) {
+    max_pool_row(kh, kw, CPU_LANES, w->ld, line, in, 16, pairs, out, 16);
+    CPU_FOR_LANES(c, w->ld,
+                  max_pool_row(kh, kw, LANES, w->ld, line, in + pairs * 16 + c, w->stride * w->ld,
+                               w->out_width - 2 * pairs, out + pairs * 16 + c, w->ld));
+  }
+}
+
+static void max_pool(const struct cpu_window *w, const float *in, float *out) {
+  if (w->kernel_height == 3 && w->kernel_width == 3)
+    max_pool_window(3, 3, w, in, out);
+  else
+    max_pool_window(w->kernel_height, w->kernel_width, w, in, out);
 }
 
 /* To the first that is the largest. */
-static void max_pool_gradient(const struct cpu_window *w, const float *in, const float *value, const float *gradient,
-                              float *to) {
+CPU_INLINE void max_pool_gradient_window(const size_t kh, const size_t kw, const struct cpu_window *w, const float *in,
+                                         const float *value, const float *gradient, float *to) {
   const size_t line = w->padded_width * w->ld;
   for (size_t y = 0; y < w->out_height; y++)
     for (size_t x = 0; x < w->out_width; x++, value += w->ld, gradient += w->ld) {
       const size_t at = (y * line + x * w->ld) * w->stride;
       CPU_FOR_LANES(c, w->ld, {
         vec most = v_load_lanes(value + c, LANES), rest = v_load_lanes(gradient + c, LANES);
-        for (size_t ky = 0; ky < w->kernel_height; ky++)
-          for (size_t kx = 0; kx < w->kernel_width; kx++) {
+        CPU_UNROLL for (size_t ky = 0; ky < kh; ky++) {
+          CPU_UNROLL for (size_t kx = 0; kx < kw; kx++) {
             const size_t here = at + ky * line + kx * w->ld + c;
             vmask less = v_greater(most, v_load_lanes(in + here, LANES));
             v_store_lanes(to + here, v_load_lanes(to + here, LANES) + v_select(less, v_zero(), rest), LANES);
             rest = v_masked(less, rest);
           }
+        }
       });
     }
+}
+
+static void max_pool_gradient(const struct cpu_window *w, const float *in, const float *value, const float *gradient,
+                              float *to) {
+  if (w->kernel_height == 3 && w->kernel_width == 3)
+    max_pool_gradient_window(3, 3, w, in, value, gradient, to);
+  else
+    max_pool_gradient_window(w->kernel_height, w->kernel_width, w, in, value, gradient, to);
 }
 
 /* Pixels of the window at `at` (in strides, along one side) that are not padding. */
@@ -155,42 +181,16 @@ CPU_INLINE size_t window_inside(size_t at, size_t stride, size_t kernel, size_t 
   return (end < last ? end : last) - (begin > before ? begin : before);
 }
 
-CPU_INLINE vec window_share(const struct cpu_window *w, size_t y, size_t x) {
-  return v_set(1 / (float)(window_inside(y, w->stride, w->kernel_height, w->top, w->in_height) *
-                           window_inside(x, w->stride, w->kernel_width, w->left, w->in_width)));
-}
-
-static void average_pool(const struct cpu_window *w, const float *in, float *out) {
-  const size_t line = w->padded_width * w->ld;
-  for (size_t y = 0; y < w->out_height; y++)
-    for (size_t x = 0; x < w->out_width; x++, out += w->ld) {
-      const float *from = in + (y * line + x * w->ld) * w->stride;
-      const vec share = window_share(w, y, x);
-      CPU_FOR_LANES(c, w->ld, {
-        vec sum = v_zero();
-        for (size_t ky = 0; ky < w->kernel_height; ky++)
-          for (size_t kx = 0; kx < w->kernel_width; kx++)
-            sum = sum + v_load_lanes(from + ky * line + kx * w->ld + c, LANES);
-        v_store_lanes(out + c, sum * share, LANES);
-      });
+static void average(const struct cpu_window *w, const float *in, size_t pixel, size_t line, float *out) {
+  for (size_t y = 0; y < w->out_height; y++) {
+    const size_t rows = window_inside(y, w->stride, w->kernel_height, w->top, w->in_height);
+    for (size_t x = 0; x < w->out_width; x++, in += w->ld) {
+      const size_t columns = window_inside(x, w->stride, w->kernel_width, w->left, w->in_width);
+      const vec share = v_set(1 / (float)(rows * columns));
+      CPU_FOR_LANES(c, w->ld,
+                    v_store_lanes(out + y * line + x * pixel + c, v_load_lanes(in + c, LANES) * share, LANES));
     }
-}
-
-static void average_pool_gradient(const struct cpu_window *w, const float *gradient, float *to) {
-  const size_t line = w->padded_width * w->ld;
-  for (size_t y = 0; y < w->out_height; y++)
-    for (size_t x = 0; x < w->out_width; x++, gradient += w->ld) {
-      float *at = to + (y * line + x * w->ld) * w->stride;
-      const vec share = window_share(w, y, x);
-      CPU_FOR_LANES(c, w->ld, {
-        const vec part = v_load_lanes(gradient + c, LANES) * share;
-        for (size_t ky = 0; ky < w->kernel_height; ky++)
-          for (size_t kx = 0; kx < w->kernel_width; kx++) {
-            float *here = at + ky * line + kx * w->ld + c;
-            v_store_lanes(here, v_load_lanes(here, LANES) + part, LANES);
-          }
-      });
-    }
+  }
 }
 
 #endif
