@@ -61,3 +61,16 @@ endif
 plugin_LTLIBRARIES += backend-svm.la
 backend_svm_la_SOURCES = %D%/svm.c
 backend_svm_la_LIBADD = libmachine.la -lm
+# Forests and boosted trees: without XGBoost the method that needs it is refused.
+noinst_LTLIBRARIES += libgrove.la
+libgrove_la_LDFLAGS =
+libgrove_la_SOURCES = %D%/trees/forest.c %D%/trees/grove.h
+libgrove_la_LIBADD = libforest.la liblearner.la $(XGBOOST_LIBS)
+if HAVE_XGBOOST
+libgrove_la_SOURCES += %D%/trees/boosting.c
+else
+libgrove_la_SOURCES += %D%/trees/without.c
+endif
+plugin_LTLIBRARIES += backend-trees.la
+backend_trees_la_SOURCES = %D%/trees.c
+backend_trees_la_LIBADD = libgrove.la $(LIBS_CORE_LIBS)

@@ -107,11 +107,6 @@ static enum tutti_status backend_check_svm(void *instance, tutti_context *contex
   return TUTTI_OK;
 }
 
-/* Machines of a task: one for all classes, one for each target. */
-static size_t machines_svm(const struct tutti_task *task) {
-  return task->kind == TUTTI_TASK_CLASSIFICATION ? 1 : task->outputs;
-}
-
 static enum tutti_status backend_train_svm(void *instance, tutti_context *context, const struct tutti_job *job,
                                            struct tutti_outcome *outcome) {
   enum tutti_status status = TUTTI_OK;
@@ -122,7 +117,7 @@ static enum tutti_status backend_train_svm(void *instance, tutti_context *contex
   if (outcome->state == TUTTI_STATE_FAILED)
     goto out;
   TUTTI_TRY_OUT(context, tutti_tensors_create(context, &weights));
-  for (size_t output = 0; output < machines_svm(job->task); output++)
+  for (size_t output = 0; output < learner_models(job->task); output++)
     TUTTI_TRY_OUT(context, machine_fit(context, job->config, job->task, job->seed, &rows, output, weights));
   learner_finish(outcome, weights);
   weights = NULL;
@@ -138,7 +133,7 @@ static enum tutti_status backend_predict_svm(void *instance, tutti_context *cont
   struct learner_rows rows = {0};
   (void)instance;
   TUTTI_TRY_OUT(context, learner_rows_open(context, split, &rows));
-  for (size_t output = 0; output < machines_svm(job->task); output++)
+  for (size_t output = 0; output < learner_models(job->task); output++)
     TUTTI_TRY_OUT(context, machine_predict(context, job->task, weights, &rows, output, out));
 out:
   learner_rows_close(&rows);

@@ -94,6 +94,7 @@ noinst_LTLIBRARIES += libforest.la
 libforest_la_LDFLAGS =
 libforest_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
 libforest_la_SOURCES =
+libforest_la_SOURCES += %D%/forest/forest_classes.c
 libforest_la_SOURCES += %D%/forest/forest_columns.c
 libforest_la_SOURCES += %D%/forest/forest_grow.c
 libforest_la_SOURCES += %D%/forest/forest_grow_impl.h

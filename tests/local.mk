@@ -87,6 +87,8 @@ unit_tests += %D%/unit/test_evolution
 tests_unit_test_evolution_SOURCES = %D%/unit/test_evolution.c %D%/unit/toy.c %D%/unit/toy.h
 tests_unit_test_evolution_SOURCES += %D%/unit/words.c %D%/unit/words.h
 unit_tests += %D%/unit/test_file
+unit_tests += %D%/unit/test_forest_classes
+tests_unit_test_forest_classes_LDADD = libforest.la $(LDADD)
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_host
 unit_tests += %D%/unit/test_gp
@@ -181,6 +183,9 @@ tests_unit_test_svm_LDADD = libmachine.la $(LDADD)
 endif
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
+unit_tests += %D%/unit/test_trees
+tests_unit_test_trees_SOURCES = %D%/unit/test_trees.c %D%/unit/learning.c %D%/unit/learning.h
+tests_unit_test_trees_LDADD = libgrove.la $(LDADD)
 
 cli_tests += %D%/cli/ablate.sh
 cli_tests += %D%/cli/autodeuq.sh

@@ -119,6 +119,20 @@ enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const str
 
 /* --- predictions and tensors ------------------------------------------------------------------------------------- */
 
+size_t learner_models(const struct tutti_task *task) {
+  return task->kind == TUTTI_TASK_CLASSIFICATION ? 1 : task->outputs;
+}
+
+void learner_put_classes(const struct tutti_task *task, size_t row, const double *shares, float *out) {
+  static const double least = 1e-7; /* no class is impossible: a likelihood of 0 would outweigh everything */
+  float *place = out + row * task->outputs;
+  double sum = 0;
+  for (size_t c = 0; c < task->outputs; c++)
+    sum += fmax(shares[c], least);
+  for (size_t c = 0; c < task->outputs; c++)
+    place[c] = (float)(fmax(shares[c], least) / sum);
+}
+
 void learner_put_value(const struct tutti_task *task, size_t row, size_t output, double mean, double variance,
                        float *out) {
   float *place = out + 2 * (row * task->outputs + output);
@@ -126,10 +140,29 @@ void learner_put_value(const struct tutti_task *task, size_t row, size_t output,
   place[1] = (float)variance;
 }
 
-enum tutti_status learner_tensor(tutti_context *context, const tutti_tensors *tensors, const char *name,
-                                 enum tutti_element element, size_t rank, const size_t *shape,
-                                 const struct tutti_tensor **out) {
-  const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name);
+enum { NAME = 64 };
+
+static const char *name_of(size_t output, const char *part, char name[NAME]) {
+  (void)snprintf(name, NAME, "%zu.%s", output, part);
+  return name;
+}
+
+enum tutti_status learner_add(tutti_context *context, tutti_tensors *tensors, size_t output, const char *part,
+                              enum tutti_element element, size_t rank, const size_t *shape, void *data_pointer) {
+  char name[NAME];
+  return tutti_tensors_add(context, tensors, name_of(output, part, name), element, rank, shape, data_pointer);
+}
+
+bool learner_has(const tutti_tensors *tensors, size_t output, const char *part) {
+  char name[NAME];
+  return tutti_tensors_find(tensors, name_of(output, part, name)) != NULL;
+}
+
+enum tutti_status learner_find(tutti_context *context, const tutti_tensors *tensors, size_t output, const char *part,
+                               enum tutti_element element, size_t rank, const size_t *shape,
+                               const struct tutti_tensor **out) {
+  char name[NAME];
+  const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name_of(output, part, name));
   bool fits = tensor && tensor->element == element && tensor->rank == rank;
   for (size_t i = 0; fits && i < rank; i++)
     fits = shape[i] == LEARNER_ANY || tensor->shape[i] == shape[i];
@@ -137,4 +170,23 @@ enum tutti_status learner_tensor(tutti_context *context, const tutti_tensors *te
   return fits ? TUTTI_OK
               : TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: tensor '%s' is %s", name,
                            tensor ? "not of the shape that this model has" : "not there");
+}
+
+enum tutti_status learner_keep_variance(tutti_context *context, tutti_tensors *tensors, size_t output,
+                                        double variance) {
+  double *place;
+  TUTTI_TRY(context, learner_add(context, tensors, output, "variance", TUTTI_F64, 0, NULL, &place));
+  *place = variance;
+  return TUTTI_OK;
+}
+
+enum tutti_status learner_find_variance(tutti_context *context, const tutti_tensors *tensors,
+                                        const struct tutti_task *task, size_t output, double *variance) {
+  const struct tutti_tensor *tensor;
+  *variance = NAN;
+  if (task->head != TUTTI_OP_HEAD_GAUSSIAN)
+    return TUTTI_OK;
+  TUTTI_TRY(context, learner_find(context, tensors, output, "variance", TUTTI_F64, 0, NULL, &tensor));
+  *variance = *(const double *)tensor->data;
+  return TUTTI_OK;
 }

@@ -31,14 +31,29 @@ TUTTI_NODISCARD enum tutti_status learner_check(tutti_context *context, const ch
 TUTTI_NODISCARD enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const struct learner_rows *rows,
                                                 size_t folds, uint32_t *fold);
 
+/* Models of a task: one for all classes, one for each target. */
+size_t learner_models(const struct tutti_task *task);
+/* Write the probabilities of a row, out[rows][classes], from shares that sum to about 1: at least 1e-7 each, and normalised. */
+void learner_put_classes(const struct tutti_task *task, size_t row, const double *shares, float *out);
 /* Write a row's mean and variance: out[rows][outputs][2]. NaN: no variance. */
 void learner_put_value(const struct tutti_task *task, size_t row, size_t output, double mean, double variance,
                        float *out);
 
-enum { LEARNER_ANY = 0 }; /* as a length: any */
-/* Data of a tensor of these lengths. TUTTI_ERROR_CORRUPT when it is absent, or is not what it should be. */
-TUTTI_NODISCARD enum tutti_status learner_tensor(tutti_context *context, const tutti_tensors *tensors, const char *name,
-                                                 enum tutti_element element, size_t rank, const size_t *shape,
-                                                 const struct tutti_tensor **tensor);
+#define LEARNER_ANY SIZE_MAX /* as a length: any */
+/* Add the zeroed tensor "OUTPUT.part". */
+TUTTI_NODISCARD enum tutti_status learner_add(tutti_context *context, tutti_tensors *tensors, size_t output,
+                                              const char *part, enum tutti_element element, size_t rank,
+                                              const size_t *shape, void *data_pointer);
+/* Find it; TUTTI_ERROR_CORRUPT when it is absent, or not of these lengths. */
+TUTTI_NODISCARD enum tutti_status learner_find(tutti_context *context, const tutti_tensors *tensors, size_t output,
+                                               const char *part, enum tutti_element element, size_t rank,
+                                               const size_t *shape, const struct tutti_tensor **tensor);
+/* Is there one? */
+bool learner_has(const tutti_tensors *tensors, size_t output, const char *part);
+/* The variance of a Gaussian head, the same for all rows; NaN for other heads. */
+TUTTI_NODISCARD enum tutti_status learner_keep_variance(tutti_context *context, tutti_tensors *tensors, size_t output,
+                                                        double variance);
+TUTTI_NODISCARD enum tutti_status learner_find_variance(tutti_context *context, const tutti_tensors *tensors,
+                                                        const struct tutti_task *task, size_t output, double *variance);
 
 #endif

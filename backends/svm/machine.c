@@ -2,7 +2,6 @@
 #include "machine_impl.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 bool machine_is_there(char *why, size_t size) {
@@ -68,37 +67,28 @@ static struct svm_parameter parameter_of(const struct machine_config *config, co
 
 /* --- tensors ----------------------------------------------------------------------------------------------------- */
 
-enum { NAME = 64 };
-
-static const char *name_of(size_t output, const char *part, char name[NAME]) {
-  (void)snprintf(name, NAME, "%zu.%s", output, part);
-  return name;
-}
-
 static size_t pairs_of(size_t classes) { return classes * (classes - 1) / 2; }
 
+/* Add a tensor and copy its data. */
 static enum tutti_status add(tutti_context *context, tutti_tensors *tensors, size_t output, const char *part,
-                             enum tutti_element element, size_t rank, const size_t *shape, const void *data) {
-  char name[NAME];
+                             enum tutti_element element, size_t rank, const size_t *shape, size_t bytes,
+                             const void *data) {
   void *place;
-  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, part, name), element, rank, shape, &place));
-  size_t bytes = tutti_tensors_find(tensors, name)->bytes;
-  if (bytes > 0)
-    memcpy(place, data, bytes);
+  TUTTI_TRY(context, learner_add(context, tensors, output, part, element, rank, shape, &place));
+  memcpy(place, data, bytes);
   return TUTTI_OK;
 }
 
 /* The support vectors are rows of the training, in the order of the coefficients. */
 static enum tutti_status keep_vectors(tutti_context *context, const struct svm_model *model,
                                       const struct learner_rows *rows, size_t output, tutti_tensors *tensors) {
-  char name[NAME];
   float *vectors;
   double *coefficients;
   size_t l = (size_t)model->l, sets = (size_t)model->nr_class - 1;
-  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, "vectors", name), TUTTI_F32, 2,
-                                       (size_t[]){l, rows->features}, &vectors));
-  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, "coefficients", name), TUTTI_F64, 2,
-                                       (size_t[]){sets, l}, &coefficients));
+  TUTTI_TRY(context,
+            learner_add(context, tensors, output, "vectors", TUTTI_F32, 2, (size_t[]){l, rows->features}, &vectors));
+  TUTTI_TRY(context,
+            learner_add(context, tensors, output, "coefficients", TUTTI_F64, 2, (size_t[]){sets, l}, &coefficients));
   for (size_t i = 0; i < l; i++) {
     size_t row = (size_t)model->sv_indices[i] - 1;
     memcpy(vectors + i * rows->features, rows->inputs + row * rows->features, rows->features * sizeof *vectors);
@@ -112,12 +102,14 @@ static enum tutti_status keep(tutti_context *context, const struct svm_model *mo
                               size_t output, tutti_tensors *tensors) {
   size_t classes = (size_t)model->nr_class, pairs = pairs_of(classes);
   TUTTI_TRY(context, keep_vectors(context, model, rows, output, tensors));
-  TUTTI_TRY(context, add(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, model->rho));
-  TUTTI_TRY(context, add(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &model->param.gamma));
+  TUTTI_TRY(context,
+            add(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, pairs * sizeof *model->rho, model->rho));
+  TUTTI_TRY(context, add(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, sizeof(double), &model->param.gamma));
   if (model->param.svm_type != C_SVC)
     return TUTTI_OK;
-  TUTTI_TRY(context, add(context, tensors, output, "classes", TUTTI_I32, 1, &classes, model->label));
-  return add(context, tensors, output, "counts", TUTTI_I32, 1, &classes, model->nSV);
+  TUTTI_TRY(context,
+            add(context, tensors, output, "classes", TUTTI_I32, 1, &classes, classes * sizeof(int), model->label));
+  return add(context, tensors, output, "counts", TUTTI_I32, 1, &classes, classes * sizeof(int), model->nSV);
 }
 
 /* --- fitting ----------------------------------------------------------------------------------------------------- */
@@ -125,11 +117,9 @@ static enum tutti_status keep(tutti_context *context, const struct svm_model *mo
 static enum tutti_status keep_sigmoids(tutti_context *context, const struct svm_problem *problem,
                                        const struct svm_model *model, const uint32_t *fold, size_t folds, size_t output,
                                        tutti_tensors *tensors) {
-  char name[NAME];
   double *sigmoids;
   size_t pairs = pairs_of((size_t)model->nr_class);
-  TUTTI_TRY(context, tutti_tensors_add(context, tensors, name_of(output, "sigmoids", name), TUTTI_F64, 2,
-                                       (size_t[]){2, pairs}, &sigmoids));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "sigmoids", TUTTI_F64, 2, (size_t[]){2, pairs}, &sigmoids));
   return machine_calibrate(context, problem, &model->param, model, fold, folds, sigmoids, sigmoids + pairs);
 }
 
@@ -150,7 +140,7 @@ static enum tutti_status fit_left_out(tutti_context *context, const struct machi
     TUTTI_TRY_OUT(context, keep_sigmoids(context, problem, model, fold, folds, output, tensors));
   } else {
     TUTTI_TRY_OUT(context, machine_residual_variance(context, problem, &model->param, fold, folds, &variance));
-    TUTTI_TRY_OUT(context, add(context, tensors, output, "variance", TUTTI_F64, 0, NULL, &variance));
+    TUTTI_TRY_OUT(context, learner_keep_variance(context, tensors, output, variance));
   }
 out:
   tutti_free(fold);
@@ -195,13 +185,6 @@ static void close_machine(struct machine *machine) {
   tutti_free(machine->coefficients);
 }
 
-static enum tutti_status find(tutti_context *context, const tutti_tensors *tensors, size_t output, const char *part,
-                              enum tutti_element element, size_t rank, const size_t *shape,
-                              const struct tutti_tensor **tensor) {
-  char name[NAME];
-  return learner_tensor(context, tensors, name_of(output, part, name), element, rank, shape, tensor);
-}
-
 /* Classes are among the task's, and each has as many vectors as its count says. */
 static enum tutti_status open_classes(tutti_context *context, const struct tutti_task *task,
                                       const tutti_tensors *tensors, size_t output, size_t vectors,
@@ -209,8 +192,9 @@ static enum tutti_status open_classes(tutti_context *context, const struct tutti
   const struct tutti_tensor *classes, *counts;
   size_t sum = 0;
   bool valid = true;
-  TUTTI_TRY(context, find(context, tensors, output, "classes", TUTTI_I32, 1, (size_t[]){LEARNER_ANY}, &classes));
-  TUTTI_TRY(context, find(context, tensors, output, "counts", TUTTI_I32, 1, classes->shape, &counts));
+  TUTTI_TRY(context,
+            learner_find(context, tensors, output, "classes", TUTTI_I32, 1, (size_t[]){LEARNER_ANY}, &classes));
+  TUTTI_TRY(context, learner_find(context, tensors, output, "counts", TUTTI_I32, 1, classes->shape, &counts));
   model->nr_class = (int)classes->shape[0];
   model->label = classes->data;
   model->nSV = counts->data;
@@ -225,24 +209,12 @@ static enum tutti_status open_classes(tutti_context *context, const struct tutti
 
 static enum tutti_status open_sigmoids(tutti_context *context, const tutti_tensors *tensors, size_t output,
                                        size_t pairs, struct svm_model *model) {
-  char name[NAME];
   const struct tutti_tensor *sigmoids;
-  if (!tutti_tensors_find(tensors, name_of(output, "sigmoids", name)))
+  if (!learner_has(tensors, output, "sigmoids"))
     return TUTTI_OK;
-  TUTTI_TRY(context, find(context, tensors, output, "sigmoids", TUTTI_F64, 2, (size_t[]){2, pairs}, &sigmoids));
+  TUTTI_TRY(context, learner_find(context, tensors, output, "sigmoids", TUTTI_F64, 2, (size_t[]){2, pairs}, &sigmoids));
   model->probA = sigmoids->data;
   model->probB = model->probA + pairs;
-  return TUTTI_OK;
-}
-
-static enum tutti_status open_variance(tutti_context *context, const tutti_tensors *tensors, size_t output,
-                                       const struct tutti_task *task, double *variance) {
-  const struct tutti_tensor *tensor;
-  *variance = NAN;
-  if (task->head != TUTTI_OP_HEAD_GAUSSIAN)
-    return TUTTI_OK;
-  TUTTI_TRY(context, find(context, tensors, output, "variance", TUTTI_F64, 0, NULL, &tensor));
-  *variance = *(const double *)tensor->data;
   return TUTTI_OK;
 }
 
@@ -252,9 +224,9 @@ static enum tutti_status open_machine(tutti_context *context, const struct tutti
   const struct tutti_tensor *vectors, *coefficients, *rho, *gamma;
   struct svm_model *model = &machine->model;
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
-  TUTTI_TRY(context,
-            find(context, tensors, output, "vectors", TUTTI_F32, 2, (size_t[]){LEARNER_ANY, features}, &vectors));
-  TUTTI_TRY(context, find(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &gamma));
+  TUTTI_TRY(context, learner_find(context, tensors, output, "vectors", TUTTI_F32, 2, (size_t[]){LEARNER_ANY, features},
+                                  &vectors));
+  TUTTI_TRY(context, learner_find(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &gamma));
   size_t l = vectors->shape[0];
   model->param = (struct svm_parameter){
       .svm_type = classes ? C_SVC : EPSILON_SVR, .kernel_type = RBF, .gamma = *(const double *)gamma->data};
@@ -263,10 +235,11 @@ static enum tutti_status open_machine(tutti_context *context, const struct tutti
   if (classes)
     TUTTI_TRY(context, open_classes(context, task, tensors, output, l, model));
   size_t sets = (size_t)model->nr_class - 1, pairs = pairs_of((size_t)model->nr_class);
-  TUTTI_TRY(context, find(context, tensors, output, "coefficients", TUTTI_F64, 2, (size_t[]){sets, l}, &coefficients));
-  TUTTI_TRY(context, find(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, &rho));
+  TUTTI_TRY(context,
+            learner_find(context, tensors, output, "coefficients", TUTTI_F64, 2, (size_t[]){sets, l}, &coefficients));
+  TUTTI_TRY(context, learner_find(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, &rho));
   TUTTI_TRY(context, classes ? open_sigmoids(context, tensors, output, pairs, model)
-                             : open_variance(context, tensors, output, task, &machine->variance));
+                             : learner_find_variance(context, tensors, task, output, &machine->variance));
   TUTTI_TRY(context, tutti_alloc(context, sets, sizeof *machine->coefficients, &machine->coefficients));
   for (size_t s = 0; s < sets; s++)
     machine->coefficients[s] = (double *)coefficients->data + s * l;
@@ -289,24 +262,20 @@ static void count_votes(const struct svm_model *model, const double *decisions, 
       shares[*decisions++ > 0 ? i : j] += share;
 }
 
-static void predict_classes(const struct svm_model *model, const struct svm_node *row, size_t classes,
-                            double *decisions, double *shares, float *out) {
-  static const double least = 1e-7; /* as libsvm's pairs have it */
-  double sum = 0;
+/* Probabilities by class of the task: shares[outputs] from those of the model's classes. */
+static void predict_classes(const struct svm_model *model, const struct tutti_task *task, const struct svm_node *row,
+                            double *scratch, double *shares) {
+  double *decisions = scratch + model->nr_class;
   if (model->probA) {
-    (void)svm_predict_probability(model, row, shares);
+    (void)svm_predict_probability(model, row, scratch);
   } else {
     (void)svm_predict_values(model, row, decisions);
-    count_votes(model, decisions, shares);
+    count_votes(model, decisions, scratch);
   }
-  for (size_t c = 0; c < classes; c++)
-    out[c] = (float)least;
+  for (size_t c = 0; c < task->outputs; c++)
+    shares[c] = 0;
   for (int i = 0; i < model->nr_class; i++)
-    out[model->label[i]] = (float)fmax(shares[i], least);
-  for (size_t c = 0; c < classes; c++)
-    sum += (double)out[c];
-  for (size_t c = 0; c < classes; c++)
-    out[c] = (float)((double)out[c] / sum);
+    shares[model->label[i]] = scratch[i];
 }
 
 enum tutti_status machine_predict(tutti_context *context, const struct tutti_task *task, const tutti_tensors *tensors,
@@ -314,20 +283,23 @@ enum tutti_status machine_predict(tutti_context *context, const struct tutti_tas
   enum tutti_status status = TUTTI_OK;
   struct machine machine = {.variance = NAN};
   struct machine_nodes nodes = {0};
-  double *scratch = NULL;
+  double *scratch = NULL, *shares = NULL;
   TUTTI_TRY_OUT(context, open_machine(context, task, tensors, rows->features, output, &machine));
   TUTTI_TRY_OUT(context, machine_nodes_create(context, rows->count, rows->features, rows->inputs, &nodes));
   size_t classes = (size_t)machine.model.nr_class;
   TUTTI_TRY_OUT(context, tutti_alloc(context, classes + pairs_of(classes), sizeof *scratch, &scratch));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, task->outputs, sizeof *shares, &shares));
   for (size_t i = 0; i < rows->count; i++)
-    if (task->kind == TUTTI_TASK_CLASSIFICATION)
-      predict_classes(&machine.model, nodes.rows[i], task->outputs, scratch + classes, scratch,
-                      out + i * task->outputs);
-    else
+    if (task->kind == TUTTI_TASK_CLASSIFICATION) {
+      predict_classes(&machine.model, task, nodes.rows[i], scratch, shares);
+      learner_put_classes(task, i, shares, out);
+    } else {
       learner_put_value(task, i, output, svm_predict_values(&machine.model, nodes.rows[i], scratch), machine.variance,
                         out);
+    }
 out:
   tutti_free(scratch);
+  tutti_free(shares);
   machine_nodes_destroy(&nodes);
   close_machine(&machine);
   return status;

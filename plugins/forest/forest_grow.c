@@ -14,7 +14,7 @@ static bool is_open(const struct forest_settings *settings, size_t count, size_t
 }
 
 /* Set the targets of the node's rows, their sum, and the node's moments; false when all values are equal. */
-static bool set_targets(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
+static bool set_values(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
   const uint32_t *rows = grower->rows + span->start;
   const double *values = grower->values, round = 0x1.8p52; /* what is added to it and below 2^51 loses its fraction */
   double low, high, squares = 0;
@@ -39,6 +39,11 @@ static bool set_targets(struct forest_grower *grower, struct forest_span *span, 
   moments->variance = fmax(variance, 0) * from_grid * from_grid;
   span->all = all;
   return true;
+}
+
+/* What the search for a split reads; false when the node is a leaf already. */
+static bool set_targets(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
+  return grower->classes ? forest_classes_set(grower, span) : set_values(grower, span, moments);
 }
 
 /* --- parting the lists ---------------------------------------------------------------------------------------- */
@@ -141,21 +146,25 @@ static void make_leaf(struct forest_node *nodes, uint32_t node) {
   nodes[node] = (struct forest_node){.threshold = INFINITY, .child = node};
 }
 
-/* Grow from the root; returns the number of nodes, and raises *deepest. */
-static size_t grow_tree(struct forest_grower *grower, size_t used, struct forest_node *nodes,
-                        struct forest_moments *moments, size_t *deepest) {
+/* Grow from the root, node number `root` of the forest; returns the number of nodes. */
+static size_t grow_tree(struct forest_grower *grower, size_t used, struct forest *forest, size_t root) {
   struct forest_span *stack = grower->stack;
-  size_t open = 1, count = 1;
+  struct forest_node *nodes = forest->nodes + root;
+  struct forest_moments *moments = forest->moments + root;
+  size_t open = 1, count = 1, deepest = forest->depth;
   stack[0] = (struct forest_span){.count = (uint32_t)used};
   while (open > 0) {
     struct forest_span span = stack[--open];
     struct forest_cut cut;
     make_leaf(nodes, span.node);
-    if (span.depth > *deepest)
-      *deepest = span.depth;
+    if (span.depth > deepest)
+      deepest = span.depth;
     if (!set_targets(grower, &span, &moments[span.node]) || !is_open(grower->settings, span.count, span.depth) ||
-        !forest_split(grower, &span, &cut))
+        !forest_split(grower, &span, &cut)) {
+      if (grower->classes)
+        forest_classes_keep(grower, &span, forest, root + span.node);
       continue;
+    }
     uint32_t left = (uint32_t)part_rows(grower, &span, &cut), right = span.count - left, depth = span.depth + 1;
     part_lists(grower, &span, &cut, left);
     nodes[span.node] = (struct forest_node){
@@ -164,6 +173,7 @@ static size_t grow_tree(struct forest_grower *grower, size_t used, struct forest
     stack[open++] = (struct forest_span){span.start, left, (uint32_t)count, depth, {0, 0}};
     count += 2;
   }
+  forest->depth = deepest;
   return count;
 }
 
@@ -233,6 +243,9 @@ static void grower_clear(struct forest_grower *grower) {
   tutti_free(grower->touched);
   tutti_free(grower->best);
   tutti_free(grower->deck);
+  tutti_free(grower->all_of);
+  tutti_free(grower->left_of);
+  tutti_free(grower->marked_of);
 }
 
 static enum tutti_status grow_trees(tutti_context *context, struct forest_grower *grower, struct forest *forest) {
@@ -245,28 +258,41 @@ static enum tutti_status grow_trees(tutti_context *context, struct forest_grower
     tutti_random_init(&grower->random, grower->settings->seed, "forest split", t);
     for (size_t j = 0; j < grower->columns.dimension; j++)
       grower->deck[j] = (uint32_t)j;
-    forest->roots[t + 1] = root + grow_tree(grower, used, forest->nodes + root, forest->moments + root, &forest->depth);
+    if (grower->classes)
+      TUTTI_TRY(context, forest_classes_room(context, forest, forest->node_room, forest->share_count + used));
+    forest->roots[t + 1] = root + grow_tree(grower, used, forest, root);
   }
   return TUTTI_OK;
 }
 
-enum tutti_status forest_grow(tutti_context *context, const struct forest_settings *settings,
-                              const struct forest_data *data, struct forest *forest) {
+/* Values, unless there are labels. */
+static enum tutti_status grow(tutti_context *context, const struct forest_settings *settings,
+                              const struct forest_data *data, const struct forest_labels *labels,
+                              struct forest *forest) {
   enum tutti_status status;
   struct forest_grower grower = {.settings = settings};
   forest->trees = forest->depth = 0;
   forest->dimension = data->dimension;
+  forest->class_count = labels ? labels->classes : 0;
+  forest->share_count = 0;
   if (data->count > UINT32_MAX / 2 || data->dimension >= FOREST_CONSTANT)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "forest: at most %u rows and %u columns were expected, found %zu rows of %zu columns",
                       UINT32_MAX / 2, FOREST_CONSTANT - 1, data->count, data->dimension);
+  if (labels && settings->trees > UINT32_MAX / (data->count + 1))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "forest: at most %u rows of all trees together were expected, found %zu trees of %zu rows",
+                      UINT32_MAX, settings->trees, data->count);
   if (settings->trees >= forest->tree_room) {
     TUTTI_TRY(context, tutti_realloc(context, 0, settings->trees + 1, sizeof(size_t), &forest->roots));
     forest->tree_room = settings->trees + 1;
   }
   forest->roots[0] = 0;
   TUTTI_TRY_OUT(context, grower_init(context, settings, data, &grower));
-  scale_values(data, grower.values, &forest->scale);
+  if (labels)
+    TUTTI_TRY_OUT(context, forest_classes_init(context, labels, &grower));
+  else
+    scale_values(data, grower.values, &forest->scale);
   TUTTI_TRY_OUT(context, grow_trees(context, &grower, forest));
   forest->trees = settings->trees;
 out:
@@ -274,9 +300,22 @@ out:
   return status;
 }
 
+enum tutti_status forest_grow(tutti_context *context, const struct forest_settings *settings,
+                              const struct forest_data *data, struct forest *forest) {
+  return grow(context, settings, data, NULL, forest);
+}
+
+enum tutti_status forest_grow_classes(tutti_context *context, const struct forest_settings *settings,
+                                      const struct forest_data *data, const struct forest_labels *labels,
+                                      struct forest *forest) {
+  return grow(context, settings, data, labels, forest);
+}
+
 void forest_clear(struct forest *forest) {
   tutti_free(forest->roots);
   tutti_free(forest->nodes);
   tutti_free(forest->moments);
+  tutti_free(forest->leaves);
+  tutti_free(forest->shares);
   *forest = (struct forest){.trees = 0};
 }

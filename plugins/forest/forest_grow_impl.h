@@ -64,6 +64,13 @@ struct forest_grower {
   size_t best_count;
   double gain;
   uint32_t *deck; /* [dimension]: columns in the order in which they are drawn */
+
+  /* Classification, where `targets` are weights alone. */
+  const uint32_t *classes; /* [count]; NULL: regression */
+  size_t class_count;
+  double *all_of, *left_of; /* [class_count]: weights of the classes in the node, and on the left of a cut */
+  double
+      *marked_of; /* [varying - numeric][class_count]: of the marked rows of a two-valued column; zero between splits */
 };
 
 /* Rows [start, start + count) of the lists: those of a node. */
@@ -88,5 +95,25 @@ static inline void forest_range(const double *x, const uint32_t *rows, size_t co
 
 /* The split of a node whose targets are set; false when no column can be cut. */
 bool forest_split(struct forest_grower *grower, const struct forest_span *span, struct forest_cut *cut);
+
+/* --- classification (forest_classes.c) --------------------------------------------------------------------------- */
+
+enum tutti_status forest_classes_init(tutti_context *context, const struct forest_labels *labels,
+                                      struct forest_grower *grower);
+/* Set the targets of the node's rows and the weights of its classes; false when all rows are of one class. */
+bool forest_classes_set(struct forest_grower *grower, struct forest_span *span);
+/* What cuts are worth: the best of a column, with its position (SIZE_MAX: there is none); one threshold; the marked rows of a
+   two-valued column. */
+double forest_classes_every(struct forest_grower *grower, const struct forest_span *span, uint32_t column,
+                            size_t *found);
+double forest_classes_one(struct forest_grower *grower, const struct forest_span *span, const double *x,
+                          double threshold);
+double forest_classes_marked(const struct forest_grower *grower, const struct forest_span *span, uint32_t marked);
+void forest_classes_mark(struct forest_grower *grower, const struct forest_span *span);
+void forest_classes_forget(struct forest_grower *grower, uint32_t marked);
+/* Room for so many nodes and shares; the shares of a leaf. */
+enum tutti_status forest_classes_room(tutti_context *context, struct forest *forest, size_t nodes, size_t shares);
+void forest_classes_keep(const struct forest_grower *grower, const struct forest_span *span, struct forest *forest,
+                         size_t node);
 
 #endif

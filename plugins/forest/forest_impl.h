@@ -1,4 +1,4 @@
-/* forest_impl.h - forests of binary regression trees in flat arrays, apart from any plugin: what plugins of several kinds
+/* forest_impl.h - forests of binary trees, of regression or classification, in flat arrays, apart from any plugin: what plugins of several kinds
    link (libforest.la). Breiman, "Random Forests", Machine Learning 2001; Geurts, Ernst, Wehenkel, "Extremely randomized
    trees", Machine Learning 2006. */
 #ifndef TUTTI_FOREST_IMPL_H
@@ -25,7 +25,13 @@ struct forest_settings {
 struct forest_data {
   size_t count, dimension;
   const double *vectors; /* [count][dimension] */
-  const double *values;  /* [count] */
+  const double *values;  /* [count]; not looked at where classes are told apart */
+};
+
+/* Classes of the rows. */
+struct forest_labels {
+  size_t classes;         /* all labels are below it */
+  const uint32_t *labels; /* [count] */
 };
 
 /* A node: rows whose `column` is at most the threshold go to node `child` of the tree, the others to the next one. A leaf
@@ -40,20 +46,36 @@ struct forest_moments {
   double mean, variance;
 };
 
+/* The classes of a leaf's rows: shares[first] to shares[first + count - 1]. Nodes that are no leaves have none. */
+struct forest_leaf {
+  uint32_t first, count;
+};
+struct forest_share {
+  uint32_t class;
+  float share;
+};
+
 struct forest {
   size_t dimension, trees, depth; /* depth: of the deepest leaf; a root has 0 */
   double scale;                   /* a power of 2 that brings all values into [-1, 1] */
   size_t *roots;                  /* [trees + 1]: first node of each tree; the last is the number of nodes */
   struct forest_node *nodes;
-  struct forest_moments *moments; /* of each node */
-  size_t node_room, tree_room;
+  struct forest_moments *moments;  /* of each node; regression */
+  struct forest_leaf *leaves;      /* of each node; classification */
+  struct forest_share *shares;     /* [share_count] */
+  size_t class_count, share_count; /* 0: regression */
+  size_t node_room, tree_room, leaf_room, share_room;
 };
 
 /* Grow a forest in place of what *forest holds (zeroed at first), whose memory is used again. The streams of tree t are
    (seed, "forest bootstrap", t) and (seed, "forest split", t). TUTTI_ERROR_CANCELLED between trees; TUTTI_ERROR_USAGE for
-   more rows than a tree can number. */
+   more rows or shares than can be numbered. */
 enum tutti_status forest_grow(tutti_context *context, const struct forest_settings *settings,
                               const struct forest_data *data, struct forest *forest);
+/* Likewise a forest that tells classes apart, by the Gini impurity. */
+enum tutti_status forest_grow_classes(tutti_context *context, const struct forest_settings *settings,
+                                      const struct forest_data *data, const struct forest_labels *labels,
+                                      struct forest *forest);
 void forest_clear(struct forest *forest);
 
 /* What a deviation is made of. */
@@ -66,5 +88,8 @@ void forest_predict(const struct forest *forest, enum forest_deviation kind, siz
                     double *mean, double *deviation);
 /* Numbers, from the forest's first node, of the leaves that one tree sends the points to. */
 void forest_leaves(const struct forest *forest, size_t tree, size_t count, const double *vectors, size_t *leaves);
+
+/* Mean over the trees of the leaves' shares: shares[count][class_count]. */
+void forest_predict_classes(const struct forest *forest, size_t count, const double *vectors, double *shares);
 
 #endif

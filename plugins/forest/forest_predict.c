@@ -58,3 +58,20 @@ void forest_leaves(const struct forest *forest, size_t tree, size_t count, const
       leaves[i + k] = forest->roots[tree] + at[k];
   }
 }
+
+void forest_predict_classes(const struct forest *forest, size_t count, const double *vectors, double *shares) {
+  uint32_t at[LANES];
+  double weight = 1 / (double)forest->trees;
+  for (size_t i = 0; i < count * forest->class_count; i++)
+    shares[i] = 0;
+  for (size_t t = 0; t < forest->trees; t++)
+    for (size_t i = 0; i < count; i += LANES) {
+      size_t lanes = count - i < LANES ? count - i : LANES;
+      descend(forest->nodes + forest->roots[t], forest->dimension, lanes, vectors + i * forest->dimension, at);
+      for (size_t k = 0; k < lanes; k++) {
+        const struct forest_leaf *leaf = &forest->leaves[forest->roots[t] + at[k]];
+        for (size_t s = leaf->first; s < leaf->first + leaf->count; s++)
+          shares[(i + k) * forest->class_count + forest->shares[s].class] += weight * (double)forest->shares[s].share;
+      }
+    }
+}

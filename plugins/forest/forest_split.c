@@ -1,4 +1,5 @@
-/* forest_split.c - the split of a node: the column, and where it is cut, that leave the least sum of squares. */
+/* forest_split.c - the split of a node: the column, and where it is cut, that leave the least sum of squares, or the least
+   impurity. */
 #include "forest_grow_impl.h"
 
 /* The sum of squares between both sides (about the middle of the node's range): what a split takes off the sum of squares
@@ -48,6 +49,18 @@ static bool try_every(struct forest_grower *grower, const struct forest_span *sp
   return true;
 }
 
+static bool try_every_of_classes(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
+  const uint32_t *list = grower->lists + column * grower->columns.count + span->start;
+  const double *x = grower->columns.columns[column].x;
+  size_t found;
+  if (x[list[0]] == x[list[span->count - 1]])
+    return false;
+  double gain = forest_classes_every(grower, span, column, &found);
+  if (found != SIZE_MAX)
+    offer(grower, gain, (struct forest_cut){.column = column, .position = (uint32_t)found});
+  return true;
+}
+
 static double threshold_between(struct tutti_random *random, double low, double high) {
   double share = tutti_random_u32(random) * 0x1p-32, threshold = low * (1 - share) + high * share;
   return threshold >= low && threshold < high ? threshold : low;
@@ -64,6 +77,19 @@ static bool leaves_enough(const struct forest_grower *grower, const struct fores
   return left >= least && span->count - left >= least;
 }
 
+/* What a threshold is worth. */
+static double gain_at(const struct forest_grower *grower, const struct forest_span *span, const double *x,
+                      double threshold) {
+  const uint32_t *rows = grower->rows + span->start;
+  forest_sums left = {0, 0};
+  for (size_t i = 0; i < span->count; i++) {
+    forest_sums at = {x[rows[i]], x[rows[i]]};
+    forest_bits is_left = at <= threshold;
+    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left); /* no branch: half of them would be wrong */
+  }
+  return gain_of(left, span->all);
+}
+
 /* One threshold, drawn. */
 static bool try_one(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   const double *x = grower->columns.columns[column].x;
@@ -73,13 +99,7 @@ static bool try_one(struct forest_grower *grower, const struct forest_span *span
   if (low == high)
     return false;
   double threshold = threshold_between(&grower->random, low, high);
-  forest_sums left = {0, 0};
-  for (size_t i = 0; i < span->count; i++) {
-    forest_sums at = {x[rows[i]], x[rows[i]]};
-    forest_bits is_left = at <= threshold;
-    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left); /* no branch: half of them would be wrong */
-  }
-  double gain = gain_of(left, span->all);
+  double gain = grower->classes ? forest_classes_one(grower, span, x, threshold) : gain_at(grower, span, x, threshold);
   if (gain >= grower->gain && leaves_enough(grower, span, x, threshold))
     offer(grower, gain, (struct forest_cut){.column = column, .threshold = threshold});
   return true;
@@ -104,11 +124,16 @@ static void add_marks(struct forest_grower *grower, const struct forest_span *sp
     }
   }
   grower->touched_count = touched_count;
+  if (grower->classes)
+    forest_classes_mark(grower, span);
 }
 
 static void forget_marks(struct forest_grower *grower) {
-  for (size_t i = 0; i < grower->touched_count; i++)
+  for (size_t i = 0; i < grower->touched_count; i++) {
     grower->marked[grower->touched[i]] = (forest_sums){0, 0};
+    if (grower->classes)
+      forest_classes_forget(grower, grower->touched[i]);
+  }
 }
 
 static bool try_marked(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
@@ -116,7 +141,8 @@ static bool try_marked(struct forest_grower *grower, const struct forest_span *s
   const struct forest_column *two_valued = &grower->columns.columns[column];
   if (marked[1] == 0 || marked[1] == span->all[1])
     return false;
-  double gain = gain_of(marked, span->all);
+  double gain = grower->classes ? forest_classes_marked(grower, span, column - (uint32_t)grower->columns.numeric)
+                                : gain_of(marked, span->all);
   if (gain >= grower->gain && leaves_enough(grower, span, two_valued->x, fmin(two_valued->rarer, two_valued->other)))
     offer(grower, gain, (struct forest_cut){.column = column});
   return true;
@@ -140,7 +166,9 @@ static bool try_column(struct forest_grower *grower, const struct forest_span *s
     return try_marked(grower, span, column);
   if (span->count == 2)
     return try_pair(grower, span, column);
-  return grower->settings->splitter == FOREST_BEST ? try_every(grower, span, column) : try_one(grower, span, column);
+  if (grower->settings->splitter == FOREST_RANDOM)
+    return try_one(grower, span, column);
+  return grower->classes ? try_every_of_classes(grower, span, column) : try_every(grower, span, column);
 }
 
 static void try_all(struct forest_grower *grower, const struct forest_span *span) {

@@ -31,18 +31,18 @@ learner() {
   # A Gaussian head, and the same bits by another number of workers.
   for workers in 1 3; do
     # shellcheck disable=SC2086
-    tutti run "$ini/$3-rs.ini" $values_of $small --set head.kind=gaussian --workers $workers --out "$1-gaussian-$workers"
+    tutti run "$ini/$3-rs.ini" $values_of $small --set head.kind=gaussian --workers $workers --out "$3-gaussian-$workers"
     expect_code 0
     expect_out "nll" "12 of 12 done, 0 failed"
   done
   checks=$((checks + 1))
-  cmp -s "$1-gaussian-1/summary.json" "$1-gaussian-3/summary.json" || complain "expected the same summary.json"
+  cmp -s "$3-gaussian-1/summary.json" "$3-gaussian-3/summary.json" || complain "expected the same summary.json"
   # What is lost is trained again.
-  rm -r "$1-gaussian-1/trials/000003"
-  tutti run "$1-gaussian-1/recipe.ini" --resume --quiet --out "$1-gaussian-1"
+  rm -r "$3-gaussian-1/trials/000003"
+  tutti run "$3-gaussian-1/recipe.ini" --resume --quiet --out "$3-gaussian-1"
   expect_code 0
   checks=$((checks + 1))
-  cmp -s "$1-gaussian-1/trials/000003/weights.safetensors" "$1-gaussian-3/trials/000003/weights.safetensors" ||
+  cmp -s "$3-gaussian-1/trials/000003/weights.safetensors" "$3-gaussian-3/trials/000003/weights.safetensors" ||
     complain "expected the same weights again"
 }
 
@@ -52,6 +52,14 @@ available() { # BACKEND
 }
 
 available svm && learner svm svm svr
+learner trees forest forestr
+tutti validate "$ini/boosting-esmbo.ini" --set data.path="$PWD/table.csv" --set data.target=kind --set data.ignore=y
+if [ $code -eq 0 ]; then
+  learner trees boosting boostingr
+else # without XGBoost
+  expect_code 2
+  expect_err "libxgboost-dev"
+fi
 
 available svm || { echo "skipped: the libraries of the learners are not there"; exit 77; }
 

@@ -1,0 +1,192 @@
+/* backend trees: random forests and extremely randomised trees of this project (Breiman, 2001; Geurts, Ernst & Wehenkel,
+   2006), and boosted trees by XGBoost (Chen & Guestrin, 2016). Takes no networks: the space may be `fixed`, and what is
+   searched are the parameters here, as Lacoste et al. (2014) search them.
+
+   Forests: classes are split by the Gini impurity, and probabilities are the leaves' shares of classes, averaged over the trees and
+   one more tree that knows nothing, so that no class that was never met in a leaf has a probability of 0; which class is
+   the likeliest stays the same. Values are the trees' mean; a Gaussian head's variance is that between the trees' means plus the
+   mean of those in their leaves.
+
+   Boosting: with XGBoost's regularised leaves (l2) where the paper has gradient boosting without it; the regressor's loss is (1 -
+   a) times half the squared error plus a times the absolute error of standardised targets, `absolute` = a, whose trees take the
+   squared error's curvature for their leaves. A Gaussian head's variance is the mean squared error on rows left out of the
+   training, the same for all rows.
+
+   With several targets each has a model of its own. */
+#include "trees/grove.h"
+
+#define FIELD(name) offsetof(struct grove_config, name)
+static const char *const trees_methods[] = {
+    [GROVE_RANDOM_FOREST] = "random-forest", [GROVE_EXTRA_TREES] = "extra-trees", [GROVE_BOOSTING] = "boosting", NULL};
+
+static const struct tutti_param trees_params[] = {
+    {.name = "method",
+     .type = TUTTI_PARAM_CHOICE,
+     .offset = FIELD(method),
+     .preset = "random-forest",
+     .choices = trees_methods,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Splits at the best of all thresholds, splits at drawn thresholds of which the best column counts, or "
+            "trees that "
+            "each mend what those before got wrong (needs XGBoost)."},
+    {.name = "trees",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(trees),
+     .preset = "100",
+     .min = 1,
+     .max = 1000000,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Trees of the forest; rounds of boosting, which grow a tree for each of more than two classes."},
+    {.name = "features",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(features),
+     .preset = "1",
+     .min = 0,
+     .min_open = true,
+     .max = 1,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Share of the inputs that are tried at a split, drawn anew for each; at least one."},
+    {.name = "bootstrap",
+     .type = TUTTI_PARAM_BOOL,
+     .offset = FIELD(bootstrap),
+     .preset = "yes",
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Forests: grow each tree on as many rows drawn with replacement; no: on all."},
+    {.name = "min_leaf",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(min_leaf),
+     .preset = "1",
+     .min = 1,
+     .max = 1e9,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Forests: fewest rows on each side of a split."},
+    {.name = "max_depth",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(max_depth),
+     .preset = "0",
+     .min = 0,
+     .max = 1000,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Splits between the root and a leaf at most; 0: no limit, or 6 for boosting."},
+    {.name = "learning_rate",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(learning_rate),
+     .preset = "0.1",
+     .min = 0,
+     .min_open = true,
+     .max = 1,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Boosting: what each tree's values are multiplied by."},
+    {.name = "absolute",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(absolute),
+     .preset = "0",
+     .min = 0,
+     .max = 1,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Boosting of values: share of the absolute error in the loss; the rest is squared error."},
+    {.name = "l2",
+     .type = TUTTI_PARAM_REAL,
+     .offset = FIELD(l2),
+     .preset = "1",
+     .min = 0,
+     .max = TUTTI_NO_LIMIT,
+     .flags = TUTTI_PARAM_SEARCHABLE,
+     .doc = "Boosting: L2 penalty of the leaves' values."},
+    {.name = "folds",
+     .type = TUTTI_PARAM_INTEGER,
+     .offset = FIELD(folds),
+     .preset = "5",
+     .min = 2,
+     .max = 100,
+     .doc = "Boosting with a Gaussian head: folds of the training rows for the variance; each costs a training."},
+};
+
+struct trees_backend {
+  char unused;
+};
+
+static enum tutti_status backend_create_trees(tutti_context *context, const void *config, const void *setup,
+                                              void **instance) {
+  struct trees_backend *self;
+  (void)config, (void)setup;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
+  *instance = self;
+  return TUTTI_OK;
+}
+
+static void backend_destroy_trees(void *instance) { tutti_free(instance); }
+
+static bool backend_supports_trees(void *instance, enum tutti_op op) {
+  (void)instance, (void)op;
+  return false;
+}
+
+static bool boosts_trees(const struct tutti_job *job) {
+  return ((const struct grove_config *)job->config)->method == GROVE_BOOSTING;
+}
+
+static enum tutti_status backend_check_trees(void *instance, tutti_context *context, const struct tutti_job *job) {
+  (void)instance;
+  TUTTI_TRY(context, learner_check(context, "trees", job));
+  return boosts_trees(job) ? grove_check_boosting(context) : TUTTI_OK;
+}
+
+static enum tutti_status backend_train_trees(void *instance, tutti_context *context, const struct tutti_job *job,
+                                             struct tutti_outcome *outcome) {
+  enum tutti_status status = TUTTI_OK;
+  struct learner_rows rows = {0};
+  tutti_tensors *weights = NULL;
+  TUTTI_TRY_OUT(context, backend_check_trees(instance, context, job));
+  TUTTI_TRY_OUT(context, learner_begin(context, job, &rows, outcome));
+  if (outcome->state == TUTTI_STATE_FAILED)
+    goto out;
+  TUTTI_TRY_OUT(context, tutti_tensors_create(context, &weights));
+  for (size_t output = 0; output < learner_models(job->task); output++)
+    TUTTI_TRY_OUT(context, (boosts_trees(job) ? grove_fit_boosting : grove_fit_forest)(
+                               context, job->config, job->task, job->seed, &rows, output, weights));
+  learner_finish(outcome, weights);
+  weights = NULL;
+out:
+  tutti_tensors_destroy(weights);
+  learner_rows_close(&rows);
+  return status;
+}
+
+static enum tutti_status backend_predict_trees(void *instance, tutti_context *context, const struct tutti_job *job,
+                                               const tutti_tensors *weights, const tutti_split *split, float *out) {
+  enum tutti_status status = TUTTI_OK;
+  struct learner_rows rows = {0};
+  (void)instance;
+  TUTTI_TRY_OUT(context, learner_rows_open(context, split, &rows));
+  for (size_t output = 0; output < learner_models(job->task); output++)
+    TUTTI_TRY_OUT(context, (boosts_trees(job) ? grove_predict_boosting
+                                              : grove_predict_forest)(context, job->task, weights, &rows, output, out));
+out:
+  learner_rows_close(&rows);
+  return status;
+}
+
+static const struct tutti_backend_ops trees_ops = {
+    .size = sizeof(struct tutti_backend_ops),
+    .supports = backend_supports_trees,
+    .train = backend_train_trees,
+    .predict = backend_predict_trees,
+    .check = backend_check_trees,
+};
+
+static const struct tutti_descriptor trees_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "trees"),
+    .version = "1.0",
+    .summary = "random forests, extremely randomised trees, boosted trees (XGBoost)",
+    .source =
+        "Breiman, Random forests, 2001; Geurts, Ernst & Wehenkel, Extremely randomized trees, 2006; Chen & Guestrin, "
+        "XGBoost: a scalable tree boosting system, 2016",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(trees_params, struct grove_config),
+    .create = backend_create_trees,
+    .destroy = backend_destroy_trees,
+    .ops = &trees_ops,
+};
+
+TUTTI_PLUGIN(trees_descriptor)
