@@ -95,7 +95,7 @@ static bool backend_supports_svm(void *instance, enum tutti_op op) {
 static enum tutti_status backend_check_svm(void *instance, tutti_context *context, const struct tutti_job *job) {
   const struct machine_config *config = job->config;
   (void)instance;
-  TUTTI_TRY(context, learner_check(context, "svm", job));
+  TUTTI_TRY(context, learner_check(context, job));
   if (config->folds == 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend.folds: expected 0, or 2 and more, found 1: nothing would be "

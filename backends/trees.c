@@ -128,7 +128,7 @@ static bool boosts_trees(const struct tutti_job *job) {
 
 static enum tutti_status backend_check_trees(void *instance, tutti_context *context, const struct tutti_job *job) {
   (void)instance;
-  TUTTI_TRY(context, learner_check(context, "trees", job));
+  TUTTI_TRY(context, learner_check(context, job));
   return boosts_trees(job) ? grove_check_boosting(context) : TUTTI_OK;
 }
 

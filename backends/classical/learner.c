@@ -74,23 +74,22 @@ static bool has_one_class(const tutti_split *split) {
   return true;
 }
 
-enum tutti_status learner_check(tutti_context *context, const char *backend, const struct tutti_job *job) {
+enum tutti_status learner_check(tutti_context *context, const struct tutti_job *job) {
   const struct tutti_task *task = job->task;
   if (task->kind == TUTTI_TASK_VALUE)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s learns from data, but the recipe has no section [data]",
-                      backend);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "it learns from data, but the recipe has no section [data]");
   if (task->head != TUTTI_OP_HEAD_SOFTMAX && task->head != TUTTI_OP_HEAD_GAUSSIAN && task->head != TUTTI_OP_HEAD_LINEAR)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "head.kind: backend %s gives probabilities, or values with or without a variance; expected "
-                      "softmax, gaussian or linear, found %s",
-                      backend, tutti_op_name(task->head));
+                      "head.kind: it gives probabilities, or values with or without a variance; expected softmax, "
+                      "gaussian or linear, found %s",
+                      tutti_op_name(task->head));
   if (job->train && tutti_split_rows(job->train) == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s: there are no training rows to learn from", backend);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no training rows to learn from");
   if (job->train && task->kind == TUTTI_TASK_CLASSIFICATION && has_one_class(job->train))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "backend %s: a classifier needs training rows of two classes, and all %zu are of one; more rows, "
-                      "another data.split, or data.stratify = yes may give the others",
-                      backend, tutti_split_rows(job->train));
+                      "a classifier needs training rows of two classes, and all %zu are of one; more rows, another "
+                      "data.split, or data.stratify = yes may give the others",
+                      tutti_split_rows(job->train));
   return TUTTI_OK;
 }
 

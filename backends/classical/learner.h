@@ -23,8 +23,7 @@ TUTTI_NODISCARD enum tutti_status learner_begin(tutti_context *context, const st
 void learner_finish(struct tutti_outcome *outcome, tutti_tensors *weights_take);
 
 /* Refuse what no classical learner can do: a task without data, a head of another kind, rows of one class alone. */
-TUTTI_NODISCARD enum tutti_status learner_check(tutti_context *context, const char *backend,
-                                                const struct tutti_job *job);
+TUTTI_NODISCARD enum tutti_status learner_check(tutti_context *context, const struct tutti_job *job);
 
 /* fold[count]: a number < folds for each row, drawn from `seed`. Folds differ in size by one row at most, and in how many
    rows of a class they have, too, where there are labels. */

@@ -232,10 +232,10 @@ static enum tutti_status open_model(tutti_context *context, const tutti_tensors 
   TUTTI_TRY(context, learner_find(context, tensors, output, "model", TUTTI_U8, 1, (size_t[]){LEARNER_ANY}, &model));
   TUTTI_TRY(context, check(context, XGBoosterCreate(NULL, 0, &booster->handle)));
   TUTTI_TRY(context, set(context, booster, "verbosity", "0"));
+  TUTTI_TRY(context, set(context, booster, "nthread", "1"));
   if (XGBoosterLoadModelFromBuffer(booster->handle, model->data, (bst_ulong)model->bytes) != 0 ||
       XGBoosterGetNumFeature(booster->handle, &features) != 0 || features != rows->features)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: the model of boosted trees is none of this task's");
-  TUTTI_TRY(context, set(context, booster, "nthread", "1"));
   return check(context, XGDMatrixCreateFromMat_omp(rows->inputs, (bst_ulong)rows->count, (bst_ulong)rows->features, NAN,
                                                    &booster->matrix, 1));
 }

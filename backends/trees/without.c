@@ -3,8 +3,8 @@
 
 enum tutti_status grove_check_boosting(tutti_context *context) {
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                    "backend trees: method = boosting does not work here: built without XGBoost; install it (Debian: "
-                    "libxgboost-dev), then configure and build again, or choose random-forest or extra-trees");
+                    "method = boosting does not work here: built without XGBoost; install it (Debian: libxgboost-dev), "
+                    "then configure and build again, or choose random-forest or extra-trees");
 }
 
 enum tutti_status grove_fit_boosting(tutti_context *context, const struct grove_config *config,
