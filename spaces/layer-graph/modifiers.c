@@ -1,4 +1,4 @@
-/* modifiers.c - modifiers that keep a graph's edges, and how a modifier is drawn. The paper's Table 6 (appendix).
+/* modifiers.c - modifiers that keep a graph's edges, and how a modifier is drawn; see the paper's appendix.
 
    Deviations: a swapped convolution may become one of four others or a pool with the chances of the paper's example, conv3,
    whichever kernel it has. */

@@ -1,5 +1,5 @@
-/* modifiers_structure.c - modifiers that change a graph's edges: wedge, remove, branch (dup_path) and skip of the paper's Table 6
-   (appendix). What comes out may break rules; the caller discards it then.
+/* modifiers_structure.c - modifiers that change a graph's edges: wedge, remove, branch (the paper's dup_path) and skip.
+   What comes out may break rules; the caller discards it then.
 
    Deviations: a layer that is wedged in where the image ends is fully connected; one between layers without units gets as many as
    channels go along the edge. */

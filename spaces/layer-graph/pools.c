@@ -1,4 +1,4 @@
-/* pools.c - initial pools, the paper's Appendix (Figures 9 and 10).
+/* pools.c - initial pools, as in the paper's appendix and the published program.
 
    Deviations: the published program draws which rectifier and which sigmoid a block has; here they take turns, so that the pool is
    the same in every run. The network with two heads is plain, its first head behind the last block but one. */

@@ -255,12 +255,36 @@ static const char *measure_name(void *self, size_t index) {
   return index < measures(self) ? space->measure_names[index] : NULL;
 }
 
-/* "3 relu 64", the layer of a position; "" for none. */
-static const char *name_layer(const struct architecture *architecture, int position, char text[32]) {
+/* What goes where, in numbers of layers; -1: not matched. */
+struct match {
+  int from, to;
+  double mass, cost;
+};
+
+struct explanation {
+  const struct otmann_profile *from, *to;
+  size_t count;
+  struct match matches[2 * GRAPH_LAYERS_MOST]; /* as many as a tree has arcs */
+};
+
+static void add_match(void *argument, int from, int to, double mass, double cost) {
+  struct explanation *explanation = argument;
+  explanation->matches[explanation->count++] = (struct match){from < 0 ? -1 : explanation->from->layers[from],
+                                                              to < 0 ? -1 : explanation->to->layers[to], mass, cost};
+}
+
+/* By the first network's layers, then what only the second has. */
+static int compare_matches(const void *a_, const void *b_) {
+  const struct match *a = a_, *b = b_;
+  unsigned first = (unsigned)a->from, second = (unsigned)b->from;
+  return first != second ? (first > second) - (first < second) : (a->to > b->to) - (a->to < b->to);
+}
+
+/* "3 relu 64"; "" for none. */
+static const char *name_layer(const struct graph *graph, int index, char text[32]) {
   *text = '\0';
-  if (position >= 0) {
-    int index = architecture->profile->layers[position];
-    const struct layer *layer = &architecture->graph.layers[index];
+  if (index >= 0) {
+    const struct layer *layer = &graph->layers[index];
     size_t used = (size_t)snprintf(text, 32, "%d %s", index, label_facts[layer->label].name);
     if (layer->units)
       (void)snprintf(text + used, 32 - used, " %d%s", layer->units, layer->stride == 2 ? "/2" : "");
@@ -268,29 +292,25 @@ static const char *name_layer(const struct architecture *architecture, int posit
   return text;
 }
 
-/* What goes where, as rows of a table. */
-struct explanation {
-  const struct architecture *from, *to;
-  json_t *rows;
-};
-
-static void add_row(void *argument, int from, int to, double mass, double cost) {
-  struct explanation *explanation = argument;
-  char names[2][32];
-  (void)json_array_append_new(explanation->rows,
-                              json_pack("[s, s, f, f, f]", name_layer(explanation->from, from, names[0]),
-                                        name_layer(explanation->to, to, names[1]), mass, cost, mass * cost));
-}
-
 static enum tutti_status explain(void *self, tutti_context *context, const tutti_genotype *from,
                                  const tutti_genotype *to, char **json) {
   struct layer_graph *space = self;
-  struct explanation explanation = {tutti_genotype_graph(from), tutti_genotype_graph(to), json_array()};
+  const struct architecture *first = tutti_genotype_graph(from), *second = tutti_genotype_graph(to);
+  struct explanation explanation = {.from = first->profile, .to = second->profile};
+  json_t *rows = json_array();
   char title[64];
-  otmann_explain(&space->otmann, explanation.from->profile, explanation.to->profile, add_row, &explanation);
+  otmann_explain(&space->otmann, first->profile, second->profile, add_match, &explanation);
+  qsort(explanation.matches, explanation.count, sizeof explanation.matches[0], compare_matches);
+  for (size_t i = 0; i < explanation.count; i++) {
+    const struct match *match = &explanation.matches[i];
+    char names[2][32];
+    (void)json_array_append_new(rows, json_pack("[s, s, f, f, f]", name_layer(&first->graph, match->from, names[0]),
+                                                name_layer(&second->graph, match->to, names[1]), match->mass,
+                                                match->cost, match->mass * match->cost));
+  }
   (void)snprintf(title, sizeof title, "Where mass goes (d at %.6g)", space->otmann.rules.structures[0]);
   json_t *root = json_pack("{s:s, s:[s, s, s, s, s], s:o}", "title", title, "columns", "first", "second", "mass",
-                           "cost per mass", "cost", "rows", explanation.rows);
+                           "cost per mass", "cost", "rows", rows);
   char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   enum tutti_status status =
       text ? tutti_strdup(context, text, json) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a table");

@@ -26,6 +26,8 @@ expect_json 136.0 measures 0 distances 0 1
 expect_json 0.0 measures 7 distances 1 1
 expect_json "d / mass at 0.1" measures 4 name
 expect_json 100.0 explanation rows 0 2
+expect_json "4 op" explanation rows 4 0
+expect_json 128.0 explanation rows 6 4
 tutti distance "${mlp[@]}" --set space.structure=0.5 a.json b.json
 expect_out "d at 0.5" "d / mass at 0.5"
 

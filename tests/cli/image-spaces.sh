@@ -38,6 +38,26 @@ tutti run "${arguments[@]}" --out nasbench201 --set space.channels=4 --set build
 expect_code 0
 expect_out "8 of 8 done, 0 failed"
 
+cat >layer-graph.ini <<'INI'
+[run]
+budget = 2
+[data]
+format = idx
+path = images
+[space]
+plugin = layer-graph-cnn
+[hyperparameters]
+epochs = 1
+batch_size = 20
+[builder]
+plugin = nes-rs
+[selector]
+size = 2
+INI
+tutti run layer-graph.ini --out layer-graph
+expect_code 0
+expect_out "2 of 2 done, 0 failed"
+
 # Evolution, whole and interrupted after the first children.
 small -re
 arguments+=(--set space.cells=3 --set space.channels=4 --set builder.population=3 --set builder.parents=2)
