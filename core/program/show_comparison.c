@@ -204,6 +204,15 @@ static void show_p(const json_t *duels, size_t one, size_t other, FILE *out) {
     (void)fprintf(out, " %7s", "-");
 }
 
+/* A column of ranks or a dash. */
+static void show_rank(const json_t *placing, const char *figure, FILE *out) {
+  double rank = number_of(placing, figure);
+  if (isfinite(rank))
+    (void)fprintf(out, " %8.2f", rank);
+  else
+    (void)fprintf(out, " %8s", "-");
+}
+
 static void show_duels(const json_t *comparison, const json_t *metric, FILE *out) {
   const json_t *placings = json_object_get(metric, "placings"), *duels = json_object_get(metric, "duels");
   size_t variants = json_array_size(json_object_get(comparison, "variants"));
@@ -211,10 +220,10 @@ static void show_duels(const json_t *comparison, const json_t *metric, FILE *out
   long long ranked = count_of(json_array_get(placings, 0), "ranked");
   (void)fprintf(
       out,
-      "\n%s (%s is better): mean rank over %lld block%s; share of blocks won (one-sided sign test: * p <= .1, "
-      "** p <= .05); p of the two-sided sign test\n\n",
+      "\n%s (%s is better): mean rank over %lld block%s, expected rank (ties take the worst of their places); share "
+      "of blocks won (one-sided sign test: * p <= .1, ** p <= .05); p of the two-sided sign test\n\n",
       text_of(metric, "name"), text_of(metric, "better"), ranked, ranked == 1 ? "" : "s");
-  (void)fprintf(out, "  %-3s %6s  |", "", "rank");
+  (void)fprintf(out, "  %-3s %8s %8s  |", "", "rank", "expected");
   for (size_t v = 0; v < variants; v++)
     (void)fprintf(out, " %6s  ", letter(v, name));
   (void)fprintf(out, "  |");
@@ -222,12 +231,11 @@ static void show_duels(const json_t *comparison, const json_t *metric, FILE *out
     (void)fprintf(out, " %7s", letter(v, name));
   (void)fputc('\n', out);
   for (size_t v = 0; v < variants; v++) {
-    double rank = number_of(json_array_get(placings, v), "rank");
+    const json_t *placing = json_array_get(placings, v);
     (void)fprintf(out, "  %-3s", letter(v, name));
-    if (isfinite(rank))
-      (void)fprintf(out, " %6.2f  |", rank);
-    else
-      (void)fprintf(out, " %6s  |", "-");
+    show_rank(placing, "rank", out);
+    show_rank(placing, "expected_rank", out);
+    (void)fprintf(out, "  |");
     for (size_t w = 0; w < variants; w++)
       show_frequency(duels, v, w, out);
     (void)fprintf(out, "  |");
@@ -283,16 +291,12 @@ static void show_course(const json_t *comparison, const json_t *trials, const js
   char name[NAME_SIZE];
   (void)fprintf(out, "\n%s (%s is better): expected rank after so many trials\n\n  %-3s", text_of(metric, "name"),
                 text_of(metric, "better"), "");
-  json_array_foreach(trials, index, count)(void) fprintf(out, " %6lld", (long long)json_integer_value(count));
+  json_array_foreach(trials, index, count)(void) fprintf(out, " %8lld", (long long)json_integer_value(count));
   (void)fputc('\n', out);
   for (size_t v = 0; v < variants; v++) {
     (void)fprintf(out, "  %-3s", letter(v, name));
     json_array_foreach(json_object_get(metric, "placings"), index, placings) {
-      double rank = number_of(json_array_get(placings, v), "expected_rank");
-      if (isfinite(rank))
-        (void)fprintf(out, " %6.2f", rank);
-      else
-        (void)fprintf(out, " %6s", "-");
+      show_rank(json_array_get(placings, v), "expected_rank", out);
     }
     (void)fputc('\n', out);
   }
