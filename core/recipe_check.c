@@ -378,7 +378,8 @@ static enum tutti_status check_size(tutti_context *context, const tutti_recipe *
   const struct tutti_param *param = tutti_params_find(&selector->params, "size");
   long long budget = (long long)tutti_recipe_run(recipe)->budget;
   long long size = entry ? strtoll(entry->value, NULL, 10) : 0;
-  if (!entry || size <= budget || (param && param->preset && strcmp(entry->value, param->preset) == 0))
+  /* A selector without a size leaves one that was meant for another, in a layer below, alone. */
+  if (!entry || !param || size <= budget || (param->preset && strcmp(entry->value, param->preset) == 0))
     return TUTTI_OK;
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE,

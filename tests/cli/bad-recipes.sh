@@ -73,6 +73,12 @@ tutti validate "$folder"
 expect_code 2
 expect_empty out
 regression_recipe >good.ini
+
+# The size of another selector, below, is no size of one that has none.
+printf 'extends = good.ini\n[run]\nbudget = 2\n[selector]\nplugin = all\n' >all.ini
+tutti validate all.ini
+expect_code 0
+
 for set in run.budget=six run.budgte=6 budget=6 run.budget selektor.size=2; do
   tutti run good.ini --set "$set"
   expect_usage_error "${set%%=*}"
