@@ -154,6 +154,7 @@ static enum tutti_status shape_gp_otmann(tutti_context *context, const struct gp
                       "surrogate gp-otmann: powers: %zu groups of equal size were asked for, and space %s gives %zu "
                       "measures",
                       shape->groups, tutti_space_descriptor(space)->name, shape->measures);
+  shape->each = shape->measures / shape->groups;
   if (config->scales.count != 2 * shape->groups)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "surrogate gp-otmann: scales: least and greatest factor of each of the %zu groups of powers were "
@@ -170,9 +171,8 @@ static enum tutti_status ranges_gp_otmann(tutti_context *context, struct gp_otma
   for (size_t g = 0; g < shape->groups; g++)
     TUTTI_TRY(context, range_gp_otmann(context, "alpha", config->alpha.count, config->alpha.values, self->ranges[g]));
   for (size_t k = 0; k < shape->measures; k++)
-    TUTTI_TRY(context,
-              range_gp_otmann(context, "scales", 2, config->scales.values + 2 * (k * shape->groups / shape->measures),
-                              self->ranges[dgp_beta(shape) + k]));
+    TUTTI_TRY(context, range_gp_otmann(context, "scales", 2, config->scales.values + 2 * (k / shape->each),
+                                       self->ranges[dgp_beta(shape) + k]));
   for (size_t k = 0; k < shape->width; k++)
     TUTTI_TRY(context, range_gp_otmann(context, "length_scale", config->length_scale.count, config->length_scale.values,
                                        self->ranges[dgp_length(shape) + k]));

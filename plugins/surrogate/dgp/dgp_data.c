@@ -62,13 +62,13 @@ static double raised(double distance, double power) {
 /* Distances to the first `count` architectures. */
 static enum tutti_status measure(tutti_context *context, const struct dgp_data *data, const tutti_genotype *genotype,
                                  size_t count, double *out) {
-  size_t m = data->shape.measures, share = m / data->shape.groups;
+  size_t m = data->shape.measures;
   if (count == 0)
     return TUTTI_OK;
   TUTTI_TRY(context,
             tutti_space_distances(context, genotype, count, (const tutti_genotype *const *)data->genotypes, out));
   for (size_t i = 0; i < count * m; i++)
-    out[i] = raised(out[i], data->shape.powers[i % m / share]);
+    out[i] = raised(out[i], data->shape.powers[i % m / data->shape.each]);
   return TUTTI_OK;
 }
 

@@ -14,9 +14,10 @@ enum { DGP_GROUPS = 8 }; /* at most */
 /* What the covariance is made of. Measures fall into `groups` of equal size, one after another; hyperparameters stand in one
    array: alpha[groups], beta[measures], length[width], noise. */
 struct dgp_shape {
-  size_t groups, measures, width; /* width: of the encoded hyperparameters */
-  const double *powers;           /* [groups] */
-  enum gp_kernel kernel;          /* over the hyperparameters */
+  size_t groups, each, measures; /* measures = groups * each */
+  size_t width;                  /* of the encoded hyperparameters */
+  const double *powers;          /* [groups] */
+  enum gp_kernel kernel;         /* over the hyperparameters */
   gp_column_function *column;
   bool project;
 };

@@ -13,7 +13,7 @@ double dgp_variance(const struct dgp_shape *shape, const double *hyper) {
 }
 
 double dgp_correlate(const struct dgp_shape *shape, const double *hyper, const double *distances, double *shares) {
-  size_t each = shape->measures / shape->groups;
+  size_t each = shape->each;
   const double *beta = hyper + dgp_beta(shape);
   double sum = 0;
   for (size_t g = 0; g < shape->groups; g++, beta += each, distances += each) {
@@ -106,7 +106,7 @@ void dgp_covariance(const struct dgp_data *data, const double *hyper, struct dgp
       correlate_vectors(data, workspace, j);
     for (size_t i = 0; i <= j; i++) {
       size_t a = data->places[j], b = data->places[i];
-      double shares[DGP_GROUPS], value;
+      double shares[DGP_GROUPS] = {0}, value;
       if (a == b) {
         memcpy(shares, hyper, shape->groups * sizeof(double));
         value = dgp_variance(shape, hyper);
@@ -124,7 +124,7 @@ void dgp_covariance(const struct dgp_data *data, const double *hyper, struct dgp
 void dgp_contract(const struct dgp_data *data, const double *hyper, const struct dgp_workspace *workspace,
                   const double *g, double *gradient) {
   const struct dgp_shape *shape = &data->shape;
-  size_t n = workspace->count, stride = workspace->inputs.stride, each = shape->measures / shape->groups;
+  size_t n = workspace->count, stride = workspace->inputs.stride, each = shape->each;
   double *by_beta = gradient + dgp_beta(shape), *by_length = gradient + dgp_length(shape);
   memset(gradient, 0, dgp_noise(shape) * sizeof(double));
   for (size_t j = 0; j < n; j++) {
