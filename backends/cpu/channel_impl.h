@@ -30,6 +30,30 @@
    processor itself would stop. */
 enum { CHANNEL_AHEAD = 1024 };
 
+/* `periods` vectors `period` floats apart, whose channels are the same. */
+CPU_INLINE void affine_channels(const size_t lanes, const struct cpu_affine *a, size_t c, size_t size, const float *x,
+                                bool accumulate, float *y) {
+  const vec least = a->relu ? v_zero() : v_set(-INFINITY), scale = v_load(a->scale + c), shift = v_load(a->shift + c);
+  const size_t period = a->period;
+  size_t at = c;
+  if (accumulate)
+    for (; at + lanes <= size; at += period) {
+      __builtin_prefetch(x + at + CHANNEL_AHEAD, 0, 2);
+      v_store(y + at, v_load(y + at) + v_max(least, v_fma(v_load(x + at), scale, shift)));
+    }
+  else
+    for (; at + lanes <= size; at += period) {
+      __builtin_prefetch(x + at + CHANNEL_AHEAD, 0, 2);
+      v_store(y + at, v_max(least, v_fma(v_load(x + at), scale, shift)));
+    }
+  if (at < size) { /* the last pixel of 8 channels alone */
+    vec value = v_max(least, v_fma(v_load_half(x + at), scale, shift));
+    if (accumulate)
+      value = value + v_load_half(y + at);
+    v_store_half(y + at, value);
+  }
+}
+
 static void affine(const struct cpu_affine *a, size_t size, const float *x, bool accumulate, float *y) {
   const vec least = a->relu ? v_zero() : v_set(-INFINITY);
   if (!a->scale)
@@ -40,6 +64,9 @@ static void affine(const struct cpu_affine *a, size_t size, const float *x, bool
         value = value + v_load_lanes(y + i, LANES);
       v_store_lanes(y + i, value, LANES);
     });
+  else if (a->period <= 2 * CPU_LANES && CPU_LANES == 16)
+    for (size_t c = 0; c < a->period; c += CPU_LANES)
+      affine_channels(CPU_LANES, a, c, size, x, accumulate, y);
   else
     CPU_FOR_PERIODS(size, a->period, {
       __builtin_prefetch(x + at + CHANNEL_AHEAD, 0, 2);
@@ -58,6 +85,7 @@ static void place(const struct cpu_affine *a, size_t pixels, size_t width, const
     const vec scale = a->scale ? v_load_lanes(a->scale + c, LANES) : v_set(1);
     const vec shift = a->scale ? v_load_lanes(a->shift + c, LANES) : v_zero();
     for (size_t p = 0; p < pixels; p++) {
+      __builtin_prefetch(x + p * ldx + c + CHANNEL_AHEAD, 0, 2);
       vec value = v_load_lanes(x + p * ldx + c, LANES);
       if (a->scale)
         value = v_fma(value, scale, shift);
@@ -131,7 +159,11 @@ static void norm_gradient(const struct cpu_norm *n, size_t size, const float *g,
         size, n->period,
         v_store_lanes(to + at, v_load_lanes(to + at, LANES) + norm_slope(n, g + at, x + at, c, LANES), LANES));
   else
-    CPU_FOR_PERIODS(size, n->period, v_store_lanes(to + at, norm_slope(n, g + at, x + at, c, LANES), LANES));
+    CPU_FOR_PERIODS(size, n->period, {
+      __builtin_prefetch(g + at + CHANNEL_AHEAD / 4, 0, 3);
+      __builtin_prefetch(x + at + CHANNEL_AHEAD / 4, 0, 3);
+      v_store_lanes(to + at, norm_slope(n, g + at, x + at, c, LANES), LANES);
+    });
 }
 
 #endif

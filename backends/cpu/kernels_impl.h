@@ -96,6 +96,7 @@ struct cpu_ahead {
     size_t lines; /* of 64 bytes */
   } streams[CPU_STREAMS];
   size_t count;
+  size_t lines, calls; /* at a time; how often kernels have asked so far */
 };
 
 struct cpu_depthwise {

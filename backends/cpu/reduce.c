@@ -142,7 +142,7 @@ static void reduce_input_gradient(struct cpu_plan *plan, const struct cpu_node *
 }
 
 static void reduce_inputs(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half halves[2],
-                          float *const x[2], size_t first, size_t count, const float *g) {
+                          const float *const x[2], size_t first, size_t count, const float *g) {
   struct cpu_gemm product = {.a_row = node->ld,
                              .a_column = 1,
                              .b = plan->scratch.transposed,
@@ -177,7 +177,7 @@ void backend_cpu_reduce_backward(struct cpu_plan *plan, struct cpu_node *node, s
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, true);
     const float *g = backend_cpu_read_gradient(plan, node, first, count);
-    float *x[2];
+    const float *x[2];
     for (size_t half = 0; half < 2; half++) {
       x[half] = reduce_read(plan, node, &halves[half], first, count);
       reduce_weight_gradient(plan, node, &halves[half], count * node->pixels, x[half], g);

@@ -209,22 +209,26 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                plan->gradients + node->bias);
 }
 
-/* Pass the gradient on to every input, times `factor`. */
-/* Sums, concatenations and crelus keep their gradient, which the analyser cannot know.
+/* Pass the gradient on to every input, times `factor`, some images at a time.
+   Sums, concatenations and crelus keep their gradient, which the analyser cannot know.
    NOLINTBEGIN(clang-analyzer-core.NonNullParamChecker, clang-analyzer-core.NullDereference) */
 static void backward_sum(struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
-  size_t count = rows * node->pixels * node->ld;
+  size_t size = backend_cpu_image(node), block = backend_cpu_block(plan, node);
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
-    float *to = plan->nodes[edge->source].gradient;
-    if (!edge->gradient || to == node->gradient) /* shared */
-      continue;
-    if (!edge->first) {
-      plan->kernels->axpy(count, factor, node->gradient, to);
-    } else {
-      memcpy(to, node->gradient, count * sizeof(float));
-      if (factor != 1)
-        plan->kernels->scale(count, factor, to);
+    bool shared = plan->nodes[edge->source].gradient == node->gradient;
+    for (size_t first = 0; edge->gradient && !shared && first < rows; first += block) {
+      size_t images = rows - first < block ? rows - first : block, count = images * size;
+      const float *from = node->gradient + first * size;
+      float *to = plan->nodes[edge->source].gradient + first * size;
+      if (!edge->first) {
+        plan->kernels->axpy(count, factor, from, to);
+      } else {
+        memcpy(to, from, count * sizeof(float));
+        if (factor != 1)
+          plan->kernels->scale(count, factor, to);
+      }
+      backend_cpu_norm_gather_gradient(plan, edge, first, images);
     }
   }
 }

@@ -3,6 +3,8 @@
    that behind it. */
 #include "cpu_impl.h"
 
+#include <string.h>
+
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node) {
   enum { FLOATS = 1 << 14 }; /* that stay in the second-level cache together with all that is made of them */
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
@@ -38,7 +40,9 @@ size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node
 }
 
 void backend_cpu_frame(const struct cpu_pad *pad, size_t images, float *out) {
-  for (size_t i = 0; i < images * pad->padded_height * pad->padded_width * pad->ld; i++)
+  size_t count = images * pad->padded_height * pad->padded_width * pad->ld;
+  memset(out, 0, count * sizeof *out);
+  for (size_t i = 0; pad->fill < 0 && i < count; i++)
     out[i] = pad->fill;
 }
 
@@ -112,9 +116,21 @@ static void view_fetch(struct cpu_plan *plan, const float *array, const struct c
   ahead->streams[ahead->count++].lines = images * size / 16;
 }
 
+/* As often as kernels asked while they worked on the images before, so often they will again: spread the lines evenly, as
+   bursts of them wait for one another. */
+static void view_pace(struct cpu_ahead *ahead, size_t first) {
+  enum { LINES = 8 };
+  size_t lines = 0;
+  for (size_t i = 0; i < ahead->count; i++)
+    lines += ahead->streams[i].lines;
+  ahead->lines = first > 0 && ahead->calls > 0 ? lines / ahead->calls + 1 : LINES;
+  ahead->calls = 0;
+}
+
 void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
                             bool backward) {
-  plan->scratch.ahead.count = 0;
+  struct cpu_ahead *ahead = &plan->scratch.ahead;
+  ahead->count = 0;
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
     if (plan->nodes[edge->source].through)
@@ -127,9 +143,10 @@ void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, 
     for (size_t i = last ? source->norms : CPU_NONE; i != CPU_NONE; i = plan->nodes[i].next_norm)
       view_fetch(plan, plan->nodes[i].value, source, first, count, rows);
   }
-  if (!backward)
-    return;
-  view_fetch(plan, node->norm == CPU_NONE ? NULL : node->value, node, first, count, rows);
-  view_fetch(plan, node->norm == CPU_NONE ? node->gradient : plan->nodes[node->norm].gradient, node, first, count,
-             rows);
+  if (!backward || node->norm != CPU_NONE)
+    view_fetch(plan, node->value, node, first, count, rows);
+  if (backward)
+    view_fetch(plan, node->norm == CPU_NONE ? node->gradient : plan->nodes[node->norm].gradient, node, first, count,
+               rows);
+  view_pace(ahead, first);
 }

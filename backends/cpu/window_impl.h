@@ -39,11 +39,13 @@ static void copy_floats(size_t count, const float *in, float *out) {
 }
 
 CPU_INLINE void fetch_ahead(struct cpu_ahead *ahead) {
-  enum { LINES = 16 };
-  if (!ahead || ahead->count == 0)
+  if (!ahead)
+    return;
+  ahead->calls++;
+  if (ahead->count == 0)
     return;
   const char *at = ahead->streams[ahead->count - 1].at;
-  size_t *left = &ahead->streams[ahead->count - 1].lines, lines = *left < LINES ? *left : LINES;
+  size_t *left = &ahead->streams[ahead->count - 1].lines, lines = *left < ahead->lines ? *left : ahead->lines;
   for (size_t i = 0; i < lines; i++)
     __builtin_prefetch(at + 64 * i, 0, 2);
   ahead->streams[ahead->count - 1].at = at + 64 * lines;

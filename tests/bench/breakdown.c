@@ -58,15 +58,22 @@ static double numbers(const struct cpu_plan *plan, const struct cpu_node *node, 
 }
 
 /* Forward, each input is read and the output written, but by batch norm that its readers apply; backward, the output's
-   gradient and what the op looks up is read, each input's gradient written. */
+   gradient and what the op looks up is read, each input's gradient written, and the values of batch norms that sum it. */
 static double traffic(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, bool backward) {
   double own = numbers(plan, node, rows), in = 0;
   bool looks_up =
       node->op == TUTTI_OP_CONV2D || node->op == TUTTI_OP_FACTORISED_REDUCE || node->op == TUTTI_OP_MAX_POOL;
-  for (size_t e = 0; e < node->edge_count; e++)
-    in += numbers(plan, &plan->nodes[node->edges[e].source], rows);
-  if (node->lazy) /* it only sums: values that the convolution has summed before; a gradient, and values */
-    return backward ? 8 * own : 0;
+  if (node->lazy) /* it only sums, and others have summed for it */
+    return 0;
+  for (size_t e = 0; e < node->edge_count; e++) {
+    const struct cpu_edge *edge = &node->edges[e];
+    const struct cpu_node *source = &plan->nodes[edge->source];
+    in += numbers(plan, source, rows);
+    edge = source->through ? &source->edges[0] : edge;
+    for (size_t i = plan->nodes[edge->source].norms; backward && edge->last && i != CPU_NONE;
+         i = plan->nodes[i].next_norm)
+      own += numbers(plan, &plan->nodes[i], rows);
+  }
   if (!backward)
     return 4 * (own + in);
   return 4 * (own + in * (looks_up ? 2 : 1) + (node->norm == CPU_NONE ? 0 : own));

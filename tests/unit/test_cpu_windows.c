@@ -82,7 +82,7 @@ static void check_depthwise(const struct cpu_kernels *k) {
   struct cpu_depthwise d = {.window = w, .ldw = ldw, .accumulate = mode & 1, .mask_line = w.out_width * w.ld + 8};
   float *in = draw(in_size(&w)), *weights = draw(taps * ldw), *bias = draw(w.ld), *out = draw(out_size(&w));
   float *before = draw(out_size(&w)), *mask = draw(w.out_height * d.mask_line);
-  struct cpu_ahead ahead = {.streams = {{(const char *)in, 3}, {(const char *)in, 20}}, .count = 2};
+  struct cpu_ahead ahead = {.streams = {{(const char *)in, 3}, {(const char *)in, 20}}, .count = 2, .lines = 9};
   double *want = calloc(out_size(&w), sizeof *want);
   memcpy(before, out, out_size(&w) * sizeof *out);
   d.weights = weights;
