@@ -27,6 +27,8 @@ surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_impl.h
 surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_kernel.c
 surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_likelihood.c
 surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_mixture.c
+surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_panel.c
+surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_panel.h
 surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_posterior.c
 surrogate_gp_la_SOURCES += %D%/surrogate/gp/gp_sample.c
 # Square roots that set errno are not vectorised.

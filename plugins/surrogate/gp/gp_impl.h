@@ -34,6 +34,18 @@ typedef void gp_column_function(enum gp_kernel kernel, const struct gp_inputs *i
 /* The fastest one for this processor. */
 gp_column_function *gp_column_choose(void);
 
+/* Points are predicted in panels of up to GP_BATCH: block[rows][GP_BATCH] has a point in each column, of which the first
+   `columns` count, and what fills the last tile of GP_TILE is finite. */
+enum { GP_TILE = 24, GP_BATCH = 4 * GP_TILE };
+struct gp_panel_functions {
+  /* sums[GP_BATCH] = Σ weight_i block_i over the rows. */
+  void (*weigh)(size_t rows, size_t columns, const double *block, const double *weight, double *sums);
+  /* block := U⁻ᵀ block for the factor's first `rows`, and squares[GP_BATCH], the sum of the squares of each column. What comes of
+     a column are the same bits whatever is beside it, and of more rows the same bits and then some: squares never fall. */
+  void (*solve)(const double *factor, size_t stride, size_t rows, size_t columns, double *block, double *squares);
+};
+const struct gp_panel_functions *gp_panel_choose(void);
+
 /* --- likelihood and fit ------------------------------------------------------------------------------------------ */
 
 /* What is fitted, and how. */
@@ -154,13 +166,14 @@ struct gp_posterior {
   double settled_jitter; /* of the observations' rows */
   double *diagonal, *slope;
   double *forward, *weight; /* U⁻ᵀ and K⁻¹ times the observations' residuals */
-  double *block;            /* [GP_BATCH][stride] */
-  size_t fantasies;         /* alternative values of what is pending; 0: none */
-  size_t fantasy_rows;      /* observations and what was pending */
-  double *fantasy_weight;   /* [fantasies][fantasy_rows]: K⁻¹ times the residuals */
-  double *fantasy_least;    /* [fantasies]: the least value at a pending point */
+  const struct gp_panel_functions *functions;
+  struct gp_inputs panel; /* GP_BATCH points to predict at */
+  double *block;          /* [GP_BATCH][stride] or [rows][GP_BATCH] */
+  size_t fantasies;       /* alternative values of what is pending; 0: none */
+  size_t fantasy_rows;    /* observations and what was pending */
+  double *fantasy_weight; /* [fantasies][fantasy_rows]: K⁻¹ times the residuals */
+  double *fantasy_least;  /* [fantasies]: the least value at a pending point */
 };
-enum { GP_BATCH = 96 };
 
 enum tutti_status gp_posterior_init(tutti_context *context, enum gp_kernel kernel, size_t dimension,
                                     struct gp_posterior *posterior);
@@ -187,6 +200,10 @@ static inline size_t gp_posterior_means(const struct gp_posterior *posterior) {
 /* Means [means][count] and deviations [count] at points [count][dimension]. */
 void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
                           double *deviation);
+/* Means as predicted, unless NULL, and deviations given the first `rows` of observations and what is pending alone: those that
+   predict gives, or above them, and never below those of more rows, rounding included. */
+void gp_posterior_bound(struct gp_posterior *posterior, size_t rows, size_t count, const double *points, double *mean,
+                        double *deviation);
 /* And at one point, with gradients [means][dimension] and [dimension]. */
 void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, double *mean, double *deviation,
                            double *mean_gradient, double *deviation_gradient);

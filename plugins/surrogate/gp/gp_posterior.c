@@ -12,8 +12,11 @@ enum tutti_status gp_posterior_init(tutti_context *context, enum gp_kernel kerne
   enum tutti_status status;
   *posterior = (struct gp_posterior){.dimension = dimension, .scale = 1, .inputs = {.dimension = dimension}};
   posterior->matrix = (struct gp_matrix){.kernel = kernel, .column = gp_column_choose()};
+  posterior->functions = gp_panel_choose();
+  posterior->panel = (struct gp_inputs){.dimension = dimension, .stride = GP_BATCH};
   TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, sizeof(double), &posterior->hyper.lengths));
   TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, sizeof(double), &posterior->matrix.at));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, dimension, GP_BATCH * sizeof(double), &posterior->panel.scaled));
   return TUTTI_OK;
 out:
   gp_posterior_clear(posterior);
@@ -32,6 +35,7 @@ void gp_posterior_clear(struct gp_posterior *posterior) {
   tutti_free(posterior->forward);
   tutti_free(posterior->weight);
   tutti_free(posterior->slope);
+  tutti_free(posterior->panel.scaled);
   tutti_free(posterior->block);
   tutti_free(posterior->fantasy_weight);
   tutti_free(posterior->fantasy_least);
@@ -235,27 +239,42 @@ static double mean_from(const struct gp_posterior *posterior, double sum) {
   return posterior->shift + posterior->scale * (posterior->hyper.mean + sum);
 }
 
-void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
-                          double *deviation) {
-  size_t rows = posterior->count + posterior->pending, stride = posterior->stride, weighted;
-  size_t means = gp_posterior_means(posterior);
+/* The first `rows` correlations of up to GP_BATCH points; the columns that fill the last tile keep points of before. */
+static void fill_panel(struct gp_posterior *posterior, size_t rows, size_t columns, const double *points) {
+  size_t d = posterior->dimension, filled = (columns + GP_TILE - 1) / GP_TILE * GP_TILE;
+  for (size_t k = 0; k < d; k++)
+    for (size_t c = 0; c < columns; c++)
+      posterior->panel.scaled[k * GP_BATCH + c] = points[c * d + k] / posterior->hyper.lengths[k];
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t k = 0; k < d; k++)
+      posterior->matrix.at[k] = posterior->inputs.scaled[k * posterior->stride + i];
+    posterior->matrix.column(posterior->matrix.kernel, &posterior->panel, filled, posterior->matrix.at,
+                             posterior->block + i * GP_BATCH, NULL);
+  }
+}
+
+void gp_posterior_bound(struct gp_posterior *posterior, size_t rows, size_t count, const double *points, double *mean,
+                        double *deviation) {
+  size_t all = posterior->count + posterior->pending, means = mean ? gp_posterior_means(posterior) : 0, weighted;
+  double amplitude = posterior->hyper.amplitude, sums[GP_BATCH];
   for (size_t first = 0; first < count; first += GP_BATCH) {
     size_t columns = count - first < GP_BATCH ? count - first : GP_BATCH;
-    for (size_t c = 0; c < columns; c++) {
-      double *column = posterior->block + c * stride;
-      gp_posterior_correlate(posterior, points + (first + c) * posterior->dimension, column, NULL);
-      for (size_t m = 0; m < means; m++) {
-        const double *weight = weights_of(posterior, m, &weighted);
-        mean[m * count + first + c] = mean_from(posterior, cblas_ddot((int)weighted, column, 1, weight, 1));
-      }
+    fill_panel(posterior, mean ? all : rows, columns, points + first * posterior->dimension);
+    for (size_t m = 0; m < means; m++) {
+      const double *weight = weights_of(posterior, m, &weighted);
+      posterior->functions->weigh(weighted, columns, posterior->block, weight, sums);
+      for (size_t c = 0; c < columns; c++)
+        mean[m * count + first + c] = mean_from(posterior, amplitude * sums[c]);
     }
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)rows, (int)columns, 1,
-                posterior->matrix.factor, (int)stride, posterior->block, (int)stride);
-    for (size_t c = 0; c < columns; c++) {
-      const double *column = posterior->block + c * stride;
-      deviation[first + c] = deviation_from(posterior, cblas_ddot((int)rows, column, 1, column, 1));
-    }
+    posterior->functions->solve(posterior->matrix.factor, posterior->stride, rows, columns, posterior->block, sums);
+    for (size_t c = 0; c < columns; c++)
+      deviation[first + c] = deviation_from(posterior, amplitude * amplitude * sums[c]);
   }
+}
+
+void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
+                          double *deviation) {
+  gp_posterior_bound(posterior, posterior->count + posterior->pending, count, points, mean, deviation);
 }
 
 /* d mean/dx = Σ weight_i dk_i/dx; d variance/dx = -2 Σ (K⁻¹k)_i dk_i/dx; dk_i/dx_k = amplitude slope_i (x_i - x)_k/l_k². */
