@@ -6,7 +6,7 @@
 #include <string.h>
 
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node) {
-  enum { FLOATS = 1 << 14 }; /* that stay in the second-level cache together with all that is made of them */
+  enum { FLOATS = 1 << 13 }; /* that stay in the second-level cache together with all that is made of them */
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   size_t most = node->pixels * node->ld, read = source->pixels * node->input_ld;
   if (source->through) /* what that reads */
