@@ -1,15 +1,7 @@
 /* acquisition.c - kind acquisition: checks and defaults around its ops. */
-#include "instance_impl.h"
+#include "acquisition_impl.h"
 
 #include <math.h>
-#include <tutti/acquisition.h>
-
-struct tutti_acquisition {
-  struct tutti_instance instance;
-  struct tutti_acquisition_ops ops;
-  double *room; /* [count]: moments and worth of points, or gradients, of each of the surrogate's components */
-  size_t count;
-};
 
 const char *tutti_acquisition_ops_missing(const void *ops, size_t size) {
   if (!TUTTI_HAS_OP(struct tutti_acquisition_ops, ops, size, moments) &&
@@ -106,7 +98,7 @@ static void average(bool in_logs, size_t components, bool first, double worth, d
   *total = sum;
 }
 
-static bool in_logs(const tutti_acquisition *acquisition) {
+bool tutti_acquisition_in_logs(const tutti_acquisition *acquisition) {
   return acquisition->ops.in_logs && acquisition->ops.in_logs(acquisition->instance.self);
 }
 
@@ -129,7 +121,7 @@ enum tutti_status tutti_acquisition_evaluate(tutti_context *context, tutti_acqui
     TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, &its, count, mean + c * count,
                                                  deviation + c * count, its_worth, NULL, NULL));
     for (size_t i = 0; i < count; i++)
-      average(in_logs(acquisition), components, c == 0, its_worth[i], &worth[i], &before, &share);
+      average(tutti_acquisition_in_logs(acquisition), components, c == 0, its_worth[i], &worth[i], &before, &share);
   }
   return TUTTI_OK;
 }
@@ -153,7 +145,7 @@ enum tutti_status tutti_acquisition_gradient(tutti_context *context, tutti_acqui
     double its_worth, by_mean, by_deviation, before, share;
     TUTTI_TRY(context, tutti_acquisition_moments(context, acquisition, &its, 1, mean + c, deviation + c, &its_worth,
                                                  &by_mean, &by_deviation));
-    average(in_logs(acquisition), components, c == 0, its_worth, worth, &before, &share);
+    average(tutti_acquisition_in_logs(acquisition), components, c == 0, its_worth, worth, &before, &share);
     for (size_t i = 0; i < dimension; i++) {
       double slope = by_mean * mean_gradient[c * dimension + i] + by_deviation * deviation_gradient[c * dimension + i];
       gradient[i] = (c == 0 ? 0 : before * gradient[i]) + share * slope;

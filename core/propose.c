@@ -320,6 +320,13 @@ static enum tutti_status evaluate(void *argument, tutti_context *context, const 
                                     worth);
 }
 
+static enum tutti_status evaluate_best(void *argument, tutti_context *context, const struct tutti_points *points,
+                                       size_t wanted, double *worth) {
+  const struct worth *at = argument;
+  return tutti_acquisition_evaluate_best(context, at->proposer->acquisition, at->standing, at->proposer->surrogate,
+                                         points, wanted, worth);
+}
+
 static enum tutti_status gradient(void *argument, tutti_context *context, const double *vector, double *worth,
                                   double *slope) {
   const struct worth *at = argument;
@@ -340,10 +347,12 @@ static enum tutti_status search(tutti_context *context, tutti_proposer *proposer
                                 uint64_t trial, tutti_candidate **candidate, double *worth) {
   struct worth at = {.proposer = proposer, .standing = standing};
   bool slopes = proposer->joint && tutti_acquisition_has_gradient(proposer->acquisition, proposer->surrogate);
+  bool bounds = tutti_acquisition_has_bounds(proposer->acquisition, proposer->surrogate);
   struct tutti_objective objective = {.size = sizeof(objective),
                                       .argument = &at,
                                       .evaluate = evaluate,
                                       .gradient = slopes ? gradient : NULL,
+                                      .evaluate_best = bounds ? evaluate_best : NULL,
                                       .known_count = proposer->asked,
                                       .known = (const tutti_candidate *const *)proposer->candidates,
                                       .known_losses = proposer->losses,

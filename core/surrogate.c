@@ -42,6 +42,9 @@ const char *tutti_surrogate_ops_missing(const void *ops, size_t size) {
   bool fantasies = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fantasise);
   if (fantasies != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, least) || (fantasies && !components))
     return "fantasise, least and components (the first two with the third)";
+  if (TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, stages) !=
+      TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, bound))
+    return "stages or bound (both or neither)";
   return NULL;
 }
 
@@ -353,6 +356,26 @@ enum tutti_status tutti_surrogate_realise(tutti_context *context, tutti_surrogat
   }
   surrogate->conditioned = true;
   TUTTI_CALL(context, surrogate, surrogate->ops.realise(surrogate->instance.self, context, random));
+  return TUTTI_OK;
+}
+
+size_t tutti_surrogate_stages(const tutti_surrogate *surrogate) {
+  return surrogate->ops.stages && !surrogate->white ? surrogate->ops.stages(surrogate->instance.self) : 0;
+}
+
+enum tutti_status tutti_surrogate_bound(tutti_context *context, tutti_surrogate *surrogate,
+                                        const struct tutti_points *points, size_t stage, double *mean,
+                                        double *deviation) {
+  if (stage >= tutti_surrogate_stages(surrogate))
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "surrogate %s has no bounds at stage %zu",
+                      surrogate->instance.descriptor->name, stage);
+  TUTTI_TRY(context, check_points(context, surrogate, points));
+  TUTTI_CALL(context, surrogate,
+             surrogate->ops.bound(surrogate->instance.self, context, points, stage, mean, deviation));
+  for (size_t i = 0; i < points->count; i++)
+    if ((mean && !isfinite(mean[i])) || !isfinite(deviation[i]) || deviation[i] < 0)
+      return TUTTI_BREACH(context, &surrogate->instance, "bound gave mean %g and standard deviation %g",
+                          mean ? mean[i] : 0, deviation[i]);
   return TUTTI_OK;
 }
 

@@ -45,6 +45,9 @@ struct tutti_acquisition_ops {
   /* OPTIONAL; default: false. Is the worth that `moments` gives a logarithm? Where the surrogate is a mixture of models, the
      worth is averaged over them, and of logarithms the exponentials are. */
   bool (*in_logs)(void *self);
+  /* OPTIONAL; default: false. Is the worth that `moments` gives never less for a larger deviation? But for rounding: 1e-12 of it,
+     of a logarithm 1e-12 more. */
+  bool (*rises)(void *self);
 };
 
 /* --- the host's side --- */
@@ -63,6 +66,14 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisition,
                            const struct tutti_standing *standing, tutti_surrogate *surrogate,
                            const struct tutti_points *points, double *worth);
+/* Has it worths that rise with deviations of which there are bounds? */
+TUTTI_API bool tutti_acquisition_has_bounds(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate);
+/* The same worth, bit for bit, of the `wanted` (>= 1) best points at least, whichever of equals are counted among them; NaN of
+   some of the others, where there are bounds. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_acquisition_evaluate_best(tutti_context *context, tutti_acquisition *acquisition,
+                                const struct tutti_standing *standing, tutti_surrogate *surrogate,
+                                const struct tutti_points *points, size_t wanted, double *worth);
 /* Worth at one vector and its gradient [dimension]; TUTTI_ERROR_UNSUPPORTED without `moments` or the surrogate's
    gradient. */
 TUTTI_API bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate);

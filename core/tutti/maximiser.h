@@ -31,6 +31,10 @@ struct tutti_objective {
   const double *known_losses;
   uint64_t step;       /* which proposal of the run this is: keys random streams */
   uint64_t trial_seed; /* seed of the candidate to be made */
+  /* OPTIONAL; default: evaluate. Worth of those points that are among the `wanted` (>= 1) best of these at least, the same bits;
+     of others it may be NaN. Give it as many points at a time as there are: that makes it cheap. */
+  enum tutti_status (*evaluate_best)(void *argument, tutti_context *context, const struct tutti_points *points,
+                                     size_t wanted, double *worth);
 };
 
 struct tutti_maximiser_ops {

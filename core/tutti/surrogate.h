@@ -77,6 +77,15 @@ struct tutti_surrogate_ops {
   /* OPTIONAL; default: what is predicted is drawn independently at each point, the same each time. Draw the unknown function:
      until released, predict and gradient give its values, with deviations of 0, as a single component. What is pending stays so. */
   enum tutti_status (*realise)(void *self, tutti_context *context, struct tutti_random *random);
+
+  /* OPTIONAL, both or neither, without default. In how many stages predictions can be approached for less work than they cost;
+     0 where they cannot: while there are several components or fantasies, or a drawn function. */
+  size_t (*stages)(void *self);
+  /* Upper bounds of the deviations [count] at a stage below `stages`, and, unless NULL, the means [count] as predicted. A bound
+     MUST NOT be below that of a later stage nor below the deviation itself, rounding included, and predictions MUST be the same
+     bits whatever points they come with. */
+  enum tutti_status (*bound)(void *self, tutti_context *context, const struct tutti_points *points, size_t stage,
+                             double *mean, double *deviation);
 };
 
 /* --- the host's side --- */
@@ -124,6 +133,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_fantasise(tutti_cont
 TUTTI_API void tutti_surrogate_least(const tutti_surrogate *surrogate, double *least);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_realise(tutti_context *context, tutti_surrogate *surrogate,
                                                                     struct tutti_random *random);
+TUTTI_API size_t tutti_surrogate_stages(const tutti_surrogate *surrogate);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_bound(tutti_context *context, tutti_surrogate *surrogate,
+                                                                  const struct tutti_points *points, size_t stage,
+                                                                  double *mean, double *deviation);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_surrogate_describe(tutti_context *context, tutti_surrogate *surrogate,
                                                                      char **json);
 

@@ -83,10 +83,17 @@ static enum tutti_status acquisition_moments_ei(void *instance, tutti_context *c
 
 static bool acquisition_in_logs_ei(void *instance) { return ((const struct ei *)instance)->config->log; }
 
+/* d worth/dσ = φ(u), or φ/h > 0 of the logarithm. */
+static bool acquisition_rises_ei(void *instance) {
+  (void)instance;
+  return true;
+}
+
 static const struct tutti_acquisition_ops ei_ops = {
     .size = sizeof(struct tutti_acquisition_ops),
     .moments = acquisition_moments_ei,
     .in_logs = acquisition_in_logs_ei,
+    .rises = acquisition_rises_ei,
 };
 
 static const struct tutti_descriptor ei_descriptor = {

@@ -48,9 +48,16 @@ static enum tutti_status acquisition_moments_lcb(void *instance, tutti_context *
   return TUTTI_OK;
 }
 
+/* kappa is not negative. */
+static bool acquisition_rises_lcb(void *instance) {
+  (void)instance;
+  return true;
+}
+
 static const struct tutti_acquisition_ops lcb_ops = {
     .size = sizeof(struct tutti_acquisition_ops),
     .moments = acquisition_moments_lcb,
+    .rises = acquisition_rises_lcb,
 };
 
 static const struct tutti_descriptor lcb_descriptor = {

@@ -123,20 +123,37 @@ enum tutti_status maximiser_pool_find_one(tutti_context *context, struct maximis
   return maximiser_pool_take(context, pool, candidate);
 }
 
+/* The next candidates without a worth, up to `most` of them. */
+static struct tutti_points next_points(const struct maximiser_pool *pool, size_t most) {
+  size_t first = pool->evaluated, left = pool->count - first;
+  return (struct tutti_points){.size = sizeof(struct tutti_points),
+                               .count = left < most ? left : most,
+                               .dimension = pool->width,
+                               .vectors = pool->joint ? pool->vectors + first * pool->width : NULL,
+                               .candidates = (const tutti_candidate *const *)pool->candidates + first};
+}
+
 enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool) {
   enum { BATCH = 1024 }; /* bounds the memory of whoever evaluates */
   while (pool->evaluated < pool->count) {
-    size_t first = pool->evaluated, left = pool->count - first;
-    struct tutti_points points = {.size = sizeof(points),
-                                  .count = left < BATCH ? left : BATCH,
-                                  .dimension = pool->width,
-                                  .vectors = pool->joint ? pool->vectors + first * pool->width : NULL,
-                                  .candidates = (const tutti_candidate *const *)pool->candidates + first};
+    size_t first = pool->evaluated;
+    struct tutti_points points = next_points(pool, BATCH);
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled at candidate %zu of %zu", first, pool->count);
     TUTTI_TRY(context, pool->objective->evaluate(pool->objective->argument, context, &points, pool->worth + first));
     pool->evaluated += points.count;
   }
+  return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_evaluate_best(tutti_context *context, struct maximiser_pool *pool, size_t wanted) {
+  const struct tutti_objective *objective = pool->objective;
+  if (!objective->evaluate_best)
+    return maximiser_pool_evaluate(context, pool);
+  struct tutti_points points = next_points(pool, SIZE_MAX);
+  TUTTI_TRY(context,
+            objective->evaluate_best(objective->argument, context, &points, wanted, pool->worth + pool->evaluated));
+  pool->evaluated = pool->count;
   return TUTTI_OK;
 }
 

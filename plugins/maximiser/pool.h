@@ -42,6 +42,8 @@ enum tutti_status maximiser_pool_find_one(tutti_context *context, struct maximis
                                           struct tutti_random *random);
 /* Evaluate the candidates added since the last call. */
 enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool);
+/* Evaluate them so far that the `wanted` (>= 1) best of them are known; the worth of others may be NaN. */
+enum tutti_status maximiser_pool_evaluate_best(tutti_context *context, struct maximiser_pool *pool, size_t wanted);
 /* Indices of the `count` best evaluated candidates beside the seeds, best first, earlier ones first among equals; returns how many there
    are. */
 size_t maximiser_pool_best(const struct maximiser_pool *pool, size_t count, size_t *best);

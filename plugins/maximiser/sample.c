@@ -117,7 +117,7 @@ static enum tutti_status maximiser_maximise_sample(void *instance, tutti_context
   for (int64_t i = 0; i < self->config->samples; i++)
     TUTTI_TRY_OUT(context, maximiser_pool_sample(context, &pool, &random));
   TUTTI_TRY_OUT(context, maximiser_pool_find_one(context, &pool, &random));
-  TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &pool));
+  TUTTI_TRY_OUT(context, maximiser_pool_evaluate_best(context, &pool, 1));
   maximiser_pool_answer(&pool, candidate, worth);
 out:
   maximiser_pool_clear(&pool);

@@ -258,7 +258,8 @@ static enum tutti_status maximiser_maximise_sobol_lbfgs(void *instance, tutti_co
   TUTTI_TRY_OUT(context, sobol_points_sobol_lbfgs(self, context, &work));
   TUTTI_TRY_OUT(context, near_points_sobol_lbfgs(self, context, &work));
   TUTTI_TRY_OUT(context, maximiser_pool_find_one(context, &work.pool, &work.random));
-  TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &work.pool));
+  size_t wanted = self->config->starts > 0 ? (size_t)self->config->starts : 1;
+  TUTTI_TRY_OUT(context, maximiser_pool_evaluate_best(context, &work.pool, wanted));
   size_t starts = maximiser_pool_best(&work.pool, (size_t)self->config->starts, work.starts);
   for (size_t i = 0; i < starts; i++)
     TUTTI_TRY_OUT(context, refine_sobol_lbfgs(self, context, &work, work.starts[i]));

@@ -399,6 +399,29 @@ static enum tutti_status surrogate_gradient_components_gp(void *instance, tutti_
   return TUTTI_OK;
 }
 
+/* Rows of the factor at a stage: 64, 128, 256, ... */
+static size_t rows_gp(size_t stage) { return (size_t)64 << stage; }
+
+/* Those of fewer rows than half of all; a mixture is not bounded by its components' parts. */
+static size_t surrogate_stages_gp(void *instance) {
+  const struct gp *self = instance;
+  const struct gp_posterior *first = self->mixture.posteriors;
+  size_t stages = 0, rows = first->count + first->pending;
+  if (self->mixture.models > 1 || first->fantasies > 0 || self->function.posterior)
+    return 0;
+  while (2 * rows_gp(stages) <= rows)
+    stages++;
+  return stages;
+}
+
+static enum tutti_status surrogate_bound_gp(void *instance, tutti_context *context, const struct tutti_points *points,
+                                            size_t stage, double *mean, double *deviation) {
+  struct gp *self = instance;
+  TUTTI_TRY(context, settle_gp(self, context));
+  gp_posterior_bound(self->mixture.posteriors, rows_gp(stage), points->count, points->vectors, mean, deviation);
+  return TUTTI_OK;
+}
+
 /* --- what is pending, and draws ----------------------------------------------------------------------------------- */
 
 static enum tutti_status surrogate_hallucinate_gp(void *instance, tutti_context *context,
@@ -534,6 +557,8 @@ static const struct tutti_surrogate_ops gp_ops = {
     .fantasise = surrogate_fantasise_gp,
     .least = surrogate_least_gp,
     .realise = surrogate_realise_gp,
+    .stages = surrogate_stages_gp,
+    .bound = surrogate_bound_gp,
 };
 
 static const struct tutti_descriptor gp_descriptor = {

@@ -121,6 +121,28 @@ static void check_finite(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* Where it says so, the worth never falls as the deviation rises. */
+static void check_rises(struct conform *conform) {
+  struct subject subject;
+  double mean[GRID], deviation[GRID], worth[GRID];
+  const struct tutti_acquisition_ops *ops = conform->descriptor->ops;
+  if (!has_moments(conform) || ops->size <= offsetof(struct tutti_acquisition_ops, rises) || !ops->rises)
+    conform_skip(conform, "it does not say so");
+  open_subject(conform, &subject);
+  prepare(conform, &subject);
+  fill_grid(mean, deviation);
+  for (int best = 0; best < 2; best++) {
+    subject.standing.best = best ? 0.3 : INFINITY;
+    TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean,
+                                           deviation, worth, NULL, NULL));
+    for (size_t i = 1; i < GRID; i++)
+      REQUIRE(conform, i % DEVIATIONS == 0 || worth[i] >= worth[i - 1] - 1e-12 * (1 + fabs(worth[i])),
+              "mean %g: the worth falls from %.17g to %.17g as the deviation rises from %g to %g", mean[i],
+              worth[i - 1], worth[i], deviation[i - 1], deviation[i]);
+  }
+  close_subject(&subject);
+}
+
 /* Before anything finished there is no best value. */
 static void check_no_best(struct conform *conform) {
   struct subject subject;
@@ -194,6 +216,7 @@ const struct conform_check conform_acquisition[] = {
     {"points have a finite worth, always the same", check_evaluate},
     {"finite for every mean and deviation, 0 too", check_finite},
     {"derivatives against finite differences", check_derivatives},
+    {"rises with the deviation", check_rises},
     {"works before there is a best value", check_no_best},
     {"accepts a proposal in the end", check_judge},
     {NULL, NULL},

@@ -421,6 +421,42 @@ static void check_realise(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* Bounds hold, and are tighter from stage to stage; means are as predicted, and predictions the same alone. */
+static void check_bounds(struct conform *conform) {
+  enum { MANY = 200 };
+  struct subject subject;
+  double mean[PROBES], bound[PROBES], before[PROBES], values[MANY], *vectors;
+  const struct tutti_surrogate_ops *ops = conform->descriptor->ops;
+  if (ops->size <= offsetof(struct tutti_surrogate_ops, bound) || !ops->bound)
+    conform_skip(conform, "it has none");
+  open_subject(conform, &subject);
+  tutti_candidate **many = world_candidates(conform, &subject.world, 3, MANY);
+  struct tutti_points points = world_points(conform, &subject.world, MANY, many, &vectors);
+  for (size_t i = 0; i < MANY; i++)
+    values[i] = subject.values[i % SEEN] + 0.01 * (double)i;
+  TRY(conform, tutti_surrogate_fit(conform->context, subject.surrogate, &points, values, NULL));
+  struct moments moments = predict(conform, &subject);
+  for (size_t stage = 0; stage < tutti_surrogate_stages(subject.surrogate); stage++) {
+    TRY(conform, tutti_surrogate_bound(conform->context, subject.surrogate, &subject.probe_points, stage, mean, bound));
+    for (size_t i = 0; i < PROBES; i++) {
+      struct tutti_points one = part(&subject.probe_points, i, 1);
+      double alone[2];
+      TRY(conform, tutti_surrogate_predict(conform->context, subject.surrogate, &one, &alone[0], &alone[1]));
+      REQUIRE(conform, mean[i] == moments.mean[i], "stage %zu: a mean is %.17g, and predicted as %.17g", stage, mean[i],
+              moments.mean[i]);
+      REQUIRE(conform, alone[0] == moments.mean[i] && alone[1] == moments.deviation[i],
+              "a point is predicted as %.17g +- %.17g alone, and %.17g +- %.17g among others", alone[0], alone[1],
+              moments.mean[i], moments.deviation[i]);
+      REQUIRE(conform, bound[i] >= moments.deviation[i] && (stage == 0 || bound[i] <= before[i]),
+              "stage %zu: a deviation of %.17g is bounded by %.17g", stage, moments.deviation[i], bound[i]);
+    }
+    memcpy(before, bound, sizeof before);
+  }
+  world_release(MANY, many);
+  tutti_free(vectors);
+  close_subject(&subject);
+}
+
 /* What it needs and a space lacks is refused, and the message names both. */
 static void check_needs(struct conform *conform) {
   enum world_space spaces[] = {WORLD_POINTS, WORLD_GRAPHS};
@@ -470,6 +506,7 @@ const struct conform_check conform_surrogate[] = {
     {"joint draws", check_draw},
     {"components make up what is predicted", check_mixture},
     {"a drawn function", check_realise},
+    {"bounds of deviations", check_bounds},
     {"describes itself in JSON", check_describe},
     {NULL, NULL},
 };

@@ -100,6 +100,18 @@ static enum tutti_status hallucinate(void *self, tutti_context *context, const s
   return TUTTI_OK;
 }
 
+static size_t stages(void *self) {
+  (void)self;
+  return 1;
+}
+
+static enum tutti_status bound(void *self, tutti_context *context, const struct tutti_points *points, size_t stage,
+                               double *mean, double *deviation) {
+  (void)stage;
+  double means[4];
+  return predict(self, context, points, mean ? mean : means, deviation);
+}
+
 static void release(void *self) {
   (void)self;
   act.calls = 0;
@@ -112,7 +124,9 @@ static const struct tutti_surrogate_ops rich_ops = {.size = sizeof rich_ops,
                                                     .predict = predict,
                                                     .gradient = gradient,
                                                     .hallucinate = hallucinate,
-                                                    .release = release};
+                                                    .release = release,
+                                                    .stages = stages,
+                                                    .bound = bound};
 static const struct tutti_surrogate_ops distance_ops = {
     .size = sizeof distance_ops, .needs = TUTTI_NEEDS_DISTANCES, .fit = fit, .predict = predict};
 
@@ -382,6 +396,27 @@ static void test_surrogate_checks(void **state) {
   must_fail(tutti_surrogate_hallucinate(toy.context, surrogate, &points), TUTTI_ERROR_UNSUPPORTED,
             "surrogate plain does not hallucinate");
   assert_false(tutti_surrogate_has_hallucination(surrogate));
+  tutti_surrogate_destroy(surrogate);
+}
+
+static void test_surrogate_bounds(void **state) {
+  (void)state;
+  tutti_surrogate *surrogate;
+  struct tutti_points points = points_of(0, 4);
+  double mean[4], deviation[4];
+  TOY_OK(&toy, make_surrogate("plain", NULL, &surrogate));
+  assert_int_equal(tutti_surrogate_stages(surrogate), 0);
+  must_fail(tutti_surrogate_bound(toy.context, surrogate, &points, 0, mean, deviation), TUTTI_ERROR_UNSUPPORTED,
+            "surrogate plain has no bounds at stage 0");
+  tutti_surrogate_destroy(surrogate);
+  TOY_OK(&toy, make_surrogate("rich", NULL, &surrogate));
+  act.number = 0.25;
+  TOY_OK(&toy, tutti_surrogate_bound(toy.context, surrogate, &points, 0, mean, deviation));
+  assert_true(mean[3] == 6 && deviation[3] == 0.25);
+  TOY_OK(&toy, tutti_surrogate_bound(toy.context, surrogate, &points, 0, NULL, deviation));
+  act.number = -1;
+  must_fail(tutti_surrogate_bound(toy.context, surrogate, &points, 0, NULL, deviation), TUTTI_ERROR_PLUGIN,
+            "surrogate rich broke its contract: bound gave mean 0 and standard deviation -1");
   tutti_surrogate_destroy(surrogate);
 }
 
@@ -705,10 +740,10 @@ static void test_executor(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_builder_ask),   TEST(test_builder_adopt), TEST(test_trial_seed),         TEST(test_surrogate_checks),
-      TEST(test_surrogate_add), TEST(test_needs),         TEST(test_surrogate_defaults), TEST(test_acquisition),
-      TEST(test_maximiser),     TEST(test_selector),      TEST(test_backend_configure),  TEST(test_backend_train),
-      TEST(test_backend_many),  TEST(test_backend_check), TEST(test_executor),
+      TEST(test_builder_ask),      TEST(test_builder_adopt), TEST(test_trial_seed),    TEST(test_surrogate_checks),
+      TEST(test_surrogate_bounds), TEST(test_surrogate_add), TEST(test_needs),         TEST(test_surrogate_defaults),
+      TEST(test_acquisition),      TEST(test_maximiser),     TEST(test_selector),      TEST(test_backend_configure),
+      TEST(test_backend_train),    TEST(test_backend_many),  TEST(test_backend_check), TEST(test_executor),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 /* Worth = -Σ (vector - peak)², in the vectors of the joint domain. */
 struct hill {
   const double *peak;
-  size_t width, evaluations, gradients;
+  size_t width, evaluations, gradients, wanted;
+  bool bounded; /* evaluate_best is there */
   enum tutti_status fails;
 };
 
@@ -31,6 +32,23 @@ static enum tutti_status evaluate_hill(void *argument, tutti_context *context, c
     }
   }
   return TUTTI_OK;
+}
+
+/* The worth of all but the `wanted` best stays unknown. */
+static enum tutti_status evaluate_best_hill(void *argument, tutti_context *context, const struct tutti_points *points,
+                                            size_t wanted, double *worth) {
+  struct hill *hill = argument;
+  double *all = malloc(points->count * sizeof(double));
+  hill->wanted = wanted;
+  enum tutti_status status = evaluate_hill(argument, context, points, all);
+  for (size_t i = 0; i < points->count; i++) {
+    size_t better = 0;
+    for (size_t j = 0; j < points->count; j++)
+      better += all[j] > all[i] || (all[j] == all[i] && j < i);
+    worth[i] = better < wanted ? all[i] : NAN;
+  }
+  free(all);
+  return status;
 }
 
 static enum tutti_status gradient_hill(void *argument, tutti_context *context, const double *vector, double *worth,
@@ -62,6 +80,7 @@ static double climb(struct toy *toy, const char *plugin, struct hill *hill, bool
                                       .argument = hill,
                                       .evaluate = evaluate_hill,
                                       .gradient = slopes ? gradient_hill : NULL,
+                                      .evaluate_best = hill->bounded ? evaluate_best_hill : NULL,
                                       .known_count = known_count,
                                       .known = known,
                                       .known_losses = losses,
@@ -94,6 +113,33 @@ static void test_refinement(void **state) {
     assert_true(slopes == (hill.gradients > 0));
     assert_true(hill.evaluations < 1000);
     tutti_candidate_unref(candidate);
+    toy_destroy(&toy);
+  }
+}
+
+/* The same candidate, whether all points are evaluated or only as many as matter. */
+static void test_only_the_best(void **state) {
+  static const struct {
+    const char *plugin, *parameter, *text;
+    size_t wanted;
+  } cases[] = {{"sample", "samples", "200", 1}, {"sobol-lbfgs", "starts", "4", 4}, {"sobol-lbfgs", "starts", "0", 1}};
+  const double peak[] = {0.5, 0.3123, 0.7541};
+  (void)state;
+  for (size_t c = 0; c < 3; c++) {
+    tutti_candidate *candidates[2];
+    double worth[2];
+    struct toy toy;
+    toy_create(&toy, 1, 1, 1, "a = uniform 0 10\nb = log-uniform 1e-4 1");
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, cases[c].plugin);
+    toy_set(&toy, "maximiser", cases[c].parameter, cases[c].text);
+    for (int bounded = 0; bounded < 2; bounded++) {
+      struct hill hill = {.peak = peak, .width = 3, .bounded = bounded};
+      worth[bounded] = climb(&toy, cases[c].plugin, &hill, true, 0, NULL, NULL, &candidates[bounded]);
+      assert_int_equal(hill.wanted, bounded ? cases[c].wanted : 0);
+    }
+    assert_true(worth[0] == worth[1] && tutti_candidate_equal(candidates[0], candidates[1]));
+    tutti_candidate_unref(candidates[0]);
+    tutti_candidate_unref(candidates[1]);
     toy_destroy(&toy);
   }
 }
@@ -272,9 +318,13 @@ static void test_refuses_scopes(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refinement),        cmocka_unit_test(test_mixed),
-      cmocka_unit_test(test_known_candidates),  cmocka_unit_test(test_near_the_incumbent),
-      cmocka_unit_test(test_errors_and_cancel), cmocka_unit_test(test_rectangles),
+      cmocka_unit_test(test_refinement),
+      cmocka_unit_test(test_only_the_best),
+      cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_known_candidates),
+      cmocka_unit_test(test_near_the_incumbent),
+      cmocka_unit_test(test_errors_and_cancel),
+      cmocka_unit_test(test_rectangles),
       cmocka_unit_test(test_refuses_scopes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,13 +253,14 @@ static void fill_panel(struct gp_posterior *posterior, size_t rows, size_t colum
   }
 }
 
-void gp_posterior_bound(struct gp_posterior *posterior, size_t rows, size_t count, const double *points, double *mean,
-                        double *deviation) {
-  size_t all = posterior->count + posterior->pending, means = mean ? gp_posterior_means(posterior) : 0, weighted;
+/* The first `means` means of all rows, and deviations given some rows. */
+static void predict_from(struct gp_posterior *posterior, size_t rows, size_t means, size_t count, const double *points,
+                         double *mean, double *deviation) {
+  size_t all = posterior->count + posterior->pending, weighted;
   double amplitude = posterior->hyper.amplitude, sums[GP_BATCH];
   for (size_t first = 0; first < count; first += GP_BATCH) {
     size_t columns = count - first < GP_BATCH ? count - first : GP_BATCH;
-    fill_panel(posterior, mean ? all : rows, columns, points + first * posterior->dimension);
+    fill_panel(posterior, means > 0 ? all : rows, columns, points + first * posterior->dimension);
     for (size_t m = 0; m < means; m++) {
       const double *weight = weights_of(posterior, m, &weighted);
       posterior->functions->weigh(weighted, columns, posterior->block, weight, sums);
@@ -274,7 +275,13 @@ void gp_posterior_bound(struct gp_posterior *posterior, size_t rows, size_t coun
 
 void gp_posterior_predict(struct gp_posterior *posterior, size_t count, const double *points, double *mean,
                           double *deviation) {
-  gp_posterior_bound(posterior, posterior->count + posterior->pending, count, points, mean, deviation);
+  size_t rows = posterior->count + posterior->pending;
+  predict_from(posterior, rows, gp_posterior_means(posterior), count, points, mean, deviation);
+}
+
+void gp_posterior_bound(struct gp_posterior *posterior, size_t rows, size_t count, const double *points, double *mean,
+                        double *deviation) {
+  predict_from(posterior, rows, mean ? gp_posterior_means(posterior) : 0, count, points, mean, deviation);
 }
 
 /* d mean/dx = Σ weight_i dk_i/dx; d variance/dx = -2 Σ (K⁻¹k)_i dk_i/dx; dk_i/dx_k = amplitude slope_i (x_i - x)_k/l_k². */
