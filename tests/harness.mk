@@ -14,6 +14,7 @@ AM_TESTS_ENVIRONMENT = \
   TUTTI_TEST_SRCDIR='$(abs_top_srcdir)'; export TUTTI_TEST_SRCDIR; \
   TUTTI_TEST_BUILDDIR='$(abs_top_builddir)'; export TUTTI_TEST_BUILDDIR; \
   TUTTI_PROGRAM='$(abs_top_builddir)/tutti'; export TUTTI_PROGRAM; \
+  OPENBLAS_NUM_THREADS=1; export OPENBLAS_NUM_THREADS; \
   CC='$(CC)'; export CC; TUTTI_TEST_CFLAGS='$(CFLAGS)'; export TUTTI_TEST_CFLAGS; CXX='$(TEST_CXX)'; export CXX; $(sanitizer_environment)
 if SANITIZERS
 sanitizer_environment = \

@@ -127,9 +127,11 @@ static int load_and(tutti_context *context, const struct run_arguments *argument
 static const struct argp_option set_option = {
     "set", 's', "SECTION.KEY=VALUE", 0, "Override a key of the recipe; may be repeated.", 0};
 
-/* Surrogates use BLAS in this process, and OpenBLAS, which does not know every processor, reads this when a plugin loads it. */
-static void choose_blas_kernels(void) {
+/* Surrogates use BLAS in this process, and OpenBLAS reads this when a plugin loads it. It does not know every processor; and
+   of its threads there is one, since the cores are the workers', and another number would give other bits. */
+static void choose_blas(void) {
   const char *coretype = tutti_cpu_blas_coretype();
+  (void)setenv("OPENBLAS_NUM_THREADS", "1", 0);
   if (coretype)
     (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
 }
@@ -158,7 +160,7 @@ int command_run(tutti_context *context, int argc, char **argv) {
   int code;
   if (!parse_arguments(&argp, argc, argv, &arguments, &code))
     return code;
-  choose_blas_kernels();
+  choose_blas();
   return load_and(context, &arguments);
 }
 
