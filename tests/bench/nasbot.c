@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <tutti/assembly.h>
+#include <tutti/cpu.h>
 #include <tutti/plugin.h>
 
 static double seconds(void) {
@@ -131,6 +132,10 @@ int main(int count, char **arguments) {
   const char *space = count > 1 ? arguments[1] : "layer-graph-mlp", *evaluations = count > 3 ? arguments[3] : "500";
   int observations = count > 2 ? atoi(arguments[2]) : 100;
   struct bench bench = {0};
+  const char *coretype = tutti_cpu_blas_coretype();
+  (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); /* as `tutti run` has it, before a plugin loads OpenBLAS */
+  if (coretype)
+    (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
   if (observations < 1 || atoi(evaluations) < 1 || tutti_context_create(&bench.context) != TUTTI_OK) {
     (void)fprintf(stderr, "usage: %s [SPACE] [OBSERVATIONS] [EVALUATIONS]\n", arguments[0]);
     return 2;
