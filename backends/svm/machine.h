@@ -2,7 +2,7 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
-#include "../classical/learner.h"
+#include "backends/classical/learner.h"
 
 #include <tutti/plugin.h>
 

@@ -3,7 +3,7 @@
 #ifndef GROVE_H
 #define GROVE_H
 
-#include "../classical/learner.h"
+#include "backends/classical/learner.h"
 
 enum grove_method { GROVE_RANDOM_FOREST, GROVE_EXTRA_TREES, GROVE_BOOSTING };
 

@@ -8,7 +8,7 @@
    losses and averages their softmaxes; so it holds for every head. crelu has its units before it doubles them. */
 #include "decode.h"
 
-#include "../cells/blocks.h"
+#include "spaces/cells/blocks.h"
 
 #include <stdio.h>
 

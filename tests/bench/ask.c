@@ -16,11 +16,11 @@
 #include <tutti/data.h>
 #include <tutti/registry.h>
 
-#include "../../plugins/surrogate/gp.c"
+#include "plugins/surrogate/gp.c"
 
 #undef TUTTI_PLUGIN
 #define TUTTI_PLUGIN(descriptor)
-#include "../../plugins/acquisition/ei.c"
+#include "plugins/acquisition/ei.c"
 
 static double seconds(void) {
   struct timespec now;

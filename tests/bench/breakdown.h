@@ -2,7 +2,7 @@
 #ifndef BREAKDOWN_H
 #define BREAKDOWN_H
 
-#include "../../backends/cpu/cpu_impl.h"
+#include "backends/cpu/cpu_impl.h"
 #include "bench.h"
 
 struct breakdown;

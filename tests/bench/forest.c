@@ -8,7 +8,7 @@
 
 #include <tutti/data.h>
 
-#include "../../plugins/surrogate/random-forest.c"
+#include "plugins/surrogate/random-forest.c"
 
 static double seconds(void) {
   struct timespec now;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../spaces/layer-graph/graph_json.h"
-#include "../../spaces/layer-graph/otmann.h"
+#include "spaces/layer-graph/graph_json.h"
+#include "spaces/layer-graph/otmann.h"
 #include "bench.h"
 
 enum { NETWORKS_MOST = 32, WEIGHTS = 4 };

@@ -1,7 +1,7 @@
 /* regret.c - builder bo beside random search on test functions: regret [SEEDS] [BUDGET]. Prints, for each function and
    builder, median and quartiles over the seeds of the distance of the best value to the least one, and the mean seconds of an
    ask. Plugins are found on TUTTI_PLUGIN_PATH. */
-#include "../unit/toy.h"
+#include "tests/unit/toy.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "../../backends/function.c"
+#include "backends/function.c"
 
 static const struct {
   enum function function;

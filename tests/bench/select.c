@@ -10,8 +10,8 @@
 #include <tutti/data.h>
 #include <tutti/plugin.h>
 
-#include "../../plugins/selector/forward.c"
-#include "../../plugins/selector/growth.c"
+#include "plugins/selector/forward.c"
+#include "plugins/selector/growth.c"
 
 static double seconds(void) {
   struct timespec now;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../backends/cpu/cpu_impl.h"
+#include "backends/cpu/cpu_impl.h"
 #include "breakdown.h"
 
 /* --- genotypes --- */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../backends/cpu/cpu_impl.h"
+#include "backends/cpu/cpu_impl.h"
 #include "bench.h"
 
 /* --- the work --- */

@@ -3,7 +3,7 @@
 #ifndef CPU_CHECK_H
 #define CPU_CHECK_H
 
-#include "../../backends/cpu/cpu_impl.h"
+#include "backends/cpu/cpu_impl.h"
 
 extern tutti_context *context;
 int set_up(void **state);

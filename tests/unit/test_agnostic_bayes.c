@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/selector/growth.c"
-#include "../../plugins/selector/agnostic-bayes.c"
+#include "plugins/selector/growth.c"
+#include "plugins/selector/agnostic-bayes.c"
 
 #include "golden.h"
 #include "selecting.h"

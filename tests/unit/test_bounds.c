@@ -9,13 +9,13 @@
 #include <tutti/propose.h>
 #include <tutti/registry.h>
 
-#include "../../plugins/surrogate/gp.c"
+#include "plugins/surrogate/gp.c"
 
 #undef TUTTI_PLUGIN
 #define TUTTI_PLUGIN(descriptor)
-#include "../../plugins/acquisition/ei.c"
-#include "../../plugins/acquisition/lcb.c"
-#include "../../plugins/acquisition/pi.c"
+#include "plugins/acquisition/ei.c"
+#include "plugins/acquisition/lcb.c"
+#include "plugins/acquisition/pi.c"
 
 enum { DIMENSION = 3, SEEN_MOST = 1000, POINTS = 1500 };
 

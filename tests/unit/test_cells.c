@@ -1,6 +1,6 @@
 /* test_cells.c - from cells to networks: sizes against published figures and against formulas of their own, what stands
    around the cells, what is dropped. */
-#include "../../spaces/darts.c"
+#include "spaces/darts.c"
 
 #include "space_fixture.h"
 

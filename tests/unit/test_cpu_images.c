@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../backends/cpu/cpu.c"
+#include "backends/cpu/cpu.c"
 
 enum { SIDE = 3, PIXELS = SIDE * SIDE, ROWS = 64 };
 

@@ -1,6 +1,6 @@
 /* test_cpu_lbfgs.c - training by L-BFGS on all rows: the optimum that it reaches, L2 layer by layer, how it ends, and
    what it refuses. */
-#include "../../backends/cpu/cpu.c"
+#include "backends/cpu/cpu.c"
 
 #include "cpu_training.h"
 #include "golden.h"

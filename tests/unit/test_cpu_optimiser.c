@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../backends/cpu/cpu_impl.h"
+#include "backends/cpu/cpu_impl.h"
 #include "golden.h"
 
 static tutti_context *context;

@@ -1,6 +1,6 @@
 /* test_cpu_train.c - whole trainings by backend cpu: what is learnt, repeated, kept and stopped; what is refused; and
    that a step allocates nothing. */
-#include "../../backends/cpu/cpu.c"
+#include "backends/cpu/cpu.c"
 
 #include "cpu_training.h"
 #include "golden.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../backends/cpu/kernels_impl.h"
+#include "backends/cpu/kernels_impl.h"
 #include "golden.h"
 
 #include <tutti/context.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../../plugins/acquisition/ei.c"
+#include "plugins/acquisition/ei.c"
 
 struct result {
   double worth, by_mean, by_deviation;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-#include "../../backends/function.c"
+#include "backends/function.c"
 
 struct fixture {
   tutti_context *context;

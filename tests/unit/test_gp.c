@@ -5,9 +5,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../plugins/surrogate/gp.c"
-#include "../../plugins/surrogate/gp/gp_fit.c"
-#include "../../plugins/surrogate/gp/gp_kernel.c"
+#include "plugins/surrogate/gp.c"
+#include "plugins/surrogate/gp/gp_fit.c"
+#include "plugins/surrogate/gp/gp_kernel.c"
 
 /* --- golden problems ---------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../plugins/surrogate/gp.c"
+#include "plugins/surrogate/gp.c"
 
 #include "gp_fixture.h"
 

@@ -8,20 +8,20 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/selector/growth.c"
+#include "plugins/selector/growth.c"
 
 /* Several plugins in one program: each exports the same one symbol. */
 #define tutti_plugin tutti_plugin_forward
-#include "../../plugins/selector/forward.c"
+#include "plugins/selector/forward.c"
 #undef tutti_plugin
 #define tutti_plugin tutti_plugin_forward_replace
-#include "../../plugins/selector/forward-replace.c"
+#include "plugins/selector/forward-replace.c"
 #undef tutti_plugin
 #define tutti_plugin tutti_plugin_greedy
-#include "../../plugins/selector/greedy.c"
+#include "plugins/selector/greedy.c"
 #undef tutti_plugin
 #define tutti_plugin tutti_plugin_quick_greedy
-#include "../../plugins/selector/quick-greedy.c"
+#include "plugins/selector/quick-greedy.c"
 #undef tutti_plugin
 
 #include "golden.h"

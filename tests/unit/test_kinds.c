@@ -7,7 +7,7 @@
 #include <tutti/tutti.h>
 #include <cmocka.h>
 
-#include "../conformance/conform.h"
+#include "tests/conformance/conform.h"
 #include "toy.h"
 
 /* How the plugins below behave in the running test. */

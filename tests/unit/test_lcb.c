@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../../plugins/acquisition/lcb.c"
+#include "plugins/acquisition/lcb.c"
 
 static void test_golden(void **state) {
   (void)state;

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-#include "../../spaces/layer-graph/modifiers.h"
-#include "../../spaces/layer-graph/pools.h"
+#include "spaces/layer-graph/modifiers.h"
+#include "spaces/layer-graph/pools.h"
 
 enum { DRAWS = 400 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-#include "../../spaces/layer-graph/otmann.h"
+#include "spaces/layer-graph/otmann.h"
 
 static tutti_context *context;
 static json_t *golden;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../../plugins/acquisition/pi.c"
+#include "plugins/acquisition/pi.c"
 
 struct result {
   double worth, by_mean, by_deviation;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <tutti/domain.h>
 
-#include "../../plugins/surrogate/random-forest.c"
+#include "plugins/surrogate/random-forest.c"
 
 enum { MANY = 60, WIDE = 7 };
 

@@ -7,17 +7,17 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/selector/growth.c"
+#include "plugins/selector/growth.c"
 
 /* Several plugins in one program: each exports the same one symbol. */
 #define tutti_plugin tutti_plugin_forward
-#include "../../plugins/selector/forward.c"
+#include "plugins/selector/forward.c"
 #undef tutti_plugin
 #define tutti_plugin tutti_plugin_top_m
-#include "../../plugins/selector/top-m.c"
+#include "plugins/selector/top-m.c"
 #undef tutti_plugin
 #define tutti_plugin tutti_plugin_all
-#include "../../plugins/selector/all.c"
+#include "plugins/selector/all.c"
 #undef tutti_plugin
 
 #include "golden.h"

@@ -1,5 +1,5 @@
 /* test_space_darts.c - space darts: what its points are, how they are written, and how they are mutated. */
-#include "../../spaces/darts.c"
+#include "spaces/darts.c"
 
 #include "space_fixture.h"
 

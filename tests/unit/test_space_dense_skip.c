@@ -1,5 +1,5 @@
 /* test_space_dense_skip.c - space dense-skip: its variables, and the networks that its points become. */
-#include "../../spaces/dense-skip.c"
+#include "spaces/dense-skip.c"
 
 #include "space_fixture.h"
 

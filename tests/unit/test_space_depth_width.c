@@ -1,5 +1,5 @@
 /* test_space_depth_width.c - space depth-width: its few points, and the networks of published cells. */
-#include "../../spaces/depth-width.c"
+#include "spaces/depth-width.c"
 
 #include "space_fixture.h"
 

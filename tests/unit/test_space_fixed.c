@@ -1,5 +1,5 @@
 /* test_space_fixed.c - space fixed: the network of a recipe or of a file. */
-#include "../../spaces/fixed.c"
+#include "spaces/fixed.c"
 
 #include <stdlib.h>
 #include <unistd.h>

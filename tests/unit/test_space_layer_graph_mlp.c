@@ -1,5 +1,5 @@
 /* test_space_layer_graph_mlp.c - space layer-graph-mlp: graphs from modifiers, text, limits, networks. */
-#include "../../spaces/layer-graph-mlp.c"
+#include "spaces/layer-graph-mlp.c"
 
 #include "space_fixture.h"
 

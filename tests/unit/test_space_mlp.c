@@ -1,5 +1,5 @@
 /* test_space_mlp.c - space mlp: its domain, and the networks that its points become. */
-#include "../../spaces/mlp.c"
+#include "spaces/mlp.c"
 
 #include "space_fixture.h"
 

@@ -1,5 +1,5 @@
 /* test_space_mlp2.c - space mlp2: its domain, and the networks that its points become. */
-#include "../../spaces/mlp2.c"
+#include "spaces/mlp2.c"
 
 #include "space_fixture.h"
 

@@ -1,5 +1,5 @@
 /* test_space_nasbench201.c - space nasbench201: the benchmark's order, strings, networks and mutation. */
-#include "../../spaces/nasbench201.c"
+#include "spaces/nasbench201.c"
 
 #include "golden.h"
 #include "space_fixture.h"

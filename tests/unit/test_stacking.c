@@ -9,10 +9,10 @@
 #include <cmocka.h>
 #include <tutti/evaluate.h>
 
-#include "../../plugins/selector/growth.c"
-#include "../../plugins/selector/stacking.c"
-#include "../../plugins/selector/stacking/stacking_fit.c"
-#include "../../plugins/selector/stacking/stacking_forms.c"
+#include "plugins/selector/growth.c"
+#include "plugins/selector/stacking.c"
+#include "plugins/selector/stacking/stacking_fit.c"
+#include "plugins/selector/stacking/stacking_forms.c"
 
 #include "golden.h"
 #include "selecting.h"

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../backends/svm.c"
-#include "../../backends/svm/machine_impl.h"
+#include "backends/svm.c"
+#include "backends/svm/machine_impl.h"
 
 enum { ROWS = 120, FEATURES = 2, MOST = 256 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <tutti/random.h>
 
-#include "../../spaces/layer-graph/transport.h"
+#include "spaces/layer-graph/transport.h"
 
 static struct transport transport;
 static double supplies[TRANSPORT_SIDE], demands[TRANSPORT_SIDE], costs[TRANSPORT_SIDE][TRANSPORT_SIDE];

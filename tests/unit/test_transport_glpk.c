@@ -19,7 +19,7 @@ int main(void) {
 #include <math.h>
 #include <tutti/random.h>
 
-#include "../../spaces/layer-graph/transport.h"
+#include "spaces/layer-graph/transport.h"
 
 static struct transport transport;
 static double costs[TRANSPORT_SIDE][TRANSPORT_SIDE];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../backends/trees.c"
+#include "backends/trees.c"
 
 enum { ROWS = 240, HELD = 400, FEATURES = 3 };
 

@@ -1,7 +1,7 @@
 /* dgp_fit.c - the most likely hyperparameters: the best of Sobol draws from the log-uniform ranges climbs. */
 #include <string.h>
 
-#include "../ascent.h"
+#include "plugins/surrogate/ascent.h"
 #include "dgp_impl.h"
 
 struct target {

@@ -7,7 +7,7 @@
 
 #include <tutti/plugin.h>
 
-#include "../gp/gp_impl.h"
+#include "plugins/surrogate/gp/gp_impl.h"
 
 enum { DGP_GROUPS = 8 }; /* at most */
 
