@@ -5,7 +5,7 @@
    resumed at the cost of the trials under way; that is done when it pays. */
 #include "ablation_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* ablation_directory.c - what is where in the directory of an ablation, and what of it is there already. */
 #include "ablation_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* ablation_matrix.c - the cells of an ablation: every recipe with every combination of swapped values and every seed. */
 #include "ablation_impl.h"
 
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 #include <ctype.h>
 #include <stdio.h>

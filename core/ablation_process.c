@@ -4,7 +4,7 @@
    alone, which passes it on. Their standard output is a pipe, whose end tells that they have ended. */
 #include "ablation_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 const char *tutti_category_of(const struct tutti_table *table, size_t row, size_t column, char buffer[32]) {
   if (tutti_table_cell(table, row, column) != TUTTI_CELL_NUMBER)

@@ -7,7 +7,7 @@
    variants apart, and plugins' names come first. */
 #include "compare_impl.h"
 
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 #include <string.h>
 

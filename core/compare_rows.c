@@ -6,7 +6,7 @@
 #include "compare_impl.h"
 
 #include "evaluate_impl.h"
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 #include "trial_impl.h"
 
 #include <math.h>

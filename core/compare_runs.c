@@ -1,7 +1,7 @@
 /* compare_runs.c - reads the runs that are to be compared: recipe, results, and which rows they are about. */
 #include "compare_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "param_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 struct tutti_config {
   const struct tutti_params *params;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "data_impl.h"
-#include "gz_impl.h"
+#include "core/base/gz_impl.h"
 
 /* A growing array. */
 struct list {

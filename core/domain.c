@@ -4,7 +4,7 @@
 #include <tutti/param.h>
 
 #include "domain_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* Integers are exact as doubles up to here. */
 #define EXACT_INTEGER 0x1p53

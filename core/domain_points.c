@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "domain_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* --- values of one dimension ------------------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <tutti/param.h>
 
 #include "domain_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* --- dimensions as recipes write them --------------------------------------------------------------------------- */
 

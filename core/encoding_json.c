@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* --- to JSON --- */
 

@@ -1,6 +1,6 @@
 /* images_cifar.c - the binary files of CIFAR-10 and CIFAR-100, maybe gzipped: records of one label byte (CIFAR-100: coarse,
    then fine) and 32 x 32 pixels of red, then green, then blue. */
-#include "gz_impl.h"
+#include "core/base/gz_impl.h"
 #include "images_impl.h"
 
 enum { SIDE = 32, PIXELS = SIDE * SIDE, CHANNELS = 3, BATCH = 500 };

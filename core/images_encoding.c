@@ -5,7 +5,7 @@
 
 #include "images_impl.h"
 #include "split_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* --- classes --- */
 

@@ -2,7 +2,7 @@
    sizes, the sizes (big-endian, 32 bits), then the elements, bytes here. */
 #include <string.h>
 
-#include "gz_impl.h"
+#include "core/base/gz_impl.h"
 #include "images_impl.h"
 
 enum { UNSIGNED_BYTES = 8, MOST_SIZES = 4, READ_AHEAD = 4096 };

@@ -1,6 +1,6 @@
 /* network_dot.c - a picture of a network for Graphviz. */
 #include "network_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* What of a layer is worth a line in the picture. */
 static void add_details(struct tutti_text *text, const struct tutti_layer *layer) {

@@ -7,7 +7,7 @@
        {"op": "dense", "label": "hidden", "inputs": ["input"], "units": 50, "bias": true},
        ...]} */
 #include "network_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "param_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 static const char separators[] = " \t\r\n,";
 

@@ -8,7 +8,7 @@
 #include <tutti/random.h>
 
 #include "data_impl.h"
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 
 static const char *const split_names[] = {"train", "validation", "test"};
 

@@ -11,7 +11,7 @@
 #include <tutti/registry.h>
 
 #include "recipe_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 /* Sections that every run has, and the plugins that stand there unless the recipe names others. */
 static const struct {

@@ -3,7 +3,7 @@
 #include <tutti/recipe.h>
 #include <tutti/version.h>
 
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 struct printing {
   struct tutti_text text;

@@ -1,5 +1,5 @@
 /* registry.c - finds, loads and checks plugins. What is loaded hangs on the context. */
-#include "context_impl.h"
+#include "core/base/context_impl.h"
 #include "instance_impl.h"
 #include "param_impl.h"
 #include "registry_impl.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 enum role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED };
 

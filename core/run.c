@@ -1,7 +1,7 @@
 /* run.c - the manager: asks the builder, has trials trained, records results, tells them; stops and resumes. */
 #include "run_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 #include "trial_impl.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* run_directory.c - what is where in a run directory, and who may write in it. */
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 #include "run_impl.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* run_summary.c - the end of a run: select, evaluate, write down. */
 #include "run_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* run_view.c - a run directory, looked at and used after (or while) it is made. */
 #include "run_impl.h"
 
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 #include "trial_impl.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "corruption_impl.h"
-#include "file_impl.h"
+#include "core/base/file_impl.h"
 #include "images_impl.h"
 #include "split_impl.h"
 

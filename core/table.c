@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data_impl.h"
-#include "text_impl.h"
+#include "core/base/text_impl.h"
 
 enum tutti_status tutti_table_create(tutti_context *context, const char *source, size_t rows, size_t columns,
                                      struct tutti_table **out) {

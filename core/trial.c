@@ -1,8 +1,8 @@
 /* trial.c - the worker's side of a trial: from a request to a job, and from its outcome to artefacts and a reply. */
 #include "trial_impl.h"
 
-#include "file_impl.h"
-#include "text_impl.h"
+#include "core/base/file_impl.h"
+#include "core/base/text_impl.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* test_file.c - files are whole or absent: a full disk leaves the old file and nothing else. */
-#include "core/file.c"
+#include "core/base/file.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* test_path_labels.c - files are called by the shortest names that tell them apart. */
-#include "core/text_impl.h"
+#include "core/base/text_impl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

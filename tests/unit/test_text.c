@@ -1,5 +1,5 @@
 /* test_text.c - texts under construction, and numbers that read back to the same bits. */
-#include "core/text.c"
+#include "core/base/text.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,16 @@
+libtutti_la_SOURCES += %D%/closest_name.c
+libtutti_la_SOURCES += %D%/context.c
+libtutti_la_SOURCES += %D%/context_impl.h
+libtutti_la_SOURCES += %D%/cpu_features.c
+libtutti_la_SOURCES += %D%/file.c
+libtutti_la_SOURCES += %D%/file_impl.h
+libtutti_la_SOURCES += %D%/gz.c
+libtutti_la_SOURCES += %D%/gz_impl.h
+libtutti_la_SOURCES += %D%/memory.c
+libtutti_la_SOURCES += %D%/npy.c
+libtutti_la_SOURCES += %D%/path_labels.c
+libtutti_la_SOURCES += %D%/random.c
+libtutti_la_SOURCES += %D%/status.c
+libtutti_la_SOURCES += %D%/text.c
+libtutti_la_SOURCES += %D%/text_impl.h
+libtutti_la_SOURCES += %D%/version.c
