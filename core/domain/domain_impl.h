@@ -1,4 +1,4 @@
-/* domain_impl.h - a domain's inside; for core/domain*.c alone. */
+/* domain_impl.h - a domain's inside; for core/domain/ alone. */
 #ifndef TUTTI_DOMAIN_IMPL_H
 #define TUTTI_DOMAIN_IMPL_H
 
