@@ -1,0 +1,10 @@
+libtutti_la_SOURCES += %D%/network.c
+libtutti_la_SOURCES += %D%/network_dot.c
+libtutti_la_SOURCES += %D%/network_impl.h
+libtutti_la_SOURCES += %D%/network_json.c
+libtutti_la_SOURCES += %D%/network_shape.c
+libtutti_la_SOURCES += %D%/op_names.c
+libtutti_la_SOURCES += %D%/safetensors.c
+libtutti_la_SOURCES += %D%/task.c
+libtutti_la_SOURCES += %D%/tensors.c
+libtutti_la_SOURCES += %D%/tensors_impl.h
