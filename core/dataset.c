@@ -7,7 +7,7 @@
 #include "corruption_impl.h"
 #include "images_impl.h"
 #include "shift_impl.h"
-#include "split_impl.h"
+#include "core/plugin/split_impl.h"
 
 enum { OUT_OF_DISTRIBUTION = 2 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data_impl.h"
-#include "split_impl.h"
+#include "core/plugin/split_impl.h"
 
 static void destroy_columns(size_t count, struct tutti_column *columns) {
   for (size_t i = 0; columns && i < count; i++) {

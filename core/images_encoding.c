@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "images_impl.h"
-#include "split_impl.h"
+#include "core/plugin/split_impl.h"
 #include "core/base/text_impl.h"
 
 /* --- classes --- */

@@ -3,7 +3,7 @@
 #include <tutti/random.h>
 
 #include "images_impl.h"
-#include "split_impl.h"
+#include "core/plugin/split_impl.h"
 
 /* Noise with the mean and standard deviation that pixels are standardised by, cut off where bytes end. */
 static void draw_image(const struct tutti_encoding *encoding, size_t row, struct tutti_images *images) {

@@ -6,7 +6,7 @@
 
 #include "corruption_impl.h"
 #include "shift_impl.h"
-#include "split_impl.h"
+#include "core/plugin/split_impl.h"
 
 /* Names of the files, by the numbers of corruptions. */
 static const char *const file_names[TUTTI_CORRUPTIONS] = {"gaussian_noise",
