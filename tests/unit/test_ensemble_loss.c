@@ -10,7 +10,7 @@
 #include <tutti/ensemble_loss.h>
 #include <tutti/evaluate.h>
 
-#include "core/ensemble_loss_impl.h"
+#include "core/score/ensemble_loss_impl.h"
 #include "golden.h"
 #include "pools.h"
 
