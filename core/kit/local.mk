@@ -1,0 +1,4 @@
+libtutti_la_SOURCES += %D%/candidate_set.c
+libtutti_la_SOURCES += %D%/evolution.c
+libtutti_la_SOURCES += %D%/population.c
+libtutti_la_SOURCES += %D%/propose.c
