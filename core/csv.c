@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data_impl.h"
+#include "engine/data/data_impl.h"
 #include "core/base/gz_impl.h"
 
 /* A growing array. */

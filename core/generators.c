@@ -3,7 +3,7 @@
 
    toy-sine (Egele et al., "AutoDEUQ", ICPR 2022): y = cos(x / 2) + 2 sin(x / 10) + x / 100 plus normal noise, half of
    the rows from [-30, -20] and half from [20, 30]. */
-#include "data_impl.h"
+#include "engine/data/data_impl.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* images_cifar.c - the binary files of CIFAR-10 and CIFAR-100, maybe gzipped: records of one label byte (CIFAR-100: coarse,
    then fine) and 32 x 32 pixels of red, then green, then blue. */
 #include "core/base/gz_impl.h"
-#include "images_impl.h"
+#include "engine/data/images_impl.h"
 
 enum { SIDE = 32, PIXELS = SIDE * SIDE, CHANNELS = 3, BATCH = 500 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/gz_impl.h"
-#include "images_impl.h"
+#include "engine/data/images_impl.h"
 
 enum { UNSIGNED_BYTES = 8, MOST_SIZES = 4, READ_AHEAD = 4096 };
 

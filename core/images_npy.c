@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "images_impl.h"
+#include "engine/data/images_impl.h"
 
 bool tutti_npy_has_images(tutti_context *context, const char *path) {
   struct tutti_npy array;

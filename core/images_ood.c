@@ -2,7 +2,7 @@
 #include <math.h>
 #include <tutti/random.h>
 
-#include "images_impl.h"
+#include "engine/data/images_impl.h"
 #include "core/plugin/split_impl.h"
 
 /* Noise with the mean and standard deviation that pixels are standardised by, cut off where bytes end. */

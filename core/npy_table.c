@@ -1,7 +1,7 @@
 /* npy_table.c - arrays as tables. */
 #include <string.h>
 
-#include "data_impl.h"
+#include "engine/data/data_impl.h"
 
 static double element_at(const struct tutti_npy *array, size_t index) {
   switch (array->element) {

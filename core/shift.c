@@ -9,7 +9,7 @@
 
 #include "corruption_impl.h"
 #include "core/base/file_impl.h"
-#include "images_impl.h"
+#include "engine/data/images_impl.h"
 #include "core/plugin/split_impl.h"
 
 /* To be raised when a corruption changes: what was kept is then made again. */

@@ -4,7 +4,7 @@
 
 #include <tutti/random.h>
 
-#include "data_impl.h"
+#include "engine/data/data_impl.h"
 
 /* What a shifted split is made of. */
 struct tutti_shift {

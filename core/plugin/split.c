@@ -1,7 +1,7 @@
 /* split.c - rows in a fixed order, as plugins see them. */
 #include "split_impl.h"
 
-#include "core/images_impl.h"
+#include "engine/data/images_impl.h"
 
 #include <string.h>
 #include <tutti/data.h>

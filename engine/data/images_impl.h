@@ -1,4 +1,4 @@
-/* images_impl.h - images with labels as they were read, and how they become the inputs of networks; for core/ alone.
+/* images_impl.h - images with labels as they were read, and how they become the inputs of networks; for engine/ alone.
 
    images.c grows a set file by file; images_idx.c, images_cifar.c and images_npy.c read the formats; images_encoding.c
    measures channels and makes splits; pixels.c gives rows on demand, so that bytes stay bytes in memory. */

@@ -1,4 +1,4 @@
-/* data_impl.h - how data are read, chosen, split and encoded; for core/ alone.
+/* data_impl.h - how data are read, chosen, split and encoded; for engine/ alone.
 
    The way of the data: a source (csv.c, npy_table.c, generators.c) gives a table; roles.c says which columns are inputs
    and which are targets; partition.c gives each row its split; encoding.c turns rows into numbers, with statistics of

@@ -1,0 +1,15 @@
+libtutti_la_SOURCES += %D%/apply.c
+libtutti_la_SOURCES += %D%/categories.c
+libtutti_la_SOURCES += %D%/data_impl.h
+libtutti_la_SOURCES += %D%/data_params.c
+libtutti_la_SOURCES += %D%/dataset.c
+libtutti_la_SOURCES += %D%/encoding.c
+libtutti_la_SOURCES += %D%/encoding_json.c
+libtutti_la_SOURCES += %D%/images.c
+libtutti_la_SOURCES += %D%/images_encoding.c
+libtutti_la_SOURCES += %D%/images_impl.h
+libtutti_la_SOURCES += %D%/measure.c
+libtutti_la_SOURCES += %D%/partition.c
+libtutti_la_SOURCES += %D%/pixels.c
+libtutti_la_SOURCES += %D%/roles.c
+libtutti_la_SOURCES += %D%/table.c
