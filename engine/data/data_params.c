@@ -1,5 +1,5 @@
 /* data_params.c - the parameter tables of [data] and [head]. */
-#include "core/corruption_impl.h"
+#include "engine/data/shift/corruption_impl.h"
 #include "data_impl.h"
 
 #include <stddef.h>

@@ -4,9 +4,9 @@
 #include <unistd.h>
 #include <tutti/data.h>
 
-#include "core/corruption_impl.h"
+#include "engine/data/shift/corruption_impl.h"
 #include "images_impl.h"
-#include "core/shift_impl.h"
+#include "engine/data/shift/shift_impl.h"
 #include "core/plugin/split_impl.h"
 
 enum { OUT_OF_DISTRIBUTION = 2 };

@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "core/corruption.c"
-#include "core/corruption_blur.c"
-#include "core/corruption_colour.c"
-#include "core/corruption_digital.c"
-#include "core/corruption_filters.c"
-#include "core/corruption_noise.c"
-#include "core/corruption_weather.c"
+#include "engine/data/shift/corruption.c"
+#include "engine/data/shift/corruption_blur.c"
+#include "engine/data/shift/corruption_colour.c"
+#include "engine/data/shift/corruption_digital.c"
+#include "engine/data/shift/corruption_filters.c"
+#include "engine/data/shift/corruption_noise.c"
+#include "engine/data/shift/corruption_weather.c"
 
 enum { LARGEST = 96 * 96 * 3 };
 

@@ -1,4 +1,4 @@
-/* shift_impl.h - shifted splits: the validation and test images, corrupted; for core/ alone. */
+/* shift_impl.h - shifted splits: the validation and test images, corrupted; for engine/ alone. */
 #ifndef TUTTI_SHIFT_IMPL_H
 #define TUTTI_SHIFT_IMPL_H
 

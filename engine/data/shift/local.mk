@@ -1,0 +1,12 @@
+libtutti_la_SOURCES += %D%/corruption.c
+libtutti_la_SOURCES += %D%/corruption_blur.c
+libtutti_la_SOURCES += %D%/corruption_colour.c
+libtutti_la_SOURCES += %D%/corruption_digital.c
+libtutti_la_SOURCES += %D%/corruption_filters.c
+libtutti_la_SOURCES += %D%/corruption_impl.h
+libtutti_la_SOURCES += %D%/corruption_noise.c
+libtutti_la_SOURCES += %D%/corruption_weather.c
+libtutti_la_SOURCES += %D%/images_ood.c
+libtutti_la_SOURCES += %D%/shift.c
+libtutti_la_SOURCES += %D%/shift_impl.h
+libtutti_la_SOURCES += %D%/shift_published.c
