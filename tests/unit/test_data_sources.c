@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "golden.h"
-#include "core/test_functions.c"
+#include "engine/data/sources/test_functions.c"
 
 static void put_array(const char *name, enum tutti_element element, size_t rank, const size_t *shape,
                       const void *data) {
