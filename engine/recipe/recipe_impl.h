@@ -1,4 +1,4 @@
-/* recipe_impl.h - a recipe's inside; for core/recipe*.c alone. */
+/* recipe_impl.h - a recipe's inside; for engine/recipe/ alone. */
 #ifndef TUTTI_RECIPE_IMPL_H
 #define TUTTI_RECIPE_IMPL_H
 
