@@ -2,7 +2,7 @@
 #ifndef TUTTI_ABLATION_IMPL_H
 #define TUTTI_ABLATION_IMPL_H
 
-#include "run_impl.h"
+#include "engine/run/run_impl.h"
 
 #include <jansson.h>
 #include <sys/types.h>

@@ -2,7 +2,7 @@
 #ifndef TUTTI_COMPARE_IMPL_H
 #define TUTTI_COMPARE_IMPL_H
 
-#include "run_impl.h"
+#include "engine/run/run_impl.h"
 
 #include <jansson.h>
 #include <tutti/compare.h>

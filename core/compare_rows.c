@@ -7,7 +7,7 @@
 
 #include "core/score/evaluate_impl.h"
 #include "core/base/file_impl.h"
-#include "trial_impl.h"
+#include "engine/run/trial_impl.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,27 +8,12 @@ libtutti_la_SOURCES += %D%/ablation_directory.c
 libtutti_la_SOURCES += %D%/ablation_impl.h
 libtutti_la_SOURCES += %D%/ablation_matrix.c
 libtutti_la_SOURCES += %D%/ablation_process.c
-libtutti_la_SOURCES += %D%/catalogue.c
 libtutti_la_SOURCES += %D%/compare.c
 libtutti_la_SOURCES += %D%/compare_groups.c
 libtutti_la_SOURCES += %D%/compare_impl.h
 libtutti_la_SOURCES += %D%/compare_rows.c
 libtutti_la_SOURCES += %D%/compare_runs.c
 libtutti_la_SOURCES += %D%/compare_time.c
-libtutti_la_SOURCES += %D%/experiment.c
-libtutti_la_SOURCES += %D%/experiment_impl.h
-libtutti_la_SOURCES += %D%/run.c
-libtutti_la_SOURCES += %D%/run_directory.c
-libtutti_la_SOURCES += %D%/run_ensemble.c
-libtutti_la_SOURCES += %D%/run_history.c
-libtutti_la_SOURCES += %D%/run_impl.h
-libtutti_la_SOURCES += %D%/run_pool.c
-libtutti_la_SOURCES += %D%/run_shifts.c
-libtutti_la_SOURCES += %D%/run_summary.c
-libtutti_la_SOURCES += %D%/run_view.c
-libtutti_la_SOURCES += %D%/trial.c
-libtutti_la_SOURCES += %D%/trial_impl.h
-libtutti_la_SOURCES += %D%/worker.c
 
 
 bin_PROGRAMS += tutti
