@@ -3,17 +3,6 @@ libtutti_la_CPPFLAGS = $(AM_CPPFLAGS) -DTUTTI_PLUGIN_FOLDER='"$(plugindir)"'
 libtutti_la_LDFLAGS = -no-undefined $(TUTTI_ZDEFS) -version-info $(TUTTI_VERSION_INFO)
 libtutti_la_LIBADD = $(LIBS_CORE_LIBS) $(CSV_LIBS)
 libtutti_la_SOURCES =
-libtutti_la_SOURCES += %D%/ablation.c
-libtutti_la_SOURCES += %D%/ablation_directory.c
-libtutti_la_SOURCES += %D%/ablation_impl.h
-libtutti_la_SOURCES += %D%/ablation_matrix.c
-libtutti_la_SOURCES += %D%/ablation_process.c
-libtutti_la_SOURCES += %D%/compare.c
-libtutti_la_SOURCES += %D%/compare_groups.c
-libtutti_la_SOURCES += %D%/compare_impl.h
-libtutti_la_SOURCES += %D%/compare_rows.c
-libtutti_la_SOURCES += %D%/compare_runs.c
-libtutti_la_SOURCES += %D%/compare_time.c
 
 
 bin_PROGRAMS += tutti

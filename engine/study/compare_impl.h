@@ -1,4 +1,4 @@
-/* compare_impl.h - runs that are compared, and how they are grouped; for core/compare*.c alone. */
+/* compare_impl.h - runs that are compared, and how they are grouped; for engine/study/ alone. */
 #ifndef TUTTI_COMPARE_IMPL_H
 #define TUTTI_COMPARE_IMPL_H
 

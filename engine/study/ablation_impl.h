@@ -1,4 +1,4 @@
-/* ablation_impl.h - the cells of an ablation; for core/ablation*.c alone. */
+/* ablation_impl.h - the cells of an ablation; for engine/study/ alone. */
 #ifndef TUTTI_ABLATION_IMPL_H
 #define TUTTI_ABLATION_IMPL_H
 

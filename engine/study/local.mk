@@ -1,0 +1,11 @@
+libtutti_la_SOURCES += %D%/ablation.c
+libtutti_la_SOURCES += %D%/ablation_directory.c
+libtutti_la_SOURCES += %D%/ablation_impl.h
+libtutti_la_SOURCES += %D%/ablation_matrix.c
+libtutti_la_SOURCES += %D%/ablation_process.c
+libtutti_la_SOURCES += %D%/compare.c
+libtutti_la_SOURCES += %D%/compare_groups.c
+libtutti_la_SOURCES += %D%/compare_impl.h
+libtutti_la_SOURCES += %D%/compare_rows.c
+libtutti_la_SOURCES += %D%/compare_runs.c
+libtutti_la_SOURCES += %D%/compare_time.c
