@@ -3,13 +3,6 @@
 
 #include <math.h>
 
-const char *tutti_acquisition_ops_missing(const void *ops, size_t size) {
-  if (!TUTTI_HAS_OP(struct tutti_acquisition_ops, ops, size, moments) &&
-      !TUTTI_HAS_OP(struct tutti_acquisition_ops, ops, size, evaluate))
-    return "moments or evaluate";
-  return NULL;
-}
-
 enum tutti_status tutti_acquisition_create(tutti_context *context, const tutti_host *host, const char *section,
                                            const struct tutti_acquisition_setup *setup, tutti_acquisition **out) {
   tutti_acquisition *acquisition;

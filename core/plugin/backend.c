@@ -10,17 +10,6 @@ struct tutti_backend {
   struct tutti_backend_ops ops;
 };
 
-const char *tutti_backend_ops_missing(const void *ops, size_t size) {
-  if (!TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, supports))
-    return "supports";
-  if (!TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, train))
-    return "train";
-  if (TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, capacity) !=
-      TUTTI_HAS_OP(struct tutti_backend_ops, ops, size, train_many))
-    return "capacity or train_many (both or neither)";
-  return NULL;
-}
-
 enum tutti_status tutti_backend_create(tutti_context *context, const tutti_host *host, const char *section,
                                        const struct tutti_backend_setup *setup, tutti_backend **out) {
   tutti_backend *backend;

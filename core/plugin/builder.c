@@ -12,12 +12,6 @@ struct tutti_builder {
   uint64_t asked, told; /* counted to see whether anything is outstanding */
 };
 
-const char *tutti_builder_ops_missing(const void *ops, size_t size) {
-  if (!TUTTI_HAS_OP(struct tutti_builder_ops, ops, size, ask))
-    return "ask";
-  return TUTTI_HAS_OP(struct tutti_builder_ops, ops, size, tell) ? NULL : "tell";
-}
-
 enum tutti_status tutti_builder_create(tutti_context *context, const tutti_host *host, const char *section,
                                        const struct tutti_builder_setup *setup, tutti_builder **out) {
   tutti_builder *builder;

@@ -8,14 +8,6 @@ struct tutti_executor {
   struct tutti_executor_ops ops;
 };
 
-const char *tutti_executor_ops_missing(const void *ops, size_t size) {
-  if (!TUTTI_HAS_OP(struct tutti_executor_ops, ops, size, capacity))
-    return "capacity";
-  if (!TUTTI_HAS_OP(struct tutti_executor_ops, ops, size, submit))
-    return "submit";
-  return TUTTI_HAS_OP(struct tutti_executor_ops, ops, size, wait) ? NULL : "wait";
-}
-
 enum tutti_status tutti_executor_create(tutti_context *context, const tutti_host *host, const char *section,
                                         const struct tutti_executor_setup *setup, tutti_executor **out) {
   tutti_executor *executor;

@@ -58,19 +58,3 @@ enum tutti_status tutti_instance_breach(tutti_context *context, const struct tut
   return tutti_error_set(context, TUTTI_ERROR_PLUGIN, file, line, function, "%s %s broke its contract: %s",
                          tutti_kind_name(instance->descriptor->kind), instance->descriptor->name, what);
 }
-
-const char *tutti_ops_missing(enum tutti_kind kind, const void *ops) {
-  static const char *(*const missing[TUTTI_KIND_COUNT])(const void *, size_t) = {
-      [TUTTI_KIND_SPACE] = tutti_space_ops_missing,
-      [TUTTI_KIND_BACKEND] = tutti_backend_ops_missing,
-      [TUTTI_KIND_BUILDER] = tutti_builder_ops_missing,
-      [TUTTI_KIND_SURROGATE] = tutti_surrogate_ops_missing,
-      [TUTTI_KIND_ACQUISITION] = tutti_acquisition_ops_missing,
-      [TUTTI_KIND_MAXIMISER] = tutti_maximiser_ops_missing,
-      [TUTTI_KIND_SELECTOR] = tutti_selector_ops_missing,
-      [TUTTI_KIND_EXECUTOR] = tutti_executor_ops_missing,
-  };
-  size_t size;
-  memcpy(&size, ops, sizeof size);
-  return size < sizeof size ? "size" : missing[kind](ops, size);
-}

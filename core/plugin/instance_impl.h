@@ -37,22 +37,6 @@ enum tutti_status tutti_instance_breach(tutti_context *context, const struct tut
                                __LINE__, __func__);                                                                    \
   } while (0)
 
-/* Name of the first op that kind requires and these (of the plugin's own size) lack, or NULL. In the kind's wrapper. */
-const char *tutti_space_ops_missing(const void *ops, size_t size);
-const char *tutti_backend_ops_missing(const void *ops, size_t size);
-const char *tutti_builder_ops_missing(const void *ops, size_t size);
-const char *tutti_surrogate_ops_missing(const void *ops, size_t size);
-const char *tutti_acquisition_ops_missing(const void *ops, size_t size);
-const char *tutti_maximiser_ops_missing(const void *ops, size_t size);
-const char *tutti_selector_ops_missing(const void *ops, size_t size);
-const char *tutti_executor_ops_missing(const void *ops, size_t size);
-/* Dispatches on the kind. */
-const char *tutti_ops_missing(enum tutti_kind kind, const void *ops);
-
-/* Is a function pointer of an ops struct there? `size` is what the plugin has of the struct. */
-#define TUTTI_HAS_OP(type, ops, size, member)                                                                          \
-  (offsetof(type, member) + sizeof(((const type *)0)->member) <= (size) && ((const type *)(ops))->member != NULL)
-
 /* The config of a section, borrowed; NULL when nothing is put there (host.c). */
 const struct tutti_descriptor *tutti_host_descriptor(const tutti_host *host, const char *section,
                                                      const tutti_config **config);

@@ -10,10 +10,6 @@ struct tutti_maximiser {
   struct tutti_maximiser_ops ops;
 };
 
-const char *tutti_maximiser_ops_missing(const void *ops, size_t size) {
-  return TUTTI_HAS_OP(struct tutti_maximiser_ops, ops, size, maximise) ? NULL : "maximise";
-}
-
 enum tutti_status tutti_maximiser_create(tutti_context *context, const tutti_host *host, const char *section,
                                          const struct tutti_maximiser_setup *setup, tutti_maximiser **out) {
   tutti_maximiser *maximiser;

@@ -1,6 +1,6 @@
 /* registry.c - finds, loads and checks plugins. What is loaded hangs on the context. */
 #include "core/base/context_impl.h"
-#include "instance_impl.h"
+#include "contract_impl.h"
 #include "param_impl.h"
 #include "registry_impl.h"
 

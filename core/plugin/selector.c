@@ -10,10 +10,6 @@ struct tutti_selector {
   struct tutti_selector_ops ops;
 };
 
-const char *tutti_selector_ops_missing(const void *ops, size_t size) {
-  return TUTTI_HAS_OP(struct tutti_selector_ops, ops, size, select) ? NULL : "select";
-}
-
 enum tutti_status tutti_selector_create(tutti_context *context, const tutti_host *host, const char *section,
                                         const struct tutti_selector_setup *setup, tutti_selector **out) {
   tutti_selector *selector;

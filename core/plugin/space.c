@@ -5,28 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *tutti_space_ops_missing(const void *ops, size_t size) {
-  if (!TUTTI_HAS_OP(struct tutti_space_ops, ops, size, decode))
-    return "decode";
-  if (TUTTI_HAS_OP(struct tutti_space_ops, ops, size, measures) !=
-      TUTTI_HAS_OP(struct tutti_space_ops, ops, size, distances))
-    return "measures or distances (both or neither)";
-  if (TUTTI_HAS_OP(struct tutti_space_ops, ops, size, print_point) !=
-      TUTTI_HAS_OP(struct tutti_space_ops, ops, size, parse_point))
-    return "print_point or parse_point (both or neither)";
-  if (TUTTI_HAS_OP(struct tutti_space_ops, ops, size, domain))
-    return NULL;
-  if (!TUTTI_HAS_OP(struct tutti_space_ops, ops, size, graph_sample))
-    return "domain (for points) or graph_sample (for graphs)";
-  if (!TUTTI_HAS_OP(struct tutti_space_ops, ops, size, graph_mutate))
-    return "graph_mutate";
-  if (!TUTTI_HAS_OP(struct tutti_space_ops, ops, size, graph_print))
-    return "graph_print";
-  if (!TUTTI_HAS_OP(struct tutti_space_ops, ops, size, graph_parse))
-    return "graph_parse";
-  return TUTTI_HAS_OP(struct tutti_space_ops, ops, size, graph_free) ? NULL : "graph_free";
-}
-
 enum tutti_status tutti_space_create(tutti_context *context, const tutti_host *host, const char *section,
                                      const struct tutti_space_setup *setup, tutti_space **out) {
   tutti_space *space;

@@ -23,31 +23,6 @@ struct tutti_surrogate {
   size_t moment_room;
 };
 
-const char *tutti_surrogate_ops_missing(const void *ops, size_t size) {
-  if (!TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fit))
-    return "fit";
-  if (!TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, predict))
-    return "predict";
-  bool conditions = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, hallucinate) ||
-                    TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fantasise) ||
-                    TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, realise);
-  if (conditions != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, release))
-    return "release, or what it ends: hallucinate, fantasise or realise";
-  bool components = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, components);
-  if (components != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, predict_components))
-    return "components or predict_components (both or neither)";
-  if (TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, gradient_components) !=
-      (components && TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, gradient)))
-    return "gradient_components, or gradient and components (all or not)";
-  bool fantasies = TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, fantasise);
-  if (fantasies != TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, least) || (fantasies && !components))
-    return "fantasise, least and components (the first two with the third)";
-  if (TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, stages) !=
-      TUTTI_HAS_OP(struct tutti_surrogate_ops, ops, size, bound))
-    return "stages or bound (both or neither)";
-  return NULL;
-}
-
 /* A surrogate that needs what the space does not offer is refused before anything is trained. */
 static enum tutti_status check_needs(tutti_context *context, const tutti_surrogate *surrogate,
                                      const struct tutti_surrogate_setup *setup) {
