@@ -1,5 +1,5 @@
 /* forest.c - forests of this project as a learner: rows in float64, leaves that are shares of classes or moments of values. */
-#include "plugins/forest/forest_impl.h"
+#include "plugins/shared/forest/forest_impl.h"
 #include "grove.h"
 
 #include <math.h>

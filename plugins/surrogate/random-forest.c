@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/forest/forest_impl.h"
+#include "plugins/shared/forest/forest_impl.h"
 
 struct forest_config {
   int64_t trees, min_leaf, min_split, max_depth;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/forest/forest_impl.h"
+#include "plugins/shared/forest/forest_impl.h"
 
 enum { ROWS = 80, WIDE = 7, CLASSES = 4 };
 
