@@ -1,20 +1,24 @@
 # What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
-EXTRA_DIST += build-aux/cppcheck.supp
-lint_folders = $(top_srcdir)/core $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
-lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(BLAS_CFLAGS)
+EXTRA_DIST += build-aux/cppcheck.supp build-aux/layers build-aux/check-includes
+lint_folders = $(top_srcdir)/core $(top_srcdir)/engine $(top_srcdir)/program $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
+lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LIBS_ENGINE_CFLAGS) $(BLAS_CFLAGS)
 # LINT_FILES=... for some of them.
 LINT_FILES = `find $(lint_folders) -name '*.c'`
 
-.PHONY: lint lint-shell lint-cppcheck lint-tidy format format-check valgrind
-lint: lint-shell lint-cppcheck lint-tidy
+.PHONY: lint lint-includes lint-shell lint-cppcheck lint-tidy format format-check valgrind
+lint: lint-includes lint-shell lint-cppcheck lint-tidy
+
+# No include runs up: the table is build-aux/layers.
+lint-includes:
+	$(SHELL) $(top_srcdir)/build-aux/check-includes $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-includes build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
-	  --suppressions-list=$(top_srcdir)/build-aux/cppcheck.supp -D_GNU_SOURCE $(DEFAULT_INCLUDES) -I$(top_srcdir)/core \
+	  --suppressions-list=$(top_srcdir)/build-aux/cppcheck.supp -D_GNU_SOURCE $(DEFAULT_INCLUDES) -I$(top_srcdir)/include -I$(top_srcdir) \
 	  -j "$$(nproc)" $(LINT_FILES)
 
 lint-tidy: build_id.h
@@ -22,9 +26,9 @@ lint-tidy: build_id.h
 	  xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -DTUTTI_PLUGIN_FOLDER='""' $(lint_flags) 2>lint-tidy.log
 
 format:
-	cd $(top_srcdir) && find core plugins backends spaces tests template -name '*.[ch]' -exec clang-format -i {} +
+	cd $(top_srcdir) && find include core engine program plugins backends spaces tests template -name '*.[ch]' -exec clang-format -i {} +
 format-check:
-	cd $(top_srcdir) && find core plugins backends spaces tests template -name '*.[ch]' \
+	cd $(top_srcdir) && find include core engine program plugins backends spaces tests template -name '*.[ch]' \
 	  -exec clang-format --dry-run -Werror {} +
 
 # The unit tests, each under valgrind's memcheck.

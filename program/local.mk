@@ -20,4 +20,4 @@ tutti_SOURCES += %D%/progress.c
 tutti_SOURCES += %D%/progress.h
 tutti_SOURCES += %D%/show.c
 tutti_SOURCES += %D%/show_comparison.c
-tutti_LDADD = $(TUTTI_LA) $(LIBS_CORE_LIBS)
+tutti_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(LIBS_CORE_LIBS)

@@ -2,7 +2,7 @@
 
 # --- how they are built ---
 # A test may include a plugin's source: all that plugins use is at hand, and only what is used is loaded.
-LDADD = libgolden.a $(TUTTI_LA) $(CMOCKA_LIBS) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS) $(LIBS_CORE_LIBS)
+LDADD = libgolden.a $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(CMOCKA_LIBS) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS) $(LIBS_CORE_LIBS) $(LIBS_ENGINE_LIBS)
 check_PROGRAMS += $(unit_tests) $(conformance_tests) $(fault_tests)
 EXTRA_PROGRAMS += $(big_tests) $(benches)
 EXTRA_DIST += $(cli_tests) $(fault_scripts) $(big_scripts)

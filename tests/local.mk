@@ -210,6 +210,7 @@ cli_tests += %D%/cli/image-spaces.sh
 cli_tests += %D%/cli/ini.sh
 cli_tests += %D%/cli/install.sh
 cli_tests += %D%/cli/interrupt.sh
+cli_tests += %D%/cli/layers.sh
 cli_tests += %D%/cli/learners.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/nasbot.sh

@@ -1,6 +1,6 @@
 /* closest_name.c - which name was probably meant: Damerau-Levenshtein distance (optimal string alignment). */
 #include <string.h>
-#include <tutti/param.h>
+#include <tutti/names.h>
 
 enum { LONGEST = 64 };
 

@@ -2,6 +2,8 @@
 #ifndef TUTTI_FILE_IMPL_H
 #define TUTTI_FILE_IMPL_H
 
+#include "private.h"
+
 #include <tutti/context.h>
 
 /* A piece of a file. */
@@ -12,17 +14,20 @@ struct tutti_file_part {
 
 /* Write the parts as the file `path` (temporary name, fsync, rename, fsync of the folder). TUTTI_ERROR_FULL when there is
    no room, TUTTI_ERROR_IO otherwise; then nothing is left behind and an old file of that name stays. */
-TUTTI_NODISCARD enum tutti_status tutti_file_write(tutti_context *context, const char *path, size_t count,
-                                                   const struct tutti_file_part *parts);
-TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_context *context, const char *path, const char *text);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write(tutti_context *context, const char *path, size_t count,
+                                                                 const struct tutti_file_part *parts);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_context *context, const char *path,
+                                                                      const char *text);
 /* Read a whole file; *data (free with tutti_free) has a NUL behind its *bytes. */
-TUTTI_NODISCARD enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data, size_t *bytes);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data,
+                                                                size_t *bytes);
 /* Make a folder and those above it; fine if it is there. */
-TUTTI_NODISCARD enum tutti_status tutti_file_make_folder(tutti_context *context, const char *path);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_make_folder(tutti_context *context, const char *path);
 /* Size and CRC-32 (zlib's) of a file. */
-TUTTI_NODISCARD enum tutti_status tutti_file_checksum(tutti_context *context, const char *path, uint64_t *bytes,
-                                                      uint32_t *checksum);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_checksum(tutti_context *context, const char *path,
+                                                                    uint64_t *bytes, uint32_t *checksum);
 /* TUTTI_ERROR_FULL or TUTTI_ERROR_IO for an errno, with a message "PATH: cannot DO: reason". */
-enum tutti_status tutti_file_error(tutti_context *context, const char *path, const char *doing, int error);
+TUTTI_PRIVATE enum tutti_status tutti_file_error(tutti_context *context, const char *path, const char *doing,
+                                                 int error);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef TUTTI_GZ_IMPL_H
 #define TUTTI_GZ_IMPL_H
 
+#include "private.h"
+
 #include <tutti/context.h>
 
 struct tutti_gz {
@@ -9,11 +11,13 @@ struct tutti_gz {
   const char *path; /* borrowed */
 };
 
-TUTTI_NODISCARD enum tutti_status tutti_gz_open(tutti_context *context, const char *path, struct tutti_gz *gz);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_gz_open(tutti_context *context, const char *path,
+                                                              struct tutti_gz *gz);
 /* Read up to `bytes` bytes; *got is less only at the end of the file. */
-TUTTI_NODISCARD enum tutti_status tutti_gz_read(tutti_context *context, const struct tutti_gz *gz, size_t bytes,
-                                                void *buffer, size_t *got);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_gz_read(tutti_context *context, const struct tutti_gz *gz,
+                                                              size_t bytes, void *buffer, size_t *got);
 /* Close. A compressed file that breaks off is an error, unless `status` is one already: that is handed on. */
-TUTTI_NODISCARD enum tutti_status tutti_gz_close(tutti_context *context, struct tutti_gz *gz, enum tutti_status status);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_gz_close(tutti_context *context, struct tutti_gz *gz,
+                                                               enum tutti_status status);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <tutti/data.h>
+#include <tutti/npy.h>
 
 #include "file_impl.h"
 

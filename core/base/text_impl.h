@@ -2,6 +2,8 @@
 #ifndef TUTTI_TEXT_IMPL_H
 #define TUTTI_TEXT_IMPL_H
 
+#include "private.h"
+
 #include <tutti/context.h>
 
 /* A text under construction. The first failure sticks, and tutti_text_take reports it. */
@@ -12,25 +14,25 @@ struct tutti_text {
   enum tutti_status status;
 };
 
-struct tutti_text tutti_text_begin(tutti_context *context);
-void tutti_text_add(struct tutti_text *text, const char *format, ...) TUTTI_PRINTF(2, 3);
+TUTTI_PRIVATE struct tutti_text tutti_text_begin(tutti_context *context);
+TUTTI_PRIVATE void tutti_text_add(struct tutti_text *text, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* Add a number in its shortest form that reads back to the same bits. */
-void tutti_text_add_number(struct tutti_text *text, double number);
+TUTTI_PRIVATE void tutti_text_add_number(struct tutti_text *text, double number);
 /* Add a JSON string, quoted and escaped ("?" where it is not UTF-8). */
-void tutti_text_add_json(struct tutti_text *text, const char *string);
+TUTTI_PRIVATE void tutti_text_add_json(struct tutti_text *text, const char *string);
 /* Hand the text over (free with tutti_free), or free it and report the first failure. */
-TUTTI_NODISCARD enum tutti_status tutti_text_take(struct tutti_text *text, char **out);
-void tutti_text_discard(struct tutti_text *text);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_text_take(struct tutti_text *text, char **out);
+TUTTI_PRIVATE void tutti_text_discard(struct tutti_text *text);
 
 /* The shortest names that tell files apart: "concrete" for data/concrete.csv or, beside wine/data.csv, for
    concrete/data.csv. Replaces labels[count] (NULL or from tutti_alloc); free them with tutti_free. */
-TUTTI_NODISCARD enum tutti_status tutti_path_labels(tutti_context *context, size_t count, const char *const *paths,
-                                                    char **labels);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_path_labels(tutti_context *context, size_t count,
+                                                                  const char *const *paths, char **labels);
 
 enum { TUTTI_NUMBER_SIZE = 32 };
 /* The shortest decimal of at most 17 digits that reads back to the same bits. */
-void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]);
+TUTTI_PRIVATE void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]);
 /* Read a whole text as a number; false where anything is left over, or nothing is there. */
-bool tutti_number_parse(const char *text, double *number);
+TUTTI_PRIVATE bool tutti_number_parse(const char *text, double *number);
 
 #endif

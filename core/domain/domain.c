@@ -1,7 +1,7 @@
 /* domain.c - domains: their dimensions, which are copied and checked as they are added. */
 #include <math.h>
 #include <string.h>
-#include <tutti/param.h>
+#include <tutti/names.h>
 
 #include "domain_impl.h"
 #include "core/base/text_impl.h"

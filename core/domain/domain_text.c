@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tutti/param.h>
+#include <tutti/names.h>
 
 #include "domain_impl.h"
 #include "core/base/text_impl.h"

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <tutti/param.h>
+#include <tutti/names.h>
 
 enum { FORMAT_VERSION = 1 };
 static const char format_name[] = "tutti-network";

@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <tutti/param.h>
+#include <tutti/names.h>
 
 static const char *const activation_names[] = {
     [TUTTI_ACTIVATION_LINEAR] = "linear",     [TUTTI_ACTIVATION_ELU] = "elu",

@@ -66,6 +66,14 @@ void tutti_host_pool_release(const tutti_host *host, struct tutti_pool *pool) {
     host->facts.pool_release(host->facts.pool_argument, pool);
 }
 
+enum tutti_status tutti_host_other_run(tutti_context *context, const tutti_host *host, const char *run, uint64_t trial,
+                                       char **candidate) {
+  *candidate = NULL;
+  if (!host->facts.other_run)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s: other runs cannot be read here", run);
+  return host->facts.other_run(context, run, trial, candidate);
+}
+
 /* --- sections --- */
 
 static struct section *find(const tutti_host *host, const char *name) {

@@ -1,10 +1,7 @@
 /* split.c - rows in a fixed order, as plugins see them. */
 #include "split_impl.h"
 
-#include "engine/data/images_impl.h"
-
 #include <string.h>
-#include <tutti/data.h>
 
 static size_t split_features(const tutti_split *split) {
   return (size_t)split->input.height * (size_t)split->input.width * (size_t)split->input.channels;
@@ -70,7 +67,8 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->pixels.table);
   tutti_free(split->pixels.black);
   tutti_free(split->pixels.factor);
-  tutti_images_destroy(split->images);
+  if (split->owned)
+    split->owned_destroy(split->owned);
   tutti_npy_unmap(&split->map);
   tutti_free(split->own_image);
   tutti_free(split->targets);

@@ -2,7 +2,10 @@
 #ifndef TUTTI_SPLIT_IMPL_H
 #define TUTTI_SPLIT_IMPL_H
 
-#include <tutti/data.h>
+#include "core/base/private.h"
+
+#include <tutti/dataset.h>
+#include <tutti/npy.h>
 
 /* Images that rows are made of on demand; tables are the split's own, the rest is borrowed. */
 struct tutti_pixels {
@@ -25,20 +28,21 @@ struct tutti_split {
   struct tutti_shape input;
   float *inputs; /* [rows][features]; NULL where there are pixels */
   struct tutti_pixels pixels;
-  struct tutti_images *images; /* behind the pixels, where they are this split's alone; or */
-  struct tutti_npy map;        /* an array of them */
-  uint32_t *own_image;         /* behind pixels.image, likewise */
-  float *targets;              /* [rows][outputs], standardised; NULL without */
-  double *raw_targets;         /* [rows][outputs], in their own units; NULL without */
-  int32_t *labels;             /* [rows]; NULL without */
-  double *scale, *shift;       /* [outputs]: raw = standardised * scale + shift; NULL for classification */
-  uint32_t *source_rows;       /* [rows]; NULL for splits of one's own */
+  void *owned; /* what the pixels borrow from, where it is this split's alone, and how to end it; or */
+  void (*owned_destroy)(void *owned);
+  struct tutti_npy map;  /* an array of them */
+  uint32_t *own_image;   /* behind pixels.image, likewise */
+  float *targets;        /* [rows][outputs], standardised; NULL without */
+  double *raw_targets;   /* [rows][outputs], in their own units; NULL without */
+  int32_t *labels;       /* [rows]; NULL without */
+  double *scale, *shift; /* [outputs]: raw = standardised * scale + shift; NULL for classification */
+  uint32_t *source_rows; /* [rows]; NULL for splits of one's own */
 };
 
 /* FNV-1a, 64 bits; NULL adds nothing. */
 #define TUTTI_HASH_BEGIN 0xcbf29ce484222325u
-uint64_t tutti_hash(uint64_t hash, const void *data, size_t bytes);
+TUTTI_PRIVATE uint64_t tutti_hash(uint64_t hash, const void *data, size_t bytes);
 /* Rows, inputs (pixels as they are stored), targets, labels. */
-uint64_t tutti_split_hash(uint64_t hash, const tutti_split *split);
+TUTTI_PRIVATE uint64_t tutti_split_hash(uint64_t hash, const tutti_split *split);
 
 #endif

@@ -1,6 +1,5 @@
 libtutti_la_SOURCES += %D%/bootstraps.c
 libtutti_la_SOURCES += %D%/combiner.c
-libtutti_la_SOURCES += %D%/compare_statistics.c
 libtutti_la_SOURCES += %D%/diversity.c
 libtutti_la_SOURCES += %D%/ensemble_loss.c
 libtutti_la_SOURCES += %D%/ensemble_loss_brier.c

@@ -7,6 +7,7 @@
 #define TUTTI_DATA_IMPL_H
 
 #include <tutti/data.h>
+#include <tutti/npy.h>
 
 /* --- parameters: [data] and [head] (data_params.c) --- */
 

@@ -271,6 +271,8 @@ static enum tutti_status read_new(tutti_context *context, const struct tutti_enc
                  : tutti_npy_images(context, path, NULL, images);
 }
 
+static void destroy_images(void *images) { tutti_images_destroy(images); }
+
 enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding,
                                     struct tutti_images *images, const char *name, bool with_labels,
                                     tutti_split **split) {
@@ -286,7 +288,8 @@ enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_e
     TUTTI_TRY_OUT(context, known_labels(context, encoding, images, labels));
   TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, name, images->rows, rows,
                                             with_labels ? labels : NULL, split));
-  (*split)->images = images;
+  (*split)->owned = images;
+  (*split)->owned_destroy = destroy_images;
 out:
   tutti_free(rows);
   tutti_free(labels);

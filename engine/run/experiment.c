@@ -69,7 +69,8 @@ enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *
                                                 .seed = (uint64_t)run->seed,
                                                 .budget = (uint64_t)run->budget,
                                                 .window = (size_t)run->window,
-                                                .task = &experiment->task};
+                                                .task = &experiment->task,
+                                                .other_run = tutti_other_run};
   TUTTI_TRY_OUT(context, load_data(context, experiment));
   TUTTI_TRY_OUT(context, choose_loss(context, experiment));
   TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, experiment->recipe, &experiment->host));

@@ -3,7 +3,9 @@
 #ifndef TUTTI_EXPERIMENT_IMPL_H
 #define TUTTI_EXPERIMENT_IMPL_H
 
-#include <tutti/tutti.h>
+#include <tutti/data.h>
+#include <tutti/plugin.h>
+#include <tutti/recipe.h>
 
 struct tutti_experiment {
   tutti_recipe *recipe;
@@ -26,5 +28,9 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_check(tutti_context *context,
                                                          const struct tutti_experiment *experiment);
 /* The data set's fingerprint, or 0 without data. */
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment);
+
+/* What tutti_host_other_run gives (other_run.c). */
+TUTTI_NODISCARD enum tutti_status tutti_other_run(tutti_context *context, const char *run, uint64_t trial,
+                                                  char **candidate);
 
 #endif

@@ -19,6 +19,8 @@ struct tutti_host_facts {
                             const uint64_t *trials, struct tutti_pool *pool);
   void (*pool_release)(void *argument, struct tutti_pool *pool);
   void *pool_argument;
+  /* Gives tutti_host_other_run its candidates; NULL: unsupported. */
+  enum tutti_status (*other_run)(tutti_context *context, const char *run, uint64_t trial, char **candidate);
 };
 
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_create(tutti_context *context,

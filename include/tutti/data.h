@@ -5,7 +5,6 @@
 #include <tutti/dataset.h>
 #include <tutti/param.h>
 #include <tutti/predictions.h>
-#include <tutti/tensors.h>
 
 TUTTI_BEGIN_DECLS
 
@@ -27,10 +26,6 @@ TUTTI_API const struct tutti_task *tutti_dataset_task(const tutti_dataset *datas
 TUTTI_API size_t tutti_dataset_splits(const tutti_dataset *dataset);
 TUTTI_API const tutti_split *tutti_dataset_split(const tutti_dataset *dataset, size_t index);
 TUTTI_API const tutti_split *tutti_dataset_find(const tutti_dataset *dataset, const char *name);
-/* Targets of a split in their own units. */
-TUTTI_API struct tutti_targets tutti_split_all_targets(const tutti_split *split);
-/* Number in the source of each row of a split (csv: from 0, header not counted). */
-TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
 /* Names: of features after one-hot coding, of targets, of classes (as in the file). */
 TUTTI_API const char *tutti_dataset_feature(const tutti_dataset *dataset, size_t index);
 TUTTI_API const char *tutti_dataset_target(const tutti_dataset *dataset, size_t index);
@@ -44,28 +39,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_describe(tutti_context
                                                                    char **json);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json,
                                                                 const char *path, tutti_split **split);
-
-/* Turn a backend's predictions into the target's own units, in place. */
-TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions);
-
-/* --- .npy ------------------------------------------------------------------------------------------------------- */
-
-/* An array in a mapped file. */
-struct tutti_npy {
-  enum tutti_element element;   /* tensors.h */
-  size_t rank, shape[8], count; /* count: product of the shape */
-  const void *data;
-  void *mapping; /* private */
-  size_t mapped;
-};
-/* Map a C-order little-endian .npy file (versions 1-3); every length is checked (TUTTI_ERROR_CORRUPT). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map(tutti_context *context, const char *path,
-                                                          struct tutti_npy *array);
-TUTTI_API void tutti_npy_unmap(struct tutti_npy *array);
-/* Write a C-order array by temporary name, fsync, rename. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_write(tutti_context *context, const char *path,
-                                                            enum tutti_element element, size_t rank,
-                                                            const size_t *shape, const void *data);
 
 TUTTI_END_DECLS
 #endif

@@ -22,6 +22,13 @@ TUTTI_API size_t tutti_host_window(const tutti_host *host);
    are made by tutti_surrogate_create(context, host, "surrogate", ...) and its like in the headers of the kinds. */
 TUTTI_API const char *tutti_host_plugin(const tutti_host *host, const char *section);
 
+/* The candidate of a trial of another run, as JSON (see tutti_scope_parse; free with tutti_free). `run` is a run directory;
+   trial TUTTI_BEST_TRIAL means the finished one of the least loss. TUTTI_ERROR_USAGE: it has no such trial;
+   TUTTI_ERROR_UNSUPPORTED: this host knows no runs. */
+#define TUTTI_BEST_TRIAL UINT64_MAX
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_other_run(tutti_context *context, const tutti_host *host,
+                                                                 const char *run, uint64_t trial, char **candidate);
+
 /* Models as selectors see them. Arrays are borrowed from whoever made the pool. */
 struct tutti_pool {
   size_t size; /* sizeof(struct tutti_pool) */

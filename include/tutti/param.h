@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <tutti/context.h>
+#include <tutti/names.h>
 
 TUTTI_BEGIN_DECLS
 
@@ -115,10 +116,6 @@ TUTTI_API const struct tutti_param *tutti_params_find(const struct tutti_params 
 /* Check a table itself (presets parse and are in range, names unique, offsets inside the struct). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_params_check(tutti_context *context,
                                                                const struct tutti_params *params);
-
-/* The name among names[count] (NULL entries skipped) that is closest to `name` by edit distance, or NULL when none is
-   close enough to be meant. */
-TUTTI_API const char *tutti_closest_name(const char *name, size_t count, const char *const *names);
 
 TUTTI_END_DECLS
 #endif

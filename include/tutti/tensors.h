@@ -3,13 +3,11 @@
 #ifndef TUTTI_TENSORS_H
 #define TUTTI_TENSORS_H
 
-#include <tutti/context.h>
+#include <tutti/npy.h>
 
 TUTTI_BEGIN_DECLS
 
 typedef struct tutti_tensors tutti_tensors;
-
-enum tutti_element { TUTTI_F32, TUTTI_F64, TUTTI_I32, TUTTI_I64, TUTTI_U8 };
 
 struct tutti_tensor {
   const char *name;

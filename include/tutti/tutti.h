@@ -1,11 +1,19 @@
-/* tutti.h - all that an embedder includes. */
+/* tutti.h - all that an embedder includes, who links libtutti-engine. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
+#include <tutti/ablation.h>
 #include <tutti/assembly.h>
+#include <tutti/catalogue.h>
+#include <tutti/compare.h>
+#include <tutti/cpu.h>
 #include <tutti/data.h>
+#include <tutti/diversity.h>
 #include <tutti/plugin.h>
+#include <tutti/protocol.h>
 #include <tutti/recipe.h>
 #include <tutti/registry.h>
+#include <tutti/run.h>
+#include <tutti/version.h>
 
 #endif

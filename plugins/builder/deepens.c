@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tutti/catalogue.h>
 #include <tutti/plugin.h>
 
 struct deepens_config {
@@ -40,6 +39,7 @@ static const struct tutti_param deepens_params[] = {
 
 struct deepens {
   const struct deepens_config *config;
+  const tutti_host *host;
   const tutti_scope *scope;
   uint64_t seed;
   tutti_candidate *configuration;
@@ -47,46 +47,13 @@ struct deepens {
 
 /* --- the configuration --------------------------------------------------------------------------------------------- */
 
-/* The trial that is looked for, while a catalogue is visited. */
-struct finding {
-  tutti_context *context;
-  int64_t wanted; /* -1: the best */
-  double loss;
-  char *candidate;
-};
-
-static enum tutti_status visit_deepens(void *argument, const struct tutti_trial *trial) {
-  struct finding *finding = argument;
-  bool finished = trial->done && trial->state == TUTTI_STATE_FINISHED && isfinite(trial->loss);
-  bool better =
-      finding->wanted < 0 ? finished && !(trial->loss >= finding->loss) : trial->number == (uint64_t)finding->wanted;
-  if (!better)
-    return TUTTI_OK;
-  tutti_free(finding->candidate);
-  finding->candidate = NULL;
-  finding->loss = trial->loss;
-  return tutti_strdup(finding->context, trial->candidate, &finding->candidate);
-}
-
 static enum tutti_status read_run_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
-  struct finding finding = {.context = context, .wanted = self->config->trial, .loss = NAN};
-  tutti_catalogue *catalogue = NULL;
-  char *path = NULL;
-  enum tutti_status status;
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/catalogue.sqlite", self->config->from));
-  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
-  TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, catalogue, visit_deepens, &finding));
-  if (!finding.candidate && finding.wanted < 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[builder] from: no trial of %s has finished with a loss yet",
-                        self->config->from);
-  else if (!finding.candidate)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[builder] trial: %s has no trial %lld", self->config->from,
-                        (long long)finding.wanted);
-  *candidate = finding.candidate;
-out:
-  tutti_catalogue_close(catalogue);
-  tutti_free(path);
-  return status;
+  int64_t trial = self->config->trial;
+  enum tutti_status status = tutti_host_other_run(context, self->host, self->config->from,
+                                                  trial < 0 ? TUTTI_BEST_TRIAL : (uint64_t)trial, candidate);
+  return status == TUTTI_ERROR_USAGE
+             ? tutti_error_prefix(context, status, "[builder] %s: ", trial < 0 ? "from" : "trial")
+             : status;
 }
 
 /* A file may leave the seed out: each trial has its own. */
@@ -154,6 +121,7 @@ static enum tutti_status builder_create_deepens(tutti_context *context, const vo
   struct deepens *self = NULL;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
+  self->host = setup->host;
   self->scope = tutti_host_scope(setup->host);
   self->seed = tutti_host_seed(setup->host);
   TUTTI_TRY_OUT(context, *self->config->from ? read_configuration_deepens(self, context)

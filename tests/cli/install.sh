@@ -14,7 +14,7 @@ prefix=$(pkg-config --variable=prefix tutti) libdir=$(pkg-config --variable=libd
 prefix=$stage${prefix#"$stage"} libdir=$stage${libdir#"$stage"}
 
 for file in "$prefix/bin/tutti" "$prefix/include/tutti/plugin.h" "$prefix/share/aclocal/tutti.m4" \
-  "$prefix/share/man/man1/tutti.1" "$prefix/share/bash-completion/completions/tutti" "$libdir/libtutti.so"; do
+  "$prefix/share/man/man1/tutti.1" "$prefix/share/bash-completion/completions/tutti" "$libdir/libtutti.so" "$libdir/libtutti-engine.so"; do
   [ -e "$file" ] || { echo "not installed: $file" && exit 1; }
 done
 [ -z "$(find "$stage" -name '*_impl.h')" ] || { echo "private headers are installed" && exit 1; }
@@ -25,9 +25,15 @@ for plugin in "$libdir"/tutti/plugins/*; do
   [ "$symbols" = tutti_plugin ] || { echo "$plugin exports: $symbols" && exit 1; }
 done
 
-echo "the library exports tutti_ and nothing else"
-strangers=$(nm -D --defined-only "$libdir/libtutti.so" | awk "{ print \$3 }" | grep -v "^tutti_\|^__\(asan\|odr_asan\|ubsan\)" || true)
-[ -z "$strangers" ] || { echo "libtutti exports: $strangers" && exit 1; }
+echo "the libraries export tutti_ and nothing else; libtutti needs nothing that only runs need"
+for library in libtutti libtutti-engine; do
+  strangers=$(nm -D --defined-only "$libdir/$library.so" | awk "{ print \$3 }" | grep -v "^tutti_\|^__\(asan\|odr_asan\|ubsan\)" || true)
+  [ -z "$strangers" ] || { echo "$library exports: $strangers" && exit 1; }
+done
+if readelf -d "$libdir/libtutti.so" | grep NEEDED | grep 'sqlite\|inih\|jpeg\|csv\|engine'; then exit 1; fi
+for plugin in "$libdir"/tutti/plugins/*; do
+  if readelf -d "$plugin" | grep 'NEEDED.*tutti-engine'; then echo "$plugin needs libtutti-engine" && exit 1; fi
+done
 
 echo "the program runs, and finds what is installed"
 LD_LIBRARY_PATH=$libdir "$prefix/bin/tutti" --version
@@ -45,7 +51,7 @@ int main(void) {
   return puts(tutti_version()) < 0;
 }
 END
-read -ra flags <<< "$(pkg-config --cflags --libs tutti)"
+read -ra flags <<< "$(pkg-config --cflags --libs tutti-engine)"
 read -ra cc <<< "$CC ${TUTTI_TEST_CFLAGS-}"
 "${cc[@]}" "$stage/embedder.c" -o "$stage/embedder" "${flags[@]}"
 LD_LIBRARY_PATH=$libdir "$stage/embedder"

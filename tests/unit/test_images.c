@@ -1,5 +1,6 @@
 /* test_images.c - images as data: IDX, CIFAR and npy files written here, whole and torn; scales, splits, gathering. */
 #include "loading.h"
+#include <tutti/npy.h>
 
 #include <math.h>
 #include <sys/stat.h>

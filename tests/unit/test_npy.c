@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tutti/data.h>
+#include <tutti/npy.h>
 #include <tutti/random.h>
 #include <unistd.h>
 

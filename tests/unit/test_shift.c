@@ -1,5 +1,6 @@
 /* test_shift.c - shifted splits of a data set: which there are, what they hold, how they are kept and found again. */
 #include "loading.h"
+#include <tutti/npy.h>
 
 #include <dirent.h>
 #include <sys/stat.h>

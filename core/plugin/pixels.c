@@ -3,7 +3,7 @@
 #include <tutti/dataset.h>
 #include <tutti/random.h>
 
-#include "core/plugin/split_impl.h"
+#include "split_impl.h"
 
 /* Where the pixels of a row come from: moved by so many pixels, maybe mirrored. */
 struct view {
