@@ -5,6 +5,12 @@ lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LI
 # LINT_FILES=... for some of them.
 LINT_FILES = `find $(lint_folders) -name '*.c'`
 
+# After a public function was added: note which version of the interface it came with.
+EXTRA_DIST += build-aux/public-functions build-aux/record-symbols build-aux/symbol-map
+.PHONY: record-symbols
+record-symbols:
+	$(SHELL) $(top_srcdir)/build-aux/record-symbols $(top_srcdir) $(TUTTI_ABI_MAJOR).$(TUTTI_ABI_MINOR)
+
 .PHONY: lint lint-includes lint-shell lint-cppcheck lint-tidy format format-check valgrind
 lint: lint-includes lint-shell lint-cppcheck lint-tidy
 
@@ -13,7 +19,7 @@ lint-includes:
 	$(SHELL) $(top_srcdir)/build-aux/check-includes $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-includes build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-includes build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h

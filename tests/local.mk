@@ -223,6 +223,7 @@ cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/shift.sh
 cli_tests += %D%/cli/smbo.sh
+cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh
 

@@ -185,7 +185,7 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
                                           const struct tutti_descriptor *descriptor) {
   if (!descriptor)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: tutti_plugin() gave no descriptor", file);
-  if (descriptor->abi_major != TUTTI_ABI_MAJOR || descriptor->abi_minor > TUTTI_ABI_MINOR)
+  if (descriptor->abi_major != TUTTI_ABI_MAJOR)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
                       "%s: made for plugin ABI %u.%u, this is %d.%d; build it against this version of tutti", file,
                       descriptor->abi_major, descriptor->abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR);
@@ -193,7 +193,8 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: its descriptor has %zu bytes, expected %zu", file,
                       descriptor->size, sizeof *descriptor);
   if ((unsigned)descriptor->kind >= TUTTI_KIND_COUNT)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: kind %d is none of ours", file, (int)descriptor->kind);
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: kind %d is none of ours%s", file, (int)descriptor->kind,
+                      descriptor->abi_minor > TUTTI_ABI_MINOR ? "; it was made for a newer tutti" : "");
   if (!tutti_plugin_name_valid(descriptor->name))
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
                       "%s: expected a name of lower-case letters, digits and hyphens, found "
@@ -222,13 +223,23 @@ static enum tutti_status check_available(tutti_context *context, const struct tu
 
 /* --- loading --- */
 
+/* A plugin made for a newer minor version loads where all that it uses is there; else the linker names the version. */
+static enum tutti_status not_loaded(tutti_context *context, const char *file, const char *why) {
+  if (strstr(why, "version `TUTTI_"))
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "cannot load %s: it uses functions of a newer tutti than this one, whose plugin ABI is %d.%d; "
+                      "install that, or build the plugin against this one (%s)",
+                      file, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, why);
+  return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "cannot load %s: %s", file, why);
+}
+
 /* Load a file; `expected` is the file's name, which kind and name have to agree with. */
 static enum tutti_status load(tutti_context *context, const char *file, const struct tutti_descriptor **descriptor) {
   const char *base = strrchr(file, '/');
   char expected[300];
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "cannot load %s: %s", file, dlerror());
+    return not_loaded(context, file, dlerror());
   tutti_plugin_function function;
   *(void **)&function = dlsym(library, "tutti_plugin");
   if (!function)

@@ -66,8 +66,9 @@ static void expect_message(const struct fixture *fixture, const char *text) {
 
 /* What is wrong with each that can be refused without a child process. */
 static const char *const refusals[][2] = {
-    {"old-abi", "made for plugin ABI 0.0, this is 1.0; build it against this version"},
-    {"new-abi", "made for plugin ABI 1.1, this is 1.0; build it against this version"},
+    {"old-abi", "made for plugin ABI 1.0, this is 2.0; build it against this version"},
+    {"new-abi", "made for plugin ABI 3.0, this is 2.0; build it against this version"},
+    {"new-kind", "kind 8 is none of ours; it was made for a newer tutti"},
     {"short", "its descriptor has"},
     {"no-op", "a selector must have the operation select"},
     {"short-ops", "a selector must have the operation select"},
@@ -107,6 +108,15 @@ static void test_sound(void **state) {
   assert_ptr_equal(descriptor, again);
   snprintf(file, sizeof file, "%s/selector-sound.so", fixture->folder);
   assert_string_equal(tutti_plugin_file(fixture->context, descriptor), file);
+}
+
+/* What a newer minor version adds stands at the end, so that a plugin that uses none of it works here. */
+static void test_newer_minor(void **state) {
+  struct fixture *fixture = *state;
+  const struct tutti_descriptor *descriptor;
+  put(fixture, "broken", "newer-minor");
+  assert_int_equal(find(fixture, "newer-minor", &descriptor), TUTTI_OK);
+  assert_int_equal(descriptor->abi_minor, TUTTI_ABI_MINOR + 1);
 }
 
 static void test_no_plugin(void **state) {
@@ -283,8 +293,8 @@ static void test_no_scanner(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_refusals),    TEST(test_sound),        TEST(test_no_plugin), TEST(test_not_found),  TEST(test_twins),
-      TEST(test_environment), TEST(test_create_fails), TEST(test_scan),      TEST(test_no_scanner),
+      TEST(test_refusals), TEST(test_newer_minor), TEST(test_sound),        TEST(test_no_plugin), TEST(test_not_found),
+      TEST(test_twins),    TEST(test_environment), TEST(test_create_fails), TEST(test_scan),      TEST(test_no_scanner),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
