@@ -122,7 +122,7 @@ static lbfgs_parameter_t parameters_lbfgs(const struct cpu_config *config) {
 
 enum tutti_status backend_cpu_minimise(tutti_context *context, struct training *t, struct tutti_outcome *outcome) {
   const struct cpu_plan *plan = t->plan;
-  struct minimiser m = {.context = context, .training = t, .outcome = outcome};
+  struct minimiser m = {.context = context, .training = t, .epoch = {.size = sizeof m.epoch}, .outcome = outcome};
   lbfgs_parameter_t parameters = parameters_lbfgs(t->config);
   double *x = NULL;
   if (plan->trained > INT_MAX)

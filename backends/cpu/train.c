@@ -290,7 +290,7 @@ bool backend_cpu_epoch_done(struct training *t, struct tutti_epoch *epoch, struc
 }
 
 static enum tutti_status run_epochs(tutti_context *context, struct training *t, struct tutti_outcome *outcome) {
-  struct tutti_epoch epoch = {0};
+  struct tutti_epoch epoch = {.size = sizeof epoch};
   bool go_on = true;
   for (uint32_t e = 1; go_on && e <= (uint32_t)t->config->epochs; e++) {
     epoch.epoch = e;

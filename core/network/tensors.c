@@ -87,7 +87,8 @@ enum tutti_status tutti_tensors_append(tutti_context *context, tutti_tensors *te
   TUTTI_TRY_OUT(context, tutti_alloc(context, bytes, 1, data));
   if (rank)
     memcpy(shape_copy, shape, rank * sizeof *shape_copy);
-  tensors->tensors[tensors->count++] = (struct tutti_tensor){name_copy, element, rank, shape_copy, bytes, *data};
+  tensors->tensors[tensors->count++] =
+      (struct tutti_tensor){sizeof(struct tutti_tensor), name_copy, element, rank, shape_copy, bytes, *data};
 out:
   if (status != TUTTI_OK) {
     tutti_free(name_copy);

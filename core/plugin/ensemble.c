@@ -4,11 +4,16 @@
 
 #include <tutti/selector.h>
 
+struct member {
+  uint64_t trial;
+  double weight; /* as it was given */
+};
+
 struct tutti_ensemble {
   enum tutti_combination combination;
   size_t members, member_room;
-  struct tutti_member *member; /* weights as they were given */
-  double total;                /* of the weights */
+  struct member *member;
+  double total; /* of the weights */
   size_t steps, step_room;
   struct tutti_step *step;
 };
@@ -44,7 +49,7 @@ enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ens
     k++;
   if (k == ensemble->members) {
     TUTTI_TRY(context, grow(context, k, &ensemble->member_room, sizeof *ensemble->member, &ensemble->member));
-    ensemble->member[ensemble->members++] = (struct tutti_member){trial, 0};
+    ensemble->member[ensemble->members++] = (struct member){trial, 0};
   }
   ensemble->member[k].weight += weight;
   ensemble->total += weight;
@@ -55,6 +60,7 @@ enum tutti_status tutti_ensemble_trace(tutti_context *context, tutti_ensemble *e
                                        const char *note) {
   TUTTI_TRY(context, grow(context, ensemble->steps, &ensemble->step_room, sizeof *ensemble->step, &ensemble->step));
   struct tutti_step *step = &ensemble->step[ensemble->steps++];
+  step->size = sizeof *step;
   step->trial = trial;
   step->loss = loss;
   (void)snprintf(step->note, sizeof step->note, "%s", note);
@@ -69,10 +75,10 @@ enum tutti_combination tutti_ensemble_combination(const tutti_ensemble *ensemble
 
 size_t tutti_ensemble_size(const tutti_ensemble *ensemble) { return ensemble->members; }
 
-struct tutti_member tutti_ensemble_member(const tutti_ensemble *ensemble, size_t index) {
-  struct tutti_member member = ensemble->member[index];
-  member.weight /= ensemble->total;
-  return member;
+uint64_t tutti_ensemble_trial(const tutti_ensemble *ensemble, size_t index) { return ensemble->member[index].trial; }
+
+double tutti_ensemble_weight(const tutti_ensemble *ensemble, size_t index) {
+  return ensemble->member[index].weight / ensemble->total;
 }
 
 size_t tutti_ensemble_steps(const tutti_ensemble *ensemble) { return ensemble->steps; }

@@ -1,4 +1,5 @@
 /* host.c - which plugin stands in which section, with which parameters, and the facts of the run. */
+#include "core/base/sized_impl.h"
 #include "instance_impl.h"
 
 #include <string.h>
@@ -25,10 +26,7 @@ enum tutti_status tutti_host_create(tutti_context *context, const struct tutti_h
   return TUTTI_OK;
 }
 
-void tutti_host_set_facts(tutti_host *host, const struct tutti_host_facts *facts) {
-  memset(&host->facts, 0, sizeof host->facts);
-  memcpy(&host->facts, facts, facts->size < sizeof host->facts ? facts->size : sizeof host->facts);
-}
+void tutti_host_set_facts(tutti_host *host, const struct tutti_host_facts *facts) { TUTTI_TAKE(&host->facts, facts); }
 
 static void release_section(struct section *section) {
   tutti_config_destroy(section->config);
@@ -58,11 +56,14 @@ enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host
                                   const uint64_t *trials, struct tutti_pool *pool) {
   if (!host->facts.pool)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "there are no predictions of trials here");
-  return host->facts.pool(host->facts.pool_argument, context, split, count, trials, pool);
+  struct tutti_pool own = {.size = sizeof own};
+  TUTTI_TRY(context, host->facts.pool(host->facts.pool_argument, context, split, count, trials, &own));
+  TUTTI_GIVE(pool, &own);
+  return TUTTI_OK;
 }
 
 void tutti_host_pool_release(const tutti_host *host, struct tutti_pool *pool) {
-  if (host->facts.pool_release && pool->size)
+  if (host->facts.pool_release && pool->trials)
     host->facts.pool_release(host->facts.pool_argument, pool);
 }
 

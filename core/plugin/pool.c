@@ -1,6 +1,8 @@
 /* pool.c - models in a pool. */
 #include <tutti/host.h>
 
+#include "core/base/sized_impl.h"
+
 size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial) {
   size_t low = 0, high = pool->models;
   while (low < high) {
@@ -11,4 +13,16 @@ size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial) {
       high = middle;
   }
   return low < pool->models && pool->trials[low] == trial ? low : pool->models;
+}
+
+void tutti_pool_predictions(const struct tutti_pool *pool, size_t model, struct tutti_predictions *predictions) {
+  const struct tutti_predictions own = {
+      .kind = pool->kind, .rows = pool->rows, .outputs = pool->outputs, .values = pool->predictions[model]};
+  TUTTI_GIVE(predictions, &own);
+}
+
+void tutti_pool_targets(const struct tutti_pool *pool, struct tutti_targets *targets) {
+  const struct tutti_targets own = {
+      .kind = pool->kind, .rows = pool->rows, .outputs = pool->outputs, .values = pool->values, .labels = pool->labels};
+  TUTTI_GIVE(targets, &own);
 }

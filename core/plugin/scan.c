@@ -186,7 +186,8 @@ static void show(const struct found *found, const json_t *answer, const struct f
   bool works = json_is_true(json_object_get(answer, "works"));
   if (twin)
     (void)snprintf(reason, sizeof reason, "%s has the same kind and name", twin->file);
-  struct tutti_plugin_entry entry = {.kind = found->kind,
+  struct tutti_plugin_entry entry = {.size = sizeof entry,
+                                     .kind = found->kind,
                                      .name = found->name,
                                      .file = found->file,
                                      .works = works && !twin,

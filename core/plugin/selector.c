@@ -44,13 +44,13 @@ enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *
   if (tutti_ensemble_size(ensemble) == 0)
     return TUTTI_BREACH(context, &selector->instance, "select chose no member of %zu models", pool->models);
   for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
-    struct tutti_member member = tutti_ensemble_member(ensemble, i);
-    if (tutti_pool_find(pool, member.trial) == pool->models)
+    uint64_t trial = tutti_ensemble_trial(ensemble, i);
+    double weight = tutti_ensemble_weight(ensemble, i);
+    if (tutti_pool_find(pool, trial) == pool->models)
       return TUTTI_BREACH(context, &selector->instance, "select chose trial %" PRIu64 ", which is not in the pool",
-                          member.trial);
-    if (!isfinite(member.weight))
-      return TUTTI_BREACH(context, &selector->instance, "the weight of trial %" PRIu64 " is %g", member.trial,
-                          member.weight);
+                          trial);
+    if (!isfinite(weight))
+      return TUTTI_BREACH(context, &selector->instance, "the weight of trial %" PRIu64 " is %g", trial, weight);
   }
   return TUTTI_OK;
 }

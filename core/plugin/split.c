@@ -1,6 +1,8 @@
 /* split.c - rows in a fixed order, as plugins see them. */
 #include "split_impl.h"
 
+#include "core/base/sized_impl.h"
+
 #include <string.h>
 
 static size_t split_features(const tutti_split *split) {
@@ -122,12 +124,13 @@ const double *tutti_split_target_shift(const tutti_split *split) { return split-
 
 const uint32_t *tutti_split_source_rows(const tutti_split *split) { return split->source_rows; }
 
-struct tutti_targets tutti_split_all_targets(const tutti_split *split) {
-  return (struct tutti_targets){.kind = split->scale ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION,
-                                .rows = split->rows,
-                                .outputs = split->outputs,
-                                .values = split->raw_targets,
-                                .labels = split->labels};
+void tutti_split_all_targets(const tutti_split *split, struct tutti_targets *targets) {
+  const struct tutti_targets own = {.kind = split->scale ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION,
+                                    .rows = split->rows,
+                                    .outputs = split->outputs,
+                                    .values = split->raw_targets,
+                                    .labels = split->labels};
+  TUTTI_GIVE(targets, &own);
 }
 
 void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions) {

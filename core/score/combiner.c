@@ -20,14 +20,15 @@ enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti
   TUTTI_TRY(context, tutti_alloc(context, pool->outputs, sizeof(double), &combiner->shares));
   TUTTI_TRY(context, tutti_alloc(context, pool->outputs, sizeof(double), &combiner->row));
   for (size_t k = 0; k < combiner->members; k++) {
-    struct tutti_member member = tutti_ensemble_member(ensemble, k);
-    size_t model = tutti_pool_find(pool, member.trial);
+    uint64_t trial = tutti_ensemble_trial(ensemble, k);
+    double weight = tutti_ensemble_weight(ensemble, k);
+    size_t model = tutti_pool_find(pool, trial);
     if (model == pool->models)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "the ensemble has trial %" PRIu64 ", which is not among the %zu models with predictions",
-                        member.trial, pool->models);
+                        "the ensemble has trial %" PRIu64 ", which is not among the %zu models with predictions", trial,
+                        pool->models);
     combiner->predictions[k] = pool->predictions[model];
-    combiner->weights[k] = member.weight;
+    combiner->weights[k] = weight;
   }
   return TUTTI_OK;
 }

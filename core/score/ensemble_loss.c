@@ -1,6 +1,8 @@
 /* ensemble_loss.c - the loss of an ensemble that grows by one model at a time. */
 #include "ensemble_loss_impl.h"
 
+#include "core/base/sized_impl.h"
+
 #include <math.h>
 
 static const struct ensemble_loss_kind *kind_of(const struct tutti_ensemble_loss_options *options,
@@ -33,7 +35,7 @@ static enum tutti_status check(tutti_context *context, const struct tutti_pool *
         "an ensemble is chosen from models by their predictions: expected some of both, found %zu models and "
         "%zu rows",
         pool->models, pool->rows);
-  if (!(classes ? (const void *)pool->targets.labels : (const void *)pool->targets.values))
+  if (!(classes ? (const void *)pool->labels : (const void *)pool->values))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "an ensemble cannot be chosen on rows without targets");
   return TUTTI_OK;
 }
@@ -47,8 +49,8 @@ enum tutti_status tutti_ensemble_loss_create(tutti_context *context, const struc
   TUTTI_TRY(context, check(context, pool, options->loss));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *loss, &loss));
   loss->kind = kind_of(options, pool->kind);
-  loss->pool = *pool;
-  loss->options = *options;
+  TUTTI_TAKE(&loss->pool, pool);
+  TUTTI_TAKE(&loss->options, options);
   loss->cpu = tutti_cpu_detect();
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *loss->counts, &loss->counts));
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *loss->bounds, &loss->bounds));

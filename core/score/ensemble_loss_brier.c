@@ -73,7 +73,7 @@ static double take_differences(tutti_ensemble_loss *loss, size_t model) {
   for (size_t i = 0; i < pool->rows * pool->outputs; i++)
     loss->sums[i] = (double)pool->predictions[model][i];
   for (size_t n = 0; n < pool->rows; n++)
-    labels += loss->sums[n * pool->outputs + (size_t)pool->targets.labels[n]] -= 1;
+    labels += loss->sums[n * pool->outputs + (size_t)pool->labels[n]] -= 1;
   return labels;
 }
 

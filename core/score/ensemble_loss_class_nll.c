@@ -270,7 +270,7 @@ static void class_nll_add(tutti_ensemble_loss *loss, size_t model) {
 static void gather_column(const struct tutti_pool *pool, size_t model, float *column) {
   const float *row = pool->predictions[model];
   for (size_t n = 0; n < pool->rows; n++, row += pool->outputs)
-    column[n] = row[pool->targets.labels[n]];
+    column[n] = row[pool->labels[n]];
 }
 
 static enum tutti_status class_nll_begin(tutti_context *context, tutti_ensemble_loss *loss) {

@@ -7,7 +7,7 @@
 /* Does another class win row n once `added` is added? */
 static bool row_is_wrong(const tutti_ensemble_loss *loss, size_t n, const float *added) {
   const double *sums = loss->sums + n * loss->pool.outputs;
-  size_t label = (size_t)loss->pool.targets.labels[n];
+  size_t label = (size_t)loss->pool.labels[n];
   double own = sums[label] + (double)added[label];
   int wrong = 0;
   for (size_t c = 0; c < label; c++)
@@ -20,7 +20,7 @@ static bool row_is_wrong(const tutti_ensemble_loss *loss, size_t n, const float 
 /* By how much the label's sum is above the largest of the others. */
 static double row_margin(const tutti_ensemble_loss *loss, size_t n) {
   const double *sums = loss->sums + n * loss->pool.outputs;
-  size_t label = (size_t)loss->pool.targets.labels[n];
+  size_t label = (size_t)loss->pool.labels[n];
   double other = -INFINITY;
   for (size_t c = 0; c < loss->pool.outputs; c++)
     other = c != label && sums[c] > other ? sums[c] : other;

@@ -20,7 +20,7 @@ static void each(const tutti_ensemble_loss *loss, size_t count, const size_t *mo
 
 static double joint_log_density(const tutti_ensemble_loss *loss, size_t model, size_t row) {
   const float *moments = moments_of(loss, model, row);
-  const double *values = loss->pool.targets.values + row * loss->pool.outputs;
+  const double *values = loss->pool.values + row * loss->pool.outputs;
   double sum = 0;
   for (size_t o = 0; o < loss->pool.outputs; o++)
     sum -= tutti_gaussian_nll((double)moments[2 * o], (double)moments[2 * o + 1], values[o]);
@@ -104,7 +104,7 @@ static double moments_loss(const tutti_ensemble_loss *loss, size_t model) {
     for (size_t o = 0; o < outputs; o++) {
       struct running running = next(loss, n * outputs + o, moments + 2 * o);
       double variance = running.variance / picks + running.spread / spread_divisor;
-      sum += tutti_gaussian_nll(running.mean, variance, loss->pool.targets.values[n * outputs + o]);
+      sum += tutti_gaussian_nll(running.mean, variance, loss->pool.values[n * outputs + o]);
     }
   }
   return sum / (double)loss->pool.rows;
@@ -137,7 +137,7 @@ static double squares_loss(const tutti_ensemble_loss *loss, size_t model) {
   const float *moments = loss->pool.predictions[model];
   double scale = 1 / (double)(loss->picks + 1), sum = 0;
   for (size_t i = 0; i < values; i++) {
-    double error = (loss->sums[i] + (double)moments[2 * i]) * scale - loss->pool.targets.values[i];
+    double error = (loss->sums[i] + (double)moments[2 * i]) * scale - loss->pool.values[i];
     sum += error * error;
   }
   double mean = sum / (double)values;

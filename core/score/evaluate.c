@@ -49,16 +49,15 @@ static enum tutti_status checked(tutti_context *context, const struct tutti_eval
 }
 
 static enum tutti_status check_targets(tutti_context *context, const struct tutti_pool *pool) {
-  const struct tutti_targets *targets = &pool->targets;
   bool classes = pool->kind == TUTTI_TASK_CLASSIFICATION;
   if (pool->rows == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "an ensemble cannot be evaluated on a split without rows");
-  if (!(classes ? (const void *)targets->labels : (const void *)targets->values))
+  if (!(classes ? (const void *)pool->labels : (const void *)pool->values))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "an ensemble cannot be evaluated on rows without targets");
   for (size_t n = 0; classes && n < pool->rows; n++)
-    if (targets->labels[n] < 0 || (size_t)targets->labels[n] >= pool->outputs)
+    if (pool->labels[n] < 0 || (size_t)pool->labels[n] >= pool->outputs)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "row %zu: expected a class from 0 to %zu, found %d", n,
-                        pool->outputs - 1, (int)targets->labels[n]);
+                        pool->outputs - 1, (int)pool->labels[n]);
   return TUTTI_OK;
 }
 

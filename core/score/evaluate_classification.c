@@ -135,7 +135,7 @@ enum tutti_status tutti_evaluate_classification(tutti_context *context, struct t
   TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums.wrong, &sums.wrong));
   TUTTI_TRY_OUT(context, tutti_alloc(context, members, members * sizeof *sums.differ, &sums.differ));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
-    size_t truth = (size_t)combiner->pool->targets.labels[n];
+    size_t truth = (size_t)combiner->pool->labels[n];
     add_members(combiner, n, truth, &sums);
     add_ensemble(combiner, n, truth, (size_t)options->bins, &sums);
   }

@@ -60,7 +60,7 @@ struct joint {
 
 static void add_joint(struct joint *joint, const struct tutti_combiner *combiner, size_t row) {
   size_t outputs = combiner->pool->outputs;
-  const double *values = combiner->pool->targets.values + row * outputs;
+  const double *values = combiner->pool->values + row * outputs;
   double best_nll = INFINITY, best_square = INFINITY, density = 0;
   for (size_t k = 0; k < combiner->members; k++) {
     const float *predicted = tutti_combiner_member_row(combiner, k, row);
@@ -143,7 +143,7 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
   TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &joint.nlls));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     for (size_t o = 0; o < outputs; o++) {
-      double value = combiner->pool->targets.values[n * outputs + o];
+      double value = combiner->pool->values[n * outputs + o];
       struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, o);
       struct tutti_moments moments = tutti_mixture_moments(&mixture, (enum tutti_epistemic)options->epistemic);
       add_target(&sums[o], n, value);

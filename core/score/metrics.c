@@ -1,6 +1,8 @@
 /* metrics.c - losses of one model's predictions, and their parts for classification. */
 #include "metrics_impl.h"
 
+#include "core/base/sized_impl.h"
+
 #include <math.h>
 
 size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs) {
@@ -94,8 +96,10 @@ double tutti_loss_of(enum tutti_loss loss, const struct tutti_predictions *predi
     return NAN;
   for (size_t first = 0; first < rows; first += BLOCK) {
     size_t count = rows - first < BLOCK ? rows - first : BLOCK;
-    struct tutti_predictions some = *predictions;
-    struct tutti_targets theirs = *targets;
+    struct tutti_predictions some;
+    struct tutti_targets theirs;
+    TUTTI_TAKE(&some, predictions);
+    TUTTI_TAKE(&theirs, targets);
     some.rows = theirs.rows = count;
     some.values += first * width;
     if (theirs.values)

@@ -233,6 +233,7 @@ static const char *column_text(sqlite3_stmt *row, int column) {
 
 static void read_row(sqlite3_stmt *row, struct tutti_trial *trial) {
   *trial = (struct tutti_trial){
+      .size = sizeof *trial,
       .number = column_number(row, 0),
       .candidate = column_text(row, 1),
       .parent = column_number(row, 2),

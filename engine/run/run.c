@@ -90,8 +90,11 @@ out:
 static enum tutti_status record_asked(struct manager *manager, uint64_t trial) {
   tutti_context *context = manager->context;
   const struct tutti_record *record = &manager->history.records[trial];
-  struct tutti_trial row = {
-      .number = trial, .parent = record->parent, .origin = record->origin, .asked_after = record->asked_after};
+  struct tutti_trial row = {.size = sizeof row,
+                            .number = trial,
+                            .parent = record->parent,
+                            .origin = record->origin,
+                            .asked_after = record->asked_after};
   char *candidate = NULL;
   enum tutti_status status = tutti_scope_print(context, manager->experiment->scope, record->candidate, &candidate);
   row.candidate = candidate;
@@ -224,7 +227,8 @@ static enum tutti_status record_result(struct manager *manager, const struct tut
   manager->history.done++;
   manager->history.failed += facts->state == TUTTI_STATE_FAILED;
   note_best(manager, reply->trial);
-  struct tutti_trial row = {.number = reply->trial,
+  struct tutti_trial row = {.size = sizeof row,
+                            .number = reply->trial,
                             .state = record->state,
                             .loss = record->loss,
                             .seconds = record->seconds,

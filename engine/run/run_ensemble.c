@@ -45,8 +45,9 @@ enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensem
                                        enum tutti_loss loss, char **json) {
   json_t *members = json_array(), *trace = json_array();
   for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
-    struct tutti_member member = tutti_ensemble_member(ensemble, i);
-    json_array_append_new(members, json_pack("{s:I, s:f}", "trial", (json_int_t)member.trial, "weight", member.weight));
+    uint64_t trial = tutti_ensemble_trial(ensemble, i);
+    double weight = tutti_ensemble_weight(ensemble, i);
+    json_array_append_new(members, json_pack("{s:I, s:f}", "trial", (json_int_t)trial, "weight", weight));
   }
   for (size_t i = 0; i < tutti_ensemble_steps(ensemble); i++) {
     const struct tutti_step *step = tutti_ensemble_step(ensemble, i);
@@ -109,7 +110,7 @@ enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble
   size_t count = tutti_ensemble_size(ensemble);
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof **trials, trials));
   for (size_t i = 0; i < count; i++)
-    (*trials)[i] = tutti_ensemble_member(ensemble, i).trial;
+    (*trials)[i] = tutti_ensemble_trial(ensemble, i);
   qsort(*trials, count, sizeof **trials, by_number);
   return TUTTI_OK;
 }
@@ -174,7 +175,7 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   struct tutti_evaluation evaluation = {.size = sizeof evaluation};
   json_t *metrics = json_array();
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  bool outside = !pool.targets.labels && !pool.targets.values;
+  bool outside = !pool.labels && !pool.values;
   TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
                                  : tutti_evaluate(context, &pool, ensemble,
                                                   tutti_recipe_evaluation(source->experiment->recipe), &evaluation));

@@ -57,7 +57,8 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directo
     mapped->models = i + 1;
     mapped->trials[i] = trials[i];
     mapped->predictions[i] = mapped->maps[i].data;
-    struct tutti_predictions predictions = {targets->kind, targets->rows, targets->outputs, mapped->predictions[i]};
+    struct tutti_predictions predictions = {sizeof predictions, targets->kind, targets->rows, targets->outputs,
+                                            mapped->predictions[i]};
     mapped->losses[i] = tutti_loss_of(loss, &predictions, targets);
   }
   *pool = (struct tutti_pool){.size = sizeof *pool,
@@ -66,7 +67,8 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directo
                               .rows = targets->rows,
                               .outputs = targets->outputs,
                               .predictions = mapped->predictions,
-                              .targets = *targets,
+                              .values = targets->values,
+                              .labels = targets->labels,
                               .trials = mapped->trials,
                               .losses = mapped->losses};
   mapped = NULL;
@@ -86,7 +88,8 @@ enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, co
                       tutti_backend_descriptor(source->experiment->backend)->name);
   if (!split || tutti_split_rows(split) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the data have no rows in a split '%s'", split_name);
-  struct tutti_targets targets = tutti_split_all_targets(split);
+  struct tutti_targets targets = {.size = sizeof targets};
+  tutti_split_all_targets(split, &targets);
   return tutti_run_pool_map(context, source->directory, split_name, &targets, source->experiment->loss, count, trials,
                             pool);
 }

@@ -2,6 +2,7 @@
 #include "trial_impl.h"
 
 #include "core/base/file_impl.h"
+#include "core/base/sized_impl.h"
 #include "core/base/text_impl.h"
 
 #include <inttypes.h>
@@ -73,7 +74,7 @@ static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
       return true; /* the curve ends here; training goes on */
     training->room = room;
   }
-  training->curve[training->epochs++] = *epoch;
+  TUTTI_TAKE(&training->curve[training->epochs++], epoch);
   return true;
 }
 
@@ -231,14 +232,15 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, &training->job, training->outcome.weights,
                                                split, values));
   tutti_split_unscale(split, task->kind, values);
-  struct tutti_predictions predictions = {task->kind, rows, task->outputs, values};
+  struct tutti_predictions predictions = {sizeof predictions, task->kind, rows, task->outputs, values};
   if (!usable(&predictions)) {
     training->outcome.state = TUTTI_STATE_FAILED;
     (void)snprintf(training->outcome.failure, sizeof training->outcome.failure,
                    "predictions on split %s are not finite", name);
     goto out;
   }
-  struct tutti_targets targets = tutti_split_all_targets(split);
+  struct tutti_targets targets = {.size = sizeof targets};
+  tutti_split_all_targets(split, &targets);
   *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
   json_object_set_new(metrics, name, losses_of(&predictions, &targets));
   TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s.npy", name));

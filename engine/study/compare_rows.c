@@ -105,6 +105,7 @@ static enum tutti_status open_sources(tutti_context *context, const struct compa
   if (!*there)
     return TUTTI_OK;
   struct tutti_targets *targets = &sources->targets;
+  targets->size = sizeof *targets;
   bool classes = targets->kind == TUTTI_TASK_CLASSIFICATION;
   targets->rows = sources->truth.shape[0];
   if (classes) {
@@ -124,12 +125,12 @@ static double loss_of_row(struct tutti_combiner *combiner, size_t row) {
   double sum = 0;
   if (pool->kind == TUTTI_TASK_CLASSIFICATION) {
     (void)tutti_combiner_probabilities(combiner, row);
-    return tutti_label_of(pool->outputs, tutti_combiner_classes(combiner)) != (size_t)pool->targets.labels[row];
+    return tutti_label_of(pool->outputs, tutti_combiner_classes(combiner)) != (size_t)pool->labels[row];
   }
   for (size_t o = 0; o < pool->outputs; o++) {
     struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, o);
     double mean = tutti_mixture_moments(&mixture, TUTTI_EPISTEMIC_POPULATION).mean;
-    double error = mean - pool->targets.values[row * pool->outputs + o];
+    double error = mean - pool->values[row * pool->outputs + o];
     sum += error * error;
   }
   return sum;

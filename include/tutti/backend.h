@@ -19,6 +19,7 @@ struct tutti_backend_setup {
 
 /* One epoch done. */
 struct tutti_epoch {
+  size_t size;            /* sizeof(struct tutti_epoch) */
   uint32_t epoch;         /* from 1 */
   uint64_t steps;         /* so far */
   double learning_rate;   /* of its last step */

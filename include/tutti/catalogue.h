@@ -12,6 +12,7 @@ typedef struct tutti_catalogue tutti_catalogue;
 
 /* A trial's row. Texts are borrowed while it is visited. */
 struct tutti_trial {
+  size_t size; /* sizeof(struct tutti_trial) */
   uint64_t number;
   const char *candidate; /* JSON, as tutti_scope_print gives */
   uint64_t parent;       /* TUTTI_NO_TRIAL: none */

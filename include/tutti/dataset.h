@@ -49,8 +49,8 @@ TUTTI_API const int32_t *tutti_split_labels(const tutti_split *split);
 /* Per output: raw = standardised * scale + shift; [outputs], or NULL for classification. */
 TUTTI_API const double *tutti_split_target_scale(const tutti_split *split);
 TUTTI_API const double *tutti_split_target_shift(const tutti_split *split);
-/* Targets of a split in their own units. */
-TUTTI_API struct tutti_targets tutti_split_all_targets(const tutti_split *split);
+/* Targets of a split in their own units, or its labels; borrowed from it. The caller has set targets->size. */
+TUTTI_API void tutti_split_all_targets(const tutti_split *split, struct tutti_targets *targets);
 /* Number in the source of each row of a split (csv: from 0, header not counted). */
 TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
 /* Turn a backend's predictions into the target's own units, in place. */

@@ -35,17 +35,24 @@ struct tutti_pool {
   enum tutti_task_kind kind;
   size_t models, rows, outputs;
   const float *const *predictions; /* [models] -> [rows][width], see predictions.h */
-  struct tutti_targets targets;
-  const uint64_t *trials; /* [models], ascending */
-  const double *losses;   /* [models], each alone, on these rows */
+  const uint64_t *trials;          /* [models], ascending */
+  const double *losses;            /* [models], each alone, on these rows */
+  const double *values;            /* regression: targets [rows][outputs] in their own units; NULL without */
+  const int32_t *labels;           /* classification: targets [rows]; NULL without */
 };
 
 /* The number of a trial's model in a pool; pool->models if it is not there. */
 TUTTI_API size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial);
 
+/* The predictions of one of its models, and its targets, as metrics.h takes them. The caller has set `size`; what they point to
+   is the pool's. */
+TUTTI_API void tutti_pool_predictions(const struct tutti_pool *pool, size_t model,
+                                      struct tutti_predictions *predictions);
+TUTTI_API void tutti_pool_targets(const struct tutti_pool *pool, struct tutti_targets *targets);
+
 /* The predictions of finished trials (ascending numbers) on a split ("validation", or a shifted one). Files are mapped,
-   not read. TUTTI_ERROR_UNSUPPORTED where trials have no predictions (backend function). Release with
-   tutti_host_pool_release. */
+   not read. The caller has set pool->size. TUTTI_ERROR_UNSUPPORTED where trials have no predictions (backend function).
+   Release with tutti_host_pool_release. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host,
                                                             const char *split, size_t count, const uint64_t *trials,
                                                             struct tutti_pool *pool);

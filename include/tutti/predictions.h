@@ -10,6 +10,7 @@ TUTTI_BEGIN_DECLS
 /* Classification: probabilities [rows][outputs]. Regression: [rows][outputs][2], mean and variance; a model without a
    variance gives NaN there. */
 struct tutti_predictions {
+  size_t size; /* sizeof(struct tutti_predictions) */
   enum tutti_task_kind kind;
   size_t rows, outputs;
   const float *values;
@@ -17,6 +18,7 @@ struct tutti_predictions {
 
 /* Classification: labels [rows]. Regression: values [rows][outputs] in their own units. */
 struct tutti_targets {
+  size_t size; /* sizeof(struct tutti_targets) */
   enum tutti_task_kind kind;
   size_t rows, outputs;
   const double *values;

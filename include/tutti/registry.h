@@ -21,6 +21,7 @@ TUTTI_API const char *tutti_plugin_file(const tutti_context *context, const stru
 
 /* One plugin file, as seen by a scan. */
 struct tutti_plugin_entry {
+  size_t size; /* sizeof(struct tutti_plugin_entry) of the library */
   enum tutti_kind kind;
   const char *name, *file;
   bool works;

@@ -18,12 +18,9 @@ enum tutti_combination {
   TUTTI_COMBINATION_VOTE     /* weighted majority of labels, lowest label on ties; regression: weighted mean */
 };
 
-struct tutti_member {
-  uint64_t trial;
-  double weight; /* > 0; they sum to 1 */
-};
 /* Why a member was chosen: after `step` picks the loss was `loss`. */
 struct tutti_step {
+  size_t size; /* sizeof(struct tutti_step) of the library */
   uint64_t trial;
   double loss;
   char note[96];
@@ -38,9 +35,12 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_trace(tutti_context *
                                                                  uint64_t trial, double loss, const char *note);
 TUTTI_API void tutti_ensemble_combine(tutti_ensemble *ensemble, enum tutti_combination combination);
 TUTTI_API enum tutti_combination tutti_ensemble_combination(const tutti_ensemble *ensemble);
-/* Members in the order in which they were added, weights normalised. */
+/* How many members there are, in the order in which they were added; the trial of each, and its weight, > 0: the weights sum
+   to 1. index < size. */
 TUTTI_API size_t tutti_ensemble_size(const tutti_ensemble *ensemble);
-TUTTI_API struct tutti_member tutti_ensemble_member(const tutti_ensemble *ensemble, size_t index);
+TUTTI_API uint64_t tutti_ensemble_trial(const tutti_ensemble *ensemble, size_t index);
+TUTTI_API double tutti_ensemble_weight(const tutti_ensemble *ensemble, size_t index);
+/* The steps of the choice, in order; borrowed until the next one is added. */
 TUTTI_API size_t tutti_ensemble_steps(const tutti_ensemble *ensemble);
 TUTTI_API const struct tutti_step *tutti_ensemble_step(const tutti_ensemble *ensemble, size_t index);
 

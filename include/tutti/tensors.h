@@ -10,6 +10,7 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_tensors tutti_tensors;
 
 struct tutti_tensor {
+  size_t size; /* sizeof(struct tutti_tensor) of the library */
   const char *name;
   enum tutti_element element;
   size_t rank;

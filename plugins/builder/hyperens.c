@@ -125,7 +125,7 @@ static enum tutti_status select_hyperens(struct hyperens *self, tutti_context *c
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_ensemble_size(ensemble), sizeof(*self->strata), &self->strata));
   self->strata_count = tutti_ensemble_size(ensemble);
   for (size_t i = 0; i < self->strata_count; i++)
-    self->strata[i] = tutti_ensemble_member(ensemble, i).trial;
+    self->strata[i] = tutti_ensemble_trial(ensemble, i);
 out:
   tutti_ensemble_destroy(ensemble);
   return status;
@@ -133,7 +133,7 @@ out:
 
 /* Choose the strata, once the random phase is over; none where nothing of it finished. */
 static enum tutti_status choose_strata_hyperens(struct hyperens *self, tutti_context *context) {
-  struct tutti_pool pool;
+  struct tutti_pool pool = {.size = sizeof pool};
   uint64_t *finished = NULL;
   size_t count = 0;
   enum tutti_status status;

@@ -108,7 +108,7 @@ static void split_of_severity(int64_t severity, char name[SPLIT_SIZE]) {
 static enum tutti_status check_severities_nes_re(tutti_context *context, const struct nes_re *self) {
   const struct tutti_integers *severities = &self->config->severities;
   for (size_t i = 0; i < severities->count; i++) {
-    struct tutti_pool pool = {.size = 0};
+    struct tutti_pool pool = {.size = sizeof pool};
     char split[SPLIT_SIZE];
     split_of_severity(severities->values[i], split);
     enum tutti_status status = tutti_host_pool(context, self->host, split, 0, NULL, &pool);
@@ -187,7 +187,7 @@ static size_t list_trials_nes_re(struct nes_re *self) {
 /* Select among the listed trials at a severity; *selected = false where no member has a finite loss there. */
 static enum tutti_status select_parents_nes_re(struct nes_re *self, tutti_context *context, int64_t severity,
                                                size_t count, tutti_ensemble *parents, bool *selected) {
-  struct tutti_pool pool = {.size = 0};
+  struct tutti_pool pool = {.size = sizeof pool};
   char split[SPLIT_SIZE];
   split_of_severity(severity, split);
   TUTTI_TRY(context, tutti_host_pool(context, self->host, split, count, self->trials, &pool));
@@ -211,7 +211,7 @@ static enum tutti_status draw_parent_nes_re(struct nes_re *self, tutti_context *
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &parents));
   if (count > (size_t)self->config->parents)
     TUTTI_TRY_OUT(context, select_parents_nes_re(self, context, severity, count, parents, &selected));
-  *parent = selected ? tutti_ensemble_member(parents, tutti_random_below(random, tutti_ensemble_size(parents))).trial
+  *parent = selected ? tutti_ensemble_trial(parents, tutti_random_below(random, tutti_ensemble_size(parents)))
                      : self->trials[tutti_random_below(random, count)];
 out:
   tutti_ensemble_destroy(parents);

@@ -171,11 +171,14 @@ static enum tutti_status draw_bootstraps_smbo_ensemble(struct smbo_ensemble *sel
 
 /* A trial's risk on each bootstrap, from its predictions on the validation rows. */
 static enum tutti_status measure_smbo_ensemble(struct smbo_ensemble *self, tutti_context *context, uint64_t trial) {
-  struct tutti_pool pool;
+  struct tutti_pool pool = {.size = sizeof pool};
+  struct tutti_predictions predictions = {.size = sizeof predictions};
+  struct tutti_targets targets = {.size = sizeof targets};
   TUTTI_TRY(context, tutti_host_pool(context, self->host, "validation", 1, &trial, &pool));
+  tutti_pool_predictions(&pool, 0, &predictions);
+  tutti_pool_targets(&pool, &targets);
   enum tutti_status status = draw_bootstraps_smbo_ensemble(self, context, pool.rows);
-  struct tutti_predictions predictions = {pool.kind, pool.rows, pool.outputs, pool.predictions[0]};
-  if (status == TUTTI_OK && tutti_row_losses(self->loss, &predictions, &pool.targets, self->losses))
+  if (status == TUTTI_OK && tutti_row_losses(self->loss, &predictions, &targets, self->losses))
     tutti_bootstraps_risks(self->bootstraps, self->losses, self->risks);
   tutti_host_pool_release(self->host, &pool);
   return status;

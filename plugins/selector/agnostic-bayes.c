@@ -115,13 +115,15 @@ static enum tutti_status open_agnostic_bayes(const struct selector_agnostic_baye
 static bool measure_agnostic_bayes(struct tournament *tournament, enum tutti_loss loss) {
   const struct tutti_pool *pool = tournament->pool;
   size_t count = tutti_bootstraps_count(tournament->bootstraps);
-  struct tutti_predictions predictions = {pool->kind, pool->rows, pool->outputs, NULL};
+  struct tutti_predictions predictions = {.size = sizeof predictions};
+  struct tutti_targets targets = {.size = sizeof targets};
   bool some = false;
+  tutti_pool_targets(pool, &targets);
   tournament->loss = loss;
   for (size_t m = 0; m < pool->models; m++) {
-    predictions.values = pool->predictions[m];
-    tournament->own[m] = tutti_loss_of(loss, &predictions, &pool->targets);
-    if (!tutti_row_losses(loss, &predictions, &pool->targets, tournament->losses))
+    tutti_pool_predictions(pool, m, &predictions);
+    tournament->own[m] = tutti_loss_of(loss, &predictions, &targets);
+    if (!tutti_row_losses(loss, &predictions, &targets, tournament->losses))
       return false;
     tutti_bootstraps_risks(tournament->bootstraps, tournament->losses, tournament->risks + m * count);
     some |= !isnan(tournament->own[m]);

@@ -47,13 +47,14 @@ static void selector_top_m_destroy(void *self) { tutti_free(self); }
 /* Each model's own loss. */
 static enum tutti_status measure_top_m(tutti_context *context, const struct tutti_pool *pool, int choice,
                                        double *losses) {
-  struct tutti_predictions predictions = {pool->kind, pool->rows, pool->outputs, NULL};
+  struct tutti_predictions predictions = {.size = sizeof predictions};
+  struct tutti_targets targets = {.size = sizeof targets};
+  tutti_pool_targets(pool, &targets);
   TUTTI_TRY(context, growth_check(context, choice, pool->kind));
   for (size_t k = 0; k < pool->models; k++) {
-    predictions.values = pool->predictions[k];
-    losses[k] = growth_loss(choice) == TUTTI_LOSS_COUNT
-                    ? pool->losses[k]
-                    : tutti_loss_of(growth_loss(choice), &predictions, &pool->targets);
+    tutti_pool_predictions(pool, k, &predictions);
+    losses[k] = growth_loss(choice) == TUTTI_LOSS_COUNT ? pool->losses[k]
+                                                        : tutti_loss_of(growth_loss(choice), &predictions, &targets);
   }
   return TUTTI_OK;
 }

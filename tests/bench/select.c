@@ -92,14 +92,14 @@ static enum tutti_status run(tutti_context *context, char **arguments, int repea
     if (i + 1 == repeats) {
       printf("%.6f", best);
       for (size_t m = 0; m < tutti_ensemble_size(ensemble); m++)
-        printf(" %" PRIu64, tutti_ensemble_member(ensemble, m).trial);
+        printf(" %" PRIu64, tutti_ensemble_trial(ensemble, m));
       printf("\n");
     }
     tutti_ensemble_destroy(ensemble);
   }
   tutti_free((void *)(uintptr_t)pool.predictions);
   tutti_free((void *)(uintptr_t)pool.trials);
-  tutti_free((void *)(uintptr_t)pool.targets.labels);
+  tutti_free((void *)(uintptr_t)pool.labels);
   tutti_free(values);
   return TUTTI_OK;
 }

@@ -36,13 +36,13 @@ static tutti_ensemble *choose(struct conform *conform, struct subject *subject, 
   TRY(conform, tutti_selector_select(conform->context, subject->selector, pool, count, ensemble));
   size_t members = tutti_ensemble_size(ensemble);
   for (size_t i = 0; i < members; i++) {
-    struct tutti_member member = tutti_ensemble_member(ensemble, i);
-    REQUIRE(conform, member.weight > 0, "the weight of trial %llu is %g", (unsigned long long)member.trial,
-            member.weight);
-    sum += member.weight;
+    uint64_t trial = tutti_ensemble_trial(ensemble, i);
+    double weight = tutti_ensemble_weight(ensemble, i);
+    REQUIRE(conform, weight > 0, "the weight of trial %llu is %g", (unsigned long long)trial, weight);
+    sum += weight;
     for (size_t k = 0; k < i; k++)
-      REQUIRE(conform, tutti_ensemble_member(ensemble, k).trial != member.trial, "trial %llu is a member twice",
-              (unsigned long long)member.trial);
+      REQUIRE(conform, tutti_ensemble_trial(ensemble, k) != trial, "trial %llu is a member twice",
+              (unsigned long long)trial);
   }
   REQUIRE(conform, fabs(sum - 1) < 1e-12, "weights sum to %.17g", sum);
   for (size_t i = 0; i < tutti_ensemble_steps(ensemble); i++)
@@ -53,8 +53,8 @@ static tutti_ensemble *choose(struct conform *conform, struct subject *subject, 
 
 static double weight_of(const tutti_ensemble *ensemble, uint64_t trial) {
   for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++)
-    if (tutti_ensemble_member(ensemble, i).trial == trial)
-      return tutti_ensemble_member(ensemble, i).weight;
+    if (tutti_ensemble_trial(ensemble, i) == trial)
+      return tutti_ensemble_weight(ensemble, i);
   return 0;
 }
 
@@ -62,9 +62,9 @@ static void require_same(struct conform *conform, const tutti_ensemble *a, const
   REQUIRE(conform, tutti_ensemble_size(a) == tutti_ensemble_size(b), "%s: %zu members, then %zu", what,
           tutti_ensemble_size(a), tutti_ensemble_size(b));
   for (size_t i = 0; i < tutti_ensemble_size(a); i++) {
-    struct tutti_member one = tutti_ensemble_member(a, i), two = tutti_ensemble_member(b, i);
-    REQUIRE(conform, one.trial == two.trial && one.weight == two.weight, "%s: member %zu was trial %llu, then %llu",
-            what, i, (unsigned long long)one.trial, (unsigned long long)two.trial);
+    uint64_t one = tutti_ensemble_trial(a, i), two = tutti_ensemble_trial(b, i);
+    REQUIRE(conform, one == two && tutti_ensemble_weight(a, i) == tutti_ensemble_weight(b, i),
+            "%s: member %zu was trial %llu, then %llu", what, i, (unsigned long long)one, (unsigned long long)two);
   }
 }
 
@@ -183,8 +183,11 @@ static void check_no_variance(struct conform *conform) {
     float *values = (float *)(uintptr_t)pool.predictions[m];
     for (size_t i = 0; i < WORLD_ROWS; i++)
       values[2 * i + 1] = NAN;
-    struct tutti_predictions alone = {pool.kind, pool.rows, pool.outputs, values};
-    ((double *)(uintptr_t)pool.losses)[m] = tutti_loss_of(TUTTI_LOSS_MSE, &alone, &pool.targets);
+    struct tutti_predictions alone = {.size = sizeof alone};
+    struct tutti_targets targets = {.size = sizeof targets};
+    tutti_pool_predictions(&pool, m, &alone);
+    tutti_pool_targets(&pool, &targets);
+    ((double *)(uintptr_t)pool.losses)[m] = tutti_loss_of(TUTTI_LOSS_MSE, &alone, &targets);
   }
   tutti_ensemble *ensemble = NULL;
   TRY(conform, tutti_ensemble_create(conform->context, &ensemble));

@@ -73,14 +73,14 @@ void world_pool(struct conform *conform, enum tutti_task_kind kind, size_t model
   bool classes = kind == TUTTI_TASK_CLASSIFICATION;
   size_t outputs = classes ? 3 : 1, width = classes ? 3 : 2;
   struct tutti_random random;
-  double *targets = conform_alloc(conform, rows, sizeof *targets),
+  double *values = conform_alloc(conform, rows, sizeof *values),
          *losses = conform_alloc(conform, models, sizeof *losses);
   int32_t *labels = conform_alloc(conform, rows, sizeof *labels);
   uint64_t *trials = conform_alloc(conform, models, sizeof *trials);
   float **predictions = conform_alloc(conform, models, sizeof *predictions);
   tutti_random_init(&random, seed, "conform targets", 0);
   for (size_t i = 0; i < rows; i++) {
-    targets[i] = tutti_random_normal(&random);
+    values[i] = tutti_random_normal(&random);
     labels[i] = (int32_t)tutti_random_below(&random, 3);
   }
   *pool = (struct tutti_pool){.size = sizeof *pool,
@@ -89,11 +89,12 @@ void world_pool(struct conform *conform, enum tutti_task_kind kind, size_t model
                               .rows = rows,
                               .outputs = outputs,
                               .predictions = (const float *const *)predictions,
-                              .targets = {kind, rows, outputs, classes ? NULL : targets, classes ? labels : NULL},
+                              .values = classes ? NULL : values,
+                              .labels = classes ? labels : NULL,
                               .trials = trials,
                               .losses = losses};
   if (classes)
-    tutti_free(targets);
+    tutti_free(values);
   else
     tutti_free(labels);
   for (size_t m = 0; m < models; m++) {
@@ -103,9 +104,12 @@ void world_pool(struct conform *conform, enum tutti_task_kind kind, size_t model
     if (classes)
       fill_classification(&random, rows, labels, predictions[m]);
     else
-      fill_regression(&random, rows, targets, predictions[m]);
-    struct tutti_predictions alone = {kind, rows, outputs, predictions[m]};
-    losses[m] = tutti_loss_of(TUTTI_LOSS_NLL, &alone, &pool->targets);
+      fill_regression(&random, rows, values, predictions[m]);
+    struct tutti_predictions alone = {.size = sizeof alone};
+    struct tutti_targets targets = {.size = sizeof targets};
+    tutti_pool_predictions(pool, m, &alone);
+    tutti_pool_targets(pool, &targets);
+    losses[m] = tutti_loss_of(TUTTI_LOSS_NLL, &alone, &targets);
   }
 }
 
@@ -115,8 +119,8 @@ void world_pool_free(struct tutti_pool *pool) {
   tutti_free((void *)(uintptr_t)pool->predictions);
   tutti_free((void *)(uintptr_t)pool->trials);
   tutti_free((void *)(uintptr_t)pool->losses);
-  tutti_free((void *)(uintptr_t)pool->targets.values);
-  tutti_free((void *)(uintptr_t)pool->targets.labels);
+  tutti_free((void *)(uintptr_t)pool->values);
+  tutti_free((void *)(uintptr_t)pool->labels);
 }
 
 /* The host's pool: model of trial t is always the same, whichever others are asked for. */

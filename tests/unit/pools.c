@@ -7,18 +7,26 @@
 
 void pools_make(struct pools_models *models, enum tutti_task_kind kind, size_t count, size_t rows, size_t outputs) {
   size_t width = tutti_predictions_width(kind, outputs);
-  models->pool =
-      (struct tutti_pool){sizeof models->pool, kind, count, rows, outputs, models->predictions, {0}, NULL, NULL};
+  models->pool = (struct tutti_pool){.size = sizeof models->pool,
+                                     .kind = kind,
+                                     .models = count,
+                                     .rows = rows,
+                                     .outputs = outputs,
+                                     .predictions = models->predictions};
   for (size_t k = 0; k < count; k++) {
     models->predictions[k] = models->values + k * rows * width;
     models->trials[k] = 10 * (k + 1);
   }
   models->pool.trials = models->trials;
   models->pool.losses = models->losses;
-  models->pool.targets = (struct tutti_targets){kind, rows, outputs, models->y, models->labels};
+  models->pool.values = models->y;
+  models->pool.labels = models->labels;
   for (size_t k = 0; k < count; k++) {
-    struct tutti_predictions predictions = {kind, rows, outputs, models->predictions[k]};
-    models->losses[k] = tutti_loss_of(TUTTI_LOSS_NLL, &predictions, &models->pool.targets);
+    struct tutti_predictions predictions = {.size = sizeof predictions};
+    struct tutti_targets targets = {.size = sizeof targets};
+    tutti_pool_predictions(&models->pool, k, &predictions);
+    tutti_pool_targets(&models->pool, &targets);
+    models->losses[k] = tutti_loss_of(TUTTI_LOSS_NLL, &predictions, &targets);
   }
 }
 

@@ -51,7 +51,7 @@ double selecting_metric_of(tutti_context *context, const struct tutti_pool *pool
 
 double selecting_weight(const tutti_ensemble *ensemble, uint64_t trial) {
   for (size_t m = 0; m < tutti_ensemble_size(ensemble); m++)
-    if (tutti_ensemble_member(ensemble, m).trial == trial)
-      return tutti_ensemble_member(ensemble, m).weight;
+    if (tutti_ensemble_trial(ensemble, m) == trial)
+      return tutti_ensemble_weight(ensemble, m);
   return 0;
 }

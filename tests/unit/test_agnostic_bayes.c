@@ -123,8 +123,11 @@ static double plain_weight(const struct tutti_pool *pool, enum tutti_loss loss, 
   double won = 0, *losses = calloc(pool->rows, sizeof *losses), *risks = calloc(pool->models * count, sizeof *risks);
   assert_int_equal(tutti_bootstraps_create(context, count, pool->rows, draws, seed, &bootstraps), TUTTI_OK);
   for (size_t m = 0; m < pool->models; m++) {
-    struct tutti_predictions predictions = {pool->kind, pool->rows, pool->outputs, pool->predictions[m]};
-    assert_true(tutti_row_losses(loss, &predictions, &pool->targets, losses));
+    struct tutti_predictions predictions = {.size = sizeof predictions};
+    struct tutti_targets targets = {.size = sizeof targets};
+    tutti_pool_predictions(pool, m, &predictions);
+    tutti_pool_targets(pool, &targets);
+    assert_true(tutti_row_losses(loss, &predictions, &targets, losses));
     tutti_bootstraps_risks(bootstraps, losses, risks + m * count);
   }
   for (size_t k = 0; k < count; k++) {

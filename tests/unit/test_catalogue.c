@@ -54,7 +54,8 @@ static enum tutti_status see(void *argument, const struct tutti_trial *trial) {
 }
 
 static void ask(tutti_catalogue *catalogue, uint64_t number, uint64_t parent) {
-  struct tutti_trial trial = {.number = number,
+  struct tutti_trial trial = {.size = sizeof trial,
+                              .number = number,
                               .candidate = "{\"a\": \"it's\"}",
                               .parent = parent,
                               .origin = "random",
@@ -72,7 +73,8 @@ static void what_is_committed_is_read_back(void **state) {
   ask(catalogue, 0, TUTTI_NO_TRIAL);
   ask(catalogue, 1, 0);
   /* A double comes back bit for bit; NaN stands for "none". */
-  struct tutti_trial done = {.number = 1,
+  struct tutti_trial done = {.size = sizeof done,
+                             .number = 1,
                              .state = TUTTI_STATE_FINISHED,
                              .loss = 0.1 + 0.2,
                              .seconds = 3,
@@ -121,8 +123,12 @@ static void what_is_not_committed_is_gone(void **state) {
 static void failures_have_no_loss(void **state) {
   tutti_catalogue *catalogue;
   struct seen seen = {0};
-  struct tutti_trial failed = {
-      .number = 0, .state = TUTTI_STATE_FAILED, .loss = NAN, .failure = "diverged", .report = "{}"};
+  struct tutti_trial failed = {.size = sizeof failed,
+                               .number = 0,
+                               .state = TUTTI_STATE_FAILED,
+                               .loss = NAN,
+                               .failure = "diverged",
+                               .report = "{}"};
   (void)state;
   assert_int_equal(tutti_catalogue_open(context, path, true, &catalogue), TUTTI_OK);
   assert_int_equal(tutti_catalogue_done(context, catalogue, &failed), TUTTI_OK);

@@ -260,7 +260,8 @@ static void predictions_return_to_their_units(void **state) {
   float before = predictions[1][1][0];
   tutti_split_unscale(train, TUTTI_TASK_CLASSIFICATION, &predictions[0][0][0]);
   assert_true(predictions[1][1][0] == before);
-  struct tutti_targets targets = tutti_split_all_targets(train);
+  struct tutti_targets targets = {.size = sizeof targets};
+  tutti_split_all_targets(train, &targets);
   assert_int_equal(targets.rows, 3);
   assert_int_equal(targets.kind, TUTTI_TASK_REGRESSION);
   assert_true(targets.values[5] == 9 && targets.labels == NULL);
@@ -282,7 +283,9 @@ static void splits_of_ones_own(void **state) {
   tutti_split_destroy(split);
   assert_int_equal(
       tutti_split_create(context, "mine", 3, (struct tutti_shape){1, 1, 2}, 3, inputs, NULL, labels, &split), TUTTI_OK);
-  assert_int_equal(tutti_split_all_targets(split).kind, TUTTI_TASK_CLASSIFICATION);
+  struct tutti_targets classes = {.size = sizeof classes};
+  tutti_split_all_targets(split, &classes);
+  assert_int_equal(classes.kind, TUTTI_TASK_CLASSIFICATION);
   tutti_split_destroy(split);
   assert_int_equal(
       tutti_split_create(context, "mine", 3, (struct tutti_shape){1, 1, 2}, 2, inputs, NULL, labels, &split),

@@ -363,7 +363,7 @@ static void test_refusals(void **state) {
   struct tutti_pool pool = models.pool;
   assert_refused(&pool, TUTTI_LOSS_MSE, "\"mse\" of ensembles is not defined for classification");
   assert_refused(&pool, TUTTI_LOSS_COUNT, "not defined");
-  pool.targets.labels = NULL;
+  pool.labels = NULL;
   assert_refused(&pool, TUTTI_LOSS_NLL, "without targets");
   pool = models.pool;
   pool.models = 0;

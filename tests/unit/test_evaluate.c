@@ -415,7 +415,7 @@ static void test_weights_are_multiplicities(void **state) {
   assert_int_equal(tutti_ensemble_add(context, twice, models.trials[0], 1), TUTTI_OK);
   assert_int_equal(tutti_ensemble_add(context, twice, models.trials[0], 1), TUTTI_OK);
   assert_int_equal(tutti_ensemble_size(twice), 2);
-  assert_close(tutti_ensemble_member(twice, 1).weight, 2.0 / 3, 1e-15, 0);
+  assert_close(tutti_ensemble_weight(twice, 1), 2.0 / 3, 1e-15, 0);
   assert_int_equal(tutti_evaluate(context, &models.pool, thrice, NULL, &a), TUTTI_OK);
   assert_int_equal(tutti_evaluate(context, &models.pool, twice, NULL, &b), TUTTI_OK);
   const char *same[] = {"nll", "error", "brier", "ece", "mutual-information", "average-nll", "oracle-nll"};
@@ -502,7 +502,7 @@ static void test_refusals(void **state) {
   options.level = 1;
   assert_refused(&models.pool, ensemble, &options, "level");
   struct tutti_pool pool = models.pool;
-  pool.targets.labels = NULL;
+  pool.labels = NULL;
   assert_refused(&pool, ensemble, NULL, "without targets");
   pool = models.pool;
   pool.rows = 0;
@@ -555,8 +555,8 @@ static void test_ensemble_keeps_order_and_trace(void **state) {
   }
   assert_int_equal(tutti_ensemble_size(ensemble), 40);
   assert_int_equal(tutti_ensemble_steps(ensemble), 40);
-  assert_int_equal(tutti_ensemble_member(ensemble, 17).trial, 83);
-  assert_close(tutti_ensemble_member(ensemble, 17).weight, 1.0 / 40, 1e-15, 0);
+  assert_int_equal(tutti_ensemble_trial(ensemble, 17), 83);
+  assert_close(tutti_ensemble_weight(ensemble, 17), 1.0 / 40, 1e-15, 0);
   assert_int_equal(tutti_ensemble_step(ensemble, 39)->trial, 61);
   assert_true(tutti_ensemble_step(ensemble, 39)->loss == 39);
   assert_string_equal(tutti_ensemble_step(ensemble, 39)->note, "because");

@@ -346,7 +346,7 @@ static void test_ties(void **state) {
   for (size_t i = 0; i < 3; i++) {
     tutti_ensemble *ensemble = choose(plugins[i], &config, &models.pool);
     assert_int_equal(tutti_ensemble_size(ensemble), 1);
-    assert_int_equal(tutti_ensemble_member(ensemble, 0).trial, 10);
+    assert_int_equal(tutti_ensemble_trial(ensemble, 0), 10);
     tutti_ensemble_destroy(ensemble);
   }
   pools_free(&models);

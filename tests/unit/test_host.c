@@ -282,7 +282,7 @@ static void test_instance(void **state) {
   put(fixture, "selector", TUTTI_KIND_SELECTOR, "none");
   must(fixture, tutti_ensemble_create(fixture->context, &ensemble));
   must(fixture, tutti_selector_select(fixture->context, selector, &pool, 0, ensemble));
-  assert_int_equal(tutti_ensemble_member(ensemble, 0).trial, 6);
+  assert_int_equal(tutti_ensemble_trial(ensemble, 0), 6);
   assert_string_equal(tutti_selector_descriptor(selector)->name, "chooser");
   tutti_ensemble_destroy(ensemble);
   tutti_selector_destroy(selector);

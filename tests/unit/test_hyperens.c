@@ -38,7 +38,7 @@ static enum tutti_status give_pool(void *argument, tutti_context *context, const
                               .rows = ROWS,
                               .outputs = 1,
                               .predictions = (const float *const *)predictions,
-                              .targets = {TUTTI_TASK_REGRESSION, ROWS, 1, calloc(ROWS, sizeof(double)), NULL},
+                              .values = calloc(ROWS, sizeof(double)),
                               .trials = numbers,
                               .losses = losses};
   return TUTTI_OK;
@@ -51,7 +51,7 @@ static void release_pool(void *argument, struct tutti_pool *pool) {
   free((void *)(uintptr_t)pool->predictions);
   free((void *)(uintptr_t)pool->losses);
   free((void *)(uintptr_t)pool->trials);
-  free((void *)(uintptr_t)pool->targets.values);
+  free((void *)(uintptr_t)pool->values);
 }
 
 static void begin(struct toy *toy, const char *configurations, const char *initialisations) {

@@ -25,8 +25,8 @@ static void test_classification_golden(void **state) {
     size_t count;
     float *values = golden_floats(golden_at(models, k), &count);
     size_t classes = count / rows;
-    struct tutti_predictions predictions = {TUTTI_TASK_CLASSIFICATION, rows, classes, values};
-    struct tutti_targets targets = {TUTTI_TASK_CLASSIFICATION, rows, classes, NULL, labels};
+    struct tutti_predictions predictions = {sizeof predictions, TUTTI_TASK_CLASSIFICATION, rows, classes, values};
+    struct tutti_targets targets = {sizeof targets, TUTTI_TASK_CLASSIFICATION, rows, classes, NULL, labels};
     json_t *expected = golden_at(golden_get(golden, "per_model"), k);
     assert_close(tutti_loss_of(TUTTI_LOSS_NLL, &predictions, &targets), golden_number_of(expected, "nll"), FLOAT32, 0);
     assert_close(tutti_loss_of(TUTTI_LOSS_ERROR, &predictions, &targets), golden_number_of(expected, "error"), 1e-15,
@@ -107,8 +107,8 @@ static void test_several_outputs(void **state) {
   (void)state;
   const float values[] = {1, 4, 2, 1, /* row 1 */ 0, 1, 5, 0.25f};
   const double y[] = {2, 2, 1, 4};
-  struct tutti_predictions predictions = {TUTTI_TASK_REGRESSION, 2, 2, values};
-  struct tutti_targets targets = {TUTTI_TASK_REGRESSION, 2, 2, y, NULL};
+  struct tutti_predictions predictions = {sizeof predictions, TUTTI_TASK_REGRESSION, 2, 2, values};
+  struct tutti_targets targets = {sizeof targets, TUTTI_TASK_REGRESSION, 2, 2, y, NULL};
   double expected = 0;
   for (int i = 0; i < 4; i++)
     expected += tutti_gaussian_nll((double)values[2 * i], (double)values[2 * i + 1], y[i]) / 2;
@@ -122,15 +122,15 @@ static void test_undefined_is_nan(void **state) {
   const float values[] = {0.5f, 0.5f};
   const double y = 1;
   const int32_t label = 1;
-  struct tutti_predictions classes = {TUTTI_TASK_CLASSIFICATION, 1, 2, values};
-  struct tutti_predictions regression = {TUTTI_TASK_REGRESSION, 1, 1, values};
-  struct tutti_targets labels = {TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &label};
-  struct tutti_targets numbers = {TUTTI_TASK_REGRESSION, 1, 1, &y, NULL};
+  struct tutti_predictions classes = {sizeof classes, TUTTI_TASK_CLASSIFICATION, 1, 2, values};
+  struct tutti_predictions regression = {sizeof regression, TUTTI_TASK_REGRESSION, 1, 1, values};
+  struct tutti_targets labels = {sizeof labels, TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &label};
+  struct tutti_targets numbers = {sizeof numbers, TUTTI_TASK_REGRESSION, 1, 1, &y, NULL};
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_MSE, &classes, &labels)));
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_VALUE, &classes, &labels)));
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_ERROR, &regression, &numbers)));
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &classes, &numbers)));
-  struct tutti_targets none = {TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, NULL};
+  struct tutti_targets none = {sizeof none, TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, NULL};
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &classes, &none)));
   struct tutti_targets longer = labels;
   longer.rows = 2;
@@ -147,14 +147,14 @@ static void test_nan_predictions(void **state) {
   (void)state;
   const int32_t label = 0;
   const double y = 1;
-  struct tutti_targets labels = {TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &label};
-  struct tutti_targets numbers = {TUTTI_TASK_REGRESSION, 1, 1, &y, NULL};
+  struct tutti_targets labels = {sizeof labels, TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &label};
+  struct tutti_targets numbers = {sizeof numbers, TUTTI_TASK_REGRESSION, 1, 1, &y, NULL};
   const float broken[] = {NAN, NAN}, no_variance[] = {1.5f, NAN};
-  struct tutti_predictions classes = {TUTTI_TASK_CLASSIFICATION, 1, 2, broken};
+  struct tutti_predictions classes = {sizeof classes, TUTTI_TASK_CLASSIFICATION, 1, 2, broken};
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &classes, &labels)));
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_ERROR, &classes, &labels)));
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_BRIER, &classes, &labels)));
-  struct tutti_predictions values = {TUTTI_TASK_REGRESSION, 1, 1, no_variance};
+  struct tutti_predictions values = {sizeof values, TUTTI_TASK_REGRESSION, 1, 1, no_variance};
   assert_true(isnan(tutti_loss_of(TUTTI_LOSS_NLL, &values, &numbers)));
   assert_close(tutti_loss_of(TUTTI_LOSS_MSE, &values, &numbers), 0.25, 1e-15, 0);
 }
@@ -176,9 +176,9 @@ static void test_labels(void **state) {
   assert_int_equal(tutti_label_of(3, unknown), 3);
   const float equal[] = {0.5f, 0.5f};
   const int32_t zero = 0, one = 1;
-  struct tutti_predictions predictions = {TUTTI_TASK_CLASSIFICATION, 1, 2, equal};
-  struct tutti_targets right = {TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &zero};
-  struct tutti_targets wrong = {TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &one};
+  struct tutti_predictions predictions = {sizeof predictions, TUTTI_TASK_CLASSIFICATION, 1, 2, equal};
+  struct tutti_targets right = {sizeof right, TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &zero};
+  struct tutti_targets wrong = {sizeof wrong, TUTTI_TASK_CLASSIFICATION, 1, 2, NULL, &one};
   assert_true(tutti_loss_of(TUTTI_LOSS_ERROR, &predictions, &right) == 0);
   assert_true(tutti_loss_of(TUTTI_LOSS_ERROR, &predictions, &wrong) == 1);
 }

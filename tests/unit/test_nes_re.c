@@ -53,7 +53,7 @@ static enum tutti_status give_pool(void *argument, tutti_context *context, const
                               .rows = ROWS,
                               .outputs = CLASSES,
                               .predictions = world.predictions,
-                              .targets = {TUTTI_TASK_CLASSIFICATION, ROWS, CLASSES, NULL, world.labels},
+                              .labels = world.labels,
                               .trials = world.trials,
                               .losses = world.losses};
   return TUTTI_OK;

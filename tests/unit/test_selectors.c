@@ -53,8 +53,8 @@ static void test_forward_golden(void **state) {
     json_t *decision = golden_at(trace, m);
     char note[96];
     uint64_t trial = models.trials[(size_t)golden_number(golden_at(order, m))];
-    assert_int_equal(tutti_ensemble_member(ensemble, m).trial, trial);
-    assert_close(tutti_ensemble_member(ensemble, m).weight, 0.25, 1e-15, 0);
+    assert_int_equal(tutti_ensemble_trial(ensemble, m), trial);
+    assert_close(tutti_ensemble_weight(ensemble, m), 0.25, 1e-15, 0);
     assert_int_equal(step->trial, trial);
     assert_close(step->loss, golden_number_of(decision, "loss"), 1e-6, 0);
     (void)snprintf(note, sizeof note, "next best: trial %d, %.3g worse",
@@ -83,7 +83,7 @@ static void test_top_m_golden(void **state) {
     assert_int_equal(tutti_ensemble_size(ensemble), 4);
     for (size_t m = 0; m < 4; m++) {
       size_t model = (size_t)golden_number(golden_at(golden_get(expected, "order"), m));
-      assert_int_equal(tutti_ensemble_member(ensemble, m).trial, models.trials[model]);
+      assert_int_equal(tutti_ensemble_trial(ensemble, m), models.trials[model]);
       assert_close(tutti_ensemble_step(ensemble, m)->loss, single[model], 1e-6, 0);
     }
     assert_close(selecting_metric(context, &models.pool, ensemble, "nll"), golden_number_of(expected, "loss"), 1e-6, 0);
@@ -142,7 +142,7 @@ static void test_forward_by_brute_force(void **state) {
     for (size_t m = 0; m < size; m++) {
       picked[m] = plain_pick(&models.pool, cases[i].metric, m, taken, picked);
       taken[picked[m]] = true;
-      assert_int_equal(tutti_ensemble_member(ensemble, m).trial, models.trials[picked[m]]);
+      assert_int_equal(tutti_ensemble_trial(ensemble, m), models.trials[picked[m]]);
     }
     tutti_ensemble_destroy(ensemble);
     pools_free(&models);
@@ -165,9 +165,9 @@ static void test_forward_prefers_the_different(void **state) {
   models.losses[2] = 9;
   assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &forward), TUTTI_OK);
   assert_int_equal(selecting_choose(context, tutti_plugin_top_m(), &top_config, &models.pool, 0, &top), TUTTI_OK);
-  assert_true(tutti_ensemble_member(forward, 0).trial == 30 || tutti_ensemble_member(forward, 1).trial == 30);
-  assert_int_equal(tutti_ensemble_member(top, 0).trial, 10);
-  assert_int_equal(tutti_ensemble_member(top, 1).trial, 20);
+  assert_true(tutti_ensemble_trial(forward, 0) == 30 || tutti_ensemble_trial(forward, 1) == 30);
+  assert_int_equal(tutti_ensemble_trial(top, 0), 10);
+  assert_int_equal(tutti_ensemble_trial(top, 1), 20);
   tutti_ensemble_destroy(forward);
   tutti_ensemble_destroy(top);
   pools_free(&models);
@@ -210,7 +210,7 @@ static void test_without_variance(void **state) {
   config.growth.loss = 3;
   assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &config, &models.pool, 0, &by_mse), TUTTI_OK);
   for (size_t m = 0; m < 2; m++) {
-    assert_int_equal(tutti_ensemble_member(ensemble, m).trial, tutti_ensemble_member(by_mse, m).trial);
+    assert_int_equal(tutti_ensemble_trial(ensemble, m), tutti_ensemble_trial(by_mse, m));
     assert_true(tutti_ensemble_step(ensemble, m)->loss == tutti_ensemble_step(by_mse, m)->loss);
   }
   config.growth.loss = 1;

@@ -68,8 +68,11 @@ static void plain_best(enum tutti_loss loss, uint64_t seed, double best[BOOTSTRA
   for (size_t k = 0; k < BOOTSTRAPS; k++)
     best[k] = INFINITY;
   for (uint64_t trial = 0; trial < TRIALS; trial++) {
-    struct tutti_predictions predictions = {TUTTI_TASK_REGRESSION, ROWS, 1, models.predictions[trial]};
-    assert_true(tutti_row_losses(loss, &predictions, &models.pool.targets, losses));
+    struct tutti_predictions predictions = {.size = sizeof predictions};
+    struct tutti_targets targets = {.size = sizeof targets};
+    tutti_pool_predictions(&models.pool, trial, &predictions);
+    tutti_pool_targets(&models.pool, &targets);
+    assert_true(tutti_row_losses(loss, &predictions, &targets, losses));
     tutti_bootstraps_risks(bootstraps, losses, risks);
     for (size_t k = 0; k < BOOTSTRAPS && !fails(trial); k++)
       best[k] = fmin(best[k], risks[k]);

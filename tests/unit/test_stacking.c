@@ -272,7 +272,7 @@ static void test_trace_and_least(void **state) {
       }
     }
     for (size_t m = 0; m < tutti_ensemble_size(ensemble); m++)
-      assert_true(tutti_ensemble_member(ensemble, m).weight >= 0.05);
+      assert_true(tutti_ensemble_weight(ensemble, m) >= 0.05);
     assert_close(tutti_ensemble_step(ensemble, steps - 1)->loss, loss_of(seed, &models.pool, ensemble), 1e-11, 1e-12);
     tutti_ensemble_destroy(ensemble);
     pools_free(&models);

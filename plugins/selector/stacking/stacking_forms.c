@@ -16,7 +16,7 @@ static const double LEAST_DENSITY = 1e-280;
 static void probability_column(const struct stacking_mixture *mixture, size_t model, double *column) {
   const struct tutti_pool *pool = mixture->pool;
   for (size_t n = 0; n < pool->rows; n++)
-    column[n] = floored((double)pool->predictions[model][n * pool->outputs + (size_t)pool->targets.labels[n]]);
+    column[n] = floored((double)pool->predictions[model][n * pool->outputs + (size_t)pool->labels[n]]);
 }
 
 static void density_column(const struct stacking_mixture *mixture, size_t model, double *column) {
@@ -43,8 +43,8 @@ static double joint_log_density(const struct tutti_pool *pool, size_t model, siz
   const float *moments = pool->predictions[model] + row * 2 * pool->outputs;
   double sum = 0;
   for (size_t o = 0; o < pool->outputs; o++)
-    sum -= tutti_gaussian_nll((double)moments[2 * o], (double)moments[2 * o + 1],
-                              pool->targets.values[row * pool->outputs + o]);
+    sum -=
+        tutti_gaussian_nll((double)moments[2 * o], (double)moments[2 * o + 1], pool->values[row * pool->outputs + o]);
   return sum;
 }
 
@@ -81,12 +81,12 @@ static void class_error_column(const struct stacking_mixture *mixture, size_t mo
   for (size_t i = 0; i < mixture->values; i++)
     column[i] = (double)pool->predictions[model][i];
   for (size_t n = 0; n < pool->rows; n++)
-    column[n * pool->outputs + (size_t)pool->targets.labels[n]] -= 1;
+    column[n * pool->outputs + (size_t)pool->labels[n]] -= 1;
 }
 
 static void mean_error_column(const struct stacking_mixture *mixture, size_t model, double *column) {
   for (size_t i = 0; i < mixture->values; i++)
-    column[i] = (double)mixture->pool->predictions[model][2 * i] - mixture->pool->targets.values[i];
+    column[i] = (double)mixture->pool->predictions[model][2 * i] - mixture->pool->values[i];
 }
 
 static struct stacking_point squares_at(const struct stacking_mixture *mixture, double t) {
@@ -115,7 +115,7 @@ static const struct stacking_form squares = {mean_error_column, squares_at, squa
 static void moments_column(const struct stacking_mixture *mixture, size_t model, double *column) {
   for (size_t i = 0; i < mixture->values / 2; i++) {
     const float *moments = mixture->pool->predictions[model] + 2 * i;
-    double error = (double)moments[0] - mixture->pool->targets.values[i];
+    double error = (double)moments[0] - mixture->pool->values[i];
     column[2 * i] = error;
     column[2 * i + 1] = floored((double)moments[1]) + error * error;
   }

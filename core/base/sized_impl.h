@@ -1,0 +1,30 @@
+/* sized_impl.h - structs that begin with their size, between two builds of which one may know more of them. */
+#ifndef TUTTI_SIZED_IMPL_H
+#define TUTTI_SIZED_IMPL_H
+
+#include <string.h>
+#include <tutti/status.h>
+
+/* A copy of one's own of what a caller hands over: as much as both have, and zeros beyond. own->size is then own_size. */
+static inline void tutti_sized_take(void *own, size_t own_size, const void *theirs) {
+  size_t size;
+  memcpy(&size, theirs, sizeof size);
+  memset(own, 0, own_size);
+  memcpy(own, theirs, size < own_size ? size : own_size);
+  memcpy(own, &own_size, sizeof own_size);
+}
+
+/* Fill a caller's struct, whose size the caller has set, from one's own: as much as both have, and zeros beyond. */
+static inline void tutti_sized_give(void *theirs, const void *own, size_t own_size) {
+  size_t size;
+  memcpy(&size, theirs, sizeof size);
+  memset(theirs, 0, size);
+  memcpy(theirs, own, size < own_size ? size : own_size);
+  memcpy(theirs, &size, sizeof size);
+}
+
+/* For two pointers to the same struct. */
+#define TUTTI_TAKE(own, theirs) tutti_sized_take((own), sizeof *(own), (theirs))
+#define TUTTI_GIVE(theirs, own) tutti_sized_give((theirs), (own), sizeof *(own))
+
+#endif
