@@ -7,7 +7,11 @@ LINT_FILES = `find $(lint_folders) -name '*.c'`
 
 # After a public function was added: note which version of the interface it came with.
 EXTRA_DIST += build-aux/public-functions build-aux/record-symbols build-aux/symbol-map
-.PHONY: record-symbols
+# With a new major version: what the interface is from now on (tests/abi).
+EXTRA_DIST += build-aux/check-abi
+.PHONY: record-symbols record-abi
+record-abi: all-am
+	CC='$(CC)' $(SHELL) $(top_srcdir)/build-aux/check-abi record $(top_srcdir) $(top_builddir)
 record-symbols:
 	$(SHELL) $(top_srcdir)/build-aux/record-symbols $(top_srcdir) $(TUTTI_ABI_MAJOR).$(TUTTI_ABI_MINOR)
 
@@ -19,7 +23,7 @@ lint-includes:
 	$(SHELL) $(top_srcdir)/build-aux/check-includes $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-includes build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-abi build-aux/check-includes build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h

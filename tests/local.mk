@@ -197,6 +197,9 @@ unit_tests += %D%/unit/test_trees
 tests_unit_test_trees_SOURCES = %D%/unit/test_trees.c %D%/unit/learning.c %D%/unit/learning.h
 tests_unit_test_trees_LDADD = libgrove.la $(LDADD)
 
+cli_tests += %D%/abi/check.sh
+big_scripts += %D%/abi/versions.sh
+EXTRA_DIST += %D%/abi/libtutti.abi.xz %D%/abi/libtutti-engine.abi.xz %D%/abi/types.abi.xz
 cli_tests += %D%/cli/ablate.sh
 cli_tests += %D%/cli/autodeuq.sh
 cli_tests += %D%/cli/bad-data.sh
