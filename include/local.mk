@@ -23,6 +23,7 @@ tuttiinclude_HEADERS += %D%/tutti/evaluate.h
 tuttiinclude_HEADERS += %D%/tutti/evolution.h
 tuttiinclude_HEADERS += %D%/tutti/executor.h
 tuttiinclude_HEADERS += %D%/tutti/host.h
+tuttiinclude_HEADERS += %D%/tutti/kind.h
 tuttiinclude_HEADERS += %D%/tutti/maximiser.h
 tuttiinclude_HEADERS += %D%/tutti/metrics.h
 tuttiinclude_HEADERS += %D%/tutti/names.h

@@ -260,16 +260,6 @@ static void collect(void *argument, const struct tutti_plugin_entry *entry) {
 }
 
 static void print_reference(const json_t *plugins) {
-  static const char *const titles[TUTTI_KIND_COUNT] = {
-      [TUTTI_KIND_SPACE] = "Spaces",
-      [TUTTI_KIND_BACKEND] = "Backends",
-      [TUTTI_KIND_BUILDER] = "Builders",
-      [TUTTI_KIND_SURROGATE] = "Surrogates",
-      [TUTTI_KIND_ACQUISITION] = "Acquisitions",
-      [TUTTI_KIND_MAXIMISER] = "Maximisers",
-      [TUTTI_KIND_SELECTOR] = "Selectors",
-      [TUTTI_KIND_EXECUTOR] = "Executors",
-  };
   (void)printf(
       "# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
       "the section that names\nthe plugin; those marked *searchable* may stand in `[hyperparameters]`, with a "
@@ -286,7 +276,7 @@ static void print_reference(const json_t *plugins) {
       if (strcmp(field(plugin, "kind"), tutti_kind_name((enum tutti_kind)kind)) != 0)
         continue;
       if (printed++ == 0)
-        (void)printf("## %s\n\n", titles[kind]);
+        (void)printf("## %s\n\n", tutti_kind_title((enum tutti_kind)kind));
       print_markdown(plugin);
     }
   }

@@ -100,6 +100,7 @@ unit_tests += %D%/unit/test_forest_classes
 tests_unit_test_forest_classes_LDADD = libforest.la $(LDADD)
 unit_tests += %D%/unit/test_function
 unit_tests += %D%/unit/test_host
+unit_tests += %D%/unit/test_instance
 unit_tests += %D%/unit/test_gp
 tests_unit_test_gp_SOURCES = %D%/unit/test_gp.c plugins/surrogate/gp/gp_factor.c plugins/surrogate/gp/gp_function.c
 tests_unit_test_gp_SOURCES += plugins/surrogate/gp/gp_likelihood.c plugins/surrogate/gp/gp_mixture.c

@@ -3,32 +3,14 @@
 
 #include <math.h>
 
-enum tutti_status tutti_acquisition_create(tutti_context *context, const tutti_host *host, const char *section,
-                                           const struct tutti_acquisition_setup *setup, tutti_acquisition **out) {
-  tutti_acquisition *acquisition;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *acquisition, &acquisition));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_ACQUISITION, setup,
-                                                   &acquisition->ops, sizeof acquisition->ops, &acquisition->instance);
-  if (status != TUTTI_OK) {
-    tutti_acquisition_destroy(acquisition);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = acquisition;
-  return TUTTI_OK;
+static const char *missing_ops(const void *ops) {
+  return TUTTI_HAS_OP(acquisition, ops, moments) || TUTTI_HAS_OP(acquisition, ops, evaluate) ? NULL
+                                                                                             : "moments or evaluate";
 }
 
-void tutti_acquisition_destroy(tutti_acquisition *acquisition) {
-  if (!acquisition)
-    return;
-  tutti_free(acquisition->room);
-  tutti_instance_destroy(&acquisition->instance);
-  tutti_free(acquisition);
-}
+static void free_room(void *acquisition) { tutti_free(((tutti_acquisition *)acquisition)->room); }
 
-const struct tutti_descriptor *tutti_acquisition_descriptor(const tutti_acquisition *acquisition) {
-  return acquisition->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(ACQUISITION, acquisition, .missing = missing_ops, .close = free_room)
 
 static enum tutti_status make_room(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
   if (count <= acquisition->count)

@@ -10,33 +10,24 @@ struct tutti_backend {
   struct tutti_backend_ops ops;
 };
 
-enum tutti_status tutti_backend_create(tutti_context *context, const tutti_host *host, const char *section,
-                                       const struct tutti_backend_setup *setup, tutti_backend **out) {
-  tutti_backend *backend;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_BACKEND, setup, &backend->ops,
-                                                   sizeof backend->ops, &backend->instance);
-  if (status == TUTTI_OK && setup->task && setup->task->kind != TUTTI_TASK_VALUE && !backend->ops.predict)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s does not predict; it works without [data] only",
-                        backend->instance.descriptor->name);
-  if (status != TUTTI_OK) {
-    tutti_backend_destroy(backend);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = backend;
+static const char *missing_ops(const void *ops) {
+  if (TUTTI_HAS_OP(backend, ops, capacity) != TUTTI_HAS_OP(backend, ops, train_many))
+    return "capacity or train_many (both or neither)";
+  return NULL;
+}
+
+static enum tutti_status check_task(tutti_context *context, const void *object, const void *setup) {
+  const tutti_backend *backend = object;
+  const struct tutti_task *task = ((const struct tutti_backend_setup *)setup)->task;
+  if (task && task->kind != TUTTI_TASK_VALUE && !backend->ops.predict)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s does not predict; it works without [data] only",
+                      backend->instance.descriptor->name);
   return TUTTI_OK;
 }
 
-void tutti_backend_destroy(tutti_backend *backend) {
-  if (backend)
-    tutti_instance_destroy(&backend->instance);
-  tutti_free(backend);
-}
-
-const struct tutti_descriptor *tutti_backend_descriptor(const tutti_backend *backend) {
-  return backend->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(BACKEND, backend,
+                  .required = {TUTTI_REQUIRED_OP(backend, supports), TUTTI_REQUIRED_OP(backend, train)},
+                  .missing = missing_ops, .check = check_task)
 
 /* Set one hyperparameter; a choice goes by its text, whose number may differ between domain and table. */
 static enum tutti_status set_hyperparameter(tutti_context *context, tutti_config *config,

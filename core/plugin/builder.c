@@ -12,30 +12,7 @@ struct tutti_builder {
   uint64_t asked, told; /* counted to see whether anything is outstanding */
 };
 
-enum tutti_status tutti_builder_create(tutti_context *context, const tutti_host *host, const char *section,
-                                       const struct tutti_builder_setup *setup, tutti_builder **out) {
-  tutti_builder *builder;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *builder, &builder));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_BUILDER, setup, &builder->ops,
-                                                   sizeof builder->ops, &builder->instance);
-  if (status != TUTTI_OK) {
-    tutti_builder_destroy(builder);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = builder;
-  return TUTTI_OK;
-}
-
-void tutti_builder_destroy(tutti_builder *builder) {
-  if (builder)
-    tutti_instance_destroy(&builder->instance);
-  tutti_free(builder);
-}
-
-const struct tutti_descriptor *tutti_builder_descriptor(const tutti_builder *builder) {
-  return builder->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(BUILDER, builder, .required = {TUTTI_REQUIRED_OP(builder, ask), TUTTI_REQUIRED_OP(builder, tell)})
 
 enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *builder, uint64_t trial,
                                     struct tutti_proposal *proposal) {

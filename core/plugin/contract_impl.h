@@ -1,11 +1,23 @@
-/* contract_impl.h - what a plugin of each kind must have before any of it runs. */
+/* contract_impl.h - what a kind asks of a plugin's table of operations before anything of the plugin runs. */
 #ifndef TUTTI_CONTRACT_IMPL_H
 #define TUTTI_CONTRACT_IMPL_H
 
-#include <tutti/param.h>
+#include <stddef.h>
+#include <tutti/kind.h>
 
-/* Name of the first op that the kind requires and this ops table lacks; NULL when all are there. The table begins with its
-   own size. */
+/* An operation that every plugin of a kind must have. */
+struct tutti_required_op {
+  const char *name; /* NULL ends a list */
+  size_t offset;    /* in the ops table */
+};
+#define TUTTI_REQUIRED_OP(kind, op)                                                                                    \
+  { #op, offsetof(struct tutti_##kind##_ops, op) }
+
+/* Is the operation at this offset there? An ops table begins with its size, and may be shorter than ours. */
+bool tutti_op_there(const void *ops, size_t offset);
+#define TUTTI_HAS_OP(kind, ops, op) tutti_op_there((ops), offsetof(struct tutti_##kind##_ops, op))
+
+/* Name of the first operation that the kind requires and this table lacks; NULL when all are there. */
 const char *tutti_ops_missing(enum tutti_kind kind, const void *ops);
 
 #endif

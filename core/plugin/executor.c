@@ -8,32 +8,18 @@ struct tutti_executor {
   struct tutti_executor_ops ops;
 };
 
-enum tutti_status tutti_executor_create(tutti_context *context, const tutti_host *host, const char *section,
-                                        const struct tutti_executor_setup *setup, tutti_executor **out) {
-  tutti_executor *executor;
-  *out = NULL;
+static enum tutti_status check_setup(tutti_context *context, const void *object, const void *setup_) {
+  const struct tutti_executor_setup *setup = setup_;
+  (void)object;
   if (setup->workers == 0 || setup->capacity == 0 || !setup->worker_command || !setup->worker_command[0])
     return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "an executor needs workers, capacity and a worker command");
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *executor, &executor));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_EXECUTOR, setup, &executor->ops,
-                                                   sizeof executor->ops, &executor->instance);
-  if (status != TUTTI_OK) {
-    tutti_executor_destroy(executor);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = executor;
   return TUTTI_OK;
 }
 
-void tutti_executor_destroy(tutti_executor *executor) {
-  if (executor)
-    tutti_instance_destroy(&executor->instance);
-  tutti_free(executor);
-}
-
-const struct tutti_descriptor *tutti_executor_descriptor(const tutti_executor *executor) {
-  return executor->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(EXECUTOR, executor,
+                  .required = {TUTTI_REQUIRED_OP(executor, capacity), TUTTI_REQUIRED_OP(executor, submit),
+                               TUTTI_REQUIRED_OP(executor, wait)},
+                  .check = check_setup)
 
 size_t tutti_executor_capacity(const tutti_executor *executor) {
   return executor->ops.capacity(executor->instance.self);

@@ -4,38 +4,94 @@
 #include <stdio.h>
 #include <string.h>
 
-enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host *host, const char *section,
-                                        enum tutti_kind kind, const void *setup, void *ops, size_t ops_size,
-                                        struct tutti_instance *instance) {
-  const tutti_config *config;
-  const struct tutti_descriptor *descriptor = tutti_host_descriptor(host, section, &config);
-  memset(instance, 0, sizeof *instance);
-  memset(ops, 0, ops_size);
-  if (!descriptor)
+/* Copy a struct that begins with its size into a room of another: what the source lacks is zero. */
+static void copy_sized(void *room, size_t room_size, const void *from) {
+  size_t size;
+  memcpy(&size, from, sizeof size);
+  memset(room, 0, room_size);
+  memcpy(room, from, size < room_size ? size : room_size);
+  memcpy(room, &room_size, sizeof room_size);
+}
+
+/* The plugin of the section, if it is of the kind. */
+static enum tutti_status look_up(tutti_context *context, const tutti_host *host, const char *section,
+                                 enum tutti_kind kind, const struct tutti_descriptor **descriptor,
+                                 const tutti_config **config) {
+  *descriptor = tutti_host_descriptor(host, section, config);
+  if (!*descriptor)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s]: a %s is needed, and no plugin is named", section,
                       tutti_kind_name(kind));
-  if (descriptor->kind != kind)
+  if ((*descriptor)->kind != kind)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[%s]: expected a plugin of kind %s, found %s %s", section,
-                      tutti_kind_name(kind), tutti_kind_name(descriptor->kind), descriptor->name);
-  size_t has;
-  memcpy(&has, descriptor->ops, sizeof has);
-  memcpy(ops, descriptor->ops, has < ops_size ? has : ops_size);
-  instance->descriptor = descriptor;
-  TUTTI_TRY(context, tutti_config_copy(context, config, &instance->config));
-  enum tutti_status status = descriptor->create(context, tutti_config_values(instance->config), setup, &instance->self);
+                      tutti_kind_name(kind), tutti_kind_name((*descriptor)->kind), (*descriptor)->name);
+  return TUTTI_OK;
+}
+
+/* The caller's setup with the host's facts in it. */
+static enum tutti_status complete_setup(tutti_context *context, const tutti_host *host, const struct tutti_class *class,
+                                        const void *setup, void *whole) {
+  struct tutti_setup head;
+  size_t size;
+  memcpy(&size, setup, sizeof size);
+  if (size < sizeof head)
+    return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "the size in the setup of a %s is %zu, expected %zu at least",
+                      tutti_kind_name(class->kind), size, sizeof head);
+  copy_sized(whole, class->setup_size, setup);
+  memcpy(&head, whole, sizeof head);
+  head.host = host;
+  if (!head.task)
+    head.task = tutti_host_task(host);
+  memcpy(whole, &head, sizeof head);
+  return TUTTI_OK;
+}
+
+/* Make the plugin's instance; one without `create` needs no more than its config. */
+static enum tutti_status make_self(tutti_context *context, struct tutti_instance *instance, const void *setup) {
+  const void *config = tutti_config_values(instance->config);
+  if (!instance->descriptor->create) {
+    memcpy(&instance->self, &config, sizeof config);
+    return TUTTI_OK;
+  }
+  enum tutti_status status = instance->descriptor->create(context, config, setup, &instance->self);
   if (status == TUTTI_OK)
     return TUTTI_OK;
-  status = tutti_instance_blame(context, instance, status);
   instance->self = NULL;
+  return tutti_instance_blame(context, instance, status);
+}
+
+enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host *host, const char *section,
+                                        const struct tutti_class *class, const void *setup, void *whole, void *object) {
+  enum tutti_status status;
+  const struct tutti_descriptor *descriptor;
+  const tutti_config *config;
+  struct tutti_instance *instance = NULL;
+  memcpy(object, &instance, sizeof instance);
+  TUTTI_TRY(context, look_up(context, host, section, class->kind, &descriptor, &config));
+  TUTTI_TRY(context, complete_setup(context, host, class, setup, whole));
+  TUTTI_TRY(context, tutti_alloc(context, 1, class->size, &instance));
+  instance->class = class;
+  instance->descriptor = descriptor;
+  copy_sized((char *)instance + class->ops_offset, class->ops_size, descriptor->ops);
+  TUTTI_TRY_OUT(context, class->check ? class->check(context, instance, whole) : TUTTI_OK);
+  TUTTI_TRY_OUT(context, tutti_config_copy(context, config, &instance->config));
+  TUTTI_TRY_OUT(context, make_self(context, instance, whole));
+  TUTTI_TRY_OUT(context, class->open ? class->open(context, instance, whole) : TUTTI_OK);
+  memcpy(object, &instance, sizeof instance);
+  return TUTTI_OK;
+out:
   tutti_instance_destroy(instance);
-  return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  return status;
 }
 
 void tutti_instance_destroy(struct tutti_instance *instance) {
-  if (instance->self)
+  if (!instance)
+    return;
+  if (instance->class->close)
+    instance->class->close(instance);
+  if (instance->self && instance->descriptor->destroy)
     instance->descriptor->destroy(instance->self);
   tutti_config_destroy(instance->config);
-  memset(instance, 0, sizeof *instance);
+  tutti_free(instance);
 }
 
 enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutti_instance *instance,

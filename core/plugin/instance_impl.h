@@ -2,21 +2,64 @@
 #ifndef TUTTI_INSTANCE_IMPL_H
 #define TUTTI_INSTANCE_IMPL_H
 
+#include "contract_impl.h"
+
 #include <tutti/descriptor.h>
 #include <tutti/host.h>
 
-/* The first member of every instance of a kind, which adds its ops table. */
+/* The first member of the wrapper of every kind, struct tutti_KIND; the kind's ops table is the second. */
 struct tutti_instance {
+  const struct tutti_class *class;
   const struct tutti_descriptor *descriptor;
   tutti_config *config; /* a copy, alive as long as the instance */
   void *self;
 };
 
-/* Make the plugin of a host's section into an instance. The kind's ops, as many bytes as the plugin has, are copied into
-   ops[ops_size] (zeroed beyond), so that a plugin built for an older, shorter table works. Errors name the plugin. */
+/* What the wrappers of a kind have in common. */
+struct tutti_class {
+  enum tutti_kind kind;
+  size_t size;                 /* of the wrapper */
+  size_t ops_offset, ops_size; /* of the ops table in it */
+  size_t setup_size;           /* of the setup, which begins like struct tutti_setup */
+  struct tutti_required_op required[5];
+  /* All of the following may be NULL. The rules that a list of required operations does not tell: what is missing, or NULL. */
+  const char *(*missing)(const void *ops);
+  /* Refuse a plugin, whose descriptor and ops are there already, before it is made; complete the wrapper afterwards; and
+     free what the wrapper holds besides the plugin. */
+  enum tutti_status (*check)(tutti_context *context, const void *object, const void *setup);
+  enum tutti_status (*open)(tutti_context *context, void *object, const void *setup);
+  void (*close)(void *object);
+};
+
+/* Define the class of a kind (the optional arguments are designated initialisers of struct tutti_class) and the three functions
+   that all its headers declare: create, destroy and descriptor. */
+#define TUTTI_DEFINE_KIND(constant, name, ...)                                                                         \
+  const struct tutti_class tutti_class_##name = {.kind = TUTTI_KIND_##constant,                                        \
+                                                 .size = sizeof(struct tutti_##name),                                  \
+                                                 .ops_offset = offsetof(struct tutti_##name, ops),                     \
+                                                 .ops_size = sizeof(struct tutti_##name##_ops),                        \
+                                                 .setup_size = sizeof(struct tutti_##name##_setup),                    \
+                                                 __VA_ARGS__};                                                         \
+  _Static_assert(offsetof(struct tutti_##name, instance) == 0, "the instance is the first member");                    \
+  _Static_assert(offsetof(struct tutti_##name##_setup, seed) == offsetof(struct tutti_setup, seed),                    \
+                 "a setup begins like struct tutti_setup");                                                            \
+  enum tutti_status tutti_##name##_create(tutti_context *context, const tutti_host *host, const char *section,         \
+                                          const struct tutti_##name##_setup *setup, tutti_##name **name) {             \
+    struct tutti_##name##_setup whole;                                                                                 \
+    return tutti_instance_create(context, host, section, &tutti_class_##name, setup, &whole, name);                    \
+  }                                                                                                                    \
+  void tutti_##name##_destroy(tutti_##name *name) { tutti_instance_destroy(name ? &name->instance : NULL); }           \
+  const struct tutti_descriptor *tutti_##name##_descriptor(const tutti_##name *name) {                                 \
+    return name->instance.descriptor;                                                                                  \
+  }
+
+/* Make the plugin of a host's section into a wrapper of its kind, *object. Tables of operations and setups may be shorter or longer than
+   ours: what the other side lacks is zero, what we do not know is left out. `whole` [class->setup_size] is room for the
+   setup as the plugin gets it, with the host, and the host's task where the caller names none. Errors name the plugin. */
 TUTTI_NODISCARD enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host *host,
-                                                        const char *section, enum tutti_kind kind, const void *setup,
-                                                        void *ops, size_t ops_size, struct tutti_instance *instance);
+                                                        const char *section, const struct tutti_class *class,
+                                                        const void *setup, void *whole, void *object);
+/* Destroy the wrapper that begins with this instance; NULL is allowed. */
 void tutti_instance_destroy(struct tutti_instance *instance);
 
 /* Put "KIND NAME: " in front of an error that an op returned. Returns `status`. */

@@ -10,36 +10,19 @@ struct tutti_maximiser {
   struct tutti_maximiser_ops ops;
 };
 
-enum tutti_status tutti_maximiser_create(tutti_context *context, const tutti_host *host, const char *section,
-                                         const struct tutti_maximiser_setup *setup, tutti_maximiser **out) {
-  tutti_maximiser *maximiser;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *maximiser, &maximiser));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_MAXIMISER, setup, &maximiser->ops,
-                                                   sizeof maximiser->ops, &maximiser->instance);
-  if (status == TUTTI_OK && (maximiser->ops.needs & TUTTI_NEEDS_VECTORS) && !tutti_scope_joint(setup->scope))
-    status =
-        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                   "maximiser %s needs vectors, and space %s has none (its genotypes are graphs); choose another "
-                   "maximiser, or another space",
-                   maximiser->instance.descriptor->name, tutti_space_descriptor(tutti_scope_space(setup->scope))->name);
-  if (status != TUTTI_OK) {
-    tutti_maximiser_destroy(maximiser);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = maximiser;
+static enum tutti_status check_needs(tutti_context *context, const void *object, const void *setup_) {
+  const tutti_maximiser *maximiser = object;
+  const struct tutti_maximiser_setup *setup = setup_;
+  if ((maximiser->ops.needs & TUTTI_NEEDS_VECTORS) && !tutti_scope_joint(setup->scope))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "maximiser %s needs vectors, and space %s has none (its genotypes are graphs); choose another "
+                      "maximiser, or another space",
+                      maximiser->instance.descriptor->name,
+                      tutti_space_descriptor(tutti_scope_space(setup->scope))->name);
   return TUTTI_OK;
 }
 
-void tutti_maximiser_destroy(tutti_maximiser *maximiser) {
-  if (maximiser)
-    tutti_instance_destroy(&maximiser->instance);
-  tutti_free(maximiser);
-}
-
-const struct tutti_descriptor *tutti_maximiser_descriptor(const tutti_maximiser *maximiser) {
-  return maximiser->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(MAXIMISER, maximiser, .required = {TUTTI_REQUIRED_OP(maximiser, maximise)}, .check = check_needs)
 
 /* Gave it a candidate, and one that was not tried before? */
 static enum tutti_status check_candidate(tutti_context *context, const tutti_maximiser *maximiser,

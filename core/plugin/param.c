@@ -1,29 +1,7 @@
-/* param.c - kinds of plugin, access to parameter tables, and the check of a table itself. */
+/* param.c - access to parameter tables, and the check of a table itself. */
 #include <string.h>
 
 #include "param_impl.h"
-
-static const char *const kind_names[TUTTI_KIND_COUNT + 1] = {"space",       "backend",   "builder",  "surrogate",
-                                                             "acquisition", "maximiser", "selector", "executor"};
-
-const char *tutti_kind_name(enum tutti_kind kind) {
-  return (unsigned)kind < TUTTI_KIND_COUNT ? kind_names[kind] : "unknown kind";
-}
-
-enum tutti_status tutti_kind_parse(tutti_context *context, const char *name, enum tutti_kind *kind) {
-  for (unsigned i = 0; i < TUTTI_KIND_COUNT; i++)
-    if (strcmp(name, kind_names[i]) == 0) {
-      *kind = (enum tutti_kind)i;
-      return TUTTI_OK;
-    }
-  const char *closest = tutti_closest_name(name, TUTTI_KIND_COUNT, kind_names);
-  if (closest)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "'%s' is no kind of plugin; did you mean '%s'?", name, closest);
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "'%s' is no kind of plugin; kinds are space, backend, builder, surrogate, acquisition, maximiser, "
-                    "selector and executor",
-                    name);
-}
 
 const struct tutti_param *tutti_params_at(const struct tutti_params *params, size_t index) {
   return (const struct tutti_param *)(const void *)((const char *)params->table + index * params->stride);

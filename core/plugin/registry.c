@@ -202,8 +202,10 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
                       file, descriptor->name ? descriptor->name : "");
   if (!descriptor->version || !descriptor->summary || !descriptor->source || !descriptor->licence)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: version, summary, source and licence must all be there", file);
-  if (!descriptor->create || !descriptor->destroy || !descriptor->ops)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: create, destroy and ops must all be there", file);
+  if (descriptor->destroy && !descriptor->create)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: destroy without create would destroy its parameters", file);
+  if (!descriptor->ops)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: its table of operations is not there", file);
   const char *missing = tutti_ops_missing(descriptor->kind, descriptor->ops);
   if (missing)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: a %s must have the operation %s", file,

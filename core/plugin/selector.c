@@ -10,30 +10,7 @@ struct tutti_selector {
   struct tutti_selector_ops ops;
 };
 
-enum tutti_status tutti_selector_create(tutti_context *context, const tutti_host *host, const char *section,
-                                        const struct tutti_selector_setup *setup, tutti_selector **out) {
-  tutti_selector *selector;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *selector, &selector));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_SELECTOR, setup, &selector->ops,
-                                                   sizeof selector->ops, &selector->instance);
-  if (status != TUTTI_OK) {
-    tutti_selector_destroy(selector);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = selector;
-  return TUTTI_OK;
-}
-
-void tutti_selector_destroy(tutti_selector *selector) {
-  if (selector)
-    tutti_instance_destroy(&selector->instance);
-  tutti_free(selector);
-}
-
-const struct tutti_descriptor *tutti_selector_descriptor(const tutti_selector *selector) {
-  return selector->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(SELECTOR, selector, .required = {TUTTI_REQUIRED_OP(selector, select)})
 
 enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
                                         size_t count, tutti_ensemble *ensemble) {

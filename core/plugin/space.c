@@ -5,33 +5,35 @@
 #include <math.h>
 #include <string.h>
 
-enum tutti_status tutti_space_create(tutti_context *context, const tutti_host *host, const char *section,
-                                     const struct tutti_space_setup *setup, tutti_space **out) {
-  tutti_space *space;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *space, &space));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_SPACE, setup, &space->ops,
-                                                   sizeof space->ops, &space->instance);
-  if (status == TUTTI_OK && space->ops.domain) {
-    space->domain = space->ops.domain(space->instance.self);
-    if (!space->domain)
-      status = TUTTI_BREACH(context, &space->instance, "domain gave nothing");
-  }
-  if (status != TUTTI_OK) {
-    tutti_space_destroy(space);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  *out = space;
-  return TUTTI_OK;
+static const char *missing_ops(const void *ops) {
+  if (TUTTI_HAS_OP(space, ops, measures) != TUTTI_HAS_OP(space, ops, distances))
+    return "measures or distances (both or neither)";
+  if (TUTTI_HAS_OP(space, ops, print_point) != TUTTI_HAS_OP(space, ops, parse_point))
+    return "print_point or parse_point (both or neither)";
+  if (TUTTI_HAS_OP(space, ops, domain))
+    return NULL;
+  if (!TUTTI_HAS_OP(space, ops, graph_sample))
+    return "domain (for points) or graph_sample (for graphs)";
+  if (!TUTTI_HAS_OP(space, ops, graph_mutate))
+    return "graph_mutate";
+  if (!TUTTI_HAS_OP(space, ops, graph_print))
+    return "graph_print";
+  if (!TUTTI_HAS_OP(space, ops, graph_parse))
+    return "graph_parse";
+  return TUTTI_HAS_OP(space, ops, graph_free) ? NULL : "graph_free";
 }
 
-void tutti_space_destroy(tutti_space *space) {
-  if (space)
-    tutti_instance_destroy(&space->instance);
-  tutti_free(space);
+static enum tutti_status fetch_domain(tutti_context *context, void *object, const void *setup) {
+  tutti_space *space = object;
+  (void)setup;
+  if (!space->ops.domain)
+    return TUTTI_OK;
+  space->domain = space->ops.domain(space->instance.self);
+  return space->domain ? TUTTI_OK : TUTTI_BREACH(context, &space->instance, "domain gave nothing");
 }
 
-const struct tutti_descriptor *tutti_space_descriptor(const tutti_space *space) { return space->instance.descriptor; }
+TUTTI_DEFINE_KIND(SPACE, space, .required = {TUTTI_REQUIRED_OP(space, decode)}, .missing = missing_ops,
+                  .open = fetch_domain)
 
 unsigned tutti_space_capabilities(const tutti_space *space) {
   return (space->domain ? TUTTI_SPACE_VECTORS : 0u) | (space->ops.distances ? TUTTI_SPACE_DISTANCES : 0u);

@@ -23,9 +23,28 @@ struct tutti_surrogate {
   size_t moment_room;
 };
 
+static const char *missing_ops(const void *ops) {
+  bool conditions = TUTTI_HAS_OP(surrogate, ops, hallucinate) || TUTTI_HAS_OP(surrogate, ops, fantasise) ||
+                    TUTTI_HAS_OP(surrogate, ops, realise);
+  if (conditions != TUTTI_HAS_OP(surrogate, ops, release))
+    return "release, or what it ends: hallucinate, fantasise or realise";
+  bool components = TUTTI_HAS_OP(surrogate, ops, components);
+  if (components != TUTTI_HAS_OP(surrogate, ops, predict_components))
+    return "components or predict_components (both or neither)";
+  if (TUTTI_HAS_OP(surrogate, ops, gradient_components) != (components && TUTTI_HAS_OP(surrogate, ops, gradient)))
+    return "gradient_components, or gradient and components (all or not)";
+  bool fantasies = TUTTI_HAS_OP(surrogate, ops, fantasise);
+  if (fantasies != TUTTI_HAS_OP(surrogate, ops, least) || (fantasies && !components))
+    return "fantasise, least and components (the first two with the third)";
+  if (TUTTI_HAS_OP(surrogate, ops, stages) != TUTTI_HAS_OP(surrogate, ops, bound))
+    return "stages or bound (both or neither)";
+  return NULL;
+}
+
 /* A surrogate that needs what the space does not offer is refused before anything is trained. */
-static enum tutti_status check_needs(tutti_context *context, const tutti_surrogate *surrogate,
-                                     const struct tutti_surrogate_setup *setup) {
+static enum tutti_status check_needs(tutti_context *context, const void *object, const void *setup_) {
+  const tutti_surrogate *surrogate = object;
+  const struct tutti_surrogate_setup *setup = setup_;
   unsigned needs = surrogate->ops.needs;
   const char *name = surrogate->instance.descriptor->name;
   if (!setup->scope || !tutti_scope_space(setup->scope)) {
@@ -53,21 +72,9 @@ static enum tutti_status check_needs(tutti_context *context, const tutti_surroga
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_surrogate_create(tutti_context *context, const tutti_host *host, const char *section,
-                                         const struct tutti_surrogate_setup *setup, tutti_surrogate **out) {
-  tutti_surrogate *surrogate;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *surrogate, &surrogate));
-  enum tutti_status status = tutti_instance_create(context, host, section, TUTTI_KIND_SURROGATE, setup, &surrogate->ops,
-                                                   sizeof surrogate->ops, &surrogate->instance);
-  if (status == TUTTI_OK)
-    status = check_needs(context, surrogate, setup);
-  if (status != TUTTI_OK) {
-    tutti_surrogate_destroy(surrogate);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
-  surrogate->seen.dimension = setup->dimension;
-  *out = surrogate;
+static enum tutti_status note_dimension(tutti_context *context, void *surrogate, const void *setup) {
+  (void)context;
+  ((tutti_surrogate *)surrogate)->seen.dimension = ((const struct tutti_surrogate_setup *)setup)->dimension;
   return TUTTI_OK;
 }
 
@@ -78,22 +85,19 @@ static void forget(tutti_surrogate *surrogate) {
   surrogate->seen.noisy = false;
 }
 
-void tutti_surrogate_destroy(tutti_surrogate *surrogate) {
-  if (!surrogate)
-    return;
+static void free_seen(void *object) {
+  tutti_surrogate *surrogate = object;
   forget(surrogate);
   tutti_free(surrogate->seen.vectors);
   tutti_free(surrogate->seen.values);
   tutti_free(surrogate->seen.noise);
   tutti_free(surrogate->seen.candidates);
   tutti_free(surrogate->moments);
-  tutti_instance_destroy(&surrogate->instance);
-  tutti_free(surrogate);
 }
 
-const struct tutti_descriptor *tutti_surrogate_descriptor(const tutti_surrogate *surrogate) {
-  return surrogate->instance.descriptor;
-}
+TUTTI_DEFINE_KIND(SURROGATE, surrogate,
+                  .required = {TUTTI_REQUIRED_OP(surrogate, fit), TUTTI_REQUIRED_OP(surrogate, predict)},
+                  .missing = missing_ops, .check = check_needs, .open = note_dimension, .close = free_seen)
 
 static enum tutti_status check_points(tutti_context *context, const tutti_surrogate *surrogate,
                                       const struct tutti_points *points) {

@@ -75,13 +75,15 @@ enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *
   TUTTI_TRY_OUT(context, choose_loss(context, experiment));
   TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, experiment->recipe, &experiment->host));
   tutti_host_set_facts(experiment->host, &experiment->facts);
-  struct tutti_space_setup space = {.size = sizeof space, .task = &experiment->task};
+  struct tutti_space_setup space = {
+      .size = sizeof space, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
   TUTTI_TRY_OUT(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));
   TUTTI_TRY_OUT(context, tutti_scope_create(context, experiment->space,
                                             tutti_recipe_hyperparameters(experiment->recipe), &experiment->scope));
   experiment->facts.scope = experiment->scope;
   tutti_host_set_facts(experiment->host, &experiment->facts);
-  struct tutti_backend_setup backend = {.size = sizeof backend, .task = &experiment->task};
+  struct tutti_backend_setup backend = {
+      .size = sizeof backend, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
   TUTTI_TRY_OUT(context, tutti_backend_create(context, experiment->host, "backend", &backend, &experiment->backend));
   *out = experiment;
   experiment = NULL;

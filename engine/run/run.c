@@ -439,8 +439,9 @@ out:
 }
 
 static enum tutti_status make_builder(struct manager *manager) {
-  struct tutti_builder_setup setup = {.size = sizeof setup, .host = manager->experiment->host};
-  return tutti_builder_create(manager->context, manager->experiment->host, "builder", &setup, &manager->builder);
+  const struct tutti_experiment *experiment = manager->experiment;
+  struct tutti_builder_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  return tutti_builder_create(manager->context, experiment->host, "builder", &setup, &manager->builder);
 }
 
 /* A selector made and thrown away: what is wrong with it shows before anything is trained. */
@@ -463,6 +464,8 @@ static size_t worker_count(const struct manager *manager) {
 static enum tutti_status make_executor(struct manager *manager, const char *const *command) {
   struct tutti_executor_setup setup = {
       .size = sizeof setup,
+      .host = manager->experiment->host,
+      .seed = manager->experiment->facts.seed,
       .workers = worker_count(manager),
       .capacity = tutti_backend_capacity(manager->experiment->backend),
       .trial_timeout = manager->run->trial_timeout,

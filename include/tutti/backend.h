@@ -13,8 +13,10 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_backend tutti_backend;
 
 struct tutti_backend_setup {
-  size_t size;
-  const struct tutti_task *task; /* lives as long as the instance */
+  size_t size; /* these four: see struct tutti_setup (host.h) */
+  const tutti_host *host;
+  const struct tutti_task *task;
+  uint64_t seed;
 };
 
 /* One epoch done. */

@@ -10,8 +10,10 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_builder tutti_builder;
 
 struct tutti_builder_setup {
-  size_t size;
-  const tutti_host *host; /* lives as long as the instance, as do its scope and task */
+  size_t size; /* these four: see struct tutti_setup (host.h) */
+  const tutti_host *host;
+  const struct tutti_task *task;
+  uint64_t seed;
 };
 
 #define TUTTI_NO_TRIAL UINT64_MAX

@@ -22,10 +22,12 @@ struct tutti_descriptor {
   /* May it work here (device, driver)? false: write why. NULL: always. MUST NOT print, spawn threads or change state. */
   bool (*available)(char *why, size_t why_size);
 
-  /* Make an instance. `config` is the struct of the parameter table, `setup` the setup struct of the kind (space.h,
-     backend.h, ...); both are borrowed: `config` until destroy, `setup` until return (what it points to lives as long as
-     its comment says). On failure nothing is left behind. */
+  /* OPTIONAL; default: `self` is `config`, which is constant. Make an instance. `config` is the struct of the parameter
+     table, `setup` the setup struct of the kind (space.h, backend.h, ...), which begins like struct tutti_setup; both are
+     borrowed: `config` until destroy, `setup` until return (what it points to lives as long as its comment says). On
+     failure nothing is left behind. */
   enum tutti_status (*create)(tutti_context *context, const void *config, const void *setup, void **self);
+  /* OPTIONAL, and only beside `create`; default: nothing is done. End an instance. */
   void (*destroy)(void *self);
 
   /* The ops table of the kind, which begins with its own size. */

@@ -12,7 +12,10 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_executor tutti_executor;
 
 struct tutti_executor_setup {
-  size_t size;
+  size_t size; /* these four: see struct tutti_setup (host.h) */
+  const tutti_host *host;
+  const struct tutti_task *task;
+  uint64_t seed;
   size_t workers;                    /* processes wanted; >= 1 */
   size_t capacity;                   /* trials that one worker takes at once; >= 1 */
   double trial_timeout;              /* seconds; infinity: none */

@@ -22,6 +22,15 @@ TUTTI_API size_t tutti_host_window(const tutti_host *host);
    are made by tutti_surrogate_create(context, host, "surrogate", ...) and its like in the headers of the kinds. */
 TUTTI_API const char *tutti_host_plugin(const tutti_host *host, const char *section);
 
+/* What the setup of every kind begins with; a plugin of any kind finds it here. The host fills in what an embedder leaves
+   out: itself, and its task. `host` and `task` live as long as the instance. */
+struct tutti_setup {
+  size_t size;                   /* of the whole setup; where a member is beyond it, the plugin does without */
+  const tutti_host *host;        /* the run's facts, and the plugins that parameters name */
+  const struct tutti_task *task; /* what is to be predicted; NULL where the host knows none */
+  uint64_t seed;                 /* keys the streams that the plugin draws from */
+};
+
 /* The candidate of a trial of another run, as JSON (see tutti_scope_parse; free with tutti_free). `run` is a run directory;
    trial TUTTI_BEST_TRIAL means the finished one of the least loss. TUTTI_ERROR_USAGE: it has no such trial;
    TUTTI_ERROR_UNSUPPORTED: this host knows no runs. */

@@ -9,8 +9,9 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_maximiser tutti_maximiser;
 
 struct tutti_maximiser_setup {
-  size_t size;
+  size_t size; /* these four: see struct tutti_setup (host.h) */
   const tutti_host *host;
+  const struct tutti_task *task;
   uint64_t seed;
   const tutti_scope *scope; /* what is searched; lives as long as the instance */
 };

@@ -4,27 +4,10 @@
 #define TUTTI_PARAM_H
 
 #include <math.h>
-#include <tutti/context.h>
+#include <tutti/kind.h>
 #include <tutti/names.h>
 
 TUTTI_BEGIN_DECLS
-
-/* Kinds of plugin. Values are part of the ABI. */
-enum tutti_kind {
-  TUTTI_KIND_SPACE,
-  TUTTI_KIND_BACKEND,
-  TUTTI_KIND_BUILDER,
-  TUTTI_KIND_SURROGATE,
-  TUTTI_KIND_ACQUISITION,
-  TUTTI_KIND_MAXIMISER,
-  TUTTI_KIND_SELECTOR,
-  TUTTI_KIND_EXECUTOR,
-  TUTTI_KIND_COUNT
-};
-/* "space", "backend", ... */
-TUTTI_API const char *tutti_kind_name(enum tutti_kind kind);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_kind_parse(tutti_context *context, const char *name,
-                                                             enum tutti_kind *kind);
 
 /* Type of a parameter, and of its field in the config struct. */
 enum tutti_param_type {

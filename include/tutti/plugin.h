@@ -16,6 +16,7 @@
 #include <tutti/evaluate.h>
 #include <tutti/executor.h>
 #include <tutti/host.h>
+#include <tutti/kind.h>
 #include <tutti/maximiser.h>
 #include <tutti/metrics.h>
 #include <tutti/network.h>

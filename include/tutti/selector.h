@@ -47,8 +47,9 @@ TUTTI_API const struct tutti_step *tutti_ensemble_step(const tutti_ensemble *ens
 /* --- the plugin's side ------------------------------------------------------------------------------------------ */
 
 struct tutti_selector_setup {
-  size_t size;
+  size_t size; /* these four: see struct tutti_setup (host.h) */
   const tutti_host *host;
+  const struct tutti_task *task;
   uint64_t seed;
 };
 

@@ -9,8 +9,10 @@
 TUTTI_BEGIN_DECLS
 
 struct tutti_space_setup {
-  size_t size;
-  const struct tutti_task *task; /* lives as long as the instance */
+  size_t size; /* these four: see struct tutti_setup (host.h) */
+  const tutti_host *host;
+  const struct tutti_task *task;
+  uint64_t seed;
 };
 
 /* A space is one of two sorts. A POINT space has a `domain`: a genotype is a point in it, and sampling, mutation,

@@ -20,8 +20,9 @@ struct tutti_points {
 enum { TUTTI_NEEDS_VECTORS = 1, TUTTI_NEEDS_DISTANCES = 2 };
 
 struct tutti_surrogate_setup {
-  size_t size;
-  const tutti_host *host; /* for sub-plugins, such as the backend of a surrogate made of networks */
+  size_t size; /* these four: see struct tutti_setup (host.h) */
+  const tutti_host *host;
+  const struct tutti_task *task;
   uint64_t seed;
   size_t dimension;           /* of the vectors */
   const tutti_domain *domain; /* whose encoding the vectors are; NULL: plain reals */

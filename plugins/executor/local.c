@@ -157,10 +157,11 @@ static void executor_local_destroy(void *self) {
 static enum tutti_status executor_local_create(tutti_context *context, const void *config, const void *setup,
                                                void **self) {
   enum tutti_status status = TUTTI_OK;
+  const struct tutti_executor_setup *given = setup;
   struct executor_local *local = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *local, &local));
   local->config = config;
-  local->setup = *(const struct tutti_executor_setup *)setup;
+  memcpy(&local->setup, given, given->size < sizeof local->setup ? given->size : sizeof local->setup);
   local->queue_end = &local->queue;
   local->replies_end = &local->replies;
   TUTTI_TRY_OUT(context, tutti_alloc(context, local->setup.workers, sizeof *local->workers, &local->workers));

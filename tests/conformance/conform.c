@@ -14,16 +14,8 @@
 /* Seconds that all checks of one plugin may take. */
 enum { PLUGIN_TIMEOUT = 300 };
 
-static const struct conform_check *const checks_of[TUTTI_KIND_COUNT] = {
-    [TUTTI_KIND_SPACE] = conform_space,
-    [TUTTI_KIND_BACKEND] = conform_backend,
-    [TUTTI_KIND_BUILDER] = conform_builder,
-    [TUTTI_KIND_SURROGATE] = conform_surrogate,
-    [TUTTI_KIND_ACQUISITION] = conform_acquisition,
-    [TUTTI_KIND_MAXIMISER] = conform_maximiser,
-    [TUTTI_KIND_SELECTOR] = conform_selector,
-    [TUTTI_KIND_EXECUTOR] = conform_executor,
-};
+#define CHECKS(constant, name, title) conform_##name,
+static const struct conform_check *const checks_of[] = {TUTTI_KINDS(CHECKS)};
 
 /* --- leaving a check --- */
 

@@ -23,8 +23,9 @@ struct conform_check {
   const char *name;
   void (*run)(struct conform *conform);
 };
-extern const struct conform_check conform_space[], conform_backend[], conform_builder[], conform_surrogate[],
-    conform_acquisition[], conform_maximiser[], conform_selector[], conform_executor[];
+/* Those of each kind: conform_space, conform_backend, ... */
+#define CONFORM_CHECKS(constant, name, title) extern const struct conform_check conform_##name[];
+TUTTI_KINDS(CONFORM_CHECKS)
 
 /* Leave the check: it failed, or it does not apply to this plugin. */
 _Noreturn void conform_fail(struct conform *conform, const char *format, ...) TUTTI_PRINTF(2, 3);
