@@ -2,7 +2,9 @@
 
    plan.c     a network's nodes
    memory.c   one block of memory for all that a step needs
+   geometry.c how numbers lie in memory, and how many are worked on at once
    view.c     what ops on images read
+   product.c  products of a backward pass
    step.c     forward and backward through the plan
    conv.c     convolutions, and those that have no file of their own
    pointwise.c, depthwise.c  convolutions of one pixel, and of one channel
@@ -169,10 +171,33 @@ struct cpu_plan {
   struct cpu_head_arrays head;
 };
 
+/* --- geometry.c --- */
+
+bool backend_cpu_is_head(enum tutti_op op);
+/* Floats of a row of `width` numbers. */
+size_t backend_cpu_ld(size_t width);
+/* Floats of one period of a node's channels (channel_impl.h). */
+size_t backend_cpu_period(const struct cpu_node *node);
+/* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */
+size_t backend_cpu_columns(const struct cpu_node *node);
+/* A node's bias or NULL; floats of a row of its weights. */
+const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node *node);
+size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node);
+/* Floats of an image, and image number `row` of a node's values. */
+size_t backend_cpu_image(const struct cpu_node *node);
+float *backend_cpu_image_of(const struct cpu_node *node, size_t row);
+/* Rows of the matrix that the patches of one output pixel are multiplied by, and the floats that they take. */
+size_t backend_cpu_patch(const struct cpu_node *node);
+size_t backend_cpu_patch_ld(const struct cpu_node *node);
+/* Rows of an output image whose patches are made at once. */
+size_t backend_cpu_patch_rows(const struct cpu_node *node);
+/* Images that an op works on at once. */
+size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node);
 /* Rows on which predictions are made at once: enough to fill the tiles, few enough to stay in cache. */
 enum { CPU_EVALUATION_ROWS = 256, CPU_EVALUATION_IMAGES = 16 };
-
 size_t backend_cpu_evaluation_rows(const tutti_network *network);
+
+/* --- the plan --- */
 
 /* Plan for at most `rows` rows at once; `training` gives it gradients. The plan borrows the network. */
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
@@ -182,10 +207,7 @@ void backend_cpu_plan_destroy(struct cpu_plan *plan);
 /* Give the arrays of a plan their places. TUTTI_ERROR_MEMORY: more is needed than there is; both in MiB. */
 enum tutti_status backend_cpu_plan_place(tutti_context *context, struct cpu_plan *plan, bool training);
 enum tutti_status backend_cpu_memory_check(tutti_context *context, size_t bytes, size_t rows);
-bool backend_cpu_is_head(enum tutti_op op);
 
-/* Images that an op works on at once. */
-size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node);
 /* What an edge makes of its source's numbers; false: nothing. */
 bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f);
 /* An image of a window's op with what its reader makes of it, bordered by zeros; `view` is filled for that. */
@@ -208,15 +230,6 @@ const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct
 void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
                             bool backward);
 
-/* Floats of a row of `width` numbers. */
-size_t backend_cpu_ld(size_t width);
-/* Floats of one period of a node's channels (channel_impl.h). */
-size_t backend_cpu_period(const struct cpu_node *node);
-/* Rows of the matrix that the patches of one output pixel are multiplied by, and the floats that they take. */
-size_t backend_cpu_patch(const struct cpu_node *node);
-size_t backend_cpu_patch_ld(const struct cpu_node *node);
-/* Rows of an output image whose patches are made at once. */
-size_t backend_cpu_patch_rows(const struct cpu_node *node);
 /* The head, and the node whose values it reads first. */
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
 
@@ -259,15 +272,6 @@ struct cpu_input_product {
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
 /* All weights of a convolution's products, transposed in plan->scratch.transposed, [units][backend_cpu_ld(inputs)]. */
 void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node);
-/* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */
-size_t backend_cpu_columns(const struct cpu_node *node);
-
-/* Floats of an image, and image number `row` of a node's values. */
-size_t backend_cpu_image(const struct cpu_node *node);
-float *backend_cpu_image_of(const struct cpu_node *node, size_t row);
-/* A node's bias or NULL; floats of a row of its weights. */
-const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node *node);
-size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node);
 
 /* Pointwise convolutions: what is done once for all images, of which at most `images` are worked on at a time; values y and
    gradients of images [first, first + count). */

@@ -6,8 +6,6 @@
    images at a time, when its values are needed. */
 #include "cpu_impl.h"
 
-#include <string.h>
-
 /* Where a layer's output is found. */
 struct plan_source {
   uint32_t node;
@@ -21,13 +19,6 @@ struct plan_builder {
   uint32_t *readers;           /* [layers]: how many layers read it */
   size_t edges;
 };
-
-/* Row length in memory: whole vectors of 16; and, for long rows, not a multiple of 512 bytes, or the rows of a panel
-   would fall into few sets of the first-level cache. */
-size_t backend_cpu_ld(size_t width) {
-  size_t ld = (width + 15) / 16 * 16;
-  return ld % 128 == 0 ? ld + 16 : ld;
-}
 
 static size_t plan_larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -324,8 +315,6 @@ static void plan_join(struct cpu_plan *plan) {
 
 /* --- the way of the gradients --- */
 
-bool backend_cpu_is_head(enum tutti_op op) { return op >= TUTTI_OP_HEAD_SOFTMAX && op <= TUTTI_OP_HEAD_NOMU; }
-
 /* Which nodes need a gradient: weights lie at or before them, and a way without detach leads from them to the head. */
 static void plan_find_gradients(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -409,24 +398,6 @@ static enum tutti_status plan_find_ways(tutti_context *context, struct cpu_plan 
   return TUTTI_OK;
 }
 
-/* --- sizes --- */
-
-size_t backend_cpu_period(const struct cpu_node *node) { return node->ld % 16 ? 2 * node->ld : node->ld; }
-
-size_t backend_cpu_columns(const struct cpu_node *node) {
-  return node->pixels > 1 ? node->ld : (node->width + 15) / 16 * 16;
-}
-
-size_t backend_cpu_patch(const struct cpu_node *node) { return node->tap_count * node->inputs; }
-
-size_t backend_cpu_patch_ld(const struct cpu_node *node) { return backend_cpu_ld(backend_cpu_patch(node)); }
-
-size_t backend_cpu_patch_rows(const struct cpu_node *node) {
-  enum { FLOATS = 1 << 15 }; /* that stay in the second-level cache with all else */
-  size_t rows = FLOATS / (node->window.out_width * backend_cpu_patch_ld(node));
-  return rows < 1 ? 1 : rows > node->window.out_height ? node->window.out_height : rows;
-}
-
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
                                           const tutti_network *network, const struct tutti_task *task, size_t rows,
                                           bool training, struct cpu_plan **made) {
@@ -479,15 +450,6 @@ void backend_cpu_plan_destroy(struct cpu_plan *plan) {
   tutti_free(plan->segments);
   tutti_free(plan->taps);
   tutti_free(plan);
-}
-
-size_t backend_cpu_evaluation_rows(const tutti_network *network) {
-  for (size_t i = 1; i < tutti_network_layers(network); i++) {
-    const struct tutti_layer *layer = tutti_network_layer(network, i);
-    if (layer->shape.height > 1 || layer->shape.width > 1)
-      return CPU_EVALUATION_IMAGES;
-  }
-  return CPU_EVALUATION_ROWS;
 }
 
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan) { return &plan->nodes[plan->node_count - 1]; }

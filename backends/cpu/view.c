@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node) {
-  enum { FLOATS = 1 << 13 }; /* that stay in the second-level cache together with all that is made of them */
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  size_t most = node->pixels * node->ld, read = source->pixels * node->input_ld;
-  if (source->through) /* what that reads */
-    read = plan->nodes[source->edges[0].source].pixels * node->input_ld;
-  most = read > most ? read : most;
-  size_t images = FLOATS / most;
-  return images == 0 ? 1 : images > plan->rows ? plan->rows : images;
-}
-
 bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f) {
   const struct cpu_node *source = &plan->nodes[edge->source];
   *f = (struct cpu_affine){.period = backend_cpu_period(source)};
@@ -23,20 +12,6 @@ bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edg
     *f = backend_cpu_norm_affine(source);
   f->relu = edge->relu;
   return source->lazy || edge->relu;
-}
-
-size_t backend_cpu_image(const struct cpu_node *node) { return node->pixels * node->ld; }
-
-float *backend_cpu_image_of(const struct cpu_node *node, size_t row) {
-  return node->value + row * backend_cpu_image(node);
-}
-
-const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node *node) {
-  return node->bias == CPU_NONE ? NULL : plan->weights + node->bias;
-}
-
-size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node) {
-  return plan->segments[node->segment].ld;
 }
 
 void backend_cpu_frame(const struct cpu_pad *pad, size_t images, float *out) {
