@@ -4,7 +4,7 @@ backend_function_la_SOURCES = %D%/function.c
 # The parts of backend cpu, apart from its module so that tests and benchmarks reach inside.
 noinst_LTLIBRARIES += libbackendcpu.la
 libbackendcpu_la_LDFLAGS =
-libbackendcpu_la_LIBADD = $(LBFGS_LIBS)
+libbackendcpu_la_LIBADD = libcpubaseline.la $(LBFGS_LIBS)
 libbackendcpu_la_SOURCES =
 libbackendcpu_la_SOURCES += %D%/cpu/activation_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/channel_impl.h
@@ -19,30 +19,51 @@ libbackendcpu_la_SOURCES += %D%/cpu/gemm_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/geometry.c
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels.c
-libbackendcpu_la_SOURCES += %D%/cpu/kernels_avx2.c
-libbackendcpu_la_SOURCES += %D%/cpu/kernels_avx512.c
-libbackendcpu_la_SOURCES += %D%/cpu/kernels_baseline.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/lbfgs.c
+libbackendcpu_la_SOURCES += %D%/cpu/level_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/mask_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/math_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/memory.c
 libbackendcpu_la_SOURCES += %D%/cpu/norm.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser.c
+libbackendcpu_la_SOURCES += %D%/cpu/optimiser_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/optimiser_list_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/plan.c
 libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
 libbackendcpu_la_SOURCES += %D%/cpu/product.c
 libbackendcpu_la_SOURCES += %D%/cpu/reduce.c
 libbackendcpu_la_SOURCES += %D%/cpu/step.c
-libbackendcpu_la_SOURCES += %D%/cpu/table_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/train.c
 libbackendcpu_la_SOURCES += %D%/cpu/train_impl.h
-libbackendcpu_la_SOURCES += %D%/cpu/update_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/vector_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/view.c
 libbackendcpu_la_SOURCES += %D%/cpu/weights.c
 libbackendcpu_la_SOURCES += %D%/cpu/window_impl.h
+# Its kernels, compiled once for each instruction set (level_impl.h).
+cpu_kernels = %D%/cpu/table.c
+cpu_kernels += %D%/cpu/optimiser/adadelta.c
+cpu_kernels += %D%/cpu/optimiser/adagrad.c
+cpu_kernels += %D%/cpu/optimiser/adam.c
+cpu_kernels += %D%/cpu/optimiser/adamax.c
+cpu_kernels += %D%/cpu/optimiser/nadam.c
+cpu_kernels += %D%/cpu/optimiser/rmsprop.c
+cpu_kernels += %D%/cpu/optimiser/sgd.c
+noinst_LTLIBRARIES += libcpubaseline.la
+libcpubaseline_la_LDFLAGS =
+libcpubaseline_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=4
+libcpubaseline_la_SOURCES = $(cpu_kernels)
+if X86_64
+libbackendcpu_la_LIBADD += libcpuavx2.la libcpuavx512.la
+noinst_LTLIBRARIES += libcpuavx2.la libcpuavx512.la
+libcpuavx2_la_LDFLAGS =
+libcpuavx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=8
+libcpuavx2_la_SOURCES = $(cpu_kernels)
+libcpuavx512_la_LDFLAGS =
+libcpuavx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=16
+libcpuavx512_la_SOURCES = $(cpu_kernels)
+endif
 plugin_LTLIBRARIES += backend-cpu.la
 backend_cpu_la_SOURCES = %D%/cpu/cpu.c
 backend_cpu_la_LIBADD = libbackendcpu.la -lm

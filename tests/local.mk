@@ -77,6 +77,7 @@ tests_unit_test_bounds_SOURCES += plugins/surrogate/gp/gp_sample.c
 tests_unit_test_bounds_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
 unit_tests += %D%/unit/test_ei
 unit_tests += %D%/unit/test_cpu_optimiser
+tests_unit_test_cpu_optimiser_SOURCES = %D%/unit/test_cpu_optimiser.c %D%/unit/cpu_levels.h
 tests_unit_test_cpu_optimiser_LDADD = libbackendcpu.la $(LDADD)
 unit_tests += %D%/unit/test_cpu_lbfgs
 tests_unit_test_cpu_lbfgs_SOURCES = %D%/unit/test_cpu_lbfgs.c %D%/unit/cpu_training.h

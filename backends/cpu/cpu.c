@@ -13,8 +13,8 @@
 
 #define FIELD(member) offsetof(struct cpu_config, member)
 
-static const char *const cpu_optimiser_names[] = {"sgd",    "rmsprop", "adagrad", "adam", "adadelta",
-                                                  "adamax", "nadam",   "lbfgs",   NULL};
+#define OPTIMISER_NAME(id, name) #name,
+static const char *const cpu_optimiser_names[] = {CPU_OPTIMISER_LIST(OPTIMISER_NAME) "lbfgs", NULL};
 static const char *const cpu_epsilon_names[] = {"keras", "paper", NULL};
 static const char *const cpu_clip_names[] = {"global", "variable", NULL};
 static const char *const cpu_schedule_names[] = {"constant", "cosine", "step", "plateau", NULL};

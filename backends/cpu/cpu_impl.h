@@ -14,7 +14,7 @@
    drop.c     dropout
    head.c     losses and predictions
    weights.c  initial weights; weights to and from named tensors
-   optimiser.c  the rules of the optimisers, L2, clipping
+   optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
    train.c    epochs: batches, schedule, early stopping
    lbfgs.c    L-BFGS on all rows
    cpu.c      parameters, and the backend's ops */
@@ -341,12 +341,44 @@ enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct 
 enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct cpu_plan *plan, const float *flat,
                                             bool trained_only, tutti_tensors **tensors);
 
+/* --- optimisers --- */
+
+/* What a rule knows beside its parameters: numbers of its own, which are 0 at the start and last from step to step. */
+enum { CPU_OWN = 4 };
+
+/* Coefficients of one step, as the configuration has them, and as the rule changes them. */
+struct cpu_coefficients {
+  uint64_t step; /* from 1 */
+  double rate, momentum, beta1, beta2, epsilon;
+  double *own; /* [CPU_OWN] */
+};
+
+/* The same for the update. The gradient is scale * g + decay * w. */
+struct cpu_update {
+  float scale, decay;
+  float rate, momentum, beta1, beta2, epsilon;
+  float own[CPU_OWN];
+  bool nesterov;
+};
+
+/* An optimiser, of one instruction set: a file of optimiser/. */
+struct cpu_rule {
+  /* One step over weights w[count], gradients g and the rule's state m, v. */
+  void (*update)(const struct cpu_update *update, size_t count, float *w, const float *g, float *m, float *v);
+  bool first, second; /* whether it keeps m, and v; both start at 0 */
+  /* What v starts at instead; or NULL. */
+  double (*start)(const struct cpu_config *config);
+  /* Fits the coefficients to the rule; or NULL. */
+  void (*fit)(const struct cpu_config *config, struct cpu_coefficients *c);
+};
+
 struct cpu_stepper {
   const struct cpu_config *config;
+  const struct cpu_rule *rule;
   struct cpu_plan *plan;
   float *first, *second; /* [trained]; NULL where the rule has none */
   uint64_t steps;
-  double nadam_product;
+  double own[CPU_OWN];
 };
 /* Set the segments' decay from the configuration and the layers. */
 void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config);

@@ -12,10 +12,13 @@
 #include <tutti/cpu.h>
 #include <tutti/network.h>
 
+#include "optimiser_list_impl.h"
+
 /* Depth of the blocks in which long sums are taken. */
 enum { CPU_GEMM_DEPTH = 256 };
 
 struct cpu_ahead;
+struct cpu_rule;
 
 /* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it; some times over with one B. */
 struct cpu_gemm {
@@ -34,26 +37,6 @@ struct cpu_gemm {
   size_t more;           /* products after the first; their A, C and masks lie these floats behind the one before */
   size_t a_next, c_next, mask_next;
   struct cpu_ahead *ahead;
-};
-
-enum cpu_optimiser {
-  CPU_SGD,
-  CPU_RMSPROP,
-  CPU_ADAGRAD,
-  CPU_ADAM,
-  CPU_ADADELTA,
-  CPU_ADAMAX,
-  CPU_NADAM,
-  CPU_OPTIMISERS,            /* those above follow the gradient of a mini-batch by a rule */
-  CPU_LBFGS = CPU_OPTIMISERS /* this one minimises the loss of all rows (lbfgs.c) */
-};
-
-/* Coefficients of one optimiser step; optimiser.c says which rule uses which. The gradient is scale * g + decay * w. */
-struct cpu_update {
-  float scale, decay;
-  float rate, momentum, beta1, beta2, epsilon;
-  float gradient_weight, momentum_weight, root_scale; /* Nadam */
-  bool nesterov;
 };
 
 /* A Gaussian head's constants. */
@@ -191,9 +174,7 @@ struct cpu_kernels {
   double (*sum_squares)(size_t count, const float *x);
   void (*axpy)(size_t count, float a, const float *x, float *y); /* y += a x */
 
-  /* One step over weights w[count], gradients g and the rule's state m, v (optimiser.c). */
-  void (*update[CPU_OPTIMISERS])(const struct cpu_update *update, size_t count, float *w, const float *g, float *m,
-                                 float *v);
+  const struct cpu_rule *rules[CPU_OPTIMISERS]; /* optimiser_impl.h */
 
   /* Gaussian negative log-likelihood of `count` values; gradients in mean and raw, NULL when not wanted. */
   double (*gaussian)(const struct cpu_gaussian *head, size_t count, const float *mean, const float *raw,

@@ -1,0 +1,65 @@
+/* cpu_levels.h - runs tests of backend cpu once for each instruction set that this machine has, under names that say
+   which. */
+#ifndef CPU_LEVELS_H
+#define CPU_LEVELS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "backends/cpu/kernels_impl.h"
+
+enum { LEVELS_MOST = TUTTI_CPU_AVX512 + 1, LEVELS_TESTS = 100 };
+
+/* A test and the instruction set that it is for; *state points to it. */
+struct level_test {
+  char name[96];
+  enum tutti_cpu cpu;
+  const struct cpu_kernels *kernels;
+  int which; /* of what else the test is run for: an optimiser; 0 */
+};
+
+static inline const struct cpu_kernels *kernels_of(void **state) {
+  return ((const struct level_test *)*state)->kernels;
+}
+
+/* The tests that were added, with room for their names. */
+struct level_tests {
+  struct level_test states[LEVELS_TESTS];
+  struct CMUnitTest tests[LEVELS_TESTS];
+  size_t count;
+};
+
+/* Add a test for each instruction set; `what` names it. */
+static inline void add_on_levels(struct level_tests *all, const char *what, int which, CMUnitTestFunction test) {
+  for (int cpu = TUTTI_CPU_BASELINE; cpu <= (int)tutti_cpu_detect(); cpu++) {
+    assert_true(all->count < LEVELS_TESTS);
+    struct level_test *state = &all->states[all->count];
+    state->cpu = (enum tutti_cpu)cpu;
+    state->kernels = backend_cpu_kernels(state->cpu);
+    state->which = which;
+    (void)snprintf(state->name, sizeof state->name, "%s on %s", what, tutti_cpu_name(state->cpu));
+    all->tests[all->count++] = (struct CMUnitTest){state->name, test, NULL, NULL, state};
+  }
+}
+
+static inline int run_on_levels(const struct level_tests *all, const char *group, CMFixtureFunction set_up,
+                                CMFixtureFunction tear_down) {
+  return _cmocka_run_group_tests(group, all->tests, all->count, set_up, tear_down);
+}
+
+/* What a number is, for the message of a check that fails; until the next call. */
+__attribute__((format(printf, 1, 2))) static inline const char *told(const char *format, ...) {
+  static char text[128];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+#endif
