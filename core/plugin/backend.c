@@ -10,6 +10,22 @@ struct tutti_backend {
   struct tutti_backend_ops ops;
 };
 
+static const char *const states[] = {
+    [TUTTI_STATE_FINISHED] = "finished", [TUTTI_STATE_FAILED] = "failed", [TUTTI_STATE_PRUNED] = "pruned"};
+
+enum { STATES = sizeof states / sizeof *states };
+
+const char *tutti_state_name(enum tutti_state state) { return (size_t)state < STATES ? states[state] : NULL; }
+
+bool tutti_state_parse(const char *name, enum tutti_state *state) {
+  for (size_t i = 0; i < STATES; i++)
+    if (strcmp(name, states[i]) == 0) {
+      *state = (enum tutti_state)i;
+      return true;
+    }
+  return false;
+}
+
 static const char *missing_ops(const void *ops) {
   if (TUTTI_HAS_OP(backend, ops, capacity) != TUTTI_HAS_OP(backend, ops, train_many))
     return "capacity or train_many (both or neither)";
@@ -85,7 +101,7 @@ enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backen
 /* What came of a training has to hang together. */
 static enum tutti_status check_outcome(tutti_context *context, const tutti_backend *backend,
                                        const struct tutti_job *job, struct tutti_outcome *outcome) {
-  if ((unsigned)outcome->state > TUTTI_STATE_PRUNED)
+  if (!tutti_state_name(outcome->state))
     return TUTTI_BREACH(context, &backend->instance, "train gave state %d", (int)outcome->state);
   if (outcome->state == TUTTI_STATE_FINISHED && job->task->kind != TUTTI_TASK_VALUE && !outcome->weights)
     return TUTTI_BREACH(context, &backend->instance, "train finished without weights");

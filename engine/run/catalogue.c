@@ -41,8 +41,6 @@ struct tutti_catalogue {
   sqlite3_stmt *statements[STATEMENTS];
 };
 
-static const char *const state_names[] = {"finished", "failed", "pruned"};
-
 const char *tutti_catalogue_journal_mode(const char *folder) {
   /* WAL needs memory shared between processes, which these do not give (magic numbers of statfs(2)). */
   static const unsigned network[] = {0x6969 /* nfs */,       0xFF534D42u /* cifs */,
@@ -181,7 +179,7 @@ enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *
                                        const struct tutti_trial *trial) {
   sqlite3_stmt *statement = catalogue->statements[DONE];
   bind_number(statement, 1, trial->number);
-  bind_text(statement, 2, state_names[trial->state]);
+  bind_text(statement, 2, tutti_state_name(trial->state));
   if (isnan(trial->loss))
     (void)sqlite3_bind_null(statement, 3);
   else
@@ -246,12 +244,7 @@ static void read_row(sqlite3_stmt *row, struct tutti_trial *trial) {
       .failure = column_text(row, 10),
       .report = column_text(row, 11),
   };
-  const char *state = column_text(row, 5);
-  for (int i = 0; i < 3; i++)
-    if (strcmp(state, state_names[i]) == 0) {
-      trial->done = true;
-      trial->state = (enum tutti_state)i;
-    }
+  trial->done = tutti_state_parse(column_text(row, 5), &trial->state);
 }
 
 enum tutti_status tutti_catalogue_visit(tutti_context *context, tutti_catalogue *catalogue,

@@ -96,9 +96,8 @@ static enum tutti_status which_ensemble(tutti_context *context, const tutti_view
 
 static json_t *trial_row(const struct tutti_history *history, uint64_t trial) {
   const struct tutti_record *record = &history->records[trial];
-  static const char *const states[] = {"finished", "failed", "pruned"};
   return json_pack("{s:I, s:s, s:o, s:f, s:s, s:s}", "trial", (json_int_t)trial, "state",
-                   record->done ? states[record->state] : "asked", "loss",
+                   record->done ? tutti_state_name(record->state) : "asked", "loss",
                    isfinite(record->loss) ? json_real(record->loss) : json_null(), "seconds", record->seconds, "origin",
                    record->origin, "failure", record->failure ? record->failure : "");
 }

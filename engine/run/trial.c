@@ -298,8 +298,6 @@ static bool stops_the_run(enum tutti_status status) {
          status == TUTTI_ERROR_CORRUPT;
 }
 
-static const char *const state_names[] = {"finished", "failed", "pruned"};
-
 enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
                                        const char *directory, enum tutti_status result, struct tutti_training *training,
                                        char **reply) {
@@ -325,7 +323,7 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   bool finished = outcome->state == TUTTI_STATE_FINISHED;
   json_t *root =
       json_pack("{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
-                stops_the_run(result) ? tutti_status_name(result) : "ok", "state", state_names[outcome->state],
+                stops_the_run(result) ? tutti_status_name(result) : "ok", "state", tutti_state_name(outcome->state),
                 "failure", outcome->state == TUTTI_STATE_FAILED ? outcome->failure : "", "seconds", seconds, "loss",
                 finished ? json_real(loss) : json_null(), "report", "epochs", (int)outcome->epochs, "best_epoch",
                 (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
@@ -361,9 +359,8 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
     goto out;
   }
   facts->status = status_of(status_name);
-  facts->state = strcmp(state, "finished") == 0 ? TUTTI_STATE_FINISHED
-                 : strcmp(state, "pruned") == 0 ? TUTTI_STATE_PRUNED
-                                                : TUTTI_STATE_FAILED;
+  facts->state = TUTTI_STATE_FAILED;
+  (void)tutti_state_parse(state, &facts->state);
   if (json_is_number(loss))
     facts->loss = json_number_value(loss);
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", failure);

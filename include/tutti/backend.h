@@ -52,6 +52,10 @@ enum tutti_state {
   TUTTI_STATE_FAILED, /* diverged, out of memory, crashed, timed out: an ordinary result */
   TUTTI_STATE_PRUNED  /* stopped early on request; weights may be there */
 };
+/* "finished", "failed", "pruned"; NULL for what is no state. */
+TUTTI_API const char *tutti_state_name(enum tutti_state state);
+/* The state of that name into *state; false, and *state as it was, if there is none. */
+TUTTI_API bool tutti_state_parse(const char *name, enum tutti_state *state);
 
 /* What came of it. The caller zeroes it, sets size, and destroys `weights`. */
 struct tutti_outcome {

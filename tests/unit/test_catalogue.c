@@ -36,6 +36,19 @@ static int tear_down(void **state) {
   return 0;
 }
 
+static void states_have_names(void **state) {
+  (void)state;
+  for (int i = TUTTI_STATE_FINISHED; i <= TUTTI_STATE_PRUNED; i++) {
+    enum tutti_state found = (enum tutti_state)(i ? 0 : 1);
+    assert_true(tutti_state_parse(tutti_state_name((enum tutti_state)i), &found));
+    assert_int_equal(found, i);
+  }
+  enum tutti_state found = TUTTI_STATE_FAILED;
+  assert_false(tutti_state_parse("asked", &found));
+  assert_int_equal(found, TUTTI_STATE_FAILED);
+  assert_null(tutti_state_name((enum tutti_state)(TUTTI_STATE_PRUNED + 1)));
+}
+
 struct seen {
   size_t count, stop_after;
   struct tutti_trial last;
@@ -176,7 +189,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
       cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(facts_are_kept_by_key),
-      cmocka_unit_test(what_is_no_catalogue_is_refused),
+      cmocka_unit_test(what_is_no_catalogue_is_refused), cmocka_unit_test(states_have_names),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
