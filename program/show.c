@@ -75,13 +75,28 @@ static const json_t *metrics_of(const json_t *evaluation, size_t split) {
   return json_object_get(json_array_get(evaluation, split), "metrics");
 }
 
+/* The metric of that name; NULL if there is none. */
+static const json_t *find_metric(const json_t *metrics, const char *name) {
+  for (size_t i = 0; i < json_array_size(metrics); i++)
+    if (strcmp(text_of(json_array_get(metrics, i), "name"), name) == 0)
+      return json_array_get(metrics, i);
+  return NULL;
+}
+
+static bool have_same_names(const json_t *a, const json_t *b) {
+  bool same = json_array_size(a) == json_array_size(b);
+  for (size_t i = 0; same && i < json_array_size(a); i++)
+    same = find_metric(b, text_of(json_array_get(a, i), "name"));
+  return same;
+}
+
 enum { COLUMNS = 4 };
 
-/* Splits that stand beside each other from `first` on: at most COLUMNS, of the same metrics. */
+/* Splits that stand beside each other from `first` on: at most COLUMNS, with metrics of the same names. */
 static size_t block_end(const json_t *evaluation, size_t first) {
   size_t end = first + 1;
   while (end < json_array_size(evaluation) && end < first + COLUMNS &&
-         json_array_size(metrics_of(evaluation, end)) == json_array_size(metrics_of(evaluation, first)))
+         have_same_names(metrics_of(evaluation, end), metrics_of(evaluation, first)))
     end++;
   return end;
 }
@@ -89,11 +104,11 @@ static size_t block_end(const json_t *evaluation, size_t first) {
 /* One line a metric, one column a split. */
 static void show_metric_row(const json_t *evaluation, size_t first, size_t end, size_t row, FILE *out) {
   const json_t *named = json_array_get(metrics_of(evaluation, first), row);
-  (void)fprintf(out, "  %-28s", text_of(named, "name"));
+  const char *name = text_of(named, "name");
+  (void)fprintf(out, "  %-28s", name);
   for (size_t i = first; i < end; i++) {
     char buffer[32];
-    (void)fprintf(out, " %12s",
-                  show_number(number_of(json_array_get(metrics_of(evaluation, i), row), "value"), buffer));
+    (void)fprintf(out, " %12s", show_number(number_of(find_metric(metrics_of(evaluation, i), name), "value"), buffer));
   }
   (void)fprintf(out, "  %s\n", text_of(named, "unit"));
 }

@@ -172,6 +172,7 @@ unit_tests += %D%/unit/test_recipe_errors
 unit_tests += %D%/unit/test_scope
 unit_tests += %D%/unit/test_shift
 tests_unit_test_shift_SOURCES = %D%/unit/test_shift.c %D%/unit/loading.c %D%/unit/loading.h
+unit_tests += %D%/unit/test_show
 unit_tests += %D%/unit/test_sobol
 unit_tests += %D%/unit/test_smbo_ensemble
 tests_unit_test_smbo_ensemble_SOURCES = %D%/unit/test_smbo_ensemble.c %D%/unit/toy.c %D%/unit/toy.h
