@@ -118,6 +118,23 @@ def evaluation_section(run):
     return recipe["evaluation"]
 
 
+# How different members are made is no function of predictions.
+ELSEWHERE = {"architecture-diversity", "hyperparameter-diversity"}
+
+
+def complaints(found, expected):
+    """What is wrong with the metrics that a run reports of a split; null is what is not known."""
+    for name in sorted((set(found) | set(expected)) - ELSEWHERE):
+        if name not in expected:
+            yield f"{name} is not known here: write its definition into recompute.py"
+        elif name not in found:
+            yield f"{name} is missing"
+        else:
+            a, b = math.nan if found[name] is None else found[name], expected[name]
+            if not (abs(a - b) <= 1e-6 * abs(b) + 1e-9 or math.isnan(a) and math.isnan(b)):
+                yield f"{name} is {a}, expected {b}"
+
+
 def main(run):
     with open(run + "/summary.json", encoding="utf-8") as file:
         summary = json.load(file)
@@ -134,12 +151,9 @@ def main(run):
         p, y = load(part["split"], [trial for trial, _ in members])
         expected = (classification if p.ndim == 3 else regression)(p, y, np.array([weight for _, weight in members]), options)
         found = {metric["name"]: metric["value"] for metric in part["metrics"]}
-        # How different members are made is no function of predictions.
-        for name in sorted(name for name in set(expected) | set(found) if not name.endswith("-diversity")):
-            a, b = found.get(name, math.nan), expected.get(name, math.nan)
-            if not abs(a - b) <= 1e-6 * abs(b) + 1e-9:
-                faults += 1
-                print(f"{part['split']}: {name} is {a}, expected {b}")
+        for complaint in complaints(found, expected):
+            faults += 1
+            print(f"{part['split']}: {complaint}")
     if summary["ensemble"]["selector"] == "forward":
         p, y = load("validation", range(summary["trials"]["done"]))
         picks = forward(p, y, len(members))
