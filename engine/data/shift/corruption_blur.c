@@ -28,7 +28,7 @@ static void make_disk(double radius, double rim, float kernel[SIDE][SIDE]) {
 }
 
 /* c: radius, deviation of the rim. */
-void tutti_corrupt_defocus_blur(struct tutti_corruptor *image, const double *c) {
+static void corrupt_defocus_blur(struct tutti_corruptor *image, const double *c) {
   float kernel[SIDE][SIDE];
   struct tutti_picture in = tutti_plane_of(image, 0, image->channels);
   float *out = image->pixels;
@@ -44,9 +44,14 @@ void tutti_corrupt_defocus_blur(struct tutti_corruptor *image, const double *c) 
       }
 }
 
+TUTTI_CORRUPTION(defocus_blur) = {.name = "defocus-blur",
+                                  .constants = {{.3, .4}, {.4, .5}, {.5, .6}, {1, .2}, {1.5, .1}},
+                                  .least = 5,
+                                  .apply = corrupt_defocus_blur};
+
 /* c: deviation, longest displacement d, rounds. Each pixel takes the place of one that is -d to d - 1 pixels away, down and
    across: what the published sets hold, where pixels are said to be exchanged and one of the two is copied. */
-void tutti_corrupt_glass_blur(struct tutti_corruptor *image, const double *c) {
+static void corrupt_glass_blur(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image), before = tutti_plane_of(image, 0, image->channels);
   size_t bytes = tutti_picture_count(&picture) * sizeof(float), pixel = (size_t)picture.channels * sizeof(float);
   int reach = (int)c[1];
@@ -63,16 +68,26 @@ void tutti_corrupt_glass_blur(struct tutti_corruptor *image, const double *c) {
   tutti_blur_gaussian(&picture, c[0], image->plane[1]);
 }
 
+TUTTI_CORRUPTION(glass_blur) = {.name = "glass-blur",
+                                .constants = {{.05, 1, 1}, {.25, 1, 1}, {.4, 1, 1}, {.25, 1, 2}, {.4, 1, 2}},
+                                .least = 4,
+                                .apply = corrupt_glass_blur};
+
 /* c: radius, deviation; the angle is drawn from +-45 degrees. */
-void tutti_corrupt_motion_blur(struct tutti_corruptor *image, const double *c) {
+static void corrupt_motion_blur(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   double angle = 90 * tutti_random_uniform(&image->random) - 45;
   tutti_blur_motion(&picture, c[0], c[1], angle, image->plane[0]);
   memcpy(image->pixels, image->plane[0], tutti_picture_count(&picture) * sizeof *image->pixels);
 }
 
+TUTTI_CORRUPTION(motion_blur) = {.name = "motion-blur",
+                                 .constants = {{6, 1}, {6, 1.5}, {6, 2}, {8, 2}, {9, 2.5}},
+                                 .least = 19,
+                                 .apply = corrupt_motion_blur};
+
 /* c: the largest zoom; the mean of the image and of its zooms by 1.00, 1.01, ... */
-void tutti_corrupt_zoom_blur(struct tutti_corruptor *image, const double *c) {
+static void corrupt_zoom_blur(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture in = tutti_plane_of(image, 0, image->channels);
   size_t count = tutti_picture_count(&in);
   int zooms = (int)lround((c[0] - 1) * 100) + 1;
@@ -86,8 +101,14 @@ void tutti_corrupt_zoom_blur(struct tutti_corruptor *image, const double *c) {
     image->pixels[i] /= (float)(zooms + 1);
 }
 
+TUTTI_CORRUPTION(zoom_blur) = {
+    .name = "zoom-blur", .constants = {{1.05}, {1.1}, {1.15}, {1.2}, {1.25}}, .least = 8, .apply = corrupt_zoom_blur};
+
 /* c: deviation. */
-void tutti_corrupt_gaussian_blur(struct tutti_corruptor *image, const double *c) {
+static void corrupt_gaussian_blur(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   tutti_blur_gaussian(&picture, c[0], image->plane[0]);
 }
+
+TUTTI_CORRUPTION(gaussian_blur) = {
+    .name = "gaussian-blur", .constants = {{.4}, {.6}, {.7}, {.8}, {1}}, .least = 5, .apply = corrupt_gaussian_blur};

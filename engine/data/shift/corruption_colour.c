@@ -12,7 +12,7 @@ static float largest(const float *pixel, int channels) {
 }
 
 /* c: added to the value. */
-void tutti_corrupt_brightness(struct tutti_corruptor *image, const double *c) {
+static void corrupt_brightness(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   for (size_t i = 0; i < tutti_picture_count(&picture); i += (size_t)picture.channels) {
     float *pixel = picture.values + i, value = largest(pixel, picture.channels);
@@ -22,8 +22,11 @@ void tutti_corrupt_brightness(struct tutti_corruptor *image, const double *c) {
   }
 }
 
+TUTTI_CORRUPTION(brightness) = {
+    .name = "brightness", .constants = {{.05}, {.1}, {.15}, {.2}, {.3}}, .least = 1, .apply = corrupt_brightness};
+
 /* c: the share of each number's distance from its channel's mean that is left. */
-void tutti_corrupt_contrast(struct tutti_corruptor *image, const double *c) {
+static void corrupt_contrast(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   size_t count = tutti_picture_count(&picture), channels = (size_t)picture.channels, pixels = count / channels;
   for (size_t k = 0; k < channels; k++) {
@@ -35,6 +38,9 @@ void tutti_corrupt_contrast(struct tutti_corruptor *image, const double *c) {
       picture.values[i] = (picture.values[i] - mean) * (float)c[0] + mean;
   }
 }
+
+TUTTI_CORRUPTION(contrast) = {
+    .name = "contrast", .constants = {{.75}, {.5}, {.4}, {.3}, {.15}}, .least = 1, .apply = corrupt_contrast};
 
 /* A pixel of another saturation; what had none gets that of red, as HSV has it. */
 static void saturate_pixel(float *pixel, double factor, double summand) {
@@ -50,7 +56,7 @@ static void saturate_pixel(float *pixel, double factor, double summand) {
 
 /* c: factor and summand of the saturation. Grey has none: a grey image stays as it is where the summand is 0, and where not
    is darkened as the brightness of its tint is. */
-void tutti_corrupt_saturate(struct tutti_corruptor *image, const double *c) {
+static void corrupt_saturate(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   for (size_t i = 0; i < tutti_picture_count(&picture); i += (size_t)picture.channels) {
     float *pixel = picture.values + i, tinted[3] = {pixel[0], pixel[0], pixel[0]};
@@ -59,3 +65,8 @@ void tutti_corrupt_saturate(struct tutti_corruptor *image, const double *c) {
       pixel[0] = tutti_luma(tinted, 3);
   }
 }
+
+TUTTI_CORRUPTION(saturate) = {.name = "saturate",
+                              .constants = {{.3, 0}, {.1, 0}, {1.5, 0}, {2, .1}, {2.5, .2}},
+                              .least = 1,
+                              .apply = corrupt_saturate};

@@ -57,7 +57,7 @@ static void draw_field(struct tutti_corruptor *image, double size, double sigma,
 }
 
 /* c: displacement, the deviation of its blur, affine displacement, as shares of the shorter side. */
-void tutti_corrupt_elastic(struct tutti_corruptor *image, const double *c) {
+static void corrupt_elastic(struct tutti_corruptor *image, const double *c) {
   double side = image->height < image->width ? image->height : image->width;
   struct tutti_picture in = tutti_plane_of(image, 0, image->channels);
   float *out = image->pixels;
@@ -71,6 +71,13 @@ void tutti_corrupt_elastic(struct tutti_corruptor *image, const double *c) {
       tutti_interpolate(&in, y + (double)image->plane[2][pixel], x + (double)image->plane[1][pixel], out);
     }
 }
+
+TUTTI_CORRUPTION(elastic) = {
+    .name = "elastic",
+    .file = "elastic_transform",
+    .constants = {{0, 0, .08}, {.05, .2, .07}, {.08, .06, .06}, {.1, .04, .05}, {.1, .03, .03}},
+    .least = 8,
+    .apply = corrupt_elastic};
 
 /* --- pixelate --- */
 
@@ -89,7 +96,7 @@ static void mean_of_area(const struct tutti_picture *in, double top, double bott
 }
 
 /* c: the share of the side; the image becomes so small, each pixel the mean of what it covers, and large again. */
-void tutti_corrupt_pixelate(struct tutti_corruptor *image, const double *c) {
+static void corrupt_pixelate(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   struct tutti_picture small = {(int)(image->height * c[0]), (int)(image->width * c[0]), image->channels,
                                 image->plane[0]};
@@ -102,6 +109,9 @@ void tutti_corrupt_pixelate(struct tutti_corruptor *image, const double *c) {
       memcpy(tutti_pixel(&picture, y, x), tutti_pixel(&small, (int)((y + 0.5) / down), (int)((x + 0.5) / right)),
              (size_t)picture.channels * sizeof(float));
 }
+
+TUTTI_CORRUPTION(pixelate) = {
+    .name = "pixelate", .constants = {{.95}, {.9}, {.85}, {.75}, {.65}}, .least = 8, .apply = corrupt_pixelate};
 
 /* --- JPEG --- */
 
@@ -169,7 +179,7 @@ static bool decompress(struct tutti_corruptor *image, const unsigned char *file,
 }
 
 /* c: quality. Colours are stored at half the resolution, as is usual. */
-void tutti_corrupt_jpeg(struct tutti_corruptor *image, const double *c) {
+static void corrupt_jpeg(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   size_t count = tutti_picture_count(&picture);
   unsigned char *file = NULL;
@@ -182,3 +192,9 @@ void tutti_corrupt_jpeg(struct tutti_corruptor *image, const double *c) {
   for (size_t i = 0; i < count; i++)
     picture.values[i] = (float)image->bytes[i] / 255;
 }
+
+TUTTI_CORRUPTION(jpeg) = {.name = "jpeg",
+                          .file = "jpeg_compression",
+                          .constants = {{80}, {65}, {58}, {50}, {40}},
+                          .least = 8,
+                          .apply = corrupt_jpeg};

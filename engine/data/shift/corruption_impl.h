@@ -6,7 +6,7 @@
    numbers become bytes by rounding, not by cutting off. What differs in one corruption stands there. Grey images are
    corrupted as they are stored: colours that come in (water, mud, a tint) count with their brightness.
 
-   corruption.c has the table, the others a group of corruptions each. */
+   Each corruption_*.c has a group of them; TUTTI_CORRUPTIONS lists all. */
 #ifndef TUTTI_CORRUPTION_IMPL_H
 #define TUTTI_CORRUPTION_IMPL_H
 
@@ -27,17 +27,50 @@ struct tutti_corruptor {
   const char *failure; /* what went wrong; NULL */
 };
 
+/* A corruption, said once: TUTTI_CORRUPTION(identifier) = {...}, beside its function. */
 struct tutti_corruption {
-  const char *name;
+  char name[24];    /* in recipes */
+  const char *file; /* of a set with a file a corruption, without .npy; NULL: the name with '_' for '-' */
   double constants[TUTTI_SEVERITIES][TUTTI_CORRUPTION_CONSTANTS];
   int least; /* pixels that the shorter side has to have */
   void (*apply)(struct tutti_corruptor *image, const double *constants);
 };
 
-/* NULL-terminated names, in the order of the numbers of corruptions: first the 15 of the benchmark, then the 4 for
-   validation. */
+/* Those that there are. A new one is a function and its entry in one of the files here, and its identifier in this list: an
+   entry that is not listed does not compile, and what is listed does not link without its entry. */
+#define TUTTI_CORRUPTIONS(OF)                                                                                          \
+  OF(gaussian_noise)                                                                                                   \
+  OF(shot_noise)                                                                                                       \
+  OF(impulse_noise)                                                                                                    \
+  OF(defocus_blur)                                                                                                     \
+  OF(glass_blur)                                                                                                       \
+  OF(motion_blur)                                                                                                      \
+  OF(zoom_blur)                                                                                                        \
+  OF(snow)                                                                                                             \
+  OF(frost)                                                                                                            \
+  OF(fog)                                                                                                              \
+  OF(brightness)                                                                                                       \
+  OF(contrast)                                                                                                         \
+  OF(elastic)                                                                                                          \
+  OF(pixelate)                                                                                                         \
+  OF(jpeg)                                                                                                             \
+  OF(speckle_noise)                                                                                                    \
+  OF(gaussian_blur)                                                                                                    \
+  OF(spatter)                                                                                                          \
+  OF(saturate)
+
+#define TUTTI_CORRUPTION_DECLARE(identifier)                                                                           \
+  extern const struct tutti_corruption tutti_corruption_##identifier;                                                  \
+  enum { TUTTI_CORRUPTION_IS_LISTED_##identifier };
+TUTTI_CORRUPTIONS(TUTTI_CORRUPTION_DECLARE)
+#define TUTTI_CORRUPTION(identifier)                                                                                   \
+  _Static_assert(TUTTI_CORRUPTION_IS_LISTED_##identifier == 0, "listed");                                              \
+  const struct tutti_corruption tutti_corruption_##identifier
+
+/* Their names by number, NULL-terminated: what a recipe may choose from. */
 extern const char *const tutti_corruption_names[];
-enum { TUTTI_TEST_CORRUPTIONS = 15, TUTTI_CORRUPTIONS = 19 };
+/* NULL past the last. */
+const struct tutti_corruption *tutti_corruption_at(size_t number);
 
 /* Room for images of a shape; TUTTI_ERROR_USAGE unless they have 1 or 3 channels. */
 TUTTI_NODISCARD enum tutti_status tutti_corruptor_create(tutti_context *context, struct tutti_shape shape,
@@ -49,28 +82,6 @@ TUTTI_NODISCARD enum tutti_status tutti_corruption_check(tutti_context *context,
 /* Corrupt an image at a severity from 0 (as it is) to 5; draws come from corruptor->random. */
 TUTTI_NODISCARD enum tutti_status tutti_corrupt(tutti_context *context, struct tutti_corruptor *corruptor,
                                                 size_t corruption, int severity, const uint8_t *in, uint8_t *out);
-
-/* --- the corruptions --- */
-
-void tutti_corrupt_gaussian_noise(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_shot_noise(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_impulse_noise(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_speckle_noise(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_defocus_blur(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_glass_blur(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_motion_blur(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_zoom_blur(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_gaussian_blur(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_snow(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_frost(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_fog(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_spatter(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_brightness(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_contrast(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_saturate(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_elastic(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_pixelate(struct tutti_corruptor *image, const double *c);
-void tutti_corrupt_jpeg(struct tutti_corruptor *image, const double *c);
 
 /* --- what they share --- */
 

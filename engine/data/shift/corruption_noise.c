@@ -8,10 +8,15 @@ static size_t count_of(const struct tutti_corruptor *image) {
 }
 
 /* c: standard deviation. */
-void tutti_corrupt_gaussian_noise(struct tutti_corruptor *image, const double *c) {
+static void corrupt_gaussian_noise(struct tutti_corruptor *image, const double *c) {
   for (size_t i = 0; i < count_of(image); i++)
     image->pixels[i] += (float)(c[0] * tutti_random_normal(&image->random));
 }
+
+TUTTI_CORRUPTION(gaussian_noise) = {.name = "gaussian-noise",
+                                    .constants = {{.04}, {.06}, {.08}, {.09}, {.1}},
+                                    .least = 1,
+                                    .apply = corrupt_gaussian_noise};
 
 /* A draw of a Poisson distribution: below a mean of 10 by multiplying uniforms, above by transformed rejection with squeeze
    (Hoermann, "The transformed rejection method for generating Poisson random variables", 1993). */
@@ -40,13 +45,16 @@ static double draw_poisson(struct tutti_random *random, double mean) {
 }
 
 /* c: photons at full brightness. */
-void tutti_corrupt_shot_noise(struct tutti_corruptor *image, const double *c) {
+static void corrupt_shot_noise(struct tutti_corruptor *image, const double *c) {
   for (size_t i = 0; i < count_of(image); i++)
     image->pixels[i] = (float)(draw_poisson(&image->random, (double)image->pixels[i] * c[0]) / c[0]);
 }
 
+TUTTI_CORRUPTION(shot_noise) = {
+    .name = "shot-noise", .constants = {{500}, {250}, {100}, {75}, {50}}, .least = 1, .apply = corrupt_shot_noise};
+
 /* c: the share of the numbers that become 0 or 1. */
-void tutti_corrupt_impulse_noise(struct tutti_corruptor *image, const double *c) {
+static void corrupt_impulse_noise(struct tutti_corruptor *image, const double *c) {
   for (size_t i = 0; i < count_of(image); i++) {
     double draw = tutti_random_uniform(&image->random);
     if (draw < c[0])
@@ -54,8 +62,18 @@ void tutti_corrupt_impulse_noise(struct tutti_corruptor *image, const double *c)
   }
 }
 
+TUTTI_CORRUPTION(impulse_noise) = {.name = "impulse-noise",
+                                   .constants = {{.01}, {.02}, {.03}, {.05}, {.07}},
+                                   .least = 1,
+                                   .apply = corrupt_impulse_noise};
+
 /* c: standard deviation, as a share of the number. */
-void tutti_corrupt_speckle_noise(struct tutti_corruptor *image, const double *c) {
+static void corrupt_speckle_noise(struct tutti_corruptor *image, const double *c) {
   for (size_t i = 0; i < count_of(image); i++)
     image->pixels[i] += image->pixels[i] * (float)(c[0] * tutti_random_normal(&image->random));
 }
+
+TUTTI_CORRUPTION(speckle_noise) = {.name = "speckle-noise",
+                                   .constants = {{.06}, {.1}, {.12}, {.16}, {.2}},
+                                   .least = 1,
+                                   .apply = corrupt_speckle_noise};

@@ -6,7 +6,7 @@
 
 /* c: mean and deviation of the flakes' layer, its zoom, threshold, radius and deviation of its motion, the share of the
    image's own colours. The layer falls from above at -135 to -45 degrees, and again turned around. */
-void tutti_corrupt_snow(struct tutti_corruptor *image, const double *c) {
+static void corrupt_snow(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image), layer = tutti_plane_of(image, 0, 1);
   size_t pixels = tutti_picture_count(&layer);
   float *flakes = image->plane[1], share = (float)c[6];
@@ -24,9 +24,18 @@ void tutti_corrupt_snow(struct tutti_corruptor *image, const double *c) {
   }
 }
 
+TUTTI_CORRUPTION(snow) = {.name = "snow",
+                          .constants = {{.1, .2, 1, .6, 8, 3, .95},
+                                        {.1, .2, 1, .5, 10, 4, .9},
+                                        {.15, .3, 1.75, .55, 10, 4, .9},
+                                        {.25, .3, 2.25, .6, 12, 6, .85},
+                                        {.3, .3, 1.25, .65, 14, 12, .8}},
+                          .least = 16,
+                          .apply = corrupt_snow};
+
 /* c: share of the image, share of the frost. The published sets lay photographs of frosted windows over the image; here it
    is a computed texture: bright creases of one fractal (crystals) on another (the film of ice). */
-void tutti_corrupt_frost(struct tutti_corruptor *image, const double *c) {
+static void corrupt_frost(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   const float *film = image->plane[0], *creases = image->plane[1];
   tutti_plasma(image, 2, 0);
@@ -38,8 +47,13 @@ void tutti_corrupt_frost(struct tutti_corruptor *image, const double *c) {
   }
 }
 
+TUTTI_CORRUPTION(frost) = {.name = "frost",
+                           .constants = {{1, .2}, {1, .3}, {.9, .4}, {.85, .4}, {.75, .45}},
+                           .least = 8,
+                           .apply = corrupt_frost};
+
 /* c: thickness, decay of the fractal. */
-void tutti_corrupt_fog(struct tutti_corruptor *image, const double *c) {
+static void corrupt_fog(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   size_t count = tutti_picture_count(&picture);
   float brightest = 0, thickness = (float)c[0];
@@ -50,6 +64,9 @@ void tutti_corrupt_fog(struct tutti_corruptor *image, const double *c) {
     picture.values[i] = (picture.values[i] + thickness * image->plane[0][i / (size_t)picture.channels]) * brightest /
                         (brightest + thickness);
 }
+
+TUTTI_CORRUPTION(fog) = {
+    .name = "fog", .constants = {{.2, 3}, {.5, 3}, {.75, 2.5}, {1, 2}, {1.5, 1.75}}, .least = 8, .apply = corrupt_fog};
 
 /* --- spatter --- */
 
@@ -157,7 +174,7 @@ static void spatter_water(struct tutti_corruptor *image, const double *c) {
 
 /* c: mean and deviation of the liquid's layer, its blur, threshold, the water's intensity or the mud's blur, whether it is
    mud. Rims are where liquid begins; the published sets find them with Canny's edge detector. */
-void tutti_corrupt_spatter(struct tutti_corruptor *image, const double *c) {
+static void corrupt_spatter(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture liquid = tutti_plane_of(image, 0, 1);
   for (size_t i = 0; i < tutti_picture_count(&liquid); i++)
     liquid.values[i] = (float)(c[0] + c[1] * tutti_random_normal(&image->random));
@@ -169,3 +186,12 @@ void tutti_corrupt_spatter(struct tutti_corruptor *image, const double *c) {
   else
     spatter_water(image, c);
 }
+
+TUTTI_CORRUPTION(spatter) = {.name = "spatter",
+                             .constants = {{.62, .1, .7, .7, .5, 0},
+                                           {.65, .1, .8, .7, .5, 0},
+                                           {.65, .3, 1, .69, .5, 0},
+                                           {.65, .1, .7, .69, .6, 1},
+                                           {.65, .1, .5, .68, .6, 1}},
+                             .least = 8,
+                             .apply = corrupt_spatter};

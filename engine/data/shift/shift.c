@@ -120,8 +120,10 @@ static enum tutti_status name_set(tutti_context *context, const struct tutti_shi
                          shift->encoding->image.channels};
   hash = tutti_hash(hash, how, sizeof how);
   hash = tutti_hash(hash, shift->clean->name, strlen(shift->clean->name));
-  for (size_t i = 0; i < shift->count; i++)
-    hash = tutti_hash(hash, &shift->corruptions[i], sizeof shift->corruptions[i]);
+  for (size_t i = 0; i < shift->count; i++) { /* by name: the number of one changes when others come before it */
+    const struct tutti_corruption *corruption = tutti_corruption_at((size_t)shift->corruptions[i]);
+    hash = tutti_hash(hash, corruption->name, sizeof corruption->name);
+  }
   return tutti_format(context, path, "%s/shift-%016" PRIx64 ".npy", shift->cache, hash);
 }
 

@@ -8,34 +8,17 @@
 #include "shift_impl.h"
 #include "core/plugin/split_impl.h"
 
-/* Names of the files, by the numbers of corruptions. */
-static const char *const file_names[TUTTI_CORRUPTIONS] = {"gaussian_noise",
-                                                          "shot_noise",
-                                                          "impulse_noise",
-                                                          "defocus_blur",
-                                                          "glass_blur",
-                                                          "motion_blur",
-                                                          "zoom_blur",
-                                                          "snow",
-                                                          "frost",
-                                                          "fog",
-                                                          "brightness",
-                                                          "contrast",
-                                                          "elastic_transform",
-                                                          "pixelate",
-                                                          "jpeg_compression",
-                                                          "speckle_noise",
-                                                          "gaussian_blur",
-                                                          "spatter",
-                                                          "saturate"};
-
 static enum tutti_status path_of(tutti_context *context, const char *folder, size_t corruption, char **path) {
-  return tutti_format(context, path, "%s/%s.npy", folder, file_names[corruption]);
+  const struct tutti_corruption *entry = tutti_corruption_at(corruption);
+  char file[sizeof entry->name];
+  for (size_t i = 0; i < sizeof file; i++)
+    file[i] = entry->name[i] == '-' ? '_' : entry->name[i];
+  return tutti_format(context, path, "%s/%s.npy", folder, entry->file ? entry->file : file);
 }
 
 enum tutti_status tutti_shift_find_published(tutti_context *context, const char *folder, bool *found) {
   *found = false;
-  for (size_t i = 0; i < TUTTI_CORRUPTIONS && !*found; i++) {
+  for (size_t i = 0; tutti_corruption_at(i) && !*found; i++) {
     char *path;
     TUTTI_TRY(context, path_of(context, folder, i, &path));
     *found = access(path, F_OK) == 0;
