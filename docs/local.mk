@@ -23,8 +23,13 @@ dist_man_MANS = %D%/tutti.1
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/bash-completion/tutti
 
-# The plugin reference, from the tables of the plugins that are built here; a test compares it.
+# The plugin reference, from the tables of the plugins that are built here, and the manual page and the completion, from
+# the program's commands; tests compare them.
 .PHONY: reference
 reference: all-am
 	./tutti-uninstalled inspect --markdown > plugins.md.new
 	mv plugins.md.new $(top_srcdir)/%D%/plugins.md
+	./tutti-uninstalled man-page > tutti.1.new
+	mv tutti.1.new $(top_srcdir)/%D%/tutti.1
+	./tutti-uninstalled bash-completion > bash-completion.new
+	mv bash-completion.new $(top_srcdir)/%D%/bash-completion/tutti

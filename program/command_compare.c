@@ -5,63 +5,12 @@
 #include <string.h>
 #include <tutti/compare.h>
 
-struct compare_arguments {
-  struct texts runs, by, metrics;
+struct compare_options {
+  struct texts by, metrics;
   const char *split, *csv;
-  uint64_t step;
+  long step;
   bool json, reselect;
 };
-
-/* Add the parts of a text at its commas, which end them; false when there are too many. */
-static bool add_parts(struct texts *texts, char *value) {
-  char *part;
-  while ((part = strsep(&value, ",")))
-    if (*part && !texts_add(texts, part))
-      return false;
-  return true;
-}
-
-static error_t parse_compare(int key, char *value, struct argp_state *state) {
-  struct compare_arguments *arguments = state->input;
-  switch (key) {
-  case 'b':
-    if (!add_parts(&arguments->by, value))
-      argp_error(state, "too many --by");
-    return 0;
-  case 'm':
-    if (!add_parts(&arguments->metrics, value))
-      argp_error(state, "too many --metric");
-    return 0;
-  case 's':
-    arguments->split = value;
-    return 0;
-  case 'c':
-    arguments->csv = value;
-    return 0;
-  case 't':
-    arguments->step = (uint64_t)parse_count(state, "over-time", value, 1000000000);
-    return 0;
-  case 'r':
-    arguments->reselect = true;
-    return 0;
-  case 'j':
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_END:
-    if (arguments->reselect && !arguments->step)
-      argp_error(state, "--reselect goes with --over-time N");
-    return 0;
-  case ARGP_KEY_ARG:
-    if (!texts_add(&arguments->runs, value))
-      argp_error(state, "too many runs; give a folder that holds them");
-    return 0;
-  case ARGP_KEY_NO_ARGS:
-    argp_error(state, "expected a run directory, or that of an ablation, as in: %s runs/a runs/b", state->name);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 /* --- the runs as a table --- */
 
@@ -121,54 +70,73 @@ static int write_table(const json_t *comparison, const char *path) {
 
 /* --- the command --- */
 
-static int print_comparison(const char *text, const struct compare_arguments *arguments) {
+static int print_comparison(const char *text, const struct compare_options *options) {
   json_t *root = json_loads(text, 0, NULL);
   int code = EXIT_DONE;
-  if (arguments->json)
+  if (options->json)
     (void)fputs(text, stdout);
-  else if (!show_comparison(root, &arguments->metrics, stdout))
+  else if (!show_comparison(root, &options->metrics, stdout))
     code = EXIT_USAGE;
-  if (code == EXIT_DONE && arguments->csv)
-    code = write_table(root, arguments->csv);
+  if (code == EXIT_DONE && options->csv)
+    code = write_table(root, options->csv);
   json_decref(root);
   int written = finish_output();
   return code == EXIT_DONE ? written : code;
 }
 
-int command_compare(tutti_context *context, int argc, char **argv) {
-  const struct argp_option options[] = {
-      {"by", 'b', "SECTION.KEY", 0, "Variants differ in this key alone; may be repeated (default: found out).", 0},
-      {"metric", 'm', "NAME,...", 0, "Show these metrics (default: nll, rmse, error).", 0},
-      {"split", 's', "NAME", 0, "Compare metrics of this split (default: test).", 0},
-      {"csv", 'c', "FILE", 0, "Write every run's metrics to FILE.", 0},
-      {"over-time", 't', "N", 0, "Ranks after N, 2 N, ... trials, too, by the best trial so far.", 0},
-      {"reselect", 'r', NULL, 0,
-       "And by the ensembles that each run's selector would have chosen by then; nothing is trained.", 0},
-      {"json", 'j', NULL, 0, "All of it as JSON.", 0},
-      {0}};
-  const struct argp argp = {
-      options,
-      parse_compare,
-      "RUN...",
-      "Compare finished runs: means with standard errors, ranks, how often one beats the other, sign "
-      "and Poisson-binomial tests, over pairs with the same data set and seed. RUN is a run directory, or "
-      "the directory of an ablation.",
-      NULL,
-      NULL,
-      NULL};
-  struct compare_arguments arguments = {0};
+static int run_compare(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct compare_options *options = given;
   char *text = NULL;
-  int code;
-  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
-    return code;
   const struct tutti_compare_options compare = {.size = sizeof compare,
-                                                .split = arguments.split,
-                                                .keys = arguments.by.count,
-                                                .by = arguments.by.items,
-                                                .step = arguments.step,
-                                                .reselect = arguments.reselect};
-  enum tutti_status status = tutti_compare(context, arguments.runs.count, arguments.runs.items, &compare, &text);
-  code = status == TUTTI_OK ? print_comparison(text, &arguments) : fail(context, status);
+                                                .split = options->split,
+                                                .keys = options->by.count,
+                                                .by = options->by.items,
+                                                .step = (uint64_t)options->step,
+                                                .reselect = options->reselect};
+  enum tutti_status status = tutti_compare(context, operands->count, operands->items, &compare, &text);
+  int code = status == TUTTI_OK ? print_comparison(text, options) : fail(context, status);
   tutti_free(text);
   return code;
 }
+
+static const char *check_compare(const struct texts *operands, const void *given) {
+  const struct compare_options *options = given;
+  (void)operands;
+  return options->reselect && !options->step ? "--reselect goes with --over-time N" : NULL;
+}
+
+static const struct command_option compare_options[] = {
+    {"by", 'b', OPTION_PARTS, "SECTION.KEY", "Variants differ in this key alone; may be repeated (default: found out).",
+     .offset = offsetof(struct compare_options, by)},
+    {"metric", 'm', OPTION_PARTS, "NAME,...", "Show these metrics (default: nll, rmse, error).",
+     .offset = offsetof(struct compare_options, metrics)},
+    {"split", 's', OPTION_TEXT, "NAME", "Compare metrics of this split (default: test).",
+     .offset = offsetof(struct compare_options, split)},
+    {"csv", 'c', OPTION_TEXT, "FILE", "Write every run's metrics to FILE.",
+     .offset = offsetof(struct compare_options, csv), .completes = COMPLETE_FILE},
+    {"over-time", 't', OPTION_NUMBER, "N", "Ranks after N, 2 N, ... trials, too, by the best trial so far.",
+     .offset = offsetof(struct compare_options, step), .least = 1, .most = 1000000000},
+    {"reselect", 'r', OPTION_FLAG, NULL,
+     "And by the ensembles that each run's selector would have chosen by then; nothing is trained.",
+     .offset = offsetof(struct compare_options, reselect)},
+    {"json", 'j', OPTION_FLAG, NULL, "All of it as JSON.", .offset = offsetof(struct compare_options, json)},
+    {0}};
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "runs against each other, with ranks and tests",
+    .about = "Compare finished runs: means with standard errors, ranks, how often one beats the other, sign and "
+             "Poisson-binomial tests, over pairs with the same data set and seed. RUN is a run directory, or the "
+             "directory of an ablation.",
+    .operands = {.synopsis = "RUN...",
+                 .wanted = "a run directory, or that of an ablation",
+                 .example = "runs/a runs/b",
+                 .hint = "give a folder that holds them",
+                 .least = 1,
+                 .most = MOST_TEXTS,
+                 .completes = {COMPLETE_FOLDER, COMPLETE_FOLDER}},
+    .options = compare_options,
+    .size = sizeof(struct compare_options),
+    .check = check_compare,
+    .run = run_compare,
+};

@@ -1,71 +1,14 @@
 /* command_curve.c - tutti curve: how good ensembles of fewer trials and of other sizes would have been. */
 #include "program_impl.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 64 };
-
-struct list {
-  size_t count;
-  uint64_t values[POINTS];
-};
-
-struct curve_arguments {
-  const char *directory, *split;
+struct curve_options {
+  const char *split;
   struct texts set;
-  struct list budgets, members;
+  struct numbers budgets, members;
   bool json;
 };
-
-/* "1,5,10", ascending or not. */
-static void parse_list(struct argp_state *state, const char *option, const char *text, struct list *list) {
-  while (*text) {
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || *text == '-' || errno || value == 0 || (*end && *end != ','))
-      argp_error(state, "--%s: expected positive numbers separated by commas, as in 25,50,100; found '%s'", option,
-                 text);
-    if (list->count == POINTS)
-      argp_error(state, "--%s: expected at most %d numbers", option, POINTS);
-    list->values[list->count++] = value;
-    text = *end ? end + 1 : end;
-  }
-}
-
-static error_t parse_curve(int key, char *value, struct argp_state *state) {
-  struct curve_arguments *arguments = state->input;
-  switch (key) {
-  case 's':
-    if (!texts_add(&arguments->set, value))
-      argp_error(state, "too many --set");
-    return 0;
-  case 'p':
-    arguments->split = value;
-    return 0;
-  case 'b':
-    parse_list(state, "budgets", value, &arguments->budgets);
-    return 0;
-  case 'm':
-    parse_list(state, "members", value, &arguments->members);
-    return 0;
-  case 'j':
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (arguments->directory)
-      argp_error(state, "expected one run directory, found '%s' and '%s'", arguments->directory, value);
-    arguments->directory = value;
-    return 0;
-  case ARGP_KEY_NO_ARGS:
-    argp_error(state, "expected a run directory, as in: %s runs/quickstart", state->name);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 /* --- the table --- */
 
@@ -99,7 +42,8 @@ static void show_point(const json_t *point, FILE *out) {
   (void)fprintf(out, "\n");
 }
 
-static void show_curve(const json_t *points, FILE *out) {
+static void show_curve(const json_t *points, const void *options, FILE *out) {
+  (void)options;
   const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point;
   size_t index;
   if (!first)
@@ -113,46 +57,43 @@ static void show_curve(const json_t *points, FILE *out) {
   json_array_foreach(points, index, point) show_point(point, out);
 }
 
-static int print_curve(const char *text, bool as_json) {
-  if (as_json) {
-    (void)fputs(text, stdout);
-    return finish_output();
-  }
-  json_t *points = json_loads(text, 0, NULL);
-  show_curve(points, stdout);
-  json_decref(points);
-  return finish_output();
+/* --- the command --- */
+
+static enum tutti_status work_curve(tutti_context *context, tutti_view *view, const void *given, char **text) {
+  const struct curve_options *options = given;
+  const struct tutti_curve_options points = {.size = sizeof points,
+                                             .budgets_count = options->budgets.count,
+                                             .budgets = options->budgets.items,
+                                             .members_count = options->members.count,
+                                             .members = options->members.items};
+  return tutti_view_curve(context, view, options->split, options->set.count, options->set.items, &points, text);
 }
 
-int command_curve(tutti_context *context, int argc, char **argv) {
-  const struct argp_option options[] = {
-      {"budgets", 'b', "N,...", 0, "Choose from the first N trials (default: 8 even steps to all of them).", 0},
-      {"members", 'm', "N,...", 0, "Choose so many members (default: as the selector's parameters say).", 0},
-      {"split", 'p', "SPLIT", 0, "Choose on the rows of this split, as in validation-5 (default: validation).", 0},
-      {"set", 's', "SECTION.KEY=VALUE", 0, "Another selector or other parameters, as in selector.plugin=top-m.", 0},
-      {"json", 'j', NULL, 0, "As JSON, with all metrics and the members.", 0},
-      {0}};
-  const struct argp argp = {
-      options, parse_curve,
-      "RUN",   "How good the ensemble would have been of fewer trials, and of other sizes; nothing is trained.",
-      NULL,    NULL,
-      NULL};
-  struct curve_arguments arguments = {0};
-  tutti_view *view = NULL;
-  char *text = NULL;
-  int code;
-  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
-    return code;
-  struct tutti_curve_options points = {.size = sizeof points,
-                                       .budgets_count = arguments.budgets.count,
-                                       .budgets = arguments.budgets.values,
-                                       .members_count = arguments.members.count,
-                                       .members = arguments.members.values};
-  enum tutti_status status = tutti_view_open(context, arguments.directory, &view);
-  if (status == TUTTI_OK)
-    status = tutti_view_curve(context, view, arguments.split, arguments.set.count, arguments.set.items, &points, &text);
-  code = status == TUTTI_OK ? print_curve(text, arguments.json) : fail(context, status);
-  tutti_free(text);
-  tutti_view_close(view);
-  return code;
+static int run_curve(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct curve_options *options = given;
+  return print_view(context, operands->items[0], options->json, work_curve, show_curve, options);
 }
+
+static const struct command_option curve_options[] = {
+    {"budgets", 'b', OPTION_NUMBERS, "N,...", "Choose from the first N trials (default: 8 even steps to all of them).",
+     .offset = offsetof(struct curve_options, budgets)},
+    {"members", 'm', OPTION_NUMBERS, "N,...", "Choose so many members (default: as the selector's parameters say).",
+     .offset = offsetof(struct curve_options, members)},
+    {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
+     .offset = offsetof(struct curve_options, split)},
+    {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
+     "Another selector or other parameters, as in selector.plugin=top-m.",
+     .offset = offsetof(struct curve_options, set)},
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all metrics and the members.",
+     .offset = offsetof(struct curve_options, json)},
+    {0}};
+
+const struct command command_curve = {
+    .name = "curve",
+    .summary = "ensembles of fewer trials and other sizes",
+    .about = "How good the ensemble would have been of fewer trials, and of other sizes; nothing is trained.",
+    .operands = ONE_RUN,
+    .options = curve_options,
+    .size = sizeof(struct curve_options),
+    .run = run_curve,
+};

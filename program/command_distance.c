@@ -7,44 +7,19 @@
 #include <tutti/assembly.h>
 #include <unistd.h>
 
-enum { GENOTYPES = 256 };
+enum { GENOTYPES = MOST_TEXTS };
 
-struct distance_arguments {
+struct distance_options {
   const char *space, *recipe;
-  struct texts set, genotypes;
+  struct texts set;
   bool json;
 };
 
-static error_t parse_distance(int key, char *value, struct argp_state *state) {
-  struct distance_arguments *arguments = state->input;
-  switch (key) {
-  case 'S':
-    arguments->space = value;
-    return 0;
-  case 'r':
-    arguments->recipe = value;
-    return 0;
-  case 's':
-    if (!texts_add(&arguments->set, value))
-      argp_error(state, "too many --set");
-    return 0;
-  case 'j':
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (!texts_add(&arguments->genotypes, value))
-      argp_error(state, "expected at most %d genotypes", GENOTYPES);
-    return 0;
-  case ARGP_KEY_END:
-    if (arguments->genotypes.count < 2)
-      argp_error(state, "expected at least two genotypes, as in: %s --space NAME a.json b.json", state->name);
-    if (arguments->space && arguments->recipe)
-      argp_error(state, "expected --space or --recipe, found both");
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
+/* What is asked: options, and whose distances. */
+struct question {
+  const struct distance_options *options;
+  const struct texts *genotypes;
+};
 
 /* --- the space --------------------------------------------------------------------------------------------------- */
 
@@ -81,12 +56,12 @@ static long trial_of(const char *genotype, size_t *length) {
 }
 
 /* The recipe that says which space: the one given, or that of the first run among the genotypes; NULL: none. */
-static enum tutti_status find_recipe(tutti_context *context, const struct distance_arguments *arguments, char **path) {
+static enum tutti_status find_recipe(tutti_context *context, const struct question *question, char **path) {
   *path = NULL;
-  if (arguments->recipe)
-    return tutti_strdup(context, arguments->recipe, path);
-  for (size_t i = 0; !arguments->space && i < arguments->genotypes.count; i++) {
-    const char *genotype = arguments->genotypes.items[i];
+  if (question->options->recipe)
+    return tutti_strdup(context, question->options->recipe, path);
+  for (size_t i = 0; !question->options->space && i < question->genotypes->count; i++) {
+    const char *genotype = question->genotypes->items[i];
     size_t length;
     if (trial_of(genotype, &length) >= 0)
       return tutti_format(context, path, "%.*s/recipe.ini", (int)length, genotype);
@@ -107,35 +82,35 @@ static enum tutti_status set_parameter(tutti_context *context, tutti_host *host,
   return status == TUTTI_OK ? status : tutti_error_prefix(context, status, "--set %s: ", text);
 }
 
-static enum tutti_status put_space(tutti_context *context, const struct distance_arguments *arguments,
+static enum tutti_status put_space(tutti_context *context, const struct question *question,
                                    const struct tutti_host_facts *facts, struct gathering *gathering) {
-  if (!arguments->space)
+  if (!question->options->space)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "expected --space NAME, --recipe RECIPE, or a trial of a run (RUN:NUMBER), to know which "
                       "space the genotypes are of");
   TUTTI_TRY(context, tutti_host_create(context, facts, &gathering->host));
-  TUTTI_TRY(context, tutti_host_put(context, gathering->host, "space", TUTTI_KIND_SPACE, arguments->space));
-  for (size_t i = 0; i < arguments->set.count; i++)
-    TUTTI_TRY(context, set_parameter(context, gathering->host, arguments->set.items[i]));
+  TUTTI_TRY(context, tutti_host_put(context, gathering->host, "space", TUTTI_KIND_SPACE, question->options->space));
+  for (size_t i = 0; i < question->options->set.count; i++)
+    TUTTI_TRY(context, set_parameter(context, gathering->host, question->options->set.items[i]));
   return TUTTI_OK;
 }
 
 /* Nothing is trained, so there is no data: the task is a mere value. */
-static enum tutti_status open_space(tutti_context *context, const struct distance_arguments *arguments,
+static enum tutti_status open_space(tutti_context *context, const struct question *question,
                                     struct gathering *gathering) {
   enum tutti_status status = TUTTI_OK;
   char *recipe = NULL;
   gathering->task = (struct tutti_task){.size = sizeof gathering->task, .kind = TUTTI_TASK_VALUE, .input = {1, 1, 1}};
   struct tutti_host_facts facts = {.size = sizeof facts, .task = &gathering->task};
   struct tutti_space_setup setup = {.size = sizeof setup, .task = &gathering->task};
-  TUTTI_TRY_OUT(context, find_recipe(context, arguments, &recipe));
+  TUTTI_TRY_OUT(context, find_recipe(context, question, &recipe));
   if (recipe) {
-    TUTTI_TRY_OUT(context,
-                  tutti_recipe_load(context, recipe, arguments->set.count, arguments->set.items, &gathering->recipe));
+    TUTTI_TRY_OUT(context, tutti_recipe_load(context, recipe, question->options->set.count,
+                                             question->options->set.items, &gathering->recipe));
     TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, gathering->recipe, &gathering->host));
     tutti_host_set_facts(gathering->host, &facts);
   } else {
-    TUTTI_TRY_OUT(context, put_space(context, arguments, &facts, gathering));
+    TUTTI_TRY_OUT(context, put_space(context, question, &facts, gathering));
   }
   TUTTI_TRY_OUT(context, tutti_space_create(context, gathering->host, "space", &setup, &gathering->space));
   if (!(tutti_space_capabilities(gathering->space) & TUTTI_SPACE_DISTANCES))
@@ -226,13 +201,12 @@ static enum tutti_status take_genotype(tutti_context *context, struct gathering 
   return trial >= 0 ? take_trial(context, gathering, genotype, length, trial) : take_name(context, gathering, genotype);
 }
 
-static enum tutti_status gather(tutti_context *context, const struct distance_arguments *arguments,
-                                struct gathering *gathering) {
-  size_t count = arguments->genotypes.count;
-  TUTTI_TRY(context, open_space(context, arguments, gathering));
+static enum tutti_status gather(tutti_context *context, const struct question *question, struct gathering *gathering) {
+  size_t count = question->genotypes->count;
+  TUTTI_TRY(context, open_space(context, question, gathering));
   size_t measures = tutti_space_measures(gathering->space);
   for (size_t i = 0; i < count; i++)
-    TUTTI_TRY(context, take_genotype(context, gathering, arguments->genotypes.items[i]));
+    TUTTI_TRY(context, take_genotype(context, gathering, question->genotypes->items[i]));
   TUTTI_TRY(context, tutti_alloc(context, count * count, measures * sizeof(double), &gathering->distances));
   for (size_t i = 0; i < count; i++)
     TUTTI_TRY(context, tutti_space_distances(context, gathering->genotypes[i], count,
@@ -264,11 +238,11 @@ static json_t *matrix_json(const struct gathering *gathering, size_t measure) {
 }
 
 /* {"space", "genotypes", "measures": [{"name", "distances": [[...]]}], "explanation"}. */
-static json_t *result_json(const struct distance_arguments *arguments, const struct gathering *gathering,
+static json_t *result_json(const struct question *question, const struct gathering *gathering,
                            const char *explanation) {
   json_t *names = json_array(), *measures = json_array();
   for (size_t i = 0; i < gathering->count; i++)
-    (void)json_array_append_new(names, json_string(arguments->genotypes.items[i]));
+    (void)json_array_append_new(names, json_string(question->genotypes->items[i]));
   for (size_t k = 0; k < tutti_space_measures(gathering->space); k++) {
     char buffer[32];
     (void)json_array_append_new(measures, json_pack("{s:s, s:o}", "name", name_measure(gathering, k, buffer),
@@ -333,14 +307,14 @@ static void show_matrices(const json_t *result) {
   }
 }
 
-static enum tutti_status print_result(tutti_context *context, const struct distance_arguments *arguments,
-                                      const struct gathering *gathering) {
+static enum tutti_status print_distances(tutti_context *context, const struct question *question,
+                                         const struct gathering *gathering) {
   char *explanation = NULL;
   if (gathering->count == 2)
     TUTTI_TRY(context, tutti_space_explain(context, gathering->genotypes[0], gathering->genotypes[1], &explanation));
-  json_t *result = result_json(arguments, gathering, explanation);
+  json_t *result = result_json(question, gathering, explanation);
   tutti_free(explanation);
-  if (arguments->json) {
+  if (question->options->json) {
     (void)json_dumpf(result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     (void)printf("\n");
   } else if (gathering->count == 2) {
@@ -352,32 +326,50 @@ static enum tutti_status print_result(tutti_context *context, const struct dista
   return TUTTI_OK;
 }
 
-int command_distance(tutti_context *context, int argc, char **argv) {
-  const struct argp_option options[] = {
-      {"space", 'S', "NAME", 0, "The space that the genotypes are of, with its defaults and --set.", 0},
-      {"recipe", 'r', "RECIPE", 0, "The recipe whose space they are of (default: that of the first run named).", 0},
-      {"set", 's', "SECTION.KEY=VALUE", 0, "Another value of a parameter, as in space.structure=0.5.", 0},
-      {"json", 'j', NULL, 0, "As JSON, with all digits.", 0},
-      {0}};
-  const struct argp argp = {
-      options,
-      parse_distance,
-      "GENOTYPE GENOTYPE...",
-      "How far apart genotypes are, as their space measures it: a pair with what its distance is made of, or a "
-      "matrix.\v"
-      "A GENOTYPE is a file of JSON (a genotype, or a candidate with its \"architecture\"), the name of one that the "
-      "space knows, or a trial of a run, as in runs/first:12.",
-      NULL,
-      NULL,
-      NULL};
-  struct distance_arguments arguments = {0};
+static const char *check_distance(const struct texts *operands, const void *given) {
+  const struct distance_options *options = given;
+  (void)operands;
+  return options->space && options->recipe ? "expected --space or --recipe, found both" : NULL;
+}
+
+static int run_distance(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct question question = {given, operands};
   struct gathering gathering = {0};
-  int code;
-  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
-    return code;
-  enum tutti_status status = gather(context, &arguments, &gathering);
+  enum tutti_status status = gather(context, &question, &gathering);
   if (status == TUTTI_OK)
-    status = print_result(context, &arguments, &gathering);
+    status = print_distances(context, &question, &gathering);
   release_gathering(&gathering);
   return status == TUTTI_OK ? finish_output() : fail(context, status);
 }
+
+static const struct command_option distance_options[] = {
+    {"space", 'S', OPTION_TEXT, "NAME", "The space that the genotypes are of, with its defaults and --set.",
+     .offset = offsetof(struct distance_options, space), .completes = COMPLETE_SPACE},
+    {"recipe", 'r', OPTION_TEXT, "RECIPE", "The recipe whose space they are of (default: that of the first run named).",
+     .offset = offsetof(struct distance_options, recipe), .completes = COMPLETE_RECIPE},
+    {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
+     "Another value of a parameter, as in space.structure=0.5; may be repeated.",
+     .offset = offsetof(struct distance_options, set)},
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all digits.", .offset = offsetof(struct distance_options, json)},
+    {0}};
+
+const struct command command_distance = {
+    .name = "distance",
+    .summary = "how far apart genotypes are, as their space measures it",
+    .about = "How far apart genotypes are, as their space measures it: a pair with what its distance is made of, or a "
+             "matrix.",
+    .notes =
+        "A GENOTYPE is a file of JSON (a genotype, or a candidate with its \"architecture\"), the name of one that "
+        "the space knows, or a trial of a run, as in runs/first:12.",
+    .operands = {.synopsis = "GENOTYPE GENOTYPE...",
+                 .wanted = "at least two genotypes",
+                 .example = "--space NAME a.json b.json",
+                 .hint = "compare fewer at a time",
+                 .least = 2,
+                 .most = GENOTYPES,
+                 .completes = {COMPLETE_FILE, COMPLETE_FILE}},
+    .options = distance_options,
+    .size = sizeof(struct distance_options),
+    .check = check_distance,
+    .run = run_distance,
+};

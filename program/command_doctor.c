@@ -10,26 +10,9 @@
 #include <tutti/version.h>
 #include <unistd.h>
 
-struct doctor_arguments {
-  const char *folder;
+struct doctor_options {
   bool json;
 };
-
-static error_t parse_doctor(int key, char *value, struct argp_state *state) {
-  struct doctor_arguments *arguments = state->input;
-  switch (key) {
-  case 'j':
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (state->arg_num > 0)
-      argp_error(state, "expected one folder, found '%s' and '%s'", arguments->folder, value);
-    arguments->folder = value;
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 /* --- facts --- */
 
@@ -167,7 +150,7 @@ static void show_folder(const json_t *folder) {
                text_of(folder, "journal_mode"));
 }
 
-static void show(const json_t *facts) {
+static void show_machine(const json_t *facts) {
   const json_t *processor = json_object_get(facts, "processor"), *memory = json_object_get(facts, "memory"),
                *plugins = json_object_get(facts, "plugins"), *broken = json_object_get(plugins, "broken");
   size_t index;
@@ -184,39 +167,41 @@ static void show(const json_t *facts) {
       printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
 }
 
-int command_doctor(tutti_context *context, int argc, char **argv) {
-  const struct argp_option options[] = {{"json", 'j', NULL, 0, "As JSON.", 0}, {0}};
-  const struct argp argp = {
-      options,
-      parse_doctor,
-      "[FOLDER]",
-      "Look at processor, BLAS, memory, the file system of FOLDER (here, unless given) and plugins. "
-      "Exit code 1 if a plugin does not work.",
-      NULL,
-      NULL,
-      NULL};
+static int run_doctor(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct doctor_options *options = given;
   char program[4096];
-  struct doctor_arguments arguments = {.folder = "."};
-  int code;
-  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
-    return code;
   json_t *plugins = plugin_facts();
-  json_t *facts = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", tutti_version(), "build",
-                            tutti_build_id(), "processor", processor_facts(), "memory", memory_facts(), "blas",
-                            blas_facts(), "folder", folder_facts(arguments.folder), "plugins", plugins);
+  json_t *facts =
+      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", tutti_version(), "build", tutti_build_id(),
+                "processor", processor_facts(), "memory", memory_facts(), "blas", blas_facts(), "folder",
+                folder_facts(operands->count ? operands->items[0] : "."), "plugins", plugins);
   enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), add_plugin, plugins);
   if (status != TUTTI_OK) {
     json_decref(facts);
     return fail(context, status);
   }
-  if (arguments.json) {
+  if (options->json) {
     (void)json_dumpf(facts, stdout, JSON_INDENT(2));
     (void)putchar('\n');
   } else {
-    show(facts);
+    show_machine(facts);
   }
   bool healthy = json_array_size(json_object_get(plugins, "broken")) == 0;
   json_decref(facts);
-  code = finish_output();
+  int code = finish_output();
   return code == EXIT_DONE && !healthy ? EXIT_FAILED : code;
 }
+
+static const struct command_option doctor_options[] = {
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON.", .offset = offsetof(struct doctor_options, json)}, {0}};
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .summary = "what this machine has, and what does not work",
+    .about = "Look at processor, BLAS, memory, the file system of FOLDER (here, unless given) and plugins. Exit code 1 "
+             "if a plugin does not work.",
+    .operands = {.synopsis = "[FOLDER]", .wanted = "one folder", .most = 1, .completes = {COMPLETE_FOLDER}},
+    .options = doctor_options,
+    .size = sizeof(struct doctor_options),
+    .run = run_doctor,
+};

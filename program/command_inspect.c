@@ -8,29 +8,9 @@
 
 enum form { FORM_PLAIN, FORM_JSON, FORM_MARKDOWN };
 
-struct inspect_arguments {
-  const char *name;
-  enum form form;
+struct inspect_options {
+  bool json, markdown;
 };
-
-static error_t parse_inspect(int key, char *value, struct argp_state *state) {
-  struct inspect_arguments *arguments = state->input;
-  switch (key) {
-  case 'j':
-    arguments->form = FORM_JSON;
-    return 0;
-  case 'm':
-    arguments->form = FORM_MARKDOWN;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (arguments->name)
-      argp_error(state, "expected one KIND/NAME, found '%s' and '%s'", arguments->name, value);
-    arguments->name = value;
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 /* --- a plugin as JSON --- */
 
@@ -223,20 +203,20 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
   return TUTTI_OK;
 }
 
-static int inspect_one(tutti_context *context, const struct inspect_arguments *arguments) {
-  json_t *plugin = find_section(arguments->name);
+static int inspect_one(tutti_context *context, const char *name, enum form form) {
+  json_t *plugin = find_section(name);
   if (!plugin) {
     const struct tutti_descriptor *descriptor;
-    enum tutti_status status = find_plugin(context, arguments->name, &descriptor);
+    enum tutti_status status = find_plugin(context, name, &descriptor);
     if (status != TUTTI_OK)
       return fail(context, status);
     plugin = descriptor_json(context, descriptor);
   }
-  if (arguments->form == FORM_JSON) {
+  if (form == FORM_JSON) {
     (void)json_dumpf(plugin, stdout, JSON_INDENT(2));
     (void)putchar('\n');
   } else {
-    (arguments->form == FORM_MARKDOWN ? print_markdown : print_plain)(plugin);
+    (form == FORM_MARKDOWN ? print_markdown : print_plain)(plugin);
   }
   json_decref(plugin);
   return finish_output();
@@ -310,20 +290,25 @@ static int inspect_all(tutti_context *context, enum form form) {
   return status == TUTTI_OK ? finish_output() : fail(context, status);
 }
 
-int command_inspect(tutti_context *context, int argc, char **argv) {
-  const struct argp_option options[] = {
-      {"json", 'j', NULL, 0, "As JSON.", 0}, {"markdown", 'm', NULL, 0, "As the plugin reference has it.", 0}, {0}};
-  const struct argp argp = {
-      options,
-      parse_inspect,
-      "[KIND/NAME]",
-      "Show a plugin, or a section (run, data, head, evaluation), with its parameters; without a name, all plugins.",
-      NULL,
-      NULL,
-      NULL};
-  struct inspect_arguments arguments = {0};
-  int code;
-  if (!parse_arguments(&argp, argc, argv, &arguments, &code))
-    return code;
-  return arguments.name ? inspect_one(context, &arguments) : inspect_all(context, arguments.form);
+static int run_inspect(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct inspect_options *options = given;
+  enum form form = options->markdown ? FORM_MARKDOWN : options->json ? FORM_JSON : FORM_PLAIN;
+  return operands->count ? inspect_one(context, operands->items[0], form) : inspect_all(context, form);
 }
+
+static const struct command_option inspect_options[] = {
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON.", .offset = offsetof(struct inspect_options, json)},
+    {"markdown", 'm', OPTION_FLAG, NULL, "As the plugin reference has it.",
+     .offset = offsetof(struct inspect_options, markdown)},
+    {0}};
+
+const struct command command_inspect = {
+    .name = "inspect",
+    .summary = "a plugin and its parameters",
+    .about = "Show a plugin, or a section (run, data, head, evaluation), with its parameters; without a name, all "
+             "plugins.",
+    .operands = {.synopsis = "[KIND/NAME]", .wanted = "one KIND/NAME", .most = 1, .completes = {COMPLETE_PLUGIN}},
+    .options = inspect_options,
+    .size = sizeof(struct inspect_options),
+    .run = run_inspect,
+};

@@ -5,36 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct predict_arguments {
-  const char *directory, *file, *out, *ensemble;
+struct predict_options {
+  const char *out, *ensemble;
   bool json;
 };
-
-static error_t parse_predict(int key, char *value, struct argp_state *state) {
-  struct predict_arguments *arguments = state->input;
-  switch (key) {
-  case 'o':
-    arguments->out = value;
-    return 0;
-  case 'e':
-    arguments->ensemble = value;
-    return 0;
-  case 'j':
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (arguments->file)
-      argp_error(state, "expected a run directory and one file, found '%s' too", value);
-    *(arguments->directory ? &arguments->file : &arguments->directory) = value;
-    return 0;
-  case ARGP_KEY_END:
-    if (!arguments->file)
-      argp_error(state, "expected a run directory and a file, as in: %s runs/quickstart new.csv", state->name);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 /* --- the columns of a prediction --- */
 
@@ -176,19 +150,19 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static int write_file(tutti_context *context, const struct predict_arguments *arguments, const tutti_view *view,
+static int write_file(tutti_context *context, const struct predict_options *options, const tutti_view *view,
                       const struct tutti_forecast *forecast, const struct columns *columns) {
-  if (arguments->out && ends_with(arguments->out, ".npy")) {
-    enum tutti_status status = write_npy(context, arguments->out, forecast, columns);
+  if (options->out && ends_with(options->out, ".npy")) {
+    enum tutti_status status = write_npy(context, options->out, forecast, columns);
     return status == TUTTI_OK ? EXIT_DONE : fail(context, status);
   }
   void (*write)(FILE *, const tutti_view *, const struct tutti_forecast *, const struct columns *) =
-      arguments->json ? write_json : write_csv;
-  if (!arguments->out) {
+      options->json ? write_json : write_csv;
+  if (!options->out) {
     write(stdout, view, forecast, columns);
     return finish_output();
   }
-  struct result_file file = begin_result(arguments->out);
+  struct result_file file = begin_result(options->out);
   if (!file.stream)
     return EXIT_FAILED;
   write(file.stream, view, forecast, columns);
@@ -197,19 +171,20 @@ static int write_file(tutti_context *context, const struct predict_arguments *ar
 
 /* --- the command --- */
 
-static int predict(tutti_context *context, const struct predict_arguments *arguments) {
+static int run_predict(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct predict_options *options = given;
   enum tutti_status status = TUTTI_OK;
   tutti_view *view = NULL;
   struct tutti_forecast forecast = {.size = sizeof forecast};
   struct columns columns = {0};
   char *ensemble = NULL;
   int code = EXIT_FAILED;
-  if (arguments->ensemble)
-    TUTTI_TRY_OUT(context, read_json(context, arguments->ensemble, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_view_open(context, arguments->directory, &view));
-  TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, arguments->file, &forecast));
+  if (options->ensemble)
+    TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
+  TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, operands->items[1], &forecast));
   TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
-  code = write_file(context, arguments, view, &forecast, &columns);
+  code = write_file(context, options, view, &forecast, &columns);
 out:
   if (status != TUTTI_OK)
     code = fail(context, status);
@@ -220,25 +195,30 @@ out:
   return code;
 }
 
-int command_predict(tutti_context *context, int argc, char **argv) {
-  const struct argp_option options[] = {
-      {"out", 'o', "FILE", 0, "Write there; a name in .npy gives float64 [rows][columns].", 0},
-      {"ensemble", 'e', "FILE", 0, "With this ensemble (as select --json prints it), not the run's own.", 0},
-      {"json", 'j', NULL, 0, "As JSON, by column.", 0},
-      {0}};
-  const struct argp argp = {
-      options,
-      parse_predict,
-      "RUN FILE",
-      "Predict the rows of FILE (CSV or NPY) with a run's ensemble."
-      "\vRegression, in the target's units: mean, and standard deviations: aleatoric (noise in the "
-      "data), epistemic (what the ensemble does not know), total (both). Classification: label, "
-      "probabilities p_CLASS, and in nats: entropy (of the mean probabilities: total), expected_entropy "
-      "(the members' mean: aleatoric), mutual_information (their difference: epistemic).",
-      NULL,
-      NULL,
-      NULL};
-  struct predict_arguments arguments = {0};
-  int code;
-  return parse_arguments(&argp, argc, argv, &arguments, &code) ? predict(context, &arguments) : code;
-}
+static const struct command_option predict_options[] = {
+    {"out", 'o', OPTION_TEXT, "FILE", "Write there; a name in .npy gives float64 [rows][columns].",
+     .offset = offsetof(struct predict_options, out), .completes = COMPLETE_FILE},
+    {"ensemble", 'e', OPTION_TEXT, "FILE", "With this ensemble (as select --json prints it), not the run's own.",
+     .offset = offsetof(struct predict_options, ensemble), .completes = COMPLETE_FILE},
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON, by column.", .offset = offsetof(struct predict_options, json)},
+    {0}};
+
+const struct command command_predict = {
+    .name = "predict",
+    .summary = "predict the rows of a file, with uncertainty",
+    .about = "Predict the rows of FILE (CSV, NPY or images) with a run's ensemble.",
+    .notes =
+        "Regression, in the target's units: mean, and standard deviations: aleatoric (noise in the data), epistemic "
+        "(what the ensemble does not know), total (both). Classification: label, probabilities p_CLASS, and in "
+        "nats: entropy (of the mean probabilities: total), expected_entropy (the members' mean: aleatoric), "
+        "mutual_information (their difference: epistemic).",
+    .operands = {.synopsis = "RUN FILE",
+                 .wanted = "a run directory and a file",
+                 .example = "runs/quickstart new.csv",
+                 .least = 2,
+                 .most = 2,
+                 .completes = {COMPLETE_FOLDER, COMPLETE_FILE}},
+    .options = predict_options,
+    .size = sizeof(struct predict_options),
+    .run = run_predict,
+};

@@ -1,11 +1,10 @@
-/* common.c - what the subcommands share: arguments, errors, exit codes, output. */
+/* common.c - what the commands share: errors, exit codes, interrupts, output. */
 #include "program_impl.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,8 @@ bool is_verbose(void) {
   const char *value = getenv(verbose_variable);
   return value && *value && strcmp(value, "0") != 0;
 }
+
+bool be_verbose(void) { return setenv(verbose_variable, "1", 1) == 0; }
 
 int fail(tutti_context *context, enum tutti_status status) {
   (void)fprintf(stderr, "tutti: %s\n", tutti_error_message(context));
@@ -54,64 +55,6 @@ void catch_interrupts(tutti_context *context) {
   (void)sigaction(SIGTERM, &action, NULL);
 }
 
-/* End when the process that started this one ends, however it does; at once if it has. */
-static void die_with(const char *parent) {
-  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (strtol(parent, NULL, 10) != (long)getppid())
-    _exit(EXIT_INTERRUPTED);
-}
-
-/* --- arguments --- */
-
-enum { OPTION_PARENT = 0x100 };
-
-/* The options that every subcommand has; what follows is the subcommand's. */
-static error_t parse_common(int key, char *value, struct argp_state *state) {
-  switch (key) {
-  case ARGP_KEY_INIT:
-    state->child_inputs[0] = state->input;
-    return 0;
-  case OPTION_PARENT:
-    die_with(value);
-    return 0;
-  case 'v':
-    return setenv(verbose_variable, "1", 1);
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
-
-bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code) {
-  const struct argp_option options[] = {
-      {"verbose", 'v', NULL, 0, "Say more on stderr: where errors come from, and debugging messages.", -1},
-      {"parent", OPTION_PARENT, "PID", OPTION_HIDDEN, "End with the process that started this one.", -1},
-      {0}};
-  const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
-  const struct argp common = {options, parse_common, NULL, NULL, children, NULL, NULL};
-  argp_err_exit_status = EXIT_USAGE;
-  error_t error = argp_parse(&common, argc, argv, 0, NULL, input);
-  if (error) {
-    (void)fprintf(stderr, "tutti: %s\n", strerror(error));
-    *code = EXIT_USAGE;
-  }
-  return error == 0;
-}
-
-long parse_count(const struct argp_state *state, const char *option, const char *value, long most) {
-  char *end;
-  long count = strtol(value, &end, 10);
-  if (*end || end == value || count < 1 || count > most)
-    argp_error(state, "%s: expected a number from 1 to %ld, found '%s'", option, most, value);
-  return count;
-}
-
-bool texts_add(struct texts *texts, const char *text) {
-  if (texts->count == sizeof texts->items / sizeof texts->items[0])
-    return false;
-  texts->items[texts->count++] = text;
-  return true;
-}
-
 const char *program_path(char *buffer, size_t size) {
   ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
   if (length < 0)
@@ -135,6 +78,32 @@ enum tutti_status read_json(tutti_context *context, const char *path, char **tex
 /* --- output --- */
 
 bool is_terminal(FILE *file) { return isatty(fileno(file)) != 0; }
+
+int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
+                 const void *options) {
+  if (as_json) {
+    (void)fputs(text, stdout);
+  } else {
+    json_t *root = json_loads(text, 0, NULL);
+    show(root, options, stdout);
+    json_decref(root);
+  }
+  return finish_output();
+}
+
+int print_view(tutti_context *context, const char *directory, bool as_json,
+               enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
+               void (*show)(const json_t *root, const void *options, FILE *out), const void *options) {
+  tutti_view *view = NULL;
+  char *text = NULL;
+  enum tutti_status status = tutti_view_open(context, directory, &view);
+  if (status == TUTTI_OK)
+    status = work(context, view, options, &text);
+  int code = status == TUTTI_OK ? print_result(text, as_json, show, options) : fail(context, status);
+  tutti_free(text);
+  tutti_view_close(view);
+  return code;
+}
 
 int finish_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout))

@@ -2,17 +2,26 @@ bin_PROGRAMS += tutti
 # argp reads argp_program_version and its like from the program.
 tutti_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tutti_SOURCES =
+tutti_SOURCES += %D%/arguments.c
+tutti_SOURCES += %D%/command.h
 tutti_SOURCES += %D%/command_ablate.c
+tutti_SOURCES += %D%/command_bash_completion.c
 tutti_SOURCES += %D%/command_compare.c
 tutti_SOURCES += %D%/command_curve.c
 tutti_SOURCES += %D%/command_distance.c
 tutti_SOURCES += %D%/command_doctor.c
+tutti_SOURCES += %D%/command_evaluate.c
 tutti_SOURCES += %D%/command_inspect.c
 tutti_SOURCES += %D%/command_list.c
+tutti_SOURCES += %D%/command_man_page.c
 tutti_SOURCES += %D%/command_predict.c
 tutti_SOURCES += %D%/command_run.c
-tutti_SOURCES += %D%/command_view.c
+tutti_SOURCES += %D%/command_scan_plugin.c
+tutti_SOURCES += %D%/command_select.c
+tutti_SOURCES += %D%/command_status.c
+tutti_SOURCES += %D%/command_validate.c
 tutti_SOURCES += %D%/command_worker.c
+tutti_SOURCES += %D%/commands.c
 tutti_SOURCES += %D%/common.c
 tutti_SOURCES += %D%/main.c
 tutti_SOURCES += %D%/program_impl.h

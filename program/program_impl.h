@@ -2,7 +2,8 @@
 #ifndef TUTTI_PROGRAM_IMPL_H
 #define TUTTI_PROGRAM_IMPL_H
 
-#include <argp.h>
+#include "command.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <tutti/run.h>
@@ -11,53 +12,28 @@
 /* Exit codes. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
-/* A subcommand: parses its own arguments (argv[0] is "tutti NAME") and returns an exit code. */
-struct command {
-  const char *name, *arguments, *summary;
-  int (*run)(tutti_context *context, int argc, char **argv);
-  bool hidden;
-};
-extern const struct command commands[];
-
-int command_run(tutti_context *context, int argc, char **argv);
-int command_validate(tutti_context *context, int argc, char **argv);
-int command_list(tutti_context *context, int argc, char **argv);
-int command_inspect(tutti_context *context, int argc, char **argv);
-int command_status(tutti_context *context, int argc, char **argv);
-int command_select(tutti_context *context, int argc, char **argv);
-int command_evaluate(tutti_context *context, int argc, char **argv);
-int command_curve(tutti_context *context, int argc, char **argv);
-int command_predict(tutti_context *context, int argc, char **argv);
-int command_compare(tutti_context *context, int argc, char **argv);
-int command_ablate(tutti_context *context, int argc, char **argv);
-int command_distance(tutti_context *context, int argc, char **argv);
-int command_doctor(tutti_context *context, int argc, char **argv);
-int command_worker(tutti_context *context, int argc, char **argv);
-int command_scan_plugin(tutti_context *context, int argc, char **argv);
-
-/* Is --verbose given? */
+/* Is --verbose given? To this program, or to the one that started it. */
 bool is_verbose(void);
+/* From now on it is, for workers and scans too; false when there is no memory. */
+bool be_verbose(void);
 /* Print the context's error on stderr (under --verbose with its trace) and give the exit code of `status`. */
 int fail(tutti_context *context, enum tutti_status status);
-/* Parse with argp, which ends the program on --help (0) and wrong usage (2). False, with *code set, when it cannot. */
-bool parse_arguments(const struct argp *argp, int argc, char **argv, void *input, int *code);
-/* The number from 1 to `most` that an option has; ends the program on anything else. */
-long parse_count(const struct argp_state *state, const char *option, const char *value, long most);
 /* Let an interrupt (or SIGTERM) raise the context's cancel flag; a second one ends the program. */
 void catch_interrupts(tutti_context *context);
 /* The path of this program, for workers and scans. */
 const char *program_path(char *buffer, size_t size);
 
-/* Texts collected from repeated options, as in --set a=b --set c=d. */
-struct texts {
-  size_t count;
-  const char *items[256];
-};
-/* Add one; false when there are too many. */
-bool texts_add(struct texts *texts, const char *text);
-
 /* The text of a JSON file, checked to be JSON; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
+/* Print the JSON text of a result as it is, or as `show` shows it to people. Gives the exit code. */
+int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
+                 const void *options);
+/* Open a run directory, let `work` make the JSON text of a result, and print it as print_result does. */
+int print_view(tutti_context *context, const char *directory, bool as_json,
+               enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
+               void (*show)(const json_t *root, const void *options, FILE *out), const void *options);
+/* Check a recipe, which it takes, without training: what `tutti validate` does. Gives the exit code. */
+int check_recipe(tutti_context *context, tutti_recipe *recipe, bool as_json);
 /* Results go to stdout, which is checked at the end: a full disk is an error. */
 int finish_output(void);
 /* A file of results, which appears whole or not at all: written beside its place, then renamed. What is no plain file (a

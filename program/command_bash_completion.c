@@ -1,0 +1,152 @@
+/* command_bash_completion.c - tutti bash-completion: docs/bash-completion/tutti, from the descriptions of the commands. */
+#include "program_impl.h"
+
+static const char *const completion_names[COMPLETION_COUNT] = {
+    [COMPLETE_NOTHING] = "nothing", [COMPLETE_FILE] = "file", [COMPLETE_FOLDER] = "folder",
+    [COMPLETE_RECIPE] = "recipe",   [COMPLETE_KIND] = "kind", [COMPLETE_PLUGIN] = "plugin",
+    [COMPLETE_SPACE] = "space",
+};
+
+static const char head[] = "# bash completion for tutti -*- shell-script -*-\n"
+                           "# Generated from the program's commands by `make reference`. Plugins are asked of the "
+                           "program, so that they are those\n"
+                           "# that it finds.\n"
+                           "\n";
+
+static const char asking[] =
+    "_tutti_plugins() { # KIND/NAME of every plugin\n"
+    "  \"$1\" list --json 2> /dev/null | awk -F'\"' '\n"
+    "    $2 == \"kind\" { kind = $4 } $2 == \"name\" { name = $4 }\n"
+    "    /}/ { if (kind != \"\" && name != \"\") print kind \"/\" name; kind = name = \"\" }'\n"
+    "}\n"
+    "\n"
+    "_tutti_complete() { # WHAT WORD PROGRAM\n"
+    "  case $1 in\n"
+    "    file) compgen -f -- \"$2\" ;;\n"
+    "    folder) compgen -d -- \"$2\" ;;\n"
+    "    recipe) compgen -f -X '!*.ini' -- \"$2\"; compgen -d -- \"$2\" ;;\n"
+    "    kind) compgen -W \"$(_tutti_plugins \"$3\" | cut -d/ -f1 | sort -u)\" -- \"$2\" ;;\n"
+    "    plugin) compgen -W \"$(_tutti_plugins \"$3\")\" -- \"$2\" ;;\n"
+    "    space) compgen -W \"$(_tutti_plugins \"$3\" | sed -n 's|^space/||p')\" -- \"$2\" ;;\n"
+    "  esac\n"
+    "}\n"
+    "\n"
+    "# What a command takes: its options; those with a value, and what that completes to; what its arguments complete "
+    "to, the\n"
+    "# first and those that follow.\n"
+    "_tutti_describe() { # COMMAND\n"
+    "  options='' operands=(file file)\n"
+    "  values=()\n"
+    "  case $1 in\n";
+
+static const char tail[] =
+    "  esac\n"
+    "}\n"
+    "\n"
+    "# How many arguments stand before the word that is completed. Bash makes three words of --out=DIR.\n"
+    "_tutti_operands_before() {\n"
+    "  local i count=0\n"
+    "  for ((i = 2; i < COMP_CWORD; i++)); do\n"
+    "    case ${COMP_WORDS[i]} in\n"
+    "      =) i=$((i + 1)) ;;\n"
+    "      -*) [[ -n ${values[${COMP_WORDS[i]}]-} && ${COMP_WORDS[i + 1]-} != = ]] && i=$((i + 1)) ;;\n"
+    "      *) count=$((count + 1)) ;;\n"
+    "    esac\n"
+    "  done\n"
+    "  echo \"$count\"\n"
+    "}\n"
+    "\n"
+    "_tutti() {\n"
+    "  local program=$1 word=$2 previous=$3 options\n"
+    "  local -a operands\n"
+    "  local -A values\n"
+    "  COMPREPLY=()\n"
+    "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$_tutti_commands help --help --version\" -- \"$word\")\n"
+    "    return\n"
+    "  fi\n"
+    "  if [ \"${COMP_WORDS[1]}\" = help ]; then\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$_tutti_commands\" -- \"$word\")\n"
+    "    return\n"
+    "  fi\n"
+    "  _tutti_describe \"${COMP_WORDS[1]}\"\n"
+    "  [ \"$word\" = = ] && word=\n"
+    "  if [ \"$previous\" = = ]; then # --out=..., or --set section.key=...\n"
+    "    previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    [[ $previous == -* ]] || return\n"
+    "  fi\n"
+    "  local what=${values[$previous]-}\n"
+    "  if [ -z \"$what\" ]; then\n"
+    "    if [[ $word == -* ]]; then\n"
+    "      mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+    "      return\n"
+    "    fi\n"
+    "    what=${operands[$(($(_tutti_operands_before) > 0))]}\n"
+    "  fi\n"
+    "  mapfile -t COMPREPLY < <(_tutti_complete \"$what\" \"$word\" \"$program\")\n"
+    "}\n"
+    "complete -o filenames -o bashdefault -F _tutti tutti\n";
+
+static void print_names(void) {
+  (void)printf("_tutti_commands='");
+  for (size_t i = 0, printed = 0; commands[i]; i++) {
+    if (commands[i]->internal)
+      continue;
+    (void)printf(printed++ ? " %s" : "%s", commands[i]->name);
+    if (commands[i]->alias)
+      (void)printf(" %s", commands[i]->alias);
+  }
+  (void)printf("'\n\n");
+}
+
+static void print_options(const struct command_option *options) {
+  for (const struct command_option *option = options; option && option->name; option++)
+    (void)printf("--%s ", option->name);
+}
+
+static void print_values(const struct command_option *options) {
+  bool first = true;
+  for (const struct command_option *option = options; option && option->name; option++) {
+    const char *what = completion_names[option->completes];
+    if (!option->argument)
+      continue;
+    (void)printf("%s[-%c]=%s [--%s]=%s", first ? "      values=(" : " ", option->letter, what, option->name, what);
+    first = false;
+  }
+  if (!first)
+    (void)printf(")\n");
+}
+
+static void print_case(const struct command *command) {
+  (void)printf("    %s%s%s)\n", command->name, command->alias ? " | " : "", command->alias ? command->alias : "");
+  (void)printf("      options='");
+  print_options(command->options);
+  print_options(common_options);
+  (void)printf("--help --usage'\n");
+  print_values(command->options);
+  (void)printf("      operands=(%s %s)\n      ;;\n", completion_names[command->operands.completes[0]],
+               completion_names[command->operands.completes[1]]);
+}
+
+static int run_bash_completion(tutti_context *context, const struct texts *operands, const void *options) {
+  (void)context;
+  (void)operands;
+  (void)options;
+  (void)fputs(head, stdout);
+  print_names();
+  (void)fputs(asking, stdout);
+  for (size_t i = 0; commands[i]; i++)
+    if (!commands[i]->internal)
+      print_case(commands[i]);
+  (void)fputs(tail, stdout);
+  return finish_output();
+}
+
+const struct command command_bash_completion = {
+    .name = "bash-completion",
+    .summary = "the completion for bash",
+    .about = "Print the bash completion, for make reference.",
+    .operands = {.synopsis = ""},
+    .run = run_bash_completion,
+    .internal = true,
+};

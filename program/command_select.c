@@ -1,0 +1,72 @@
+/* command_select.c - tutti select: another ensemble from a finished pool. */
+#include "program_impl.h"
+
+#include <stdlib.h>
+
+struct select_options {
+  const char *split;
+  struct texts set;
+  bool json, keep;
+};
+
+static enum tutti_status work_select(tutti_context *context, tutti_view *view, const void *given, char **text) {
+  const struct select_options *options = given;
+  enum tutti_status status = TUTTI_OK;
+  char *ensemble = NULL, *evaluation = NULL;
+  json_t *root = NULL;
+  TUTTI_TRY_OUT(context,
+                tutti_view_select(context, view, options->split, options->set.count, options->set.items, &ensemble));
+  if (options->keep) {
+    TUTTI_TRY_OUT(context, tutti_view_keep(context, view, ensemble, text));
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_view_evaluate(context, view, ensemble, &evaluation));
+  root = json_loads(ensemble, 0, NULL);
+  json_object_set_new(root, "evaluation", json_loads(evaluation, 0, NULL));
+  char *dumped = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  status =
+      dumped ? tutti_format(context, text, "%s\n", dumped) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+  free(dumped);
+out:
+  json_decref(root);
+  tutti_free(ensemble);
+  tutti_free(evaluation);
+  return status;
+}
+
+static void show_selection(const json_t *root, const void *options, FILE *out) {
+  (void)options;
+  if (json_object_get(root, "trials")) { /* kept: the run's new summary */
+    show_summary(root, out);
+    return;
+  }
+  show_ensemble(root, out);
+  show_evaluation(json_object_get(root, "evaluation"), out);
+}
+
+static int run_select(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct select_options *options = given;
+  return print_view(context, operands->items[0], options->json, work_select, show_selection, options);
+}
+
+static const struct command_option select_options[] = {
+    {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
+     "Another selector or other parameters, as in selector.plugin=top-m; may be repeated.",
+     .offset = offsetof(struct select_options, set)},
+    {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
+     .offset = offsetof(struct select_options, split)},
+    {"keep", 'k', OPTION_FLAG, NULL, "Make it the run's ensemble (ensemble.json, summary.json).",
+     .offset = offsetof(struct select_options, keep)},
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON: the text of ensemble.json, with its evaluation.",
+     .offset = offsetof(struct select_options, json)},
+    {0}};
+
+const struct command command_select = {
+    .name = "select",
+    .summary = "choose another ensemble from a finished pool",
+    .about = "Choose an ensemble from the finished trials of a run; nothing is trained.",
+    .operands = ONE_RUN,
+    .options = select_options,
+    .size = sizeof(struct select_options),
+    .run = run_select,
+};
