@@ -55,6 +55,16 @@ static long trial_of(const char *genotype, size_t *length) {
   return *end || errno ? -1 : trial;
 }
 
+/* Where the run, of which `genotype` has the directory at its beginning, has a file. */
+static enum tutti_status file_of_run(tutti_context *context, const char *genotype, size_t length,
+                                     enum tutti_run_file file, char **path) {
+  char *directory;
+  TUTTI_TRY(context, tutti_format(context, &directory, "%.*s", (int)length, genotype));
+  enum tutti_status status = tutti_run_file_path(context, directory, file, path);
+  tutti_free(directory);
+  return status;
+}
+
 /* The recipe that says which space: the one given, or that of the first run among the genotypes; NULL: none. */
 static enum tutti_status find_recipe(tutti_context *context, const struct question *question, char **path) {
   *path = NULL;
@@ -64,7 +74,7 @@ static enum tutti_status find_recipe(tutti_context *context, const struct questi
     const char *genotype = question->genotypes->items[i];
     size_t length;
     if (trial_of(genotype, &length) >= 0)
-      return tutti_format(context, path, "%.*s/recipe.ini", (int)length, genotype);
+      return file_of_run(context, genotype, length, TUTTI_RUN_FILE_RECIPE, path);
   }
   return TUTTI_OK;
 }
@@ -175,7 +185,7 @@ static enum tutti_status take_trial(tutti_context *context, struct gathering *ga
   struct wanted wanted = {(uint64_t)trial, NULL};
   tutti_catalogue *catalogue = NULL;
   char *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%.*s/catalogue.sqlite", (int)length, genotype));
+  TUTTI_TRY_OUT(context, file_of_run(context, genotype, length, TUTTI_RUN_FILE_CATALOGUE, &path));
   if (access(path, F_OK) != 0)
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: there is no run %.*s", genotype, (int)length, genotype);
   if (status != TUTTI_OK)

@@ -17,6 +17,15 @@ static void show_end(const json_t *summary, const void *directory, FILE *out) {
   (void)fprintf(out, "\nEverything is in %s\n", (const char *)directory);
 }
 
+static void say_how_to_resume(tutti_context *context, const char *directory) {
+  char *recipe;
+  if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &recipe) != TUTTI_OK)
+    return;
+  (void)fprintf(stderr, "tutti: nothing that was recorded is lost; resume with: tutti run %s --out %s --resume\n",
+                recipe, directory);
+  tutti_free(recipe);
+}
+
 static int train(tutti_context *context, tutti_recipe *recipe, const struct run_options *options,
                  const char *directory) {
   char program[4096], *summary = NULL;
@@ -35,9 +44,7 @@ static int train(tutti_context *context, tutti_recipe *recipe, const struct run_
   if (status != TUTTI_OK) {
     int code = fail(context, status);
     if (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL)
-      (void)fprintf(
-          stderr, "tutti: nothing that was recorded is lost; resume with: tutti run %s/recipe.ini --out %s --resume\n",
-          directory, directory);
+      say_how_to_resume(context, directory);
     return code;
   }
   int code = print_result(summary, options->json, show_end, directory);

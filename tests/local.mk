@@ -163,6 +163,7 @@ tests_unit_test_path_labels_SOURCES = %D%/unit/test_path_labels.c core/base/path
 unit_tests += %D%/unit/test_propose
 tests_unit_test_propose_SOURCES = %D%/unit/test_propose.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_random
+unit_tests += %D%/unit/test_run_files
 unit_tests += %D%/unit/test_growth
 unit_tests += %D%/unit/test_random_forest
 tests_unit_test_random_forest_LDADD = libforest.la $(LDADD)

@@ -1,5 +1,6 @@
 /* other_run.c - a candidate out of another run's catalogue. */
 #include "experiment_impl.h"
+#include "run_files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,7 +32,7 @@ enum tutti_status tutti_other_run(tutti_context *context, const char *run, uint6
   tutti_catalogue *catalogue = NULL;
   char *path = NULL;
   enum tutti_status status;
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/catalogue.sqlite", run));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, run, TUTTI_RUN_FILE_CATALOGUE, &path));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
   TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, catalogue, look, &finding));
   if (!finding.candidate && trial == TUTTI_BEST_TRIAL)

@@ -388,7 +388,7 @@ static enum tutti_status check_same_run(struct manager *manager) {
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recorded = NULL;
   char *path = NULL, *fingerprint = NULL, found[17];
-  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recorded));
   status = tutti_recipe_same_run(context, recorded, manager->experiment->recipe);
   if (status != TUTTI_OK) {
@@ -422,7 +422,7 @@ static enum tutti_status open_directory(struct manager *manager) {
                       directory);
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, directory));
   TUTTI_TRY_OUT(context, tutti_run_lock(context, directory, &manager->lock));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "catalogue.sqlite", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
   if (!has_run)
     TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));

@@ -1,4 +1,4 @@
-/* run_directory.c - what is where in a run directory, and who may write in it. */
+/* run_directory.c - a run directory is begun, and one manager alone writes in it. */
 #include "core/base/file_impl.h"
 #include "run_impl.h"
 
@@ -8,15 +8,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum tutti_status tutti_run_path(tutti_context *context, const char *directory, const char *name, char **path) {
-  return tutti_format(context, path, "%s/%s", directory, name);
-}
-
 enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock) {
   char *path;
   enum tutti_status status = TUTTI_OK;
   *lock = -1;
-  TUTTI_TRY(context, tutti_run_path(context, directory, "lock", &path));
+  TUTTI_TRY(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_LOCK, &path));
   int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
@@ -36,7 +32,7 @@ enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, 
 
 bool tutti_run_is_locked(const char *directory) {
   int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int file = folder < 0 ? -1 : openat(folder, "lock", O_RDWR | O_CLOEXEC);
+  int file = folder < 0 ? -1 : openat(folder, tutti_run_file_name(TUTTI_RUN_FILE_LOCK), O_RDWR | O_CLOEXEC);
   bool locked = file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (file >= 0)
     (void)close(file);
@@ -45,26 +41,11 @@ bool tutti_run_is_locked(const char *directory) {
   return locked;
 }
 
-bool tutti_run_directory_has_run(const char *directory) {
-  int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool has = folder >= 0 && faccessat(folder, "catalogue.sqlite", F_OK, 0) == 0;
-  if (folder >= 0)
-    (void)close(folder);
-  return has;
-}
-
-static enum tutti_status write_text(tutti_context *context, const char *directory, const char *name, const char *text) {
+static enum tutti_status write_array(tutti_context *context, const char *directory, const char *split,
+                                     enum tutti_split_file file, enum tutti_element element, size_t rank,
+                                     const size_t *shape, const void *data) {
   char *path;
-  TUTTI_TRY(context, tutti_run_path(context, directory, name, &path));
-  enum tutti_status status = tutti_file_write_text(context, path, text);
-  tutti_free(path);
-  return status;
-}
-
-static enum tutti_status write_array(tutti_context *context, const char *directory, const char *split, const char *what,
-                                     enum tutti_element element, size_t rank, const size_t *shape, const void *data) {
-  char *path;
-  TUTTI_TRY(context, tutti_format(context, &path, "%s/splits/%s-%s.npy", directory, split, what));
+  TUTTI_TRY(context, tutti_run_split_path(context, directory, split, file, &path));
   enum tutti_status status = tutti_npy_write(context, path, element, rank, shape, data);
   tutti_free(path);
   return status;
@@ -81,13 +62,13 @@ static enum tutti_status write_split(tutti_context *context, const char *directo
   for (size_t i = 0; i < rows && source; i++)
     numbers[i] = (int32_t)source[i];
   if (source)
-    TUTTI_TRY_OUT(context, write_array(context, directory, name, "rows", TUTTI_I32, 1, shape, numbers));
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_ROWS, TUTTI_I32, 1, shape, numbers));
   if (tutti_split_raw_targets(split))
-    TUTTI_TRY_OUT(
-        context, write_array(context, directory, name, "targets", TUTTI_F64, 2, shape, tutti_split_raw_targets(split)));
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_TARGETS, TUTTI_F64, 2, shape,
+                                       tutti_split_raw_targets(split)));
   if (tutti_split_labels(split))
-    TUTTI_TRY_OUT(context,
-                  write_array(context, directory, name, "labels", TUTTI_I32, 1, shape, tutti_split_labels(split)));
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_LABELS, TUTTI_I32, 1, shape,
+                                       tutti_split_labels(split)));
 out:
   tutti_free(numbers);
   return status;
@@ -99,17 +80,17 @@ enum tutti_status tutti_run_directory_make(tutti_context *context, const char *d
   const tutti_dataset *dataset = experiment->dataset;
   char *text = NULL, *folder = NULL;
   TUTTI_TRY_OUT(context, tutti_recipe_print(context, experiment->recipe, &text));
-  TUTTI_TRY_OUT(context, write_text(context, directory, "recipe.ini", text));
+  TUTTI_TRY_OUT(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_RECIPE, text));
   if (!dataset)
     goto out;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "splits", &folder));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_SPLITS, &folder));
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++)
     TUTTI_TRY_OUT(context, write_split(context, directory, tutti_dataset_split(dataset, i)));
   tutti_free(text);
   text = NULL;
   TUTTI_TRY_OUT(context, tutti_dataset_describe(context, dataset, &text));
-  TUTTI_TRY_OUT(context, write_text(context, directory, "data.json", text));
+  TUTTI_TRY_OUT(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_DATA, text));
 out:
   tutti_free(folder);
   tutti_free(text);

@@ -81,8 +81,8 @@ enum tutti_status tutti_ensemble_parse(tutti_context *context, const char *json,
   *ensemble = NULL;
   if (!root || json_unpack_ex(root, &error, 0, "{s?s, s:o}", "combination", &combination, "members", &members) != 0 ||
       json_array_size(members) == 0) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected an ensemble with members, as in ensemble.json: %s",
-                        error.text);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected an ensemble with members, as in %s: %s",
+                        tutti_run_file_name(TUTTI_RUN_FILE_ENSEMBLE), error.text);
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, ensemble));

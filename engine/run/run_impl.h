@@ -3,22 +3,18 @@
 #define TUTTI_RUN_IMPL_H
 
 #include "experiment_impl.h"
+#include "run_files.h"
 
 #include <tutti/run.h>
 
 /* --- run directory (run_directory.c) --- */
 
-/* DIRECTORY/NAME; free with tutti_free. */
-TUTTI_NODISCARD enum tutti_status tutti_run_path(tutti_context *context, const char *directory, const char *name,
-                                                 char **path);
 /* Take the manager's lock, or TUTTI_ERROR_BUSY. It dies with the process; closing *lock gives it back. */
 TUTTI_NODISCARD enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock);
 bool tutti_run_is_locked(const char *directory);
 /* Make the directory of a new run: folders, recipe.ini, data.json, splits/. */
 TUTTI_NODISCARD enum tutti_status tutti_run_directory_make(tutti_context *context, const char *directory,
                                                            const struct tutti_experiment *experiment);
-/* Is there a run in it? */
-bool tutti_run_directory_has_run(const char *directory);
 
 /* --- pool (run_pool.c) --- */
 

@@ -1,6 +1,5 @@
 /* run_pool.c - predictions of a run's trials, mapped from its directory. */
 #include "run_impl.h"
-#include "trial_impl.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,9 +27,8 @@ static void release(struct mapped_pool *mapped) {
 static enum tutti_status map_model(tutti_context *context, const char *directory, const char *split, uint64_t trial,
                                    const struct tutti_targets *targets, struct tutti_npy *map) {
   enum tutti_status status = TUTTI_OK;
-  char *folder = NULL, *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, trial, &folder));
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s.npy", folder, split));
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, directory, trial, split, &path));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, map));
   size_t width = tutti_predictions_width(targets->kind, targets->outputs);
   if (map->element != TUTTI_F32 || map->count != targets->rows * width)
@@ -38,7 +36,6 @@ static enum tutti_status map_model(tutti_context *context, const char *directory
                         "%s: expected %zu x %zu float32 numbers, found %zu; run again with --resume to mend it", path,
                         targets->rows, width, map->count);
 out:
-  tutti_free(folder);
   tutti_free(path);
   return status;
 }

@@ -1,8 +1,6 @@
 /* run_summary.c - the end of a run: select, evaluate, write down. */
 #include "run_impl.h"
 
-#include "core/base/file_impl.h"
-
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -71,14 +69,6 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   return status;
 }
 
-static enum tutti_status write_text(tutti_context *context, const char *directory, const char *name, const char *text) {
-  char *path;
-  TUTTI_TRY(context, tutti_run_path(context, directory, name, &path));
-  enum tutti_status status = tutti_file_write_text(context, path, text);
-  tutti_free(path);
-  return status;
-}
-
 static enum tutti_status nothing_finished(tutti_context *context, const struct tutti_history *history) {
   char *reasons = NULL;
   TUTTI_TRY(context, tutti_history_failures(context, history, &reasons));
@@ -111,10 +101,9 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
                                                 experiment->loss, &chosen));
     TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, NULL, &evaluation));
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &shifts));
-    TUTTI_TRY_OUT(context, write_text(context, source->directory, "ensemble.json", chosen));
   }
   TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));
-  TUTTI_TRY_OUT(context, write_text(context, source->directory, "summary.json", *summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, chosen, *summary));
 out:
   tutti_ensemble_destroy(ensemble);
   tutti_free(trials);

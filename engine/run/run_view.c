@@ -26,17 +26,17 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   char *path = NULL;
   *out = NULL;
   if (!tutti_run_directory_has_run(directory))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with catalogue.sqlite in it)",
-                      directory);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with %s in it)", directory,
+                      tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *view, &view));
   TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &view->directory));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &view->experiment));
   view->pool = (struct tutti_run_pool){view->directory, view->experiment};
   tutti_free(path);
   path = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, directory, "catalogue.sqlite", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &view->catalogue));
   TUTTI_TRY_OUT(context, tutti_history_load(context, view->catalogue, view->experiment->scope, &view->history));
   *out = view;
@@ -57,19 +57,6 @@ void tutti_view_close(tutti_view *view) {
   tutti_free(view);
 }
 
-/* The run's own ensemble.json, or NULL when there is none yet. */
-static enum tutti_status own_ensemble(tutti_context *context, const tutti_view *view, char **text) {
-  char *path;
-  size_t bytes;
-  enum tutti_status status = TUTTI_OK;
-  *text = NULL;
-  TUTTI_TRY(context, tutti_run_path(context, view->directory, "ensemble.json", &path));
-  if (access(path, F_OK) == 0)
-    status = tutti_file_read(context, path, text, &bytes);
-  tutti_free(path);
-  return status;
-}
-
 static enum tutti_status check_data(tutti_context *context, const tutti_view *view) {
   if (view->experiment->dataset)
     return TUTTI_OK;
@@ -84,7 +71,7 @@ static enum tutti_status which_ensemble(tutti_context *context, const tutti_view
                                         char **text) {
   if (given)
     return tutti_strdup(context, given, text);
-  TUTTI_TRY(context, own_ensemble(context, view, text));
+  TUTTI_TRY(context, tutti_run_file_read(context, view->directory, TUTTI_RUN_FILE_ENSEMBLE, text));
   if (!*text)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s has no ensemble yet: finish the run with --resume, or choose one with tutti select",
@@ -108,7 +95,7 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   char *summary = NULL, *builder = NULL, *ensemble = NULL, *text = NULL;
   json_t *root = NULL, *trials = json_array();
   double seconds = 0;
-  TUTTI_TRY_OUT(context, own_ensemble(context, view, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_file_read(context, view->directory, TUTTI_RUN_FILE_ENSEMBLE, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
   TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
   for (uint64_t i = 0; i < history->asked; i++) {
@@ -153,7 +140,7 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
   const char *shift;
   if (split && view->experiment->dataset)
     TUTTI_TRY_OUT(context, tutti_run_shift_of(context, view->experiment, split, &shift));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, count, overrides, &trying->recipe));
   TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, trying->recipe, &trying->host));
   tutti_host_set_facts(trying->host, &view->experiment->facts);
@@ -225,7 +212,7 @@ out:
 enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *ensemble, char **summary) {
   enum tutti_status status = TUTTI_OK;
   int lock = -1;
-  char *evaluation = NULL, *shifts = NULL, *path = NULL;
+  char *evaluation = NULL, *shifts = NULL;
   struct trying trying = {0};
   *summary = NULL;
   TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
@@ -234,16 +221,10 @@ enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, cons
   TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
   TUTTI_TRY_OUT(context,
                 tutti_run_summary(context, view->experiment, &view->history, ensemble, evaluation, shifts, summary));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "ensemble.json", &path));
-  TUTTI_TRY_OUT(context, tutti_file_write_text(context, path, ensemble));
-  tutti_free(path);
-  path = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "summary.json", &path));
-  TUTTI_TRY_OUT(context, tutti_file_write_text(context, path, *summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, ensemble, *summary));
 out:
   if (lock >= 0)
     (void)close(lock);
-  tutti_free(path);
   tutti_free(evaluation);
   tutti_free(shifts);
   end_trying(&trying);
@@ -255,9 +236,8 @@ out:
 static enum tutti_status read_weights(tutti_context *context, const tutti_view *view, uint64_t trial,
                                       tutti_tensors **weights) {
   enum tutti_status status = TUTTI_OK;
-  char *folder = NULL, *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_trial_folder(context, view->directory, trial, &folder));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, folder, "weights.safetensors", &path));
+  char *path;
+  TUTTI_TRY(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
   if (access(path, F_OK) != 0)
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s is not there, and predicting needs the members' weights; was the run made with "
@@ -265,8 +245,6 @@ static enum tutti_status read_weights(tutti_context *context, const tutti_view *
                         path);
   else
     status = tutti_tensors_read(context, path, weights);
-out:
-  tutti_free(folder);
   tutti_free(path);
   return status;
 }
@@ -312,7 +290,7 @@ static enum tutti_status load_rows(tutti_context *context, const tutti_view *vie
   enum tutti_status status = TUTTI_OK;
   char *description_path = NULL, *description = NULL;
   size_t bytes;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, view->directory, "data.json", &description_path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_DATA, &description_path));
   TUTTI_TRY_OUT(context, tutti_file_read(context, description_path, &description, &bytes));
   status = tutti_dataset_apply(context, description, path, split);
   if (status == TUTTI_ERROR_CORRUPT)

@@ -18,10 +18,6 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial, char **path) {
-  return tutti_format(context, path, "%s/trials/%06" PRIu64, directory, trial);
-}
-
 /* --- request --- */
 
 enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
@@ -168,7 +164,7 @@ static enum tutti_status write_curve(tutti_context *context, const struct tutti_
     tutti_text_add(&text, "\n");
   }
   TUTTI_TRY(context, tutti_text_take(&text, &curve));
-  enum tutti_status status = write_text(context, files, folder, "curve.csv", curve);
+  enum tutti_status status = write_text(context, files, folder, tutti_trial_file_name(TUTTI_TRIAL_FILE_CURVE), curve);
   tutti_free(curve);
   return status;
 }
@@ -179,20 +175,21 @@ static enum tutti_status write_network(tutti_context *context, const struct tutt
   if (!training->network)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_network_print(context, training->network, &text));
-  enum tutti_status status = write_text(context, files, folder, "network.json", text);
+  enum tutti_status status = write_text(context, files, folder, tutti_trial_file_name(TUTTI_TRIAL_FILE_NETWORK), text);
   tutti_free(text);
   return status;
 }
 
 static enum tutti_status write_weights(tutti_context *context, const struct tutti_training *training, json_t *files,
                                        const char *folder) {
+  const char *name = tutti_trial_file_name(TUTTI_TRIAL_FILE_WEIGHTS);
   char *path;
-  TUTTI_TRY(context, tutti_format(context, &path, "%s/weights.safetensors", folder));
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/%s", folder, name));
   enum tutti_status status = tutti_tensors_write(context, training->outcome.weights, path);
   tutti_free(path);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  return note_file(context, files, folder, "weights.safetensors");
+  return note_file(context, files, folder, name);
 }
 
 /* --- predictions --- */
@@ -243,7 +240,7 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   tutti_split_all_targets(split, &targets);
   *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
   json_object_set_new(metrics, name, losses_of(&predictions, &targets));
-  TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s.npy", name));
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, name, &file));
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, file));
   TUTTI_TRY_OUT(context,
                 tutti_npy_write(context, path, TUTTI_F32, task->kind == TUTTI_TASK_REGRESSION ? 3 : 2, shape, values));

@@ -3,6 +3,7 @@
 #define TUTTI_TRIAL_IMPL_H
 
 #include "experiment_impl.h"
+#include "run_files.h"
 
 /* A trial being trained. */
 struct tutti_training {
@@ -46,9 +47,5 @@ TUTTI_NODISCARD enum tutti_status tutti_reply_parse(tutti_context *context, cons
 /* Are all files of a report there and whole? *why names the first that is not. */
 TUTTI_NODISCARD enum tutti_status tutti_report_verify(tutti_context *context, const char *directory, uint64_t trial,
                                                       const char *report, bool *whole, char why[256]);
-
-/* DIRECTORY/trials/000012; free with tutti_free. */
-TUTTI_NODISCARD enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial,
-                                                     char **path);
 
 #endif

@@ -23,13 +23,15 @@ struct worker {
 };
 
 /* What plugins and libraries print goes to the run's worker.log; a manager's death ends its workers. */
-static void settle(const char *directory) {
-  char path[4096];
+static void settle(tutti_context *context, const char *directory) {
+  char *path;
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int length = snprintf(path, sizeof path, "%s/worker.log", directory);
-  if (length < 0 || (size_t)length >= sizeof path)
+  if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_LOG, &path) != TUTTI_OK) {
+    tutti_error_clear(context);
     return;
+  }
   int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  tutti_free(path);
   if (log < 0)
     return;
   (void)dup2(log, 1);
@@ -41,7 +43,7 @@ static enum tutti_status set_up(struct worker *worker) {
   tutti_context *context = worker->context;
   char *path;
   tutti_recipe *recipe = NULL;
-  TUTTI_TRY(context, tutti_format(context, &path, "%s/recipe.ini", worker->directory));
+  TUTTI_TRY(context, tutti_run_file_path(context, worker->directory, TUTTI_RUN_FILE_RECIPE, &path));
   enum tutti_status status = tutti_recipe_load(context, path, 0, NULL, &recipe);
   tutti_free(path);
   if (status != TUTTI_OK)
@@ -152,7 +154,7 @@ int tutti_worker_main(tutti_context *context, const char *directory, int descrip
   struct worker worker = {.context = context, .directory = directory, .descriptor = descriptor};
   char **requests = NULL;
   bool ended = false;
-  settle(directory);
+  settle(context, directory);
   enum tutti_status status = set_up(&worker);
   if (status == TUTTI_OK)
     status = tutti_alloc(context, worker.capacity, sizeof *requests, &requests);

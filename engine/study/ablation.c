@@ -67,7 +67,7 @@ static uint64_t trials_done(tutti_context *context, const struct ablation_cell *
   char *path = NULL;
   tutti_catalogue *catalogue = NULL;
   if (!tutti_run_directory_has_run(cell->directory) ||
-      tutti_run_path(context, cell->directory, "catalogue.sqlite", &path) != TUTTI_OK ||
+      tutti_run_file_path(context, cell->directory, TUTTI_RUN_FILE_CATALOGUE, &path) != TUTTI_OK ||
       tutti_catalogue_open(context, path, false, &catalogue) != TUTTI_OK ||
       tutti_catalogue_visit(context, catalogue, count_done, &done) != TUTTI_OK) {
     tutti_error_clear(context);
@@ -76,12 +76,6 @@ static uint64_t trials_done(tutti_context *context, const struct ablation_cell *
   tutti_catalogue_close(catalogue);
   tutti_free(path);
   return done;
-}
-
-static enum tutti_status path_of(const struct scheduler *scheduler, const struct ablation_cell *cell,
-                                 const char *folder, const char *suffix, char **path) {
-  return tutti_format(scheduler->context, path, "%s/%s/%s%s", scheduler->options->directory, folder, cell->name,
-                      suffix);
 }
 
 /* The command that makes what is missing of a cell: a selection from its searcher's pool, or a run. */
@@ -111,13 +105,13 @@ static void command_of(const struct scheduler *scheduler, const struct ablation_
 static enum tutti_status start(struct scheduler *scheduler, struct ablation_cell *cell, int64_t workers) {
   tutti_context *context = scheduler->context;
   enum tutti_status status = TUTTI_OK;
-  const char *command[MOST_ARGUMENTS];
+  const char *command[MOST_ARGUMENTS], *directory = scheduler->options->directory;
   char *recipe = NULL, *log = NULL, count[32], parent[32];
   (void)snprintf(count, sizeof count, "%" PRId64, workers);
   (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
-  TUTTI_TRY_OUT(context, path_of(scheduler, cell, "recipes", ".ini", &recipe));
-  TUTTI_TRY_OUT(context, path_of(scheduler, cell, "logs", ".log", &log));
-  TUTTI_TRY_OUT(context, tutti_ablation_write_recipe(context, cell, recipe));
+  TUTTI_TRY_OUT(context, tutti_ablation_cell_path(context, directory, cell->name, ABLATION_FILE_RECIPES, &recipe));
+  TUTTI_TRY_OUT(context, tutti_ablation_cell_path(context, directory, cell->name, ABLATION_FILE_LOGS, &log));
+  TUTTI_TRY_OUT(context, tutti_file_write_text(context, recipe, cell->text));
   if (shares(scheduler, cell))
     TUTTI_TRY_OUT(context, tutti_ablation_link(context, cell, &scheduler->ablation->cells[cell->searcher]));
   else
@@ -139,7 +133,7 @@ static enum tutti_status settle(struct scheduler *scheduler, struct ablation_cel
   tutti_context *context = scheduler->context;
   bool stopped = WIFEXITED(how) ? WEXITSTATUS(how) == EXIT_CODE_INTERRUPTED : WTERMSIG(how) == SIGINT;
   char *log;
-  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && tutti_ablation_is_finished(cell)) {
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && tutti_run_directory_is_finished(cell->directory)) {
     cell->state = ABLATION_FINISHED;
     tell(scheduler, TUTTI_ABLATION_FINISHED, cell);
     return TUTTI_OK;
@@ -148,7 +142,8 @@ static enum tutti_status settle(struct scheduler *scheduler, struct ablation_cel
     cell->state = ABLATION_WAITING;
     return TUTTI_OK;
   }
-  TUTTI_TRY(context, path_of(scheduler, cell, "logs", ".log", &log));
+  TUTTI_TRY(context,
+            tutti_ablation_cell_path(context, scheduler->options->directory, cell->name, ABLATION_FILE_LOGS, &log));
   enum tutti_status status = tutti_ablation_reason(context, log, how, &cell->reason);
   tutti_free(log);
   cell->state = ABLATION_FAILED;
@@ -348,7 +343,7 @@ static enum tutti_status write_down(const struct scheduler *scheduler, const cha
   enum tutti_status status = TUTTI_OK;
   char *path = NULL;
   TUTTI_TRY_OUT(context, print(context, scheduler->ablation, comparison, json));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, scheduler->options->directory, "ablation.json", &path));
+  TUTTI_TRY_OUT(context, tutti_ablation_path(context, scheduler->options->directory, ABLATION_FILE_REPORT, &path));
   TUTTI_TRY_OUT(context, tutti_file_write_text(context, path, *json));
 out:
   tutti_free(path);

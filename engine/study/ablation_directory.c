@@ -3,24 +3,42 @@
 
 #include "core/base/file_impl.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
-static bool is_there(const char *directory, const char *name) {
-  char path[4096];
-  return snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path && access(path, F_OK) == 0;
+static const char *const file_names[] = {[ABLATION_FILE_REPORT] = "ablation.json",
+                                         [ABLATION_FILE_RUNS] = "runs",
+                                         [ABLATION_FILE_RECIPES] = "recipes",
+                                         [ABLATION_FILE_LOGS] = "logs"};
+
+enum tutti_status tutti_ablation_path(tutti_context *context, const char *directory, enum ablation_file file,
+                                      char **path) {
+  return tutti_format(context, path, "%s/%s", directory, file_names[file]);
 }
 
-bool tutti_ablation_is_finished(const struct ablation_cell *cell) { return is_there(cell->directory, "summary.json"); }
+enum tutti_status tutti_ablation_cell_path(tutti_context *context, const char *directory, const char *cell,
+                                           enum ablation_file file, char **path) {
+  static const char *const endings[] = {[ABLATION_FILE_REPORT] = "",
+                                        [ABLATION_FILE_RUNS] = "",
+                                        [ABLATION_FILE_RECIPES] = ".ini",
+                                        [ABLATION_FILE_LOGS] = ".log"};
+  return tutti_format(context, path, "%s/%s/%s%s", directory, file_names[file], cell, endings[file]);
+}
+
+static bool is_there(const char *directory, enum ablation_file file) {
+  int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool there = folder >= 0 && faccessat(folder, file_names[file], F_OK, 0) == 0;
+  if (folder >= 0)
+    (void)close(folder);
+  return there;
+}
 
 static enum tutti_status make_folders(tutti_context *context, const char *directory) {
-  static const char *const names[] = {"runs", "recipes", "logs"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+  static const enum ablation_file folders[] = {ABLATION_FILE_RUNS, ABLATION_FILE_RECIPES, ABLATION_FILE_LOGS};
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
     char *path;
-    TUTTI_TRY(context, tutti_run_path(context, directory, names[i], &path));
+    TUTTI_TRY(context, tutti_ablation_path(context, directory, folders[i], &path));
     enum tutti_status status = tutti_file_make_folder(context, path);
     tutti_free(path);
     TUTTI_TRY(context, status);
@@ -34,7 +52,7 @@ static enum tutti_status check_same(tutti_context *context, const struct ablatio
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recorded = NULL, *wanted = NULL;
   char *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, cell->directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, cell->directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recorded));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, cell->recipe, cell->override_count,
                                            (const char *const *)cell->overrides, &wanted));
@@ -63,16 +81,9 @@ static enum tutti_status wait_for_end(tutti_context *context, const struct ablat
   return TUTTI_OK;
 }
 
-static bool is_link(const char *directory, const char *name) {
-  char path[4096];
-  struct stat facts;
-  return snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path && lstat(path, &facts) == 0 &&
-         S_ISLNK(facts.st_mode);
-}
-
 /* Has a cell begun a search of its own? */
 static bool has_searched(const struct ablation_cell *cell) {
-  return tutti_run_directory_has_run(cell->directory) && !is_link(cell->directory, "catalogue.sqlite");
+  return tutti_run_directory_has_run(cell->directory) && !tutti_run_is_shared(cell->directory);
 }
 
 /* Who has begun the search that some cells share goes on with it; who has one of its own keeps it. */
@@ -93,7 +104,7 @@ static enum tutti_status look_at(tutti_context *context, tutti_ablation *ablatio
     return TUTTI_OK;
   TUTTI_TRY(context, check_same(context, cell));
   TUTTI_TRY(context, wait_for_end(context, cell));
-  if (tutti_ablation_is_finished(cell))
+  if (tutti_run_directory_is_finished(cell->directory))
     cell->state = ABLATION_FINISHED;
   if (has_searched(cell))
     assign_search(ablation, index);
@@ -102,7 +113,7 @@ static enum tutti_status look_at(tutti_context *context, tutti_ablation *ablatio
 
 enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation, const char *directory,
                                       bool resume, int *lock) {
-  if (!resume && (is_there(directory, "ablation.json") || is_there(directory, "runs")))
+  if (!resume && (is_there(directory, ABLATION_FILE_REPORT) || is_there(directory, ABLATION_FILE_RUNS)))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s already holds an ablation; add --resume to go on with it, or choose another directory with "
                       "--out",
@@ -111,46 +122,19 @@ enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ab
   TUTTI_TRY(context, tutti_run_lock(context, directory, lock));
   for (size_t i = 0; i < ablation->count; i++) {
     tutti_free(ablation->cells[i].directory);
-    TUTTI_TRY(context,
-              tutti_format(context, &ablation->cells[i].directory, "%s/runs/%s", directory, ablation->cells[i].name));
+    TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, ablation->cells[i].name, ABLATION_FILE_RUNS,
+                                                &ablation->cells[i].directory));
   }
   for (size_t i = 0; i < ablation->count; i++)
     TUTTI_TRY(context, look_at(context, ablation, i));
   return make_folders(context, directory);
 }
 
-/* --- recipes, links ---------------------------------------------------------------------------------------------- */
-
-enum tutti_status tutti_ablation_write_recipe(tutti_context *context, const struct ablation_cell *cell,
-                                              const char *path) {
-  return tutti_file_write_text(context, path, cell->text);
-}
-
-static enum tutti_status link_one(tutti_context *context, const char *target, const char *path) {
-  if (symlink(target, path) == 0 || errno == EEXIST)
-    return TUTTI_OK;
-  return tutti_file_error(context, path, "make a link", errno);
-}
+/* --- links ------------------------------------------------------------------------------------------------------- */
 
 enum tutti_status tutti_ablation_link(tutti_context *context, const struct ablation_cell *cell,
                                       const struct ablation_cell *searcher) {
-  /* The catalogue makes it a run directory, so it comes last. */
-  static const char *const names[] = {"trials", "splits", "data.json", "catalogue.sqlite"};
-  enum tutti_status status = TUTTI_OK;
-  char *path = NULL, *target = NULL;
-  TUTTI_TRY_OUT(context, tutti_file_make_folder(context, cell->directory));
-  TUTTI_TRY_OUT(context, tutti_run_path(context, cell->directory, "recipe.ini", &path));
-  TUTTI_TRY_OUT(context, tutti_ablation_write_recipe(context, cell, path));
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    tutti_free(path);
-    tutti_free(target);
-    path = target = NULL;
-    TUTTI_TRY_OUT(context, tutti_run_path(context, cell->directory, names[i], &path));
-    TUTTI_TRY_OUT(context, tutti_format(context, &target, "../%s/%s", searcher->name, names[i]));
-    TUTTI_TRY_OUT(context, link_one(context, target, path));
-  }
-out:
-  tutti_free(path);
-  tutti_free(target);
-  return status;
+  TUTTI_TRY(context, tutti_file_make_folder(context, cell->directory));
+  TUTTI_TRY(context, tutti_run_file_write(context, cell->directory, TUTTI_RUN_FILE_RECIPE, cell->text));
+  return tutti_run_share(context, cell->directory, searcher->name);
 }

@@ -71,15 +71,23 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_reason(tutti_context *context, 
 
 /* --- directories (ablation_directory.c) -------------------------------------------------------------------------- */
 
+/* What is where in the directory of an ablation. */
+enum ablation_file {
+  ABLATION_FILE_REPORT,  /* what it is, and how its cells compare */
+  ABLATION_FILE_RUNS,    /* a run directory a cell */
+  ABLATION_FILE_RECIPES, /* a recipe a cell */
+  ABLATION_FILE_LOGS     /* a file of messages a cell */
+};
+/* Free *path with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_path(tutti_context *context, const char *directory,
+                                                      enum ablation_file file, char **path);
+/* What a cell has in one of the folders. */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_cell_path(tutti_context *context, const char *directory,
+                                                           const char *cell, enum ablation_file file, char **path);
 /* Make the directory and lock it (closing *lock gives it back), or see that what is there are runs of these cells; note
    which are finished, and which have begun a search of their own. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation,
                                                       const char *directory, bool resume, int *lock);
-/* Has a cell a result? */
-bool tutti_ablation_is_finished(const struct ablation_cell *cell);
-/* Write a cell's recipe to DIRECTORY/recipes. */
-TUTTI_NODISCARD enum tutti_status tutti_ablation_write_recipe(tutti_context *context, const struct ablation_cell *cell,
-                                                              const char *path);
 /* Make a cell's run directory out of that of its searcher. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_link(tutti_context *context, const struct ablation_cell *cell,
                                                       const struct ablation_cell *searcher);

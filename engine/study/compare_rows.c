@@ -29,27 +29,17 @@ static void release_sources(struct sources *sources) {
   tutti_free(sources->trials);
 }
 
-/* A file in the run's directory; *there tells whether there is one. */
-static enum tutti_status find_file(tutti_context *context, const struct compare_run *run, const char *name,
-                                   const char *split, const char *ending, char **path, bool *there) {
-  TUTTI_TRY(context, tutti_format(context, path, "%s/%s%s%s", run->directory, name, split, ending));
-  *there = access(*path, F_OK) == 0;
-  return TUTTI_OK;
-}
-
 static enum tutti_status read_ensemble(tutti_context *context, const struct compare_run *run, struct sources *sources,
                                        bool *there) {
   enum tutti_status status = TUTTI_OK;
-  char *path = NULL, *text = NULL;
-  size_t bytes;
-  TUTTI_TRY_OUT(context, find_file(context, run, "ensemble.json", "", "", &path, there));
+  char *text = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_read(context, run->directory, TUTTI_RUN_FILE_ENSEMBLE, &text));
+  *there = text != NULL;
   if (!*there)
     goto out;
-  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &sources->ensemble));
   TUTTI_TRY_OUT(context, tutti_run_members(context, sources->ensemble, &sources->trials));
 out:
-  tutti_free(path);
   tutti_free(text);
   return status;
 }
@@ -58,16 +48,17 @@ out:
 static enum tutti_status read_truth(tutti_context *context, const struct compare_run *run, const char *split,
                                     struct sources *sources, bool *there) {
   static const struct {
-    const char *ending;
+    enum tutti_split_file file;
     enum tutti_element element;
     enum tutti_task_kind kind;
-  } forms[] = {{"-labels.npy", TUTTI_I32, TUTTI_TASK_CLASSIFICATION},
-               {"-targets.npy", TUTTI_F64, TUTTI_TASK_REGRESSION}};
+  } forms[] = {{TUTTI_SPLIT_FILE_LABELS, TUTTI_I32, TUTTI_TASK_CLASSIFICATION},
+               {TUTTI_SPLIT_FILE_TARGETS, TUTTI_F64, TUTTI_TASK_REGRESSION}};
   *there = false;
   for (size_t i = 0; i < 2 && !*there; i++) {
-    char *path;
-    enum tutti_status status = find_file(context, run, "splits/", split, forms[i].ending, &path, there);
-    if (status == TUTTI_OK && *there)
+    char *path = NULL;
+    enum tutti_status status = tutti_run_split_path(context, run->directory, split, forms[i].file, &path);
+    *there = status == TUTTI_OK && access(path, F_OK) == 0;
+    if (*there)
       status = tutti_npy_map(context, path, &sources->truth);
     if (status == TUTTI_OK && *there && (sources->truth.element != forms[i].element || sources->truth.rank == 0))
       status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the targets of split %s", path, split);
@@ -83,16 +74,14 @@ static enum tutti_status count_classes(tutti_context *context, const struct comp
                                        uint64_t trial, size_t *classes) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_npy map = {0};
-  char *folder = NULL, *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_trial_folder(context, run->directory, trial, &folder));
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s.npy", folder, split));
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, run->directory, trial, split, &path));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, &map));
   if (map.rank != 2 || map.shape[1] == 0)
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the probabilities of classes", path);
   *classes = map.shape[1];
 out:
   tutti_npy_unmap(&map);
-  tutti_free(folder);
   tutti_free(path);
   return status;
 }

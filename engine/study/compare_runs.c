@@ -1,4 +1,5 @@
 /* compare_runs.c - reads the runs that are to be compared: recipe, results, and which rows they are about. */
+#include "ablation_impl.h"
 #include "compare_impl.h"
 
 #include "core/base/file_impl.h"
@@ -78,7 +79,7 @@ static enum tutti_status read_recipe(tutti_context *context, struct compare_run 
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recipe = NULL;
   char *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, run->directory, "recipe.ini", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
   run->seed = tutti_recipe_run(recipe)->seed;
   if (run->recipe)
@@ -91,16 +92,6 @@ out:
 }
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
-
-/* JSON of a file in a folder; NULL, with the reason in `error`, when there is none that can be read. */
-static enum tutti_status load_json(tutti_context *context, const char *folder, const char *name, json_t **root,
-                                   json_error_t *error) {
-  char *path;
-  TUTTI_TRY(context, tutti_run_path(context, folder, name, &path));
-  *root = json_load_file(path, 0, error);
-  tutti_free(path);
-  return TUTTI_OK;
-}
 
 /* Take the metrics of the split that is compared; false for what is none. */
 static bool take_metrics(struct compare_run *run, const json_t *metrics) {
@@ -125,10 +116,12 @@ static enum tutti_status read_metrics(tutti_context *context, const char *wanted
   json_array_foreach(evaluation, index, split) {
     json_t *name = json_object_get(split, "split");
     if (!json_is_string(name))
-      return tutti_strdup(context, "summary.json: expected splits with names", &run->reason);
+      return tutti_format(context, &run->reason, "%s: expected splits with names",
+                          tutti_run_file_name(TUTTI_RUN_FILE_SUMMARY));
     json_array_append(run->splits, name);
     if (strcmp(json_string_value(name), wanted) == 0 && !take_metrics(run, json_object_get(split, "metrics")))
-      return tutti_strdup(context, "summary.json: expected metrics with a name, unit and better", &run->reason);
+      return tutti_format(context, &run->reason, "%s: expected metrics with a name, unit and better",
+                          tutti_run_file_name(TUTTI_RUN_FILE_SUMMARY));
   }
   if (json_array_size(run->splits) > 0 && json_array_size(run->metrics) == 0)
     return tutti_format(context, &run->reason, "it has no rows of split '%s'", wanted);
@@ -140,13 +133,12 @@ static enum tutti_status read_metrics(tutti_context *context, const char *wanted
 
 /* Checksums of what says which rows a split has, and what their targets are. */
 static enum tutti_status read_rows(tutti_context *context, const char *split, struct compare_run *run) {
-  static const char *const kinds[] = {"rows", "targets", "labels"};
-  uint64_t bytes[3] = {0};
-  uint32_t sums[3] = {0};
-  for (size_t i = 0; i < 3; i++) {
+  uint64_t bytes[TUTTI_SPLIT_FILES] = {0};
+  uint32_t sums[TUTTI_SPLIT_FILES] = {0};
+  for (size_t i = 0; i < TUTTI_SPLIT_FILES; i++) {
     char *path;
     struct stat facts;
-    TUTTI_TRY(context, tutti_format(context, &path, "%s/splits/%s-%s.npy", run->directory, split, kinds[i]));
+    TUTTI_TRY(context, tutti_run_split_path(context, run->directory, split, (enum tutti_split_file)i, &path));
     enum tutti_status status =
         stat(path, &facts) == 0 ? tutti_file_checksum(context, path, &bytes[i], &sums[i]) : TUTTI_OK;
     tutti_free(path);
@@ -156,14 +148,22 @@ static enum tutti_status read_rows(tutti_context *context, const char *split, st
                       (unsigned)sums[0], bytes[1], (unsigned)sums[1], bytes[2], (unsigned)sums[2]);
 }
 
-static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
+static enum tutti_status read_summary(tutti_context *context, struct compare_run *run) {
+  char *path;
   json_error_t error;
+  TUTTI_TRY(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_SUMMARY, &path));
+  run->summary = json_load_file(path, 0, &error);
+  tutti_free(path);
+  return run->summary ? TUTTI_OK : tutti_format(context, &run->reason, "not finished: %s", error.text);
+}
+
+static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
   if (!tutti_run_directory_has_run(run->directory))
     return tutti_strdup(context, "not begun", &run->reason);
   TUTTI_TRY(context, read_recipe(context, run));
-  TUTTI_TRY(context, load_json(context, run->directory, "summary.json", &run->summary, &error));
+  TUTTI_TRY(context, read_summary(context, run));
   if (!run->summary)
-    return tutti_format(context, &run->reason, "not finished: %s", error.text);
+    return TUTTI_OK;
   TUTTI_TRY(context, read_metrics(context, split, run));
   return read_rows(context, split, run);
 }
@@ -195,20 +195,19 @@ out:
   return status;
 }
 
-/* The runs of an ablation, as its ablation.json lists them. */
+/* The runs of an ablation, as the report at `path` lists them. */
 static enum tutti_status add_cells(tutti_context *context, struct compare *compare, const char *directory,
-                                   const json_t *ablation) {
+                                   const char *path, const json_t *ablation) {
   size_t index;
   json_t *cell;
   json_array_foreach(json_object_get(ablation, "cells"), index, cell) {
     const char *name, *recipe;
-    char *path;
+    char *run;
     if (json_unpack(cell, "{s:s, s:s}", "name", &name, "recipe", &recipe) != 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s/ablation.json: cell %zu: expected a name and a recipe",
-                        directory, index);
-    TUTTI_TRY(context, tutti_format(context, &path, "%s/runs/%s", directory, name));
-    enum tutti_status status = add_run(context, compare, path, recipe);
-    tutti_free(path);
+      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: cell %zu: expected a name and a recipe", path, index);
+    TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, name, ABLATION_FILE_RUNS, &run));
+    enum tutti_status status = add_run(context, compare, run, recipe);
+    tutti_free(run);
     TUTTI_TRY(context, status);
   }
   return TUTTI_OK;
@@ -224,7 +223,7 @@ static enum tutti_status add_folder(tutti_context *context, struct compare *comp
   for (int i = 0; i < count; i++) {
     char *path = NULL;
     if (status == TUTTI_OK)
-      status = tutti_run_path(context, folder, entries[i]->d_name, &path);
+      status = tutti_format(context, &path, "%s/%s", folder, entries[i]->d_name);
     if (status == TUTTI_OK && tutti_run_directory_has_run(path))
       status = add_run(context, compare, path, NULL);
     tutti_free(path);
@@ -234,18 +233,23 @@ static enum tutti_status add_folder(tutti_context *context, struct compare *comp
   return status;
 }
 
-/* A run directory, an ablation's, or a folder with runs in it. */
+/* An ablation's directory, or a folder with runs in it. */
+static enum tutti_status add_several(tutti_context *context, struct compare *compare, const char *directory) {
+  char *path;
+  TUTTI_TRY(context, tutti_ablation_path(context, directory, ABLATION_FILE_REPORT, &path));
+  json_t *ablation = json_load_file(path, 0, NULL);
+  enum tutti_status status =
+      ablation ? add_cells(context, compare, directory, path, ablation) : add_folder(context, compare, directory);
+  json_decref(ablation);
+  tutti_free(path);
+  return status;
+}
+
 static enum tutti_status add_directory(tutti_context *context, struct compare *compare, const char *directory) {
   size_t before = compare->count;
-  json_t *ablation;
-  json_error_t error;
   if (tutti_run_directory_has_run(directory))
     return add_run(context, compare, directory, NULL);
-  TUTTI_TRY(context, load_json(context, directory, "ablation.json", &ablation, &error));
-  enum tutti_status status =
-      ablation ? add_cells(context, compare, directory, ablation) : add_folder(context, compare, directory);
-  json_decref(ablation);
-  TUTTI_TRY(context, status);
+  TUTTI_TRY(context, add_several(context, compare, directory));
   if (compare->count == before)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected a run directory, a folder of them, or the directory of an ablation", directory);

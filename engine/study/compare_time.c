@@ -40,7 +40,7 @@ static enum tutti_status read_losses(tutti_context *context, const struct compar
   tutti_catalogue *catalogue = NULL;
   char *path = NULL;
   losses->context = context;
-  TUTTI_TRY_OUT(context, tutti_run_path(context, run->directory, "catalogue.sqlite", &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_CATALOGUE, &path));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
   TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, catalogue, take_loss, losses));
 out:

@@ -10,6 +10,25 @@
 
 TUTTI_BEGIN_DECLS
 
+/* --- the run directory --- */
+
+/* A file or folder of a run directory; docs/run-directory.md says what is in it. */
+enum tutti_run_file {
+  TUTTI_RUN_FILE_RECIPE,    /* the effective recipe, as INI */
+  TUTTI_RUN_FILE_CATALOGUE, /* the trials, as SQLite */
+  TUTTI_RUN_FILE_DATA,      /* how raw rows become inputs, as JSON */
+  TUTTI_RUN_FILE_SPLITS,    /* folder: rows and targets of each split */
+  TUTTI_RUN_FILE_TRIALS,    /* folder: networks, weights and predictions of each trial */
+  TUTTI_RUN_FILE_ENSEMBLE,  /* the chosen members, as JSON */
+  TUTTI_RUN_FILE_SUMMARY,   /* the result, as JSON */
+  TUTTI_RUN_FILE_LOCK,      /* held by the manager while it runs */
+  TUTTI_RUN_FILE_LOG        /* what plugins and libraries print in workers */
+};
+/* Where a run directory has, or would have, a file; free *path with tutti_free. TUTTI_ERROR_USAGE for a file that is none
+   of the above. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_file_path(tutti_context *context, const char *directory,
+                                                                enum tutti_run_file file, char **path);
+
 /* --- run --- */
 
 enum tutti_phase { TUTTI_PHASE_REPAIR, TUTTI_PHASE_SEARCH, TUTTI_PHASE_SELECT, TUTTI_PHASE_DONE };

@@ -1,0 +1,157 @@
+/* run_files.c - what is where in a run directory. */
+#include "run_files.h"
+
+#include "core/base/file_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- the directory itself --- */
+
+static const char *const file_names[] = {
+    [TUTTI_RUN_FILE_RECIPE] = "recipe.ini",    [TUTTI_RUN_FILE_CATALOGUE] = "catalogue.sqlite",
+    [TUTTI_RUN_FILE_DATA] = "data.json",       [TUTTI_RUN_FILE_SPLITS] = "splits",
+    [TUTTI_RUN_FILE_TRIALS] = "trials",        [TUTTI_RUN_FILE_ENSEMBLE] = "ensemble.json",
+    [TUTTI_RUN_FILE_SUMMARY] = "summary.json", [TUTTI_RUN_FILE_LOCK] = "lock",
+    [TUTTI_RUN_FILE_LOG] = "worker.log",
+};
+
+const char *tutti_run_file_name(enum tutti_run_file file) { return file_names[file]; }
+
+enum tutti_status tutti_run_file_path(tutti_context *context, const char *directory, enum tutti_run_file file,
+                                      char **path) {
+  if ((size_t)file >= sizeof file_names / sizeof file_names[0])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a run directory has no file number %d", (int)file);
+  return tutti_format(context, path, "%s/%s", directory, file_names[file]);
+}
+
+bool tutti_run_file_is_there(const char *directory, enum tutti_run_file file) {
+  int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool there = folder >= 0 && faccessat(folder, file_names[file], F_OK, 0) == 0;
+  if (folder >= 0)
+    (void)close(folder);
+  return there;
+}
+
+enum tutti_status tutti_run_file_write(tutti_context *context, const char *directory, enum tutti_run_file file,
+                                       const char *text) {
+  char *path;
+  TUTTI_TRY(context, tutti_run_file_path(context, directory, file, &path));
+  enum tutti_status status = tutti_file_write_text(context, path, text);
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_run_file_read(tutti_context *context, const char *directory, enum tutti_run_file file,
+                                      char **text) {
+  enum tutti_status status = TUTTI_OK;
+  char *path;
+  size_t bytes;
+  *text = NULL;
+  TUTTI_TRY(context, tutti_run_file_path(context, directory, file, &path));
+  if (access(path, F_OK) == 0)
+    status = tutti_file_read(context, path, text, &bytes);
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory, const char *ensemble,
+                                         const char *summary) {
+  if (ensemble)
+    TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_ENSEMBLE, ensemble));
+  return tutti_run_file_write(context, directory, TUTTI_RUN_FILE_SUMMARY, summary);
+}
+
+bool tutti_run_directory_has_run(const char *directory) {
+  return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_CATALOGUE);
+}
+
+bool tutti_run_directory_is_finished(const char *directory) {
+  return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_SUMMARY);
+}
+
+/* --- pools that runs share --- */
+
+static enum tutti_status share_file(tutti_context *context, const char *directory, const char *owner,
+                                    enum tutti_run_file file) {
+  enum tutti_status status = TUTTI_OK;
+  char *path = NULL, *target = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, file, &path));
+  TUTTI_TRY_OUT(context, tutti_format(context, &target, "../%s/%s", owner, file_names[file]));
+  if (symlink(target, path) != 0 && errno != EEXIST)
+    status = tutti_file_error(context, path, "make a link", errno);
+out:
+  tutti_free(path);
+  tutti_free(target);
+  return status;
+}
+
+enum tutti_status tutti_run_share(tutti_context *context, const char *directory, const char *owner) {
+  /* The catalogue makes it a run directory, so it comes last. */
+  static const enum tutti_run_file shared[] = {TUTTI_RUN_FILE_TRIALS, TUTTI_RUN_FILE_SPLITS, TUTTI_RUN_FILE_DATA,
+                                               TUTTI_RUN_FILE_CATALOGUE};
+  for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+    TUTTI_TRY(context, share_file(context, directory, owner, shared[i]));
+  return TUTTI_OK;
+}
+
+bool tutti_run_is_shared(const char *directory) {
+  int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  struct stat facts;
+  bool shared = folder >= 0 &&
+                fstatat(folder, file_names[TUTTI_RUN_FILE_CATALOGUE], &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISLNK(facts.st_mode);
+  if (folder >= 0)
+    (void)close(folder);
+  return shared;
+}
+
+/* --- splits --- */
+
+enum tutti_status tutti_run_split_path(tutti_context *context, const char *directory, const char *split,
+                                       enum tutti_split_file file, char **path) {
+  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels"};
+  return tutti_format(context, path, "%s/%s/%s-%s.npy", directory, file_names[TUTTI_RUN_FILE_SPLITS], split,
+                      names[file]);
+}
+
+/* --- trials --- */
+
+const char *tutti_trial_file_name(enum tutti_trial_file file) {
+  static const char *const names[] = {"network.json", "curve.csv", "weights.safetensors"};
+  return names[file];
+}
+
+enum tutti_status tutti_trial_predictions_name(tutti_context *context, const char *split, char **name) {
+  return tutti_format(context, name, "%s.npy", split);
+}
+
+enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial, char **path) {
+  return tutti_format(context, path, "%s/%s/%06" PRIu64, directory, file_names[TUTTI_RUN_FILE_TRIALS], trial);
+}
+
+static enum tutti_status trial_path(tutti_context *context, const char *directory, uint64_t trial, const char *name,
+                                    char **path) {
+  char *folder;
+  TUTTI_TRY(context, tutti_trial_folder(context, directory, trial, &folder));
+  enum tutti_status status = tutti_format(context, path, "%s/%s", folder, name);
+  tutti_free(folder);
+  return status;
+}
+
+enum tutti_status tutti_trial_file_path(tutti_context *context, const char *directory, uint64_t trial,
+                                        enum tutti_trial_file file, char **path) {
+  return trial_path(context, directory, trial, tutti_trial_file_name(file), path);
+}
+
+enum tutti_status tutti_trial_predictions_path(tutti_context *context, const char *directory, uint64_t trial,
+                                               const char *split, char **path) {
+  char *name;
+  TUTTI_TRY(context, tutti_trial_predictions_name(context, split, &name));
+  enum tutti_status status = trial_path(context, directory, trial, name, path);
+  tutti_free(name);
+  return status;
+}
