@@ -29,57 +29,25 @@ struct function_config {
 };
 
 #define COORDINATE(number)                                                                                             \
-  {                                                                                                                    \
-    .name = "x" #number, .type = TUTTI_PARAM_REAL, .offset = offsetof(struct function_config, x[number]),              \
-    .preset = "0", .flags = TUTTI_PARAM_SEARCHABLE, .doc = "Coordinate " #number " of the function's argument."        \
-  }
+  TUTTI_PARAM("x" #number, REAL, struct function_config, x[number], "0", -TUTTI_NO_LIMIT, TUTTI_NO_LIMIT, NULL,        \
+              TUTTI_KIND_SPACE, "Coordinate " #number " of the function's argument.", .flags = TUTTI_PARAM_SEARCHABLE)
 
 static const struct tutti_param function_params[] = {
-    {.name = "function",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct function_config, function),
-     .preset = "branin",
-     .choices = function_names,
-     .doc =
-         "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock or "
-         "sphere (any number; 0)."},
-    {.name = "dimensions",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct function_config, dimensions),
-     .preset = "2",
-     .min = 1,
-     .max = COORDINATES,
-     .doc = "Dimensions of levy, rosenbrock and sphere; the first so many coordinates are read."},
-    {.name = "noise",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct function_config, noise),
-     .preset = "0",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Standard deviation of the normal noise on each value, drawn from the candidate's seed."},
-    {.name = "seconds",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct function_config, seconds),
-     .preset = "0",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .unit = "s",
-     .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "How long a training takes: the time is slept."},
-    {.name = "fault",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct function_config, fault),
-     .preset = "none",
-     .choices = fault_names,
-     .flags = TUTTI_PARAM_SEARCHABLE,
-     .doc = "What goes wrong after the sleep: an error, a value that is not a number, or the end of the process."},
-    {.name = "fault_probability",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct function_config, fault_probability),
-     .preset = "1",
-     .min = 0,
-     .max = 1,
-     .doc = "Share of the candidates that the fault strikes, drawn from the candidate's seed."},
+    TUTTI_CHOICE(
+        struct function_config, function, "branin", function_names,
+        "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock or "
+        "sphere (any number; 0)."),
+    TUTTI_INTEGER(struct function_config, dimensions, "2", 1, COORDINATES,
+                  "Dimensions of levy, rosenbrock and sphere; the first so many coordinates are read."),
+    TUTTI_REAL(struct function_config, noise, "0", 0, TUTTI_NO_LIMIT,
+               "Standard deviation of the normal noise on each value, drawn from the candidate's seed."),
+    TUTTI_REAL(struct function_config, seconds, "0", 0, TUTTI_NO_LIMIT, "How long a training takes: the time is slept.",
+               .unit = "s", .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_CHOICE(struct function_config, fault, "none", fault_names,
+                 "What goes wrong after the sleep: an error, a value that is not a number, or the end of the process.",
+                 .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct function_config, fault_probability, "1", 0, 1,
+               "Share of the candidates that the fault strikes, drawn from the candidate's seed."),
     COORDINATE(0),
     COORDINATE(1),
     COORDINATE(2),

@@ -15,28 +15,12 @@ struct space_depth_width_config {
   struct cell_macro macro;
 };
 
-#define FIELD(name) offsetof(struct space_depth_width_config, name)
 static const struct tutti_param space_depth_width_params[] = {
-    {.name = "cells",
-     .type = TUTTI_PARAM_INTEGERS,
-     .offset = FIELD(cells),
-     .preset = "5 8 11",
-     .min = 1,
-     .max = 100,
-     .doc = "Numbers of cells to choose from."},
-    {.name = "channels",
-     .type = TUTTI_PARAM_INTEGERS,
-     .offset = FIELD(channels),
-     .preset = "12 14 16 18 20",
-     .min = 2,
-     .max = 4096,
-     .doc = "Numbers of channels of the first cell's nodes to choose from; each reduction doubles them."},
-    {.name = "cell",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = FIELD(cell),
-     .preset = "darts-v2",
-     .choices = cell_published_names,
-     .doc = "The published cells of which the networks are made."},
+    TUTTI_INTEGERS(struct space_depth_width_config, cells, "5 8 11", 1, 100, "Numbers of cells to choose from."),
+    TUTTI_INTEGERS(struct space_depth_width_config, channels, "12 14 16 18 20", 2, 4096,
+                   "Numbers of channels of the first cell's nodes to choose from; each reduction doubles them."),
+    TUTTI_CHOICE(struct space_depth_width_config, cell, "darts-v2", cell_published_names,
+                 "The published cells of which the networks are made."),
     CELL_MACRO_PARAMS(struct space_depth_width_config),
 };
 

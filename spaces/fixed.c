@@ -22,35 +22,15 @@ static const char *const activations[] = {"linear",  "elu",      "gelu",     "ha
                                           "sigmoid", "softplus", "softsign", "swish",        "tanh", "leaky-relu",
                                           "crelu",   NULL};
 
-#define FIELD(name) offsetof(struct space_fixed_config, name)
 static const struct tutti_param space_fixed_params[] = {
-    {.name = "widths",
-     .type = TUTTI_PARAM_INTEGERS,
-     .offset = FIELD(widths),
-     .preset = "64 64",
-     .min = 1,
-     .max = WIDEST,
-     .unit = "units",
-     .doc = "Width of each hidden layer."},
-    {.name = "activation",
-     .type = TUTTI_PARAM_CHOICES,
-     .offset = FIELD(activation),
-     .preset = "relu",
-     .choices = activations,
-     .doc = "Activation of the hidden layers: one for all, or one for each."},
-    {.name = "dropout",
-     .type = TUTTI_PARAM_REALS,
-     .offset = FIELD(dropout),
-     .preset = "0",
-     .min = 0,
-     .max = 1,
-     .max_open = true,
-     .doc = "Dropout rate behind the hidden layers: one for all, or one for each; 0: none."},
-    {.name = "network",
-     .type = TUTTI_PARAM_PATH,
-     .offset = FIELD(network),
-     .preset = "",
-     .doc = "A network.json to use instead, head included, as Tutti writes them for every trial."},
+    TUTTI_INTEGERS(struct space_fixed_config, widths, "64 64", 1, WIDEST, "Width of each hidden layer.",
+                   .unit = "units"),
+    TUTTI_CHOICES(struct space_fixed_config, activation, "relu", activations,
+                  "Activation of the hidden layers: one for all, or one for each."),
+    TUTTI_REALS(struct space_fixed_config, dropout, "0", 0, 1,
+                "Dropout rate behind the hidden layers: one for all, or one for each; 0: none.", .max_open = true),
+    TUTTI_PATH(struct space_fixed_config, network, "",
+               "A network.json to use instead, head included, as Tutti writes them for every trial."),
 };
 
 struct space_fixed {

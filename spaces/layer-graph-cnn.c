@@ -13,29 +13,15 @@
 
 static const struct tutti_param space_layer_graph_cnn_params[] = {
     LAYER_GRAPH_PARAMS,
-    {.name = "fc_mass",
-     .type = TUTTI_PARAM_REAL,
-     .offset = LAYER_GRAPH_FIELD(fc_mass),
-     .preset = "0.1",
-     .min = 0,
-     .max = 1000,
-     .min_open = true,
-     .doc = "Mass of a fully connected layer, relative to a convolution with as many channels and units; the paper's "
-            "text: 1."},
-    {.name = "pool_mismatch",
-     .type = TUTTI_PARAM_REAL,
-     .offset = LAYER_GRAPH_FIELD(pool_mismatch),
-     .preset = "0.5",
-     .min = 0,
-     .max = 2,
-     .doc = "Cost of matching a maximum with an average pool; the paper's Table 1: 0.25."},
-    {.name = "conv_mismatch",
-     .type = TUTTI_PARAM_REAL,
-     .offset = LAYER_GRAPH_FIELD(conv_mismatch),
-     .preset = "0.2",
-     .min = 0,
-     .max = 2,
-     .doc = "Cost of matching convolutions whose kernels differ by 2; it grows with the root of the difference."},
+    TUTTI_REAL(
+        struct layer_graph_config, fc_mass, "0.1", 0, 1000,
+        "Mass of a fully connected layer, relative to a convolution with as many channels and units; the paper's "
+        "text: 1.",
+        .min_open = true),
+    TUTTI_REAL(struct layer_graph_config, pool_mismatch, "0.5", 0, 2,
+               "Cost of matching a maximum with an average pool; the paper's Table 1: 0.25."),
+    TUTTI_REAL(struct layer_graph_config, conv_mismatch, "0.2", 0, 2,
+               "Cost of matching convolutions whose kernels differ by 2; it grows with the root of the difference."),
 };
 
 static const struct layer_graph_family family_cnn = {

@@ -22,29 +22,14 @@ static const char *const activations[] = {"linear", "elu",        "gelu",     "h
                                           "selu",   "sigmoid",    "softplus", "softsign",     "swish",
                                           "tanh",   "leaky-relu", NULL};
 
-#define FIELD(name) offsetof(struct space_mlp2_config, name)
 static const struct tutti_param space_mlp2_params[] = {
-    {.name = "units",
-     .type = TUTTI_PARAM_INTEGERS,
-     .offset = FIELD(units),
-     .preset = "1 100",
-     .min = 1,
-     .max = WIDEST,
-     .unit = "units",
-     .doc = "Least and greatest width of a hidden layer, every width between them alike; one number: that width."},
-    {.name = "l2",
-     .type = TUTTI_PARAM_REALS,
-     .offset = FIELD(l2),
-     .preset = "1e-5 100",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Least and greatest L2 weight of a layer, on a logarithmic scale; one number: that weight."},
-    {.name = "activation",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = FIELD(activation),
-     .preset = "tanh",
-     .choices = activations,
-     .doc = "Activation of both hidden layers."},
+    TUTTI_INTEGERS(
+        struct space_mlp2_config, units, "1 100", 1, WIDEST,
+        "Least and greatest width of a hidden layer, every width between them alike; one number: that width.",
+        .unit = "units"),
+    TUTTI_REALS(struct space_mlp2_config, l2, "1e-5 100", 0, TUTTI_NO_LIMIT,
+                "Least and greatest L2 weight of a layer, on a logarithmic scale; one number: that weight."),
+    TUTTI_CHOICE(struct space_mlp2_config, activation, "tanh", activations, "Activation of both hidden layers."),
 };
 
 /* The layers' labels: tutti_network_add_head calls the last one so. */

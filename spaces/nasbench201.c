@@ -21,34 +21,13 @@ struct space_nasbench201_config {
   bool affine;
 };
 
-#define FIELD(name) offsetof(struct space_nasbench201_config, name)
 static const struct tutti_param space_nasbench201_params[] = {
-    {.name = "cells",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = FIELD(cells),
-     .preset = "5",
-     .min = 1,
-     .max = 100,
-     .doc = "Cells of a stage."},
-    {.name = "channels",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = FIELD(channels),
-     .preset = "16",
-     .min = 1,
-     .max = 4096,
-     .doc = "Channels of the first stage; each later one has twice as many and half the height and width."},
-    {.name = "stages",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = FIELD(stages),
-     .preset = "3",
-     .min = 1,
-     .max = 8,
-     .doc = "Stages, between which residual blocks halve the image."},
-    {.name = "affine",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = FIELD(affine),
-     .preset = "yes",
-     .doc = "Normalisations scale and shift by trained numbers."},
+    TUTTI_INTEGER(struct space_nasbench201_config, cells, "5", 1, 100, "Cells of a stage."),
+    TUTTI_INTEGER(struct space_nasbench201_config, channels, "16", 1, 4096,
+                  "Channels of the first stage; each later one has twice as many and half the height and width."),
+    TUTTI_INTEGER(struct space_nasbench201_config, stages, "3", 1, 8,
+                  "Stages, between which residual blocks halve the image."),
+    TUTTI_BOOL(struct space_nasbench201_config, affine, "yes", "Normalisations scale and shift by trained numbers."),
 };
 
 struct space_nasbench201 {

@@ -9,28 +9,13 @@ static const char *const epistemic_names[] = {
     [TUTTI_EPISTEMIC_UNBIASED] = "unbiased", [TUTTI_EPISTEMIC_POPULATION] = "population", NULL};
 
 static const struct tutti_param table[] = {
-    {.name = "epistemic",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct tutti_evaluation_options, epistemic),
-     .preset = "unbiased",
-     .choices = epistemic_names,
-     .doc = "The variance of K members' means is divided by K - 1 (unbiased) or K (population)."},
-    {.name = "bins",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct tutti_evaluation_options, bins),
-     .preset = "15",
-     .min = 1,
-     .max = 100000,
-     .doc = "Bins of equal width of the expected calibration error."},
-    {.name = "level",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct tutti_evaluation_options, level),
-     .preset = "0.95",
-     .min = 0,
-     .max = 1,
-     .min_open = true,
-     .max_open = true,
-     .doc = "Probability of the central intervals whose coverage and width are told."},
+    TUTTI_CHOICE(struct tutti_evaluation_options, epistemic, "unbiased", epistemic_names,
+                 "The variance of K members' means is divided by K - 1 (unbiased) or K (population)."),
+    TUTTI_INTEGER(struct tutti_evaluation_options, bins, "15", 1, 100000,
+                  "Bins of equal width of the expected calibration error."),
+    TUTTI_REAL(struct tutti_evaluation_options, level, "0.95", 0, 1,
+               "Probability of the central intervals whose coverage and width are told.", .min_open = true,
+               .max_open = true),
 };
 static const struct tutti_params params = TUTTI_PARAMS(table, struct tutti_evaluation_options);
 

@@ -43,21 +43,79 @@ enum {
   TUTTI_PARAM_REQUIRED = 2    /* no default: the recipe must give it */
 };
 
-/* One parameter. Fill it with designated initialisers; min = max = 0 means no limits, TUTTI_NO_LIMIT one side open. */
+/* One parameter. Write it with a macro from below. */
 struct tutti_param {
   const char *name;
   enum tutti_param_type type;
   size_t offset;              /* of the field in the config struct */
   const char *preset;         /* the default, written as in a recipe */
-  double min, max;            /* inclusive; of each number, or of each element of a list */
-  bool min_open, max_open;    /* the limit itself is excluded */
-  const char *unit;           /* NULL: none */
+  double min, max;            /* inclusive; of each number, or of each element of a list; both 0: no limits */
   const char *const *choices; /* NULL-terminated */
   enum tutti_kind kind;       /* TUTTI_PARAM_PLUGIN */
+  const char *doc;            /* one sentence for people */
+  const char *unit;           /* NULL: none */
   unsigned flags;
-  const char *doc; /* one sentence for people */
+  bool min_open, max_open; /* the limit itself is excluded */
 };
+/* As `max`, or negated as `min`: that side has no limit. */
 #define TUTTI_NO_LIMIT ((double)INFINITY)
+
+/* A line of a parameter table, for each type:
+
+     TUTTI_REAL(struct lcb_config, kappa, "1.96", 0, TUTTI_NO_LIMIT, "Standard deviations below the mean."),
+
+   The parameter is named like the field, whose type the compiler checks. The text for people comes last; members of struct
+   tutti_param that stand behind `doc` may follow it in their order: `.unit = "seconds", .flags = TUTTI_PARAM_REQUIRED`. C++
+   before C++20 lacks such designators: there the values stand without them. */
+#define TUTTI_BOOL(config, field, preset_, ...)                                                                        \
+  TUTTI_PARAM(#field, BOOL, config, field, preset_, 0, 0, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_INTEGER(config, field, preset_, min_, max_, ...)                                                         \
+  TUTTI_PARAM(#field, INTEGER, config, field, preset_, min_, max_, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_REAL(config, field, preset_, min_, max_, ...)                                                            \
+  TUTTI_PARAM(#field, REAL, config, field, preset_, min_, max_, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_CHOICE(config, field, preset_, choices_, ...)                                                            \
+  TUTTI_PARAM(#field, CHOICE, config, field, preset_, 0, 0, choices_, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_STRING(config, field, preset_, ...)                                                                      \
+  TUTTI_PARAM(#field, STRING, config, field, preset_, 0, 0, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_PATH(config, field, preset_, ...)                                                                        \
+  TUTTI_PARAM(#field, PATH, config, field, preset_, 0, 0, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_INTEGERS(config, field, preset_, min_, max_, ...)                                                        \
+  TUTTI_PARAM(#field, INTEGERS, config, field, preset_, min_, max_, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_REALS(config, field, preset_, min_, max_, ...)                                                           \
+  TUTTI_PARAM(#field, REALS, config, field, preset_, min_, max_, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_CHOICES(config, field, preset_, choices_, ...)                                                           \
+  TUTTI_PARAM(#field, CHOICES, config, field, preset_, 0, 0, choices_, TUTTI_KIND_SPACE, __VA_ARGS__)
+#define TUTTI_SUBPLUGIN(config, field, preset_, kind_, ...)                                                            \
+  TUTTI_PARAM(#field, PLUGIN, config, field, preset_, 0, 0, NULL, kind_, __VA_ARGS__)
+
+/* What these make use of, and for a parameter that is named otherwise than its field, such as one in a struct inside the config:
+   TUTTI_PARAM("size", INTEGER, struct config, growth.size, "5", 1, 9, NULL, TUTTI_KIND_SPACE, "Members."). Limits, choices and
+   kind are looked at only where the type has them. */
+#define TUTTI_PARAM(name_, type_, config, field, preset_, min_, max_, choices_, kind_, ...)                            \
+  {                                                                                                                    \
+    TUTTI_PARAM_MEMBER(name) name_, TUTTI_PARAM_MEMBER(type) TUTTI_PARAM_##type_,                                      \
+        TUTTI_PARAM_MEMBER(offset) TUTTI_FIELD_OFFSET(config, field, TUTTI_FIELD_##type_),                             \
+        TUTTI_PARAM_MEMBER(preset) preset_, TUTTI_PARAM_MEMBER(min) min_, TUTTI_PARAM_MEMBER(max) max_,                \
+        TUTTI_PARAM_MEMBER(choices) choices_, TUTTI_PARAM_MEMBER(kind) kind_, TUTTI_PARAM_MEMBER(doc) __VA_ARGS__      \
+  }
+#if defined(__cplusplus) && __cplusplus < 202002L
+#define TUTTI_PARAM_MEMBER(member)
+#else
+#define TUTTI_PARAM_MEMBER(member) .member =
+#endif
+/* The offset of a field; an error of the compiler where its type is another. */
+#define TUTTI_FIELD_OFFSET(config, field, field_type)                                                                  \
+  (offsetof(config, field) + 0 * sizeof(1 ? &((config *)0)->field : (field_type *)0))
+#define TUTTI_FIELD_BOOL bool
+#define TUTTI_FIELD_INTEGER int64_t
+#define TUTTI_FIELD_REAL double
+#define TUTTI_FIELD_CHOICE int
+#define TUTTI_FIELD_STRING const char *
+#define TUTTI_FIELD_PATH const char *
+#define TUTTI_FIELD_INTEGERS struct tutti_integers
+#define TUTTI_FIELD_REALS struct tutti_reals
+#define TUTTI_FIELD_CHOICES struct tutti_choices
+#define TUTTI_FIELD_PLUGIN const char *
 
 /* A parameter table: `count` structs, `stride` bytes apart. */
 struct tutti_params {

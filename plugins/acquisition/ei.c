@@ -15,19 +15,11 @@ struct ei_config {
 };
 
 static const struct tutti_param ei_params[] = {
-    {.name = "xi",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct ei_config, xi),
-     .preset = "0",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Improvement that does not count, in the units of the surrogate's values."},
-    {.name = "log",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = offsetof(struct ei_config, log),
-     .preset = "yes",
-     .doc = "Maximise the logarithm of the expected improvement, which has the same largest point and does not "
-            "underflow."},
+    TUTTI_REAL(struct ei_config, xi, "0", 0, TUTTI_NO_LIMIT,
+               "Improvement that does not count, in the units of the surrogate's values."),
+    TUTTI_BOOL(struct ei_config, log, "yes",
+               "Maximise the logarithm of the expected improvement, which has the same largest point and does not "
+               "underflow."),
 };
 
 struct ei {

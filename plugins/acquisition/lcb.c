@@ -7,13 +7,8 @@ struct lcb_config {
 };
 
 static const struct tutti_param lcb_params[] = {
-    {.name = "kappa",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct lcb_config, kappa),
-     .preset = "1.96",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Standard deviations below the mean: 0 exploits alone, more explores more."},
+    TUTTI_REAL(struct lcb_config, kappa, "1.96", 0, TUTTI_NO_LIMIT,
+               "Standard deviations below the mean: 0 exploits alone, more explores more."),
 };
 
 struct lcb {

@@ -12,20 +12,12 @@ struct pi_config {
 };
 
 static const struct tutti_param pi_params[] = {
-    {.name = "xi",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct pi_config, xi),
-     .preset = "0",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .doc =
-         "Improvement that does not count, in the units of the surrogate's values: with 0 the surest improvement wins, "
-         "however small."},
-    {.name = "log",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = offsetof(struct pi_config, log),
-     .preset = "yes",
-     .doc = "Maximise the logarithm of the probability, which has the same largest point and does not underflow."},
+    TUTTI_REAL(
+        struct pi_config, xi, "0", 0, TUTTI_NO_LIMIT,
+        "Improvement that does not count, in the units of the surrogate's values: with 0 the surest improvement wins, "
+        "however small."),
+    TUTTI_BOOL(struct pi_config, log, "yes",
+               "Maximise the logarithm of the probability, which has the same largest point and does not underflow."),
 };
 
 struct pi {

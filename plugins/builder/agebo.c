@@ -30,48 +30,26 @@ static const char *const agebo_architectures[] = {"evolution", "random", NULL};
 static const char *const agebo_hyperparameters[] = {"bayesian", "evolution", "random", NULL};
 
 static const struct tutti_param agebo_params[] = {
-    {.name = "population",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct agebo_config, population),
-     .preset = "0",
-     .min = 0,
-     .max = 1000000,
-     .unit = "trials",
-     .doc =
-         "Finished trials that may be parents, the latest ones; architectures are random until there are so many. 0: a "
-         "fifth of the budget, which gives the paper's 100 for its 500 networks."},
-    {.name = "sample",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct agebo_config, sample),
-     .preset = "0",
-     .min = 0,
-     .max = 1000000,
-     .unit = "trials",
-     .doc =
-         "Of them so many are drawn, without replacement; the best is the parent. 0: the root of the population, which "
-         "gives the paper's 10."},
-    {.name = "architecture",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct agebo_config, architecture),
-     .preset = "evolution",
-     .choices = agebo_architectures,
-     .doc = "Where architectures come from: aging evolution, or random draws."},
-    {.name = "hyperparameters",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct agebo_config, hyperparameters),
-     .preset = "bayesian",
-     .choices = agebo_hyperparameters,
-     .doc = "Where hyperparameters come from: the model; evolution, which gives one variable of architecture and "
-            "hyperparameters together another value; or random draws."},
-    {.name = "initial",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct agebo_config, initial),
-     .preset = "0",
-     .min = 0,
-     .max = 1000000,
-     .unit = "trials",
-     .doc = "Trials whose hyperparameters are drawn before the model proposes any; 0: as many as may be outstanding at "
-            "once (run.window), as in the paper."},
+    TUTTI_INTEGER(
+        struct agebo_config, population, "0", 0, 1000000,
+        "Finished trials that may be parents, the latest ones; architectures are random until there are so many. 0: a "
+        "fifth of the budget, which gives the paper's 100 for its 500 networks.",
+        .unit = "trials"),
+    TUTTI_INTEGER(
+        struct agebo_config, sample, "0", 0, 1000000,
+        "Of them so many are drawn, without replacement; the best is the parent. 0: the root of the population, which "
+        "gives the paper's 10.",
+        .unit = "trials"),
+    TUTTI_CHOICE(struct agebo_config, architecture, "evolution", agebo_architectures,
+                 "Where architectures come from: aging evolution, or random draws."),
+    TUTTI_CHOICE(struct agebo_config, hyperparameters, "bayesian", agebo_hyperparameters,
+                 "Where hyperparameters come from: the model; evolution, which gives one variable of architecture and "
+                 "hyperparameters together another value; or random draws."),
+    TUTTI_INTEGER(
+        struct agebo_config, initial, "0", 0, 1000000,
+        "Trials whose hyperparameters are drawn before the model proposes any; 0: as many as may be outstanding at "
+        "once (run.window), as in the paper.",
+        .unit = "trials"),
     MODEL_PARAMS(struct agebo_config, "liar", "worst", "random-forest", "lcb", "sample"),
 };
 

@@ -20,21 +20,14 @@ struct deepens_config {
 };
 
 static const struct tutti_param deepens_params[] = {
-    {.name = "from",
-     .type = TUTTI_PARAM_PATH,
-     .offset = offsetof(struct deepens_config, from),
-     .preset = "",
-     .doc = "Where the configuration comes from: a run directory, whose space and searched hyperparameters are those "
-            "of this "
-            "recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: one that the recipe "
-            "leaves is drawn, the only one where it fixes all."},
-    {.name = "trial",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct deepens_config, trial),
-     .preset = "-1",
-     .min = -1,
-     .max = 1000000000,
-     .doc = "Trial of that run; -1: the one of the least loss."},
+    TUTTI_PATH(
+        struct deepens_config, from, "",
+        "Where the configuration comes from: a run directory, whose space and searched hyperparameters are those "
+        "of this "
+        "recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: one that the recipe "
+        "leaves is drawn, the only one where it fixes all."),
+    TUTTI_INTEGER(struct deepens_config, trial, "-1", -1, 1000000000,
+                  "Trial of that run; -1: the one of the least loss."),
 };
 
 struct deepens {

@@ -19,19 +19,11 @@ struct ea_config {
 
 static const struct tutti_param ea_params[] = {
     DESIGN_PARAMS(struct ea_config, "known"),
-    {.name = "spread",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct ea_config, spread),
-     .preset = "2",
-     .min = 0,
-     .min_open = true,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Standard deviations of the losses in which the chance to be a parent falls by a factor of e."},
-    {.name = "noise",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = offsetof(struct ea_config, noise),
-     .preset = "no",
-     .doc = "Evolve on random numbers in place of losses: what mutations find without selection."},
+    TUTTI_REAL(struct ea_config, spread, "2", 0, TUTTI_NO_LIMIT,
+               "Standard deviations of the losses in which the chance to be a parent falls by a factor of e.",
+               .min_open = true),
+    TUTTI_BOOL(struct ea_config, noise, "no",
+               "Evolve on random numbers in place of losses: what mutations find without selection."),
 };
 
 struct parent_ea {

@@ -19,27 +19,14 @@ struct hyperens_config {
 };
 
 static const struct tutti_param hyperens_params[] = {
-    {.name = "configurations",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct hyperens_config, configurations),
-     .preset = "0",
-     .min = 0,
-     .max = 100000,
-     .doc = "Configurations that are trained again from other initialisations (hyper deep ensemble); 0: none (hyper "
-            "ensemble). The paper takes the ensemble's size."},
-    {.name = "initialisations",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct hyperens_config, initialisations),
-     .preset = "5",
-     .min = 1,
-     .max = 100000,
-     .doc = "Further initialisations of each. The paper takes the ensemble's size."},
-    {.name = "stratum_selector",
-     .type = TUTTI_PARAM_PLUGIN,
-     .offset = offsetof(struct hyperens_config, stratum_selector),
-     .preset = "greedy",
-     .kind = TUTTI_KIND_SELECTOR,
-     .doc = "Chooses these configurations."},
+    TUTTI_INTEGER(
+        struct hyperens_config, configurations, "0", 0, 100000,
+        "Configurations that are trained again from other initialisations (hyper deep ensemble); 0: none (hyper "
+        "ensemble). The paper takes the ensemble's size."),
+    TUTTI_INTEGER(struct hyperens_config, initialisations, "5", 1, 100000,
+                  "Further initialisations of each. The paper takes the ensemble's size."),
+    TUTTI_SUBPLUGIN(struct hyperens_config, stratum_selector, "greedy", TUTTI_KIND_SELECTOR,
+                    "Chooses these configurations."),
 };
 
 struct hyperens {

@@ -27,54 +27,28 @@ struct nes_re_config {
 static const char *const nes_re_hyperparameters[] = {"mutate", "inherit", "draw", NULL};
 
 static const struct tutti_param nes_re_params[] = {
-    {.name = "population",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct nes_re_config, population),
-     .preset = "50",
-     .min = 1,
-     .max = 1000000,
-     .unit = "trials",
-     .doc = "Finished trials that may be parents, the latest ones; as many trials at the beginning are random. The "
-            "paper's "
-            "50 suits its budget of 400: take an eighth of the budget."},
-    {.name = "parents",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct nes_re_config, parents),
-     .preset = "10",
-     .min = 1,
-     .max = 1000000,
-     .unit = "trials",
-     .doc = "Members of the population that are selected for each trial; one of them is its parent."},
-    {.name = "severities",
-     .type = TUTTI_PARAM_INTEGERS,
-     .offset = offsetof(struct nes_re_config, severities),
-     .preset = "0",
-     .min = 0,
-     .max = 5,
-     .doc = "Shifts of the validation rows (data.shift) of which one is drawn for each selection; 0: the rows as they "
-            "are. The paper has 0 5, and 0 alone in NES-RE-0."},
-    {.name = "identity",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct nes_re_config, identity),
-     .preset = "0.3333333333333333",
-     .min = 0,
-     .max = 1,
-     .doc =
-         "Probability that a child has its parent's architecture, trained from another seed; else it is a mutant. The "
-         "paper has 1/3 with cells of DARTS, 0 with NAS-Bench-201."},
-    {.name = "hyperparameters",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct nes_re_config, hyperparameters),
-     .preset = "mutate",
-     .choices = nes_re_hyperparameters,
-     .doc = "Where a child's searched hyperparameters come from: its parent, one of them changed; its parent; or a new "
-            "draw."},
-    {.name = "parent_selector",
-     .type = TUTTI_PARAM_PLUGIN,
-     .offset = offsetof(struct nes_re_config, parent_selector),
-     .preset = "forward",
-     .kind = TUTTI_KIND_SELECTOR,
-     .doc = "What chooses the parents."},
+    TUTTI_INTEGER(
+        struct nes_re_config, population, "50", 1, 1000000,
+        "Finished trials that may be parents, the latest ones; as many trials at the beginning are random. The "
+        "paper's "
+        "50 suits its budget of 400: take an eighth of the budget.",
+        .unit = "trials"),
+    TUTTI_INTEGER(struct nes_re_config, parents, "10", 1, 1000000,
+                  "Members of the population that are selected for each trial; one of them is its parent.",
+                  .unit = "trials"),
+    TUTTI_INTEGERS(
+        struct nes_re_config, severities, "0", 0, 5,
+        "Shifts of the validation rows (data.shift) of which one is drawn for each selection; 0: the rows as they "
+        "are. The paper has 0 5, and 0 alone in NES-RE-0."),
+    TUTTI_REAL(
+        struct nes_re_config, identity, "0.3333333333333333", 0, 1,
+        "Probability that a child has its parent's architecture, trained from another seed; else it is a mutant. The "
+        "paper has 1/3 with cells of DARTS, 0 with NAS-Bench-201."),
+    TUTTI_CHOICE(
+        struct nes_re_config, hyperparameters, "mutate", nes_re_hyperparameters,
+        "Where a child's searched hyperparameters come from: its parent, one of them changed; its parent; or a new "
+        "draw."),
+    TUTTI_SUBPLUGIN(struct nes_re_config, parent_selector, "forward", TUTTI_KIND_SELECTOR, "What chooses the parents."),
 };
 
 struct nes_re {

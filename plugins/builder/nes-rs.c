@@ -12,11 +12,8 @@ struct nes_rs_config {
 };
 
 static const struct tutti_param nes_rs_params[] = {
-    {.name = "distinct",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = offsetof(struct nes_rs_config, distinct),
-     .preset = "no",
-     .doc = "Never propose the same candidate twice; the search ends when a finite scope has been tried wholly."},
+    TUTTI_BOOL(struct nes_rs_config, distinct, "no",
+               "Never propose the same candidate twice; the search ends when a finite scope has been tried wholly."),
 };
 
 struct nes_rs {

@@ -25,29 +25,15 @@ struct smbo_ensemble_config {
 static const char *const smbo_ensemble_losses[] = {"auto", "nll", "error", "brier", "mse", NULL};
 
 static const struct tutti_param smbo_ensemble_params[] = {
-    {.name = "bootstraps",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct smbo_ensemble_config, bootstraps),
-     .preset = "25",
-     .min = 1,
-     .max = 10000,
-     .doc = "Bootstraps of the validation rows, each with a model of its own."},
-    {.name = "share",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct smbo_ensemble_config, share),
-     .preset = "1",
-     .min = 0,
-     .min_open = true,
-     .max = 100,
-     .doc = "Rows of a bootstrap, as a share of the validation rows; less makes the objectives differ more."},
-    {.name = "loss",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct smbo_ensemble_config, loss),
-     .preset = "auto",
-     .choices = smbo_ensemble_losses,
-     .doc = "What is averaged over a bootstrap's rows; auto: nll, or mse for heads without a variance. The paper "
-            "minimises "
-            "error and squared error."},
+    TUTTI_INTEGER(struct smbo_ensemble_config, bootstraps, "25", 1, 10000,
+                  "Bootstraps of the validation rows, each with a model of its own."),
+    TUTTI_REAL(struct smbo_ensemble_config, share, "1", 0, 100,
+               "Rows of a bootstrap, as a share of the validation rows; less makes the objectives differ more.",
+               .min_open = true),
+    TUTTI_CHOICE(struct smbo_ensemble_config, loss, "auto", smbo_ensemble_losses,
+                 "What is averaged over a bootstrap's rows; auto: nll, or mse for heads without a variance. The paper "
+                 "minimises "
+                 "error and squared error."),
     DESIGN_PARAMS(struct smbo_ensemble_config, "sobol"),
     MODEL_PARAMS(struct smbo_ensemble_config, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
 };

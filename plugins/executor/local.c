@@ -24,23 +24,12 @@ struct executor_local_config {
 };
 
 static const struct tutti_param executor_local_params[] = {
-    {.name = "startup_timeout",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct executor_local_config, startup_timeout),
-     .preset = "300",
-     .min = 0,
-     .min_open = true,
-     .max = TUTTI_NO_LIMIT,
-     .unit = "s",
-     .doc = "A worker that is not ready (data loaded) by then ends the run with an error."},
-    {.name = "blas_threads",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct executor_local_config, blas_threads),
-     .preset = "1",
-     .min = 1,
-     .max = 1024,
-     .doc =
-         "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use of cores."},
+    TUTTI_REAL(struct executor_local_config, startup_timeout, "300", 0, TUTTI_NO_LIMIT,
+               "A worker that is not ready (data loaded) by then ends the run with an error.", .unit = "s",
+               .min_open = true),
+    TUTTI_INTEGER(
+        struct executor_local_config, blas_threads, "1", 1, 1024,
+        "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use of cores."),
 };
 
 /* A request that waits, or that a worker holds. */

@@ -16,18 +16,10 @@ struct direct_config {
 };
 
 static const struct tutti_param direct_params[] = {
-    {.name = "evaluations",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct direct_config, evaluations),
-     .preset = "2000",
-     .min = 1,
-     .max = 10000000,
-     .doc = "Points that are evaluated for each proposal."},
-    {.name = "local",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = offsetof(struct direct_config, local),
-     .preset = "yes",
-     .doc = "Divide fewer of the large rectangles: right where there are few local maxima."},
+    TUTTI_INTEGER(struct direct_config, evaluations, "2000", 1, 10000000,
+                  "Points that are evaluated for each proposal."),
+    TUTTI_BOOL(struct direct_config, local, "yes",
+               "Divide fewer of the large rectangles: right where there are few local maxima."),
 };
 
 struct direct {

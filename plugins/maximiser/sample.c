@@ -8,20 +8,9 @@ struct sample_config {
 };
 
 static const struct tutti_param sample_params[] = {
-    {.name = "samples",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct sample_config, samples),
-     .preset = "1000",
-     .min = 1,
-     .max = 10000000,
-     .doc = "Candidates drawn for each proposal."},
-    {.name = "incumbents",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct sample_config, incumbents),
-     .preset = "0",
-     .min = 0,
-     .max = 10000,
-     .doc = "Best candidates known whose neighbours are tried, too."},
+    TUTTI_INTEGER(struct sample_config, samples, "1000", 1, 10000000, "Candidates drawn for each proposal."),
+    TUTTI_INTEGER(struct sample_config, incumbents, "0", 0, 10000,
+                  "Best candidates known whose neighbours are tried, too."),
 };
 
 static const double sample_step = 0.05; /* to a neighbour in a real dimension, in its range */

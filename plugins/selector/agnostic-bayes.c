@@ -26,34 +26,15 @@ static const char *const agnostic_bayes_combinations[] = {"auto", "mixture", "vo
 enum { COMBINATION_AUTO, COMBINATION_MIXTURE, COMBINATION_VOTE };
 
 static const struct tutti_param agnostic_bayes_params[] = {
-    {.name = "bootstraps",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct agnostic_bayes_config, bootstraps),
-     .preset = "25",
-     .min = 1,
-     .max = 1000000,
-     .doc = "Bootstraps of the validation rows; more give finer weights and more members."},
-    {.name = "share",
-     .type = TUTTI_PARAM_REAL,
-     .offset = offsetof(struct agnostic_bayes_config, share),
-     .preset = "1",
-     .min = 0,
-     .min_open = true,
-     .max = 100,
-     .doc = "Rows of a bootstrap, as a share of the validation rows; less spreads the weights."},
-    {.name = "loss",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct agnostic_bayes_config, loss),
-     .preset = "auto",
-     .choices = growth_losses,
-     .doc = "What makes a model the best of a bootstrap; auto: nll, or mse where no model predicts a variance."},
-    {.name = "combination",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct agnostic_bayes_config, combination),
-     .preset = "auto",
-     .choices = agnostic_bayes_combinations,
-     .doc =
-         "How members' predictions become one; auto: a vote of labels where the loss is the error, else the mixture."},
+    TUTTI_INTEGER(struct agnostic_bayes_config, bootstraps, "25", 1, 1000000,
+                  "Bootstraps of the validation rows; more give finer weights and more members."),
+    TUTTI_REAL(struct agnostic_bayes_config, share, "1", 0, 100,
+               "Rows of a bootstrap, as a share of the validation rows; less spreads the weights.", .min_open = true),
+    TUTTI_CHOICE(struct agnostic_bayes_config, loss, "auto", growth_losses,
+                 "What makes a model the best of a bootstrap; auto: nll, or mse where no model predicts a variance."),
+    TUTTI_CHOICE(
+        struct agnostic_bayes_config, combination, "auto", agnostic_bayes_combinations,
+        "How members' predictions become one; auto: a vote of labels where the loss is the error, else the mixture."),
 };
 
 struct selector_agnostic_bayes {

@@ -25,30 +25,17 @@ static const char *const greedy_accepts[] = {"better", "not-worse", NULL};
 
 static const struct tutti_param greedy_params[] = {
     GROWTH_PARAMS(struct greedy_config),
-    {.name = "accept",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct greedy_config, accept),
-     .preset = "better",
-     .choices = greedy_accepts,
-     .doc = "Whether an addition has to lower the loss, or only not to raise it (as the AutoDEUQ paper has it)."},
-    {.name = "min_size",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct greedy_config, min_size),
-     .preset = "1",
-     .min = 1,
-     .max = TUTTI_NO_LIMIT,
-     .unit = "members",
-     .doc = "Members that are taken even where no model improves the ensemble. 1, as in the paper: a model alone can "
-            "be the "
-            "result, which has no epistemic uncertainty."},
-    {.name = "max_picks",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct greedy_config, max_picks),
-     .preset = "200",
-     .min = 1,
-     .max = TUTTI_NO_LIMIT,
-     .unit = "picks",
-     .doc = "Picks in all, at most, each 1/max_picks of the weight; where size is larger, that is the limit."},
+    TUTTI_CHOICE(struct greedy_config, accept, "better", greedy_accepts,
+                 "Whether an addition has to lower the loss, or only not to raise it (as the AutoDEUQ paper has it)."),
+    TUTTI_INTEGER(
+        struct greedy_config, min_size, "1", 1, TUTTI_NO_LIMIT,
+        "Members that are taken even where no model improves the ensemble. 1, as in the paper: a model alone can "
+        "be the "
+        "result, which has no epistemic uncertainty.",
+        .unit = "members"),
+    TUTTI_INTEGER(struct greedy_config, max_picks, "200", 1, TUTTI_NO_LIMIT,
+                  "Picks in all, at most, each 1/max_picks of the weight; where size is larger, that is the limit.",
+                  .unit = "picks"),
 };
 
 static enum tutti_status selector_greedy_select(void *self, tutti_context *context, const struct tutti_pool *pool,

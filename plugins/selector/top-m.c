@@ -12,20 +12,10 @@ struct top_m_config {
 };
 
 static const struct tutti_param top_m_params[] = {
-    {.name = "size",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct top_m_config, size),
-     .preset = "5",
-     .min = 1,
-     .max = TUTTI_NO_LIMIT,
-     .unit = "members",
-     .doc = "Members of the ensemble; fewer where the pool has fewer models."},
-    {.name = "loss",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct top_m_config, loss),
-     .preset = "auto",
-     .choices = growth_losses,
-     .doc = "What ranks the models, each alone, on the validation rows; auto: the loss that the run minimises."},
+    TUTTI_INTEGER(struct top_m_config, size, "5", 1, TUTTI_NO_LIMIT,
+                  "Members of the ensemble; fewer where the pool has fewer models.", .unit = "members"),
+    TUTTI_CHOICE(struct top_m_config, loss, "auto", growth_losses,
+                 "What ranks the models, each alone, on the validation rows; auto: the loss that the run minimises."),
 };
 
 struct selector_top_m {

@@ -28,85 +28,41 @@ struct gp_otmann_config {
 static const char *const gp_otmann_kernels[] = {"matern52", "rbf", NULL};
 
 static const struct tutti_param gp_otmann_params[] = {
-    {.name = "powers",
-     .type = TUTTI_PARAM_REALS,
-     .offset = offsetof(struct gp_otmann_config, powers),
-     .preset = "1 2",
-     .min = 0,
-     .min_open = true,
-     .max = 2,
-     .doc = "Terms of the covariance: the space's measures fall into so many groups of equal size, one after another, "
-            "and a "
-            "group's distances are raised to its power."},
-    {.name = "scales",
-     .type = TUTTI_PARAM_REALS,
-     .offset = offsetof(struct gp_otmann_config, scales),
-     .preset = "1e-9 1e-3 0.1 100",
-     .min = 0,
-     .min_open = true,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Ranges of the fitted factors of the distances (beta), least and greatest for each group."},
-    {.name = "alpha",
-     .type = TUTTI_PARAM_REALS,
-     .offset = offsetof(struct gp_otmann_config, alpha),
-     .preset = "0.01 100",
-     .min = 0,
-     .min_open = true,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Range of each term's fitted variance, in variances of the observed values; one number fixes it."},
-    {.name = "noise",
-     .type = TUTTI_PARAM_REALS,
-     .offset = offsetof(struct gp_otmann_config, noise),
-     .preset = "0.005 0.2",
-     .min = 0,
-     .max = TUTTI_NO_LIMIT,
-     .doc =
-         "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, fixes "
-         "it."},
-    {.name = "length_scale",
-     .type = TUTTI_PARAM_REALS,
-     .offset = offsetof(struct gp_otmann_config, length_scale),
-     .preset = "0.05 20",
-     .min = 0,
-     .min_open = true,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Range of the fitted length scales of searched hyperparameters, where a dimension's whole range is 1; one "
-            "number "
-            "fixes them."},
-    {.name = "kernel",
-     .type = TUTTI_PARAM_CHOICE,
-     .offset = offsetof(struct gp_otmann_config, kernel),
-     .preset = "matern52",
-     .choices = gp_otmann_kernels,
-     .doc = "Correlation over the searched hyperparameters: Matern with nu = 5/2, or the squared exponential."},
-    {.name = "projection",
-     .type = TUTTI_PARAM_BOOL,
-     .offset = offsetof(struct gp_otmann_config, projection),
-     .preset = "yes",
-     .doc = "Clip negative eigenvalues of the covariance; no: a matrix that its noise does not make positive definite "
-            "is an "
-            "error."},
-    {.name = "draws",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct gp_otmann_config, draws),
-     .preset = "100",
-     .min = 1,
-     .max = 1000000,
-     .doc = "Hyperparameters drawn from the ranges; the most likely ones are where the ascent begins."},
-    {.name = "evaluations",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct gp_otmann_config, evaluations),
-     .preset = "50",
-     .min = 0,
-     .max = 1000000,
-     .doc = "Likelihoods that the ascent may cost; 0: the best draw is taken as it is."},
-    {.name = "refit",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct gp_otmann_config, refit),
-     .preset = "1",
-     .min = 1,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Fit the hyperparameters again after so many observations more; the published program has 7."},
+    TUTTI_REALS(
+        struct gp_otmann_config, powers, "1 2", 0, 2,
+        "Terms of the covariance: the space's measures fall into so many groups of equal size, one after another, "
+        "and a "
+        "group's distances are raised to its power.",
+        .min_open = true),
+    TUTTI_REALS(struct gp_otmann_config, scales, "1e-9 1e-3 0.1 100", 0, TUTTI_NO_LIMIT,
+                "Ranges of the fitted factors of the distances (beta), least and greatest for each group.",
+                .min_open = true),
+    TUTTI_REALS(struct gp_otmann_config, alpha, "0.01 100", 0, TUTTI_NO_LIMIT,
+                "Range of each term's fitted variance, in variances of the observed values; one number fixes it.",
+                .min_open = true),
+    TUTTI_REALS(
+        struct gp_otmann_config, noise, "0.005 0.2", 0, TUTTI_NO_LIMIT,
+        "Range of the fitted noise variance, in variances of the observed values; one number, which may be 0, fixes "
+        "it."),
+    TUTTI_REALS(
+        struct gp_otmann_config, length_scale, "0.05 20", 0, TUTTI_NO_LIMIT,
+        "Range of the fitted length scales of searched hyperparameters, where a dimension's whole range is 1; one "
+        "number "
+        "fixes them.",
+        .min_open = true),
+    TUTTI_CHOICE(struct gp_otmann_config, kernel, "matern52", gp_otmann_kernels,
+                 "Correlation over the searched hyperparameters: Matern with nu = 5/2, or the squared exponential."),
+    TUTTI_BOOL(
+        struct gp_otmann_config, projection, "yes",
+        "Clip negative eigenvalues of the covariance; no: a matrix that its noise does not make positive definite "
+        "is an "
+        "error."),
+    TUTTI_INTEGER(struct gp_otmann_config, draws, "100", 1, 1000000,
+                  "Hyperparameters drawn from the ranges; the most likely ones are where the ascent begins."),
+    TUTTI_INTEGER(struct gp_otmann_config, evaluations, "50", 0, 1000000,
+                  "Likelihoods that the ascent may cost; 0: the best draw is taken as it is."),
+    TUTTI_INTEGER(struct gp_otmann_config, refit, "1", 1, TUTTI_NO_LIMIT,
+                  "Fit the hyperparameters again after so many observations more; the published program has 7."),
 };
 
 struct gp_otmann {

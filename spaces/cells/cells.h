@@ -82,24 +82,22 @@ struct cell_macro {
 };
 
 /* clang-format off */
-#define CELL_MACRO_PARAMS(config_type)                                                                                 \
-  {.name = "stem", .type = TUTTI_PARAM_CHOICE, .offset = offsetof(config_type, macro.stem), .preset = "cifar",         \
-   .choices = cell_stem_names,                                                                                         \
-   .doc = "What stands before the cells. cifar: a 3x3 convolution to three times the channels. tiny: two stages, the " \
-          "second of which halves the image: the first cell's two inputs."},                                           \
-  {.name = "stem_strides", .type = TUTTI_PARAM_INTEGERS, .offset = offsetof(config_type, macro.stem_strides),          \
-   .preset = "1 1", .min = 1, .max = 4,                                                                                \
-   .doc = "Strides of the two convolutions of the tiny stem's first stage; 2 2 for images of 224 x 224."},             \
-  {.name = "dropout", .type = TUTTI_PARAM_REAL, .offset = offsetof(config_type, macro.dropout), .preset = "0",         \
-   .min = 0, .max = 1, .max_open = true,                                                                               \
-   .doc = "Rate at which whole channels are dropped behind every operation but the identity; 0: none."},               \
-  {.name = "drop_path", .type = TUTTI_PARAM_REAL, .offset = offsetof(config_type, macro.drop_path), .preset = "0",     \
-   .min = 0, .max = 1, .max_open = true,                                                                               \
-   .doc = "Rate at which whole operations but the identity are dropped, for each image; 0: none."},                    \
-  {.name = "drop_path_schedule", .type = TUTTI_PARAM_BOOL, .offset = offsetof(config_type, macro.drop_path_schedule),  \
-   .preset = "yes", .doc = "The rate of drop_path grows linearly over the epochs, from 0."},                           \
-  {.name = "affine", .type = TUTTI_PARAM_BOOL, .offset = offsetof(config_type, macro.affine), .preset = "yes",         \
-   .doc = "Normalisations scale and shift by trained numbers."}
+#define CELL_MACRO_PARAMS(config_type) \
+  TUTTI_PARAM("stem", CHOICE, config_type, macro.stem, "cifar", 0, 0, cell_stem_names, TUTTI_KIND_SPACE, \
+              "What stands before the cells. cifar: a 3x3 convolution to three times the channels. tiny: two stages, the " \
+              "second of which halves the image: the first cell's two inputs."), \
+  TUTTI_PARAM("stem_strides", INTEGERS, config_type, macro.stem_strides, "1 1", 1, 4, NULL, TUTTI_KIND_SPACE, \
+              "Strides of the two convolutions of the tiny stem's first stage; 2 2 for images of 224 x 224."), \
+  TUTTI_PARAM("dropout", REAL, config_type, macro.dropout, "0", 0, 1, NULL, TUTTI_KIND_SPACE, \
+              "Rate at which whole channels are dropped behind every operation but the identity; 0: none.", \
+              .max_open = true), \
+  TUTTI_PARAM("drop_path", REAL, config_type, macro.drop_path, "0", 0, 1, NULL, TUTTI_KIND_SPACE, \
+              "Rate at which whole operations but the identity are dropped, for each image; 0: none.", \
+              .max_open = true), \
+  TUTTI_PARAM("drop_path_schedule", BOOL, config_type, macro.drop_path_schedule, "yes", 0, 0, NULL, TUTTI_KIND_SPACE, \
+              "The rate of drop_path grows linearly over the epochs, from 0."), \
+  TUTTI_PARAM("affine", BOOL, config_type, macro.affine, "yes", 0, 0, NULL, TUTTI_KIND_SPACE, \
+              "Normalisations scale and shift by trained numbers.")
 /* clang-format on */
 
 /* Check what a table of parameters cannot. */

@@ -22,67 +22,44 @@ struct layer_graph_config {
 
 extern const char *const layer_graph_path_groups[];
 
-#define LAYER_GRAPH_FIELD(name) offsetof(struct layer_graph_config, name)
-#define LAYER_GRAPH_WEIGHT(text, modifier, share, what)                                                                \
-  {                                                                                                                    \
-    .name = (text), .type = TUTTI_PARAM_REAL,                                                                          \
-    .offset = offsetof(struct layer_graph_config, weights) + (modifier) * sizeof(double), .preset = (share), .min = 0, \
-    .max = TUTTI_NO_LIMIT, .doc = (what)                                                                               \
-  }
-#define LAYER_GRAPH_LIMIT(text, field, value, least, most, what)                                                       \
-  {                                                                                                                    \
-    .name = (text), .type = TUTTI_PARAM_INTEGER, .offset = LAYER_GRAPH_FIELD(field), .preset = (value),                \
-    .min = (least), .max = (most), .doc = (what)                                                                       \
-  }
+/* clang-format off */
+#define LAYER_GRAPH_WEIGHT(name, modifier, share, what) \
+  TUTTI_PARAM(name, REAL, struct layer_graph_config, weights[modifier], share, 0, TUTTI_NO_LIMIT, NULL, TUTTI_KIND_SPACE, what)
+#define LAYER_GRAPH_LIMIT(field, value, least, most, what) \
+  TUTTI_INTEGER(struct layer_graph_config, field, value, least, most, what)
 
 /* The parameters that both spaces have. */
-#define LAYER_GRAPH_PARAMS                                                                                             \
-  LAYER_GRAPH_LIMIT("min_layers", min_layers, "5", 3, GRAPH_LAYERS_MOST, "Fewest layers, ip and op included."),        \
-      LAYER_GRAPH_LIMIT("max_layers", max_layers, "60", 3, GRAPH_LAYERS_MOST, "Most layers, ip and op included."),     \
-      LAYER_GRAPH_LIMIT("max_inputs", max_inputs, "5", 1, GRAPH_LAYERS_MOST, "Most edges into a layer."),              \
-      LAYER_GRAPH_LIMIT("max_outputs", max_outputs, "55", 1, GRAPH_LAYERS_MOST, "Most edges out of a layer."),         \
-      LAYER_GRAPH_LIMIT("max_edges", max_edges, "200", 2, GRAPH_LAYERS_MOST *GRAPH_LAYERS_MOST,                        \
-                        "Most edges of a graph."),                                                                     \
-      LAYER_GRAPH_LIMIT("min_units", min_units, "8", 1, 65536, "Fewest units of a layer."),                            \
-      LAYER_GRAPH_LIMIT("max_units", max_units, "1024", 1, 65536,                                                      \
-                        "Most units of a layer; the initial pool's are cut to it."),                                   \
-      {.name = "chains",                                                                                               \
-       .type = TUTTI_PARAM_BOOL,                                                                                       \
-       .offset = LAYER_GRAPH_FIELD(chains),                                                                            \
-       .preset = "no",                                                                                                 \
-       .doc = "Feed-forward chains only: no branches, no skipping (the paper's baseline TreeBO)."},                    \
-      LAYER_GRAPH_LIMIT("sample_steps", sample_steps, "10", 0, 1000,                                                   \
-                        "A random graph is one of the initial pool after 0 to so many steps of modification."),        \
-      {.name = "steps",                                                                                                \
-       .type = TUTTI_PARAM_REALS,                                                                                      \
-       .offset = LAYER_GRAPH_FIELD(steps),                                                                             \
-       .preset = "0.5 0.25 0.125 0.075 0.05",                                                                          \
-       .min = 0,                                                                                                       \
-       .max = TUTTI_NO_LIMIT,                                                                                          \
-       .doc = "Relative chances that a mutation takes 1, 2, ... steps, one modifier each."},                           \
-      LAYER_GRAPH_WEIGHT("weight_increase", MODIFIER_INCREASE, "0.1", "Relative chance to enlarge one layer by 1/8."), \
-      LAYER_GRAPH_WEIGHT("weight_decrease", MODIFIER_DECREASE, "0.1", "Relative chance to shrink one layer by 1/8."),  \
-      LAYER_GRAPH_WEIGHT("weight_increase_many", MODIFIER_INCREASE_MANY, "0.1",                                        \
-                         "Relative chance to enlarge a half, quarter or eighth of the layers."),                       \
-      LAYER_GRAPH_WEIGHT("weight_decrease_many", MODIFIER_DECREASE_MANY, "0.1",                                        \
-                         "Relative chance to shrink a half, quarter or eighth of the layers."),                        \
-      LAYER_GRAPH_WEIGHT("weight_swap", MODIFIER_SWAP, "0.2", "Relative chance to change a layer's label."),           \
-      LAYER_GRAPH_WEIGHT("weight_wedge", MODIFIER_WEDGE, "0.1", "Relative chance to put a layer into an edge."),       \
-      LAYER_GRAPH_WEIGHT("weight_remove", MODIFIER_REMOVE, "0.1", "Relative chance to remove a layer."),               \
-      LAYER_GRAPH_WEIGHT("weight_branch", MODIFIER_BRANCH, "0.2", "Relative chance to duplicate a path."),             \
-      LAYER_GRAPH_WEIGHT("weight_skip", MODIFIER_SKIP, "0.2", "Relative chance to add an edge past layers."),          \
-      {.name = "structure",                                                                                            \
-       .type = TUTTI_PARAM_REALS,                                                                                      \
-       .offset = LAYER_GRAPH_FIELD(structures),                                                                        \
-       .preset = "0.1 0.25 0.61 1.5",                                                                                  \
-       .min = 0,                                                                                                       \
-       .max = TUTTI_NO_LIMIT,                                                                                          \
-       .doc = "Weights of differences in path lengths (nu); each gives a distance d and a d / mass, in that order."},  \
-  {                                                                                                                    \
-    .name = "path_groups", .type = TUTTI_PARAM_CHOICE, .offset = LAYER_GRAPH_FIELD(path_groups), .preset = "kinds",    \
-    .choices = layer_graph_path_groups,                                                                                \
-    .doc = "Path lengths count all layers, or also each kind of layer by itself (the published program)."              \
-  }
+#define LAYER_GRAPH_PARAMS \
+  LAYER_GRAPH_LIMIT(min_layers, "5", 3, GRAPH_LAYERS_MOST, "Fewest layers, ip and op included."), \
+  LAYER_GRAPH_LIMIT(max_layers, "60", 3, GRAPH_LAYERS_MOST, "Most layers, ip and op included."), \
+  LAYER_GRAPH_LIMIT(max_inputs, "5", 1, GRAPH_LAYERS_MOST, "Most edges into a layer."), \
+  LAYER_GRAPH_LIMIT(max_outputs, "55", 1, GRAPH_LAYERS_MOST, "Most edges out of a layer."), \
+  LAYER_GRAPH_LIMIT(max_edges, "200", 2, GRAPH_LAYERS_MOST * GRAPH_LAYERS_MOST, "Most edges of a graph."), \
+  LAYER_GRAPH_LIMIT(min_units, "8", 1, 65536, "Fewest units of a layer."), \
+  LAYER_GRAPH_LIMIT(max_units, "1024", 1, 65536, "Most units of a layer; the initial pool's are cut to it."), \
+  TUTTI_BOOL(struct layer_graph_config, chains, "no", \
+             "Feed-forward chains only: no branches, no skipping (the paper's baseline TreeBO)."), \
+  LAYER_GRAPH_LIMIT(sample_steps, "10", 0, 1000, \
+                    "A random graph is one of the initial pool after 0 to so many steps of modification."), \
+  TUTTI_REALS(struct layer_graph_config, steps, "0.5 0.25 0.125 0.075 0.05", 0, TUTTI_NO_LIMIT, \
+              "Relative chances that a mutation takes 1, 2, ... steps, one modifier each."), \
+  LAYER_GRAPH_WEIGHT("weight_increase", MODIFIER_INCREASE, "0.1", "Relative chance to enlarge one layer by 1/8."), \
+  LAYER_GRAPH_WEIGHT("weight_decrease", MODIFIER_DECREASE, "0.1", "Relative chance to shrink one layer by 1/8."), \
+  LAYER_GRAPH_WEIGHT("weight_increase_many", MODIFIER_INCREASE_MANY, "0.1", \
+                     "Relative chance to enlarge a half, quarter or eighth of the layers."), \
+  LAYER_GRAPH_WEIGHT("weight_decrease_many", MODIFIER_DECREASE_MANY, "0.1", \
+                     "Relative chance to shrink a half, quarter or eighth of the layers."), \
+  LAYER_GRAPH_WEIGHT("weight_swap", MODIFIER_SWAP, "0.2", "Relative chance to change a layer's label."), \
+  LAYER_GRAPH_WEIGHT("weight_wedge", MODIFIER_WEDGE, "0.1", "Relative chance to put a layer into an edge."), \
+  LAYER_GRAPH_WEIGHT("weight_remove", MODIFIER_REMOVE, "0.1", "Relative chance to remove a layer."), \
+  LAYER_GRAPH_WEIGHT("weight_branch", MODIFIER_BRANCH, "0.2", "Relative chance to duplicate a path."), \
+  LAYER_GRAPH_WEIGHT("weight_skip", MODIFIER_SKIP, "0.2", "Relative chance to add an edge past layers."), \
+  TUTTI_PARAM("structure", REALS, struct layer_graph_config, structures, "0.1 0.25 0.61 1.5", 0, TUTTI_NO_LIMIT, NULL, \
+              TUTTI_KIND_SPACE, \
+              "Weights of differences in path lengths (nu); each gives a distance d and a d / mass, in that order."), \
+  TUTTI_CHOICE(struct layer_graph_config, path_groups, "kinds", layer_graph_path_groups, \
+               "Path lengths count all layers, or also each kind of layer by itself (the published program).")
+/* clang-format on */
 
 /* What makes one of the spaces. */
 struct layer_graph_family {

@@ -10,13 +10,8 @@ struct builder_hill_climb_config {
 };
 
 static const struct tutti_param builder_hill_climb_params[] = {
-    {.name = "start",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct builder_hill_climb_config, start),
-     .preset = "10",
-     .min = 1,
-     .max = TUTTI_NO_LIMIT,
-     .doc = "Random candidates before the climb begins."},
+    TUTTI_INTEGER(struct builder_hill_climb_config, start, "10", 1, TUTTI_NO_LIMIT,
+                  "Random candidates before the climb begins."),
 };
 
 struct builder_hill_climb {

@@ -10,20 +10,8 @@ struct space_pyramid_config {
 };
 
 static const struct tutti_param space_pyramid_params[] = {
-    {.name = "max_depth",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct space_pyramid_config, max_depth),
-     .preset = "4",
-     .min = 1,
-     .max = 16,
-     .doc = "Most hidden layers."},
-    {.name = "max_width",
-     .type = TUTTI_PARAM_INTEGER,
-     .offset = offsetof(struct space_pyramid_config, max_width),
-     .preset = "128",
-     .min = 8,
-     .max = 4096,
-     .doc = "Most units of the first hidden layer."},
+    TUTTI_INTEGER(struct space_pyramid_config, max_depth, "4", 1, 16, "Most hidden layers."),
+    TUTTI_INTEGER(struct space_pyramid_config, max_width, "128", 8, 4096, "Most units of the first hidden layer."),
 };
 
 struct space_pyramid {

@@ -12,7 +12,10 @@ struct values {
   int64_t units;
   double rate, timeout;
   int optimiser;
-  const char *name, *path, *surrogate, *prior;
+  const char *name, *path, *surrogate;
+  struct {
+    const char *prior;
+  } inside;
   struct tutti_integers widths;
   struct tutti_reals shares;
   struct tutti_choices activations;
@@ -22,21 +25,20 @@ struct values {
 static const char *const optimisers[] = {"sgd", "adam", "nadam", NULL};
 static const char *const activations[] = {"relu", "tanh", NULL};
 
-#define FIELD(member) .name = #member, .offset = offsetof(struct values, member), .doc = "A field."
 static const struct tutti_param table[] = {
-    {FIELD(flag), .type = TUTTI_PARAM_BOOL, .preset = "yes"},
-    {FIELD(units), .type = TUTTI_PARAM_INTEGER, .preset = "64", .min = 1, .max = 512, .flags = TUTTI_PARAM_SEARCHABLE},
-    {FIELD(rate), .type = TUTTI_PARAM_REAL, .preset = "0.001", .min = 0, .max = 1, .min_open = true, .max_open = true},
-    {FIELD(timeout), .type = TUTTI_PARAM_REAL, .preset = "inf", .min = 0, .max = TUTTI_NO_LIMIT, .unit = "s"},
-    {FIELD(optimiser), .type = TUTTI_PARAM_CHOICE, .preset = "adam", .choices = optimisers},
-    {FIELD(name), .type = TUTTI_PARAM_STRING, .preset = ""},
-    {FIELD(path), .type = TUTTI_PARAM_PATH, .preset = "a b.csv"},
-    {FIELD(surrogate), .type = TUTTI_PARAM_PLUGIN, .preset = "gp", .kind = TUTTI_KIND_SURROGATE},
-    {FIELD(prior), .type = TUTTI_PARAM_PLUGIN, .preset = "none", .kind = TUTTI_KIND_SURROGATE},
-    {FIELD(widths), .type = TUTTI_PARAM_INTEGERS, .preset = "8 16, 32", .min = 1, .max = TUTTI_NO_LIMIT},
-    {FIELD(shares), .type = TUTTI_PARAM_REALS, .preset = ""},
-    {FIELD(activations), .type = TUTTI_PARAM_CHOICES, .preset = "tanh relu", .choices = activations},
-    {FIELD(needed), .type = TUTTI_PARAM_INTEGER, .flags = TUTTI_PARAM_REQUIRED},
+    TUTTI_BOOL(struct values, flag, "yes", "A field."),
+    TUTTI_INTEGER(struct values, units, "64", 1, 512, "A field.", .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct values, rate, "0.001", 0, 1, "A field.", .min_open = true, .max_open = true),
+    TUTTI_REAL(struct values, timeout, "inf", 0, TUTTI_NO_LIMIT, "A field.", .unit = "s"),
+    TUTTI_CHOICE(struct values, optimiser, "adam", optimisers, "A field."),
+    TUTTI_STRING(struct values, name, "", "A field."),
+    TUTTI_PATH(struct values, path, "a b.csv", "A field."),
+    TUTTI_SUBPLUGIN(struct values, surrogate, "gp", TUTTI_KIND_SURROGATE, "A field."),
+    TUTTI_PARAM("prior", PLUGIN, struct values, inside.prior, "none", 0, 0, NULL, TUTTI_KIND_SURROGATE, "A field."),
+    TUTTI_INTEGERS(struct values, widths, "8 16, 32", 1, TUTTI_NO_LIMIT, "A field."),
+    TUTTI_REALS(struct values, shares, "", -TUTTI_NO_LIMIT, TUTTI_NO_LIMIT, "A field."),
+    TUTTI_CHOICES(struct values, activations, "tanh relu", activations, "A field."),
+    TUTTI_INTEGER(struct values, needed, NULL, 0, 0, "A field.", .flags = TUTTI_PARAM_REQUIRED),
 };
 static const struct tutti_params params = TUTTI_PARAMS(table, struct values);
 
