@@ -206,21 +206,6 @@ static enum tutti_status strike_function(tutti_context *context, const struct fu
 
 /* --- the plugin -------------------------------------------------------------------------------------------------- */
 
-struct function_backend {
-  char unused;
-};
-
-static enum tutti_status backend_create_function(tutti_context *context, const void *config, const void *setup,
-                                                 void **instance) {
-  struct function_backend *self = NULL;
-  (void)config, (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
-  *instance = self;
-  return TUTTI_OK;
-}
-
-static void backend_destroy_function(void *instance) { tutti_free(instance); }
-
 static bool backend_supports_function(void *instance, enum tutti_op op) {
   (void)instance, (void)op;
   return false;
@@ -265,8 +250,6 @@ static const struct tutti_descriptor function_descriptor = {
     .source = "Surjanovic & Bingham, Virtual library of simulation experiments: test functions and datasets",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(function_params, struct function_config),
-    .create = backend_create_function,
-    .destroy = backend_destroy_function,
     .ops = &function_ops,
 };
 

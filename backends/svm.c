@@ -37,21 +37,6 @@ static const struct tutti_param svm_params[] = {
                   .unit = "MB"),
 };
 
-struct svm_backend {
-  char unused;
-};
-
-static enum tutti_status backend_create_svm(tutti_context *context, const void *config, const void *setup,
-                                            void **instance) {
-  struct svm_backend *self;
-  (void)config, (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
-  *instance = self;
-  return TUTTI_OK;
-}
-
-static void backend_destroy_svm(void *instance) { tutti_free(instance); }
-
 static bool backend_supports_svm(void *instance, enum tutti_op op) {
   (void)instance, (void)op;
   return false;
@@ -122,8 +107,6 @@ static const struct tutti_descriptor svm_descriptor = {
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(svm_params, struct machine_config),
     .available = machine_is_there,
-    .create = backend_create_svm,
-    .destroy = backend_destroy_svm,
     .ops = &svm_ops,
 };
 

@@ -49,21 +49,6 @@ static const struct tutti_param trees_params[] = {
                   "Boosting with a Gaussian head: folds of the training rows for the variance; each costs a training."),
 };
 
-struct trees_backend {
-  char unused;
-};
-
-static enum tutti_status backend_create_trees(tutti_context *context, const void *config, const void *setup,
-                                              void **instance) {
-  struct trees_backend *self;
-  (void)config, (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
-  *instance = self;
-  return TUTTI_OK;
-}
-
-static void backend_destroy_trees(void *instance) { tutti_free(instance); }
-
 static bool backend_supports_trees(void *instance, enum tutti_op op) {
   (void)instance, (void)op;
   return false;
@@ -131,8 +116,6 @@ static const struct tutti_descriptor trees_descriptor = {
         "XGBoost: a scalable tree boosting system, 2016",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(trees_params, struct grove_config),
-    .create = backend_create_trees,
-    .destroy = backend_destroy_trees,
     .ops = &trees_ops,
 };
 

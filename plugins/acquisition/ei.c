@@ -22,22 +22,6 @@ static const struct tutti_param ei_params[] = {
                "underflow."),
 };
 
-struct ei {
-  const struct ei_config *config;
-};
-
-static enum tutti_status acquisition_create_ei(tutti_context *context, const void *config, const void *setup,
-                                               void **instance) {
-  struct ei *self = NULL;
-  (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
-  self->config = config;
-  *instance = self;
-  return TUTTI_OK;
-}
-
-static void acquisition_destroy_ei(void *instance) { tutti_free(instance); }
-
 /* Worth and derivatives at one point. A deviation of 0 leaves max(best - mean, 0). */
 static void worth_ei(bool in_logs, double improvement, double deviation, double *worth, double *by_mean,
                      double *by_deviation) {
@@ -60,11 +44,11 @@ static enum tutti_status acquisition_moments_ei(void *instance, tutti_context *c
                                                 const struct tutti_standing *standing, size_t count, const double *mean,
                                                 const double *deviation, double *worth, double *by_mean,
                                                 double *by_deviation) {
-  const struct ei *self = instance;
+  const struct ei_config *config = instance;
   (void)context;
   for (size_t i = 0; i < count; i++) {
-    double improvement = isfinite(standing->best) ? standing->best - self->config->xi - mean[i] : 0, slopes[2];
-    worth_ei(self->config->log, improvement, deviation[i], &worth[i], &slopes[0], &slopes[1]);
+    double improvement = isfinite(standing->best) ? standing->best - config->xi - mean[i] : 0, slopes[2];
+    worth_ei(config->log, improvement, deviation[i], &worth[i], &slopes[0], &slopes[1]);
     if (by_mean)
       by_mean[i] = isfinite(standing->best) ? slopes[0] : 0;
     if (by_deviation)
@@ -73,7 +57,7 @@ static enum tutti_status acquisition_moments_ei(void *instance, tutti_context *c
   return TUTTI_OK;
 }
 
-static bool acquisition_in_logs_ei(void *instance) { return ((const struct ei *)instance)->config->log; }
+static bool acquisition_in_logs_ei(void *instance) { return ((const struct ei_config *)instance)->log; }
 
 /* d worth/dσ = φ(u), or φ/h > 0 of the logarithm. */
 static bool acquisition_rises_ei(void *instance) {
@@ -97,8 +81,6 @@ static const struct tutti_descriptor ei_descriptor = {
         "improvements to expected improvement for Bayesian optimization, NeurIPS 2023",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(ei_params, struct ei_config),
-    .create = acquisition_create_ei,
-    .destroy = acquisition_destroy_ei,
     .ops = &ei_ops,
 };
 

@@ -11,27 +11,11 @@ static const struct tutti_param lcb_params[] = {
                "Standard deviations below the mean: 0 exploits alone, more explores more."),
 };
 
-struct lcb {
-  const struct lcb_config *config;
-};
-
-static enum tutti_status acquisition_create_lcb(tutti_context *context, const void *config, const void *setup,
-                                                void **instance) {
-  struct lcb *self = NULL;
-  (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
-  self->config = config;
-  *instance = self;
-  return TUTTI_OK;
-}
-
-static void acquisition_destroy_lcb(void *instance) { tutti_free(instance); }
-
 static enum tutti_status acquisition_moments_lcb(void *instance, tutti_context *context,
                                                  const struct tutti_standing *standing, size_t count,
                                                  const double *mean, const double *deviation, double *worth,
                                                  double *by_mean, double *by_deviation) {
-  double kappa = ((const struct lcb *)instance)->config->kappa;
+  double kappa = ((const struct lcb_config *)instance)->kappa;
   (void)context, (void)standing;
   for (size_t i = 0; i < count; i++) {
     worth[i] = kappa * deviation[i] - mean[i];
@@ -64,8 +48,6 @@ static const struct tutti_descriptor lcb_descriptor = {
         "2022",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(lcb_params, struct lcb_config),
-    .create = acquisition_create_lcb,
-    .destroy = acquisition_destroy_lcb,
     .ops = &lcb_ops,
 };
 

@@ -20,22 +20,6 @@ static const struct tutti_param pi_params[] = {
                "Maximise the logarithm of the probability, which has the same largest point and does not underflow."),
 };
 
-struct pi {
-  const struct pi_config *config;
-};
-
-static enum tutti_status acquisition_create_pi(tutti_context *context, const void *config, const void *setup,
-                                               void **instance) {
-  struct pi *self = NULL;
-  (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
-  self->config = config;
-  *instance = self;
-  return TUTTI_OK;
-}
-
-static void acquisition_destroy_pi(void *instance) { tutti_free(instance); }
-
 /* Worth and derivatives at one point. A deviation of 0 leaves certainty: 1 or 0. */
 static void worth_pi(bool in_logs, double improvement, double deviation, double *worth, double *by_mean,
                      double *by_deviation) {
@@ -60,15 +44,14 @@ static enum tutti_status acquisition_moments_pi(void *instance, tutti_context *c
                                                 const struct tutti_standing *standing, size_t count, const double *mean,
                                                 const double *deviation, double *worth, double *by_mean,
                                                 double *by_deviation) {
-  const struct pi *self = instance;
+  const struct pi_config *config = instance;
   (void)context;
   for (size_t i = 0; i < count; i++) {
     double slopes[2] = {0, 0};
     if (isfinite(standing->best))
-      worth_pi(self->config->log, standing->best - self->config->xi - mean[i], deviation[i], &worth[i], &slopes[0],
-               &slopes[1]);
+      worth_pi(config->log, standing->best - config->xi - mean[i], deviation[i], &worth[i], &slopes[0], &slopes[1]);
     else
-      worth[i] = self->config->log ? 0 : 1;
+      worth[i] = config->log ? 0 : 1;
     if (by_mean)
       by_mean[i] = slopes[0];
     if (by_deviation)
@@ -77,7 +60,7 @@ static enum tutti_status acquisition_moments_pi(void *instance, tutti_context *c
   return TUTTI_OK;
 }
 
-static bool acquisition_in_logs_pi(void *instance) { return ((const struct pi *)instance)->config->log; }
+static bool acquisition_in_logs_pi(void *instance) { return ((const struct pi_config *)instance)->log; }
 
 static const struct tutti_acquisition_ops pi_ops = {
     .size = sizeof(struct tutti_acquisition_ops),
@@ -93,8 +76,6 @@ static const struct tutti_descriptor pi_descriptor = {
               "noise, Journal of Basic Engineering 86, 1964",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(pi_params, struct pi_config),
-    .create = acquisition_create_pi,
-    .destroy = acquisition_destroy_pi,
     .ops = &pi_ops,
 };
 

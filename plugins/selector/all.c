@@ -2,20 +2,6 @@
    architecture trained from different seeds this is a deep ensemble. */
 #include <tutti/plugin.h>
 
-/* It has no parameters and remembers nothing; an instance is something to free. */
-struct selector_all {
-  char unused;
-};
-
-static enum tutti_status selector_all_create(tutti_context *context, const void *config, const void *setup,
-                                             void **self) {
-  (void)config;
-  (void)setup;
-  return tutti_alloc(context, 1, sizeof(struct selector_all), self);
-}
-
-static void selector_all_destroy(void *self) { tutti_free(self); }
-
 /* `count` has no meaning here: there is no size to override. */
 static enum tutti_status selector_all_select(void *self, tutti_context *context, const struct tutti_pool *pool,
                                              size_t count, tutti_ensemble *ensemble) {
@@ -46,8 +32,6 @@ static const struct tutti_descriptor selector_all_descriptor = {
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_NO_PARAMS,
-    .create = selector_all_create,
-    .destroy = selector_all_destroy,
     .ops = &selector_all_ops,
 };
 

@@ -18,22 +18,6 @@ static const struct tutti_param top_m_params[] = {
                  "What ranks the models, each alone, on the validation rows; auto: the loss that the run minimises."),
 };
 
-struct selector_top_m {
-  const struct top_m_config *config;
-};
-
-static enum tutti_status selector_top_m_create(tutti_context *context, const void *config, const void *setup,
-                                               void **self) {
-  struct selector_top_m *top;
-  (void)setup;
-  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *top, &top));
-  top->config = config;
-  *self = top;
-  return TUTTI_OK;
-}
-
-static void selector_top_m_destroy(void *self) { tutti_free(self); }
-
 /* Each model's own loss. */
 static enum tutti_status measure_top_m(tutti_context *context, const struct tutti_pool *pool, int choice,
                                        double *losses) {
@@ -52,11 +36,11 @@ static enum tutti_status measure_top_m(tutti_context *context, const struct tutt
 static enum tutti_status selector_top_m_select(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                size_t count, tutti_ensemble *ensemble) {
   enum tutti_status status;
-  const struct selector_top_m *top = self;
-  size_t size = count ? count : (size_t)top->config->size, *order = NULL;
+  const struct top_m_config *config = self;
+  size_t size = count ? count : (size_t)config->size, *order = NULL;
   double *losses = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *losses, &losses));
-  TUTTI_TRY_OUT(context, measure_top_m(context, pool, top->config->loss, losses));
+  TUTTI_TRY_OUT(context, measure_top_m(context, pool, config->loss, losses));
   TUTTI_TRY_OUT(context, growth_rank(context, pool->models, losses, &order));
   for (size_t m = 0; m < size && m < pool->models && !isnan(losses[order[m]]); m++) {
     uint64_t trial = pool->trials[order[m]];
@@ -88,8 +72,6 @@ static const struct tutti_descriptor selector_top_m_descriptor = {
     .source = "Zaidi et al., Neural ensemble search for uncertainty estimation and dataset shift, NeurIPS 2021",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(top_m_params, struct top_m_config),
-    .create = selector_top_m_create,
-    .destroy = selector_top_m_destroy,
     .ops = &selector_top_m_ops,
 };
 

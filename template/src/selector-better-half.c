@@ -4,20 +4,6 @@
 #include <stdlib.h>
 #include <tutti/plugin.h>
 
-/* One for each instance; this selector remembers nothing. */
-struct selector_better_half {
-  int unused;
-};
-
-static enum tutti_status selector_better_half_create(tutti_context *context, const void *config, const void *setup,
-                                                     void **self) {
-  (void)config;
-  (void)setup;
-  return tutti_alloc(context, 1, sizeof(struct selector_better_half), self);
-}
-
-static void selector_better_half_destroy(void *self) { tutti_free(self); }
-
 /* Places of models, sorted by loss; ties go to the lower trial, as everywhere in Tutti. */
 struct selector_better_half_place {
   double loss;
@@ -63,8 +49,6 @@ static const struct tutti_descriptor selector_better_half_descriptor = {
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_NO_PARAMS,
-    .create = selector_better_half_create,
-    .destroy = selector_better_half_destroy,
     .ops = &selector_better_half_ops,
 };
 

@@ -33,7 +33,9 @@ for plugin in "$TUTTI_TEST_BUILDDIR"/modules/*.so; do
   plugins=$((plugins + 1))
   private=$(readelf -W --dyn-syms "$plugin" | grep -o 'tutti_[a-z0-9_]*@TUTTI[A-Z_]*PRIVATE[^ ]*')
   [ -z "$private" ] || complain "$plugin needs what is not public: $private"
-  readelf -W --version-info "$plugin" | grep -q 'TUTTI_[0-9]' || complain "$plugin states no version of what it needs"
+  # "tutti_alloc@TUTTI_2.0 (3)"; a plugin that calls nothing of libtutti's needs no version.
+  bare=$(readelf -W --dyn-syms "$plugin" | awk '$7 == "UND" && $8 ~ /^tutti_/ && $8 !~ /@TUTTI_[0-9]/ { print $8 }')
+  [ -z "$bare" ] || complain "$plugin states no version of what it needs: $bare"
 done
 [ "$plugins" -gt 0 ] || complain "there are no plugins"
 exit $failed

@@ -15,11 +15,13 @@ enum tutti_status selecting_choose(tutti_context *context, const struct tutti_de
                                    tutti_ensemble **ensemble) {
   const struct tutti_selector_ops *ops = descriptor->ops;
   const struct tutti_selector_setup setup = {.size = sizeof setup};
-  void *self;
+  void *self = (void *)(uintptr_t)config;
   assert_int_equal(tutti_ensemble_create(context, ensemble), TUTTI_OK);
-  assert_int_equal(descriptor->create(context, config, &setup, &self), TUTTI_OK);
+  if (descriptor->create)
+    assert_int_equal(descriptor->create(context, config, &setup, &self), TUTTI_OK);
   enum tutti_status status = ops->select(self, context, pool, count, *ensemble);
-  descriptor->destroy(self);
+  if (descriptor->destroy)
+    descriptor->destroy(self);
   return status;
 }
 

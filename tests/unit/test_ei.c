@@ -13,11 +13,10 @@ struct result {
 
 static struct result at(bool in_logs, double xi, double best, double mean, double deviation) {
   struct ei_config config = {.xi = xi, .log = in_logs};
-  struct ei ei = {.config = &config};
   struct tutti_standing standing = {.size = sizeof(standing), .best = best};
   struct result r;
   assert_int_equal(
-      acquisition_moments_ei(&ei, NULL, &standing, 1, &mean, &deviation, &r.worth, &r.by_mean, &r.by_deviation),
+      acquisition_moments_ei(&config, NULL, &standing, 1, &mean, &deviation, &r.worth, &r.by_mean, &r.by_deviation),
       TUTTI_OK);
   return r;
 }
@@ -143,15 +142,12 @@ static void test_without_a_best_value(void **state) {
 static void test_life(void **state) {
   (void)state;
   tutti_context *context = NULL;
-  void *ei = NULL;
   struct ei_config config = {.log = true};
   double mean = 0, deviation = 1, worth;
   struct tutti_standing standing = {.size = sizeof(standing), .best = 0};
   assert_int_equal(tutti_context_create(&context), TUTTI_OK);
-  assert_int_equal(ei_descriptor.create(context, &config, NULL, &ei), TUTTI_OK);
-  assert_int_equal(ei_ops.moments(ei, context, &standing, 1, &mean, &deviation, &worth, NULL, NULL), TUTTI_OK);
+  assert_int_equal(ei_ops.moments(&config, context, &standing, 1, &mean, &deviation, &worth, NULL, NULL), TUTTI_OK);
   assert_close(worth, -0.91893853320467274178, 1e-15, 0);
-  ei_descriptor.destroy(ei);
   tutti_context_destroy(context);
 }
 

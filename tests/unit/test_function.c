@@ -10,7 +10,6 @@
 
 struct fixture {
   tutti_context *context;
-  void *backend;
   struct function_config config;
   struct tutti_job job;
   struct tutti_outcome outcome;
@@ -18,8 +17,7 @@ struct fixture {
 
 static int setup(void **state) {
   struct fixture *fixture = calloc(1, sizeof(*fixture));
-  if (tutti_context_create(&fixture->context) != TUTTI_OK ||
-      backend_create_function(fixture->context, &fixture->config, NULL, &fixture->backend) != TUTTI_OK)
+  if (tutti_context_create(&fixture->context) != TUTTI_OK)
     return -1;
   fixture->config.dimensions = 2;
   fixture->config.fault_probability = 1;
@@ -31,14 +29,13 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
   struct fixture *fixture = *state;
-  backend_destroy_function(fixture->backend);
   tutti_context_destroy(fixture->context);
   free(fixture);
   return 0;
 }
 
 static enum tutti_status train(struct fixture *fixture) {
-  return backend_train_function(fixture->backend, fixture->context, &fixture->job, &fixture->outcome);
+  return backend_train_function(&fixture->config, fixture->context, &fixture->job, &fixture->outcome);
 }
 
 static double value_at(struct fixture *fixture, int function, size_t dimensions, const double *x) {
@@ -234,7 +231,7 @@ static void test_faults_end_the_process(void **state) {
 static void test_takes_no_networks(void **state) {
   struct fixture *fixture = *state;
   for (int op = 0; op < TUTTI_OP_COUNT; op++)
-    assert_false(backend_supports_function(fixture->backend, (enum tutti_op)op));
+    assert_false(backend_supports_function(&fixture->config, (enum tutti_op)op));
 }
 
 int main(void) {

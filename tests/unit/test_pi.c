@@ -13,11 +13,10 @@ struct result {
 
 static struct result at(bool in_logs, double xi, double best, double mean, double deviation) {
   struct pi_config config = {.xi = xi, .log = in_logs};
-  struct pi pi = {.config = &config};
   struct tutti_standing standing = {.size = sizeof(standing), .best = best};
   struct result r;
   assert_int_equal(
-      acquisition_moments_pi(&pi, NULL, &standing, 1, &mean, &deviation, &r.worth, &r.by_mean, &r.by_deviation),
+      acquisition_moments_pi(&config, NULL, &standing, 1, &mean, &deviation, &r.worth, &r.by_mean, &r.by_deviation),
       TUTTI_OK);
   return r;
 }
