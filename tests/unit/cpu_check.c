@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cpu_check.h"
+#include "cpu_levels.h"
 #include "cpu_reference.h"
 #include "golden.h"
 
@@ -108,20 +109,21 @@ static tutti_tensors *make_weights(const tutti_network *network, const struct tu
 
 enum { CPUS = TUTTI_CPU_AVX512 + 1 };
 
-static void check_predictions(struct reference *reference, const struct tutti_job *job,
-                              const struct cpu_kernels *kernels, const tutti_tensors *weights,
-                              const tutti_split *split) {
+static void check_predictions(struct reference *reference, const struct tutti_job *job, enum tutti_cpu cpu,
+                              const tutti_tensors *weights, const tutti_split *split) {
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
   float *out = malloc(rows * width * sizeof *out);
   double *want = malloc(rows * width * sizeof *want);
-  OK(backend_cpu_predict_split(context, kernels, job, weights, split, out));
+  OK(backend_cpu_predict_split(context, backend_cpu_kernels(cpu), job, weights, split, out));
   reference_predict(reference, want);
   reference->training = true;
   for (size_t i = 0; i < rows * width; i++)
-    if (isnan(want[i]))
-      assert_true(isnan(out[i]));
-    else
-      assert_close((double)out[i], want[i], 5e-6, 2e-6);
+    if (!isnan(want[i]))
+      assert_close_told((double)out[i], want[i], 5e-6, 2e-6, "on %s: prediction %zu of row %zu", tutti_cpu_name(cpu),
+                        i % width, i / width);
+    else if (!isnan(out[i]))
+      fail_msg("on %s: prediction %zu of row %zu: %g, expected no number", tutti_cpu_name(cpu), i % width, i / width,
+               (double)out[i]);
   free(out), free(want);
 }
 
@@ -139,7 +141,8 @@ static void check_gradients(struct reference *reference, tutti_tensors *const gr
       for (size_t cpu = 0; cpu < CPUS && gradients[cpu]; cpu++) {
         const struct tutti_tensor *tensor = tutti_tensors_find(gradients[cpu], name);
         assert_int_equal(array->count, tensor->bytes / sizeof(float));
-        golden_close((double)((float *)tensor->data)[i], want, 2e-4, 5e-6, name, __FILE__, __LINE__);
+        assert_close_told((double)((float *)tensor->data)[i], want, 2e-4, 5e-6, "on %s: gradient %zu of %s",
+                          tutti_cpu_name((enum tutti_cpu)cpu), i, name);
       }
     }
   }
@@ -165,8 +168,8 @@ void check_network(const tutti_network *network, const struct tutti_task *task) 
     const struct cpu_kernels *kernels = backend_cpu_kernels((enum tutti_cpu)cpu);
     double got;
     OK(backend_cpu_gradient(context, kernels, &job, weights, &got, &gradients[cpu]));
-    assert_close(got, loss, 2e-6, 2e-6);
-    check_predictions(&reference, &job, kernels, weights, data->split);
+    assert_close_told(got, loss, 2e-6, 2e-6, "on %s: loss", tutti_cpu_name((enum tutti_cpu)cpu));
+    check_predictions(&reference, &job, (enum tutti_cpu)cpu, weights, data->split);
   }
   check_gradients(&reference, gradients, task->input.height > 1 ? 8 : 60);
   for (size_t cpu = 0; cpu < CPUS; cpu++)
@@ -180,12 +183,13 @@ void check_network(const tutti_network *network, const struct tutti_task *task) 
 
 /* A change of all weights, each array's as long as the others', with the signs of chance: what the gradient says that it
    does to the loss, and what it does in the reference. */
-static void check_direction(struct reference *reference, const tutti_tensors *gradient, uint64_t seed) {
+static void check_direction(struct reference *reference, const tutti_tensors *gradient, enum tutti_cpu cpu,
+                            size_t step) {
   const double h = 1e-7;
   double want = 0, got = 0, length = 0;
   for (int side = 0; side < 2; side++) {
     struct tutti_random random;
-    tutti_random_init(&random, seed, "signs", 0);
+    tutti_random_init(&random, step, "signs", 0);
     for (size_t t = 0; t < tutti_tensors_count(gradient); t++) {
       const struct tutti_tensor *tensor = tutti_tensors_at(gradient, t);
       const float *g = tensor->data;
@@ -198,21 +202,21 @@ static void check_direction(struct reference *reference, const tutti_tensors *gr
       for (size_t i = 0; i < array->count; i++)
         squares += (double)g[i] * (double)g[i];
       for (size_t i = 0; i < array->count; i++) {
-        double step = (tutti_random_below(&random, 2) ? 1 : -1) * (double)g[i] / sqrt(squares);
-        array->values[i] += (side ? -2 * h : h) * step;
-        got += side ? 0 : step * (double)g[i];
+        double change = (tutti_random_below(&random, 2) ? 1 : -1) * (double)g[i] / sqrt(squares);
+        array->values[i] += (side ? -2 * h : h) * change;
+        got += side ? 0 : change * (double)g[i];
       }
       length += side ? 0 : sqrt(squares);
     }
     want += (side ? -1 : 1) * reference_loss(reference) / (2 * h);
   }
   if (!(fabs(got - want) < 1e-4 * length))
-    fail_msg("along a direction the loss falls by %.9g, not by %.9g; the gradients' lengths are %.9g", want, got,
-             length);
+    fail_msg("on %s, step %zu: along a direction the loss falls by %.9g, not by %.9g; the gradients' lengths are %.9g",
+             tutti_cpu_name(cpu), step, want, got, length);
 }
 
 static void check_step(struct cpu_plan *plan, const tutti_network *network, const struct tutti_task *task,
-                       const struct data *data, double loss, uint64_t seed) {
+                       const struct data *data, double loss, enum tutti_cpu cpu, size_t step) {
   tutti_tensors *weights, *gradient;
   struct reference reference;
   OK(backend_cpu_weights_write(context, plan, plan->weights, false, &weights));
@@ -221,8 +225,8 @@ static void check_step(struct cpu_plan *plan, const tutti_network *network, cons
   reference.rows = task->train_rows;
   reference.inputs = data->inputs_d;
   reference.labels = data->labels;
-  assert_close(loss, reference_loss(&reference), 2e-6, 2e-6);
-  check_direction(&reference, gradient, seed);
+  assert_close_told(loss, reference_loss(&reference), 2e-6, 2e-6, "on %s, step %zu: loss", tutti_cpu_name(cpu), step);
+  check_direction(&reference, gradient, cpu, step);
   reference_destroy(&reference);
   tutti_tensors_destroy(weights);
   tutti_tensors_destroy(gradient);
@@ -248,7 +252,7 @@ void check_training(const tutti_network *network, const struct tutti_task *task,
       backend_cpu_forward(plan, rows, &draws);
       double loss = backend_cpu_loss(plan, rows, true);
       backend_cpu_backward(plan, rows);
-      check_step(plan, network, task, data, loss, s);
+      check_step(plan, network, task, data, loss, (enum tutti_cpu)cpu, s);
       backend_cpu_step(stepper, config.learning_rate);
     }
     backend_cpu_stepper_destroy(stepper);

@@ -3,6 +3,7 @@
 #ifndef CPU_LEVELS_H
 #define CPU_LEVELS_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <cmocka.h>
 
 #include "backends/cpu/kernels_impl.h"
+#include "golden.h"
 
 enum { LEVELS_MOST = TUTTI_CPU_AVX512 + 1, LEVELS_TESTS = 100 };
 
@@ -47,12 +49,12 @@ static inline void add_on_levels(struct level_tests *all, const char *what, int 
   }
 }
 
-static inline int run_on_levels(const struct level_tests *all, const char *group, CMFixtureFunction set_up,
-                                CMFixtureFunction tear_down) {
-  return _cmocka_run_group_tests(group, all->tests, all->count, set_up, tear_down);
+static inline int run_on_levels(const struct level_tests *all, const char *group, CMFixtureFunction before,
+                                CMFixtureFunction after) {
+  return _cmocka_run_group_tests(group, all->tests, all->count, before, after);
 }
 
-/* What a number is, for the message of a check that fails; until the next call. */
+/* What a number is, for the message of a check that fails. Valid until the next call. */
 __attribute__((format(printf, 1, 2))) static inline const char *told(const char *format, ...) {
   static char text[128];
   va_list arguments;
@@ -61,5 +63,13 @@ __attribute__((format(printf, 1, 2))) static inline const char *told(const char 
   va_end(arguments);
   return text;
 }
+
+/* assert_close whose message starts with what the number is: a format and its arguments. */
+#define assert_close_told(actual, expected, relative, absolute, ...)                                                   \
+  do {                                                                                                                 \
+    const double actual_ = (actual), expected_ = (expected);                                                           \
+    if (!(fabs(actual_ - expected_) <= (absolute) + (relative)*fabs(expected_)))                                       \
+      golden_close(actual_, expected_, (relative), (absolute), told(__VA_ARGS__), __FILE__, __LINE__);                 \
+  } while (0)
 
 #endif

@@ -11,15 +11,12 @@
 #include <cmocka.h>
 
 #include "backends/cpu/kernels_impl.h"
+#include "cpu_levels.h"
 #include "cpu_reference.h"
 #include "golden.h"
 
 #include <tutti/context.h>
 #include <tutti/random.h>
-
-#define FOR_EACH_CPU(k)                                                                                                \
-  for (int cpu_ = TUTTI_CPU_BASELINE; cpu_ <= (int)tutti_cpu_detect(); cpu_++)                                         \
-    for (const struct cpu_kernels *k = backend_cpu_kernels((enum tutti_cpu)cpu_); k; k = NULL)
 
 static size_t padded(size_t n) { return (n + 15) / 16 * 16; }
 
@@ -74,104 +71,97 @@ static void check_gemm(const struct cpu_kernels *k, size_t m, size_t n, size_t d
         want += g.accumulate ? (double)before[at] : 0;
         want = g.relu && want < 0 ? 0 : want;
         want = g.mask && mask[(one * m + i) * ldm + j] <= 0 ? 0 : want;
-        assert_close((double)c[at], want, 1e-5, 3e-6 * sqrt((double)depth));
+        assert_close_told((double)c[at], want, 1e-5, 3e-6 * sqrt((double)depth),
+                          "%zu x %zu x %zu, mode %d%s: row %zu, column %zu of product %zu", m, n, depth, mode,
+                          by_columns ? ", by columns" : "", i, j, one);
       }
   free(a), free(b), free(c), free(before), free(bias), free(mask);
 }
 
 static void test_gemm(void **state) {
-  (void)state;
+  const struct cpu_kernels *k = kernels_of(state);
   const size_t sizes[] = {1, 2, 3, 7, 8, 13, 17, 33};
   enum { SIZES = sizeof sizes / sizeof *sizes };
-  FOR_EACH_CPU(k) {
-    for (size_t i = 0; i < SIZES; i++)
-      for (size_t j = 0; j < SIZES; j++)
-        for (size_t q = 0; q < SIZES; q += 2)
-          for (int columns = 0; columns < 2; columns++)
-            check_gemm(k, sizes[i], sizes[j], sizes[q], columns, (int)(i * 5 + j * 3 + q) % 32);
-    for (int mode = 0; mode < 16; mode++)
-      check_gemm(k, 25, 130, 19, mode % 2, mode);
-    check_gemm(k, 100, 64, 50, false, 0);
-    for (int mode = 0; mode < 16; mode++) /* several blocks of depth; panels of a wide B are packed */
-      check_gemm(k, 66, 496, 515 + (size_t)mode, mode % 3 == 0, mode);
-    check_gemm(k, 5, 0, 3, false, 0);
-  }
+  for (size_t i = 0; i < SIZES; i++)
+    for (size_t j = 0; j < SIZES; j++)
+      for (size_t q = 0; q < SIZES; q += 2)
+        for (int columns = 0; columns < 2; columns++)
+          check_gemm(k, sizes[i], sizes[j], sizes[q], columns, (int)(i * 5 + j * 3 + q) % 32);
+  for (int mode = 0; mode < 16; mode++)
+    check_gemm(k, 25, 130, 19, mode % 2, mode);
+  check_gemm(k, 100, 64, 50, false, 0);
+  for (int mode = 0; mode < 16; mode++) /* several blocks of depth; panels of a wide B are packed */
+    check_gemm(k, 66, 496, 515 + (size_t)mode, mode % 3 == 0, mode);
+  check_gemm(k, 5, 0, 3, false, 0);
 }
 
 /* The same row gives the same bits whatever rows surround it. */
 static void test_gemm_rows_are_independent(void **state) {
-  (void)state;
-  FOR_EACH_CPU(k) {
-    float *a = draw(40 * 32, 1), *b = draw(32 * 48, 2), *all = draw(40 * 48, 3), *one = draw(40 * 48, 4);
-    struct cpu_gemm g = {
-        .m = 40, .n = 48, .k = 29, .a = a, .a_row = 32, .a_column = 1, .b = b, .ldb = 48, .c = all, .ldc = 48};
-    k->gemm(&g);
-    for (size_t r = 0; r < 40; r++) {
-      struct cpu_gemm single = g;
-      single.m = 1;
-      single.a = a + r * 32;
-      single.c = one + r * 48;
-      k->gemm(&single);
-    }
-    assert_memory_equal(all, one, 40 * 48 * sizeof *all);
-    free(a), free(b), free(all), free(one);
+  const struct cpu_kernels *k = kernels_of(state);
+  float *a = draw(40 * 32, 1), *b = draw(32 * 48, 2), *all = draw(40 * 48, 3), *one = draw(40 * 48, 4);
+  struct cpu_gemm g = {
+      .m = 40, .n = 48, .k = 29, .a = a, .a_row = 32, .a_column = 1, .b = b, .ldb = 48, .c = all, .ldc = 48};
+  k->gemm(&g);
+  for (size_t r = 0; r < 40; r++) {
+    struct cpu_gemm single = g;
+    single.m = 1;
+    single.a = a + r * 32;
+    single.c = one + r * 48;
+    k->gemm(&single);
   }
+  assert_memory_equal(all, one, 40 * 48 * sizeof *all);
+  free(a), free(b), free(all), free(one);
 }
 
 static void test_moves(void **state) {
-  (void)state;
-  FOR_EACH_CPU(k) {
-    const size_t rows[] = {1, 16, 37}, columns[] = {1, 9, 32, 50};
-    for (size_t i = 0; i < 3; i++)
-      for (size_t j = 0; j < 4; j++) {
-        size_t r = rows[i], c = columns[j], ldi = padded(c), ldo = padded(r);
-        float *in = draw(r * ldi, 1), *out = draw(c * ldo, 2), *sums = draw(ldi, 3), *rowwise = draw(r * ldi, 4);
-        k->transpose(r, c, in, ldi, out, ldo);
-        for (size_t x = 0; x < c; x++)
-          for (size_t y = 0; y < ldo; y++)
-            assert_true(out[x * ldo + y] == (y < r ? in[y * ldi + x] : 0));
-        k->column_sums(r, ldi, in, ldi, sums);
-        for (size_t x = 0; x < ldi; x++) {
-          double want = 0;
-          for (size_t y = 0; y < r; y++)
-            want += (double)in[y * ldi + x];
-          assert_close((double)sums[x], want, 1e-5, 1e-5);
-        }
-        uint32_t order[37];
+  const struct cpu_kernels *k = kernels_of(state);
+  const size_t rows[] = {1, 16, 37}, columns[] = {1, 9, 32, 50};
+  for (size_t i = 0; i < 3; i++)
+    for (size_t j = 0; j < 4; j++) {
+      size_t r = rows[i], c = columns[j], ldi = padded(c), ldo = padded(r);
+      float *in = draw(r * ldi, 1), *out = draw(c * ldo, 2), *sums = draw(ldi, 3), *rowwise = draw(r * ldi, 4);
+      k->transpose(r, c, in, ldi, out, ldo);
+      for (size_t x = 0; x < c; x++)
+        for (size_t y = 0; y < ldo; y++)
+          assert_true(out[x * ldo + y] == (y < r ? in[y * ldi + x] : 0));
+      k->column_sums(r, ldi, in, ldi, sums);
+      for (size_t x = 0; x < ldi; x++) {
+        double want = 0;
         for (size_t y = 0; y < r; y++)
-          order[y] = (uint32_t)((y * 7 + 3) % r);
-        float kept = ldi > c ? rowwise[c] : 0;
-        k->gather(r, c, in, order, rowwise, ldi); /* in read as [r][c] without padding */
-        for (size_t y = 0; y < r; y++)
-          assert_memory_equal(rowwise + y * ldi, in + order[y] * c, c * sizeof *in);
-        if (ldi > c)
-          assert_true(rowwise[c] == kept);
-        free(in), free(out), free(sums), free(rowwise);
+          want += (double)in[y * ldi + x];
+        assert_close((double)sums[x], want, 1e-5, 1e-5);
       }
-  }
+      uint32_t order[37];
+      for (size_t y = 0; y < r; y++)
+        order[y] = (uint32_t)((y * 7 + 3) % r);
+      float kept = ldi > c ? rowwise[c] : 0;
+      k->gather(r, c, in, order, rowwise, ldi); /* in read as [r][c] without padding */
+      for (size_t y = 0; y < r; y++)
+        assert_memory_equal(rowwise + y * ldi, in + order[y] * c, c * sizeof *in);
+      if (ldi > c)
+        assert_true(rowwise[c] == kept);
+      free(in), free(out), free(sums), free(rowwise);
+    }
 }
 
 static void test_elementwise(void **state) {
-  (void)state;
+  const struct cpu_kernels *k = kernels_of(state);
   enum { N = 2064 };
-  FOR_EACH_CPU(k) {
-    float *x = draw(N, 1), *by = draw(N, 2), *y = draw(N, 3), *before = draw(N, 3);
-    k->add(N, x, y);
-    k->axpy(N, 0.5f, x, y);
-    k->scale(N, 2, y);
-    k->multiply(N, x, by, y, true);
-    double squares = 0;
-    for (size_t i = 0; i < N; i++) {
-      assert_close((double)y[i], 2 * ((double)before[i] + 1.5 * (double)x[i]) + (double)x[i] * (double)by[i], 1e-6,
-                   2e-6);
-      squares += (double)x[i] * (double)x[i];
-    }
-    k->multiply(N, x, by, y, false);
-    for (size_t i = 0; i < N; i++)
-      assert_true(y[i] == x[i] * by[i]);
-    assert_close(k->sum_squares(N, x), squares, 1e-6, 0);
-    free(x), free(by), free(y), free(before);
+  float *x = draw(N, 1), *by = draw(N, 2), *y = draw(N, 3), *before = draw(N, 3);
+  k->add(N, x, y);
+  k->axpy(N, 0.5f, x, y);
+  k->scale(N, 2, y);
+  k->multiply(N, x, by, y, true);
+  double squares = 0;
+  for (size_t i = 0; i < N; i++) {
+    assert_close((double)y[i], 2 * ((double)before[i] + 1.5 * (double)x[i]) + (double)x[i] * (double)by[i], 1e-6, 2e-6);
+    squares += (double)x[i] * (double)x[i];
   }
+  k->multiply(N, x, by, y, false);
+  for (size_t i = 0; i < N; i++)
+    assert_true(y[i] == x[i] * by[i]);
+  assert_close(k->sum_squares(N, x), squares, 1e-6, 0);
+  free(x), free(by), free(y), free(before);
 }
 
 /* --- activations --- */
@@ -183,121 +173,102 @@ static float point(size_t i) {
   return (float)(80 * t * t * t);
 }
 
-static void test_activations(void **state) {
-  (void)state;
+static void test_activation(void **state) {
+  const struct cpu_kernels *k = kernels_of(state);
+  const enum tutti_activation a = (enum tutti_activation)((const struct level_test *)*state)->which;
+  /* gelu's tail and hard sigmoid's foot are small differences; the others are relative throughout. */
+  const double absolute = a == TUTTI_ACTIVATION_GELU ? 1e-6 : a == TUTTI_ACTIVATION_HARD_SIGMOID ? 1e-7 : 1e-37;
   float *y = draw(POINTS, 1), *slope = draw(POINTS, 2), *gradient = draw(POINTS, 3);
-  FOR_EACH_CPU(k) {
-    for (int a = 0; a < TUTTI_ACTIVATION_CRELU; a++) {
-      /* gelu's tail and hard sigmoid's foot are small differences; the others are relative throughout. */
-      double absolute = a == TUTTI_ACTIVATION_GELU ? 1e-6 : a == TUTTI_ACTIVATION_HARD_SIGMOID ? 1e-7 : 1e-37;
-      for (size_t i = 0; i < POINTS; i++) {
-        y[i] = point(i);
-        gradient[i] = 2;
-      }
-      k->activate[a](POINTS, y, slope);
-      k->derive[a](POINTS, y, slope, gradient);
-      for (size_t i = 0; i < POINTS; i++) {
-        double x = (double)point(i), h = 1e-5 * fmax(1e-3, fabs(x));
-        assert_close((double)y[i], reference_activation((enum tutti_activation)a, x), 1e-6, absolute);
-        bool kink = (fabs(x) < 2 * h && a != TUTTI_ACTIVATION_TANH) || fabs(fabs(x) - 2.5) < 2 * h;
-        double difference = (reference_activation((enum tutti_activation)a, x + h) -
-                             reference_activation((enum tutti_activation)a, x - h)) /
-                            (2 * h);
-        if (!kink)
-          assert_close((double)gradient[i], 2 * difference, 1e-5, 2e-6);
-      }
-    }
+  assert_true(k->activate[a] && k->derive[a]);
+  for (size_t i = 0; i < POINTS; i++) {
+    y[i] = point(i);
+    gradient[i] = 2;
   }
+  k->activate[a](POINTS, y, slope);
+  k->derive[a](POINTS, y, slope, gradient);
+  for (size_t i = 0; i < POINTS; i++) {
+    double x = (double)point(i), h = 1e-5 * fmax(1e-3, fabs(x));
+    assert_close_told((double)y[i], reference_activation(a, x), 1e-6, absolute, "value at %g", x);
+    bool kink = (fabs(x) < 2 * h && a != TUTTI_ACTIVATION_TANH) || fabs(fabs(x) - 2.5) < 2 * h;
+    double difference = (reference_activation(a, x + h) - reference_activation(a, x - h)) / (2 * h);
+    if (!kink)
+      assert_close_told((double)gradient[i], 2 * difference, 1e-5, 2e-6, "twice the derivative at %g", x);
+  }
+  for (size_t i = 0; i < 16; i++)
+    y[i] = NAN;
+  k->activate[a](16, y, slope);
+  assert_true(isnan(y[0]) && isnan(y[15]));
   free(y), free(slope), free(gradient);
 }
 
-static void test_activations_keep_nan(void **state) {
-  (void)state;
-  float y[16], slope[16];
-  FOR_EACH_CPU(k) {
-    for (int a = TUTTI_ACTIVATION_LINEAR; a < TUTTI_ACTIVATION_CRELU; a++) {
-      for (int i = 0; i < 16; i++)
-        y[i] = NAN;
-      k->activate[a](16, y, slope);
-      assert_true(isnan(y[0]) && isnan(y[15]));
-    }
-  }
-}
-
 static void test_exponential(void **state) {
-  (void)state;
+  const struct cpu_kernels *k = kernels_of(state);
   float *x = draw(POINTS, 1), *y = draw(POINTS, 2);
-  FOR_EACH_CPU(k) {
-    for (size_t i = 0; i < POINTS; i++)
-      x[i] = (float)(-87.0 + 175.7 * (double)i / POINTS);
-    k->exponential(POINTS, x, y);
-    for (size_t i = 0; i < POINTS; i++)
-      assert_close((double)y[i], exp((double)x[i]), 3e-7, 0);
-    for (size_t i = 0; i < 16; i++)
-      x[i] = i % 2 ? 1000.0f : -1000.0f;
-    k->exponential(16, x, y);
-    assert_true(isinf(y[1]) && y[0] < 1.3e-38f);
-  }
+  for (size_t i = 0; i < POINTS; i++)
+    x[i] = (float)(-87.0 + 175.7 * (double)i / POINTS);
+  k->exponential(POINTS, x, y);
+  for (size_t i = 0; i < POINTS; i++)
+    assert_close((double)y[i], exp((double)x[i]), 3e-7, 0);
+  for (size_t i = 0; i < 16; i++)
+    x[i] = i % 2 ? 1000.0f : -1000.0f;
+  k->exponential(16, x, y);
+  assert_true(isinf(y[1]) && y[0] < 1.3e-38f);
   free(x), free(y);
 }
 
 /* --- heads --- */
 
 static void test_gaussian(void **state) {
-  (void)state;
+  const struct cpu_kernels *k = kernels_of(state);
   enum { N = 1003 };
   float *mean = draw(N, 1), *raw = draw(N, 2), *target = draw(N, 3), *to_mean = draw(N, 4), *to_raw = draw(N, 5),
         *out = draw(N, 6);
   for (size_t i = 0; i < N; i++)
     raw[i] *= 12;
-  FOR_EACH_CPU(k) {
-    for (int variance = 0; variance < 2; variance++) {
-      struct cpu_gaussian head = {.scale = 0.5f, .floor = 1e-3f, .variance = variance, .weight = 0.25f};
-      double got = k->gaussian(&head, N, mean, raw, target, to_mean, to_raw), want = 0;
-      k->variance(&head, N, raw, out);
-      for (size_t i = 0; i < N; i++) {
-        double t = 0.5 * (double)raw[i], spread = (double)1e-3f + reference_activation(TUTTI_ACTIVATION_SOFTPLUS, t);
-        double v = variance ? spread : spread * spread, d = (double)target[i] - (double)mean[i];
-        want += 0.5 * log(v) + d * d / (2 * v) + 0.5 * log(2 * M_PI);
-        double in_v = 0.5 / v - d * d / (2 * v * v), in_spread = variance ? in_v : 2 * spread * in_v;
-        assert_close((double)out[i], v, 1e-6, 0);
-        assert_close((double)to_mean[i], -0.25 * d / v, 2e-6, 0);
-        assert_close((double)to_raw[i], 0.25 * in_spread * 0.5 / (1 + exp(-t)), 1e-5, 2e-5 * fabs(0.25 * in_spread));
-      }
-      assert_close(got, want, 1e-6, 0);
-      assert_true(k->gaussian(&head, N, mean, raw, target, NULL, NULL) == got);
+  for (int variance = 0; variance < 2; variance++) {
+    struct cpu_gaussian head = {.scale = 0.5f, .floor = 1e-3f, .variance = variance, .weight = 0.25f};
+    double got = k->gaussian(&head, N, mean, raw, target, to_mean, to_raw), want = 0;
+    k->variance(&head, N, raw, out);
+    for (size_t i = 0; i < N; i++) {
+      double t = 0.5 * (double)raw[i], spread = (double)1e-3f + reference_activation(TUTTI_ACTIVATION_SOFTPLUS, t);
+      double v = variance ? spread : spread * spread, d = (double)target[i] - (double)mean[i];
+      want += 0.5 * log(v) + d * d / (2 * v) + 0.5 * log(2 * M_PI);
+      double in_v = 0.5 / v - d * d / (2 * v * v), in_spread = variance ? in_v : 2 * spread * in_v;
+      assert_close((double)out[i], v, 1e-6, 0);
+      assert_close((double)to_mean[i], -0.25 * d / v, 2e-6, 0);
+      assert_close((double)to_raw[i], 0.25 * in_spread * 0.5 / (1 + exp(-t)), 1e-5, 2e-5 * fabs(0.25 * in_spread));
     }
+    assert_close(got, want, 1e-6, 0);
+    assert_true(k->gaussian(&head, N, mean, raw, target, NULL, NULL) == got);
   }
   free(mean), free(raw), free(target), free(to_mean), free(to_raw), free(out);
 }
 
 static void test_softmax(void **state) {
-  (void)state;
+  const struct cpu_kernels *k = kernels_of(state);
   const size_t classes[] = {1, 2, 10, 16, 33};
-  FOR_EACH_CPU(k) {
-    for (size_t c = 0; c < 5; c++) {
-      size_t n = classes[c], ld = padded(n), rows = 5;
-      float *x = draw(rows * ld, 1), *logits = draw(rows * ld, 1), log_sum[5];
-      for (size_t i = 0; i < rows * ld; i++)
-        x[i] = logits[i] *= 20;
-      k->softmax(rows, n, x, ld, log_sum);
-      for (size_t r = 0; r < rows; r++) {
-        double sum = 0;
-        for (size_t j = 0; j < n; j++)
-          sum += exp((double)logits[r * ld + j]);
-        assert_close((double)log_sum[r], log(sum), 1e-6, 1e-6);
-        for (size_t j = 0; j < ld; j++)
-          assert_close((double)x[r * ld + j], j < n ? exp((double)logits[r * ld + j]) / sum : 0, 5e-6, 1e-30);
-      }
-      free(x), free(logits);
+  for (size_t c = 0; c < 5; c++) {
+    size_t n = classes[c], ld = padded(n), rows = 5;
+    float *x = draw(rows * ld, 1), *logits = draw(rows * ld, 1), log_sum[5];
+    for (size_t i = 0; i < rows * ld; i++)
+      x[i] = logits[i] *= 20;
+    k->softmax(rows, n, x, ld, log_sum);
+    for (size_t r = 0; r < rows; r++) {
+      double sum = 0;
+      for (size_t j = 0; j < n; j++)
+        sum += exp((double)logits[r * ld + j]);
+      assert_close((double)log_sum[r], log(sum), 1e-6, 1e-6);
+      for (size_t j = 0; j < ld; j++)
+        assert_close((double)x[r * ld + j], j < n ? exp((double)logits[r * ld + j]) / sum : 0, 5e-6, 1e-30);
     }
+    free(x), free(logits);
   }
 }
 
 /* --- masks --- */
 
 static void test_masks(void **state) {
-  (void)state;
+  const struct cpu_kernels *k = kernels_of(state);
   enum { N = 64000 };
   float *y = draw(N, 1), *other = draw(N, 2);
   const struct cpu_kernels *first = backend_cpu_kernels(TUTTI_CPU_BASELINE);
@@ -315,33 +286,36 @@ static void test_masks(void **state) {
     for (size_t word = 0; word < 4; word++)
       assert_true(y[64 + 16 * word + block] == (tutti_random_u32(&random) < mask.threshold ? 0 : 2));
   }
-  FOR_EACH_CPU(k) {
-    k->mask(&mask, N, other);
-    assert_memory_equal(y, other, N * sizeof *y);
-    k->mask(&mask, 48, other + 16); /* a prefix is the same */
-    assert_memory_equal(y, other + 16, 48 * sizeof *y);
-    for (int field = 0; field < 3; field++) { /* another step, layer or key: other numbers */
-      struct cpu_mask changed = mask;
-      changed.step += field == 0;
-      changed.layer += field == 1;
-      changed.key += field == 2;
-      k->mask(&changed, N, other);
-      size_t equal = 0;
-      for (size_t i = 0; i < N; i++)
-        equal += other[i] == y[i];
-      assert_true(fabs((double)equal / N - 0.58) < 0.02);
-    }
+  k->mask(&mask, N, other);
+  assert_memory_equal(y, other, N * sizeof *y);
+  k->mask(&mask, 48, other + 16); /* a prefix is the same */
+  assert_memory_equal(y, other + 16, 48 * sizeof *y);
+  for (int field = 0; field < 3; field++) { /* another step, layer or key: other numbers */
+    struct cpu_mask changed = mask;
+    changed.step += field == 0;
+    changed.layer += field == 1;
+    changed.key += field == 2;
+    k->mask(&changed, N, other);
+    size_t equal = 0;
+    for (size_t i = 0; i < N; i++)
+      equal += other[i] == y[i];
+    assert_true(fabs((double)equal / N - 0.58) < 0.02);
   }
   free(y), free(other);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gemm),        cmocka_unit_test(test_gemm_rows_are_independent),
-      cmocka_unit_test(test_moves),       cmocka_unit_test(test_elementwise),
-      cmocka_unit_test(test_activations), cmocka_unit_test(test_activations_keep_nan),
-      cmocka_unit_test(test_exponential), cmocka_unit_test(test_gaussian),
-      cmocka_unit_test(test_softmax),     cmocka_unit_test(test_masks),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  struct level_tests all = {.count = 0};
+  add_on_levels(&all, "test_gemm", 0, test_gemm);
+  add_on_levels(&all, "test_gemm_rows_are_independent", 0, test_gemm_rows_are_independent);
+  add_on_levels(&all, "test_moves", 0, test_moves);
+  add_on_levels(&all, "test_elementwise", 0, test_elementwise);
+  for (int a = TUTTI_ACTIVATION_LINEAR; a < TUTTI_ACTIVATION_CRELU; a++)
+    add_on_levels(&all, told("test_activation: %s", tutti_activation_name((enum tutti_activation)a)), a,
+                  test_activation);
+  add_on_levels(&all, "test_exponential", 0, test_exponential);
+  add_on_levels(&all, "test_gaussian", 0, test_gaussian);
+  add_on_levels(&all, "test_softmax", 0, test_softmax);
+  add_on_levels(&all, "test_masks", 0, test_masks);
+  return run_on_levels(&all, "tests", NULL, NULL);
 }

@@ -197,14 +197,13 @@ static void check_trajectory(const struct cpu_config *config, enum tutti_cpu cpu
     step_scalars(&b, config, rate, t, scalars);
     backend_cpu_step(b.stepper, rate);
     for (size_t i = 0; i < WEIGHTS; i++)
-      golden_close((double)b.plan->weights[b.place[i]], scalars[i].w, 3e-5, 3e-6,
-                   told("%s (%s) on %s, step %d: weight %zu", name, what, set, t, i), __FILE__, __LINE__);
+      assert_close_told((double)b.plan->weights[b.place[i]], scalars[i].w, 3e-5, 3e-6,
+                        "%s (%s) on %s, step %d: weight %zu", name, what, set, t, i);
   }
   double sum = b.plan->kernels->sum_squares(b.plan->trained, b.plan->weights), want = 0;
   for (size_t i = 0; i < WEIGHTS; i++)
     want += (double)b.plan->weights[b.place[i]] * (double)b.plan->weights[b.place[i]];
-  golden_close(sum, want, 1e-6, 0, told("%s (%s) on %s: sum of squared weights, padding included", name, what, set),
-               __FILE__, __LINE__);
+  assert_close_told(sum, want, 1e-6, 0, "%s (%s) on %s: sum of squared weights, padding included", name, what, set);
   bench_destroy(&b);
 }
 
@@ -464,8 +463,8 @@ static void test_golden_adam(void **state) {
     OK(backend_cpu_stepper_create(context, plan, &config, &stepper));
     json_t *losses = golden_get(one, "loss_before_each_step_then_final");
     for (size_t t = 0; t < 10; t++) {
-      golden_close(nomu_gradient(plan, golden), golden_number(golden_at(losses, t)), 1e-5, 0,
-                   told("loss before step %zu of %s", t + 1, n == 0 ? "Keras's" : "the paper's"), __FILE__, __LINE__);
+      assert_close_told(nomu_gradient(plan, golden), golden_number(golden_at(losses, t)), 1e-5, 0,
+                        "loss before step %zu of %s", t + 1, n == 0 ? "Keras's" : "the paper's");
       backend_cpu_step(stepper, golden_number_of(one, "lr"));
     }
     assert_close(nomu_gradient(plan, golden), golden_number(golden_at(losses, 10)), 1e-5, 0);

@@ -33,7 +33,8 @@ static void test_learns(void **state) {
       s->values->learning_rate = o == CPU_SGD || o == CPU_ADAGRAD ? 0.05 : o == CPU_ADADELTA ? 1 : 0.005;
       s->values->epochs = 60;
       train(s);
-      assert_int_equal(s->outcome.state, TUTTI_STATE_FINISHED);
+      if (s->outcome.state != TUTTI_STATE_FINISHED)
+        fail_msg("%s, head %zu: %s", cpu_optimiser_names[o], h, s->outcome.failure);
       assert_int_equal(s->seen, 60);
       assert_int_equal(s->outcome.epochs, 60);
       assert_int_equal(s->outcome.steps, 60 * 7);

@@ -11,16 +11,13 @@
 #include <cmocka.h>
 
 #include "backends/cpu/kernels_impl.h"
+#include "cpu_levels.h"
 #include "golden.h"
 
 #include <tutti/context.h>
 #include <tutti/random.h>
 
 enum { SHAPES = 60 };
-
-#define FOR_EACH_CPU(k)                                                                                                \
-  for (int cpu_ = TUTTI_CPU_BASELINE; cpu_ <= (int)tutti_cpu_detect(); cpu_++)                                         \
-    for (const struct cpu_kernels *k = backend_cpu_kernels((enum tutti_cpu)cpu_); k; k = NULL)
 
 static struct tutti_random draws;
 
@@ -282,42 +279,31 @@ static void check_channels(const struct cpu_kernels *k) {
     free(arrays[a]);
 }
 
-static void on_random_shapes(void (*check)(const struct cpu_kernels *k)) {
-  FOR_EACH_CPU(k) {
-    tutti_random_init(&draws, 4, "shapes", 0);
-    for (int i = 0; i < SHAPES; i++)
-      check(k);
-  }
+static void on_random_shapes(void **state, void (*check)(const struct cpu_kernels *k)) {
+  tutti_random_init(&draws, 4, "shapes", 0);
+  for (int i = 0; i < SHAPES; i++)
+    check(kernels_of(state));
 }
 
 static void test_depthwise(void **state) {
-  (void)state;
-  on_random_shapes(check_depthwise);
-  on_random_shapes(check_depthwise_weights);
+  on_random_shapes(state, check_depthwise);
+  on_random_shapes(state, check_depthwise_weights);
 }
 
-static void test_pools(void **state) {
-  (void)state;
-  on_random_shapes(check_pools);
-}
+static void test_pools(void **state) { on_random_shapes(state, check_pools); }
 
 static void test_padding_and_patches(void **state) {
-  (void)state;
-  on_random_shapes(check_padding);
-  on_random_shapes(check_patches);
+  on_random_shapes(state, check_padding);
+  on_random_shapes(state, check_patches);
 }
 
-static void test_channels(void **state) {
-  (void)state;
-  on_random_shapes(check_channels);
-}
+static void test_channels(void **state) { on_random_shapes(state, check_channels); }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_depthwise),
-      cmocka_unit_test(test_pools),
-      cmocka_unit_test(test_padding_and_patches),
-      cmocka_unit_test(test_channels),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  struct level_tests all = {.count = 0};
+  add_on_levels(&all, "test_depthwise", 0, test_depthwise);
+  add_on_levels(&all, "test_pools", 0, test_pools);
+  add_on_levels(&all, "test_padding_and_patches", 0, test_padding_and_patches);
+  add_on_levels(&all, "test_channels", 0, test_channels);
+  return run_on_levels(&all, "tests", NULL, NULL);
 }
