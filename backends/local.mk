@@ -16,10 +16,12 @@ libbackendcpu_la_SOURCES += %D%/cpu/drop.c
 libbackendcpu_la_SOURCES += %D%/cpu/elementwise_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_half_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/gemm_store_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/geometry.c
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/lanes_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/lbfgs.c
 libbackendcpu_la_SOURCES += %D%/cpu/level_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/mask_impl.h
@@ -37,6 +39,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/reduce.c
 libbackendcpu_la_SOURCES += %D%/cpu/step.c
 libbackendcpu_la_SOURCES += %D%/cpu/train.c
 libbackendcpu_la_SOURCES += %D%/cpu/train_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/training.c
 libbackendcpu_la_SOURCES += %D%/cpu/vector_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/view.c
 libbackendcpu_la_SOURCES += %D%/cpu/weights.c
@@ -77,7 +80,7 @@ libmachine_la_LDFLAGS =
 libmachine_la_SOURCES = %D%/svm/machine.h %D%/svm/machine_impl.h
 libmachine_la_LIBADD = liblearner.la $(SVM_LIBS)
 if HAVE_LIBSVM
-libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/calibration.c
+libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/calibration.c %D%/svm/solver.c
 else
 libmachine_la_SOURCES += %D%/svm/without.c
 endif

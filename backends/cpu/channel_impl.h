@@ -6,7 +6,7 @@
 #define BACKEND_CPU_CHANNEL_IMPL_H
 
 #include "kernels_impl.h"
-#include "window_impl.h"
+#include "lanes_impl.h"
 
 #include <math.h>
 

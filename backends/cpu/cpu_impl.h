@@ -15,7 +15,8 @@
    head.c     losses and predictions
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
-   train.c    epochs: batches, schedule, early stopping
+   training.c what trains a job: rows, gradients, early stopping
+   train.c    epochs of mini-batches; predictions
    lbfgs.c    L-BFGS on all rows
    cpu.c      parameters, and the backend's ops */
 #ifndef BACKEND_CPU_IMPL_H

@@ -7,7 +7,7 @@
 #define BACKEND_CPU_DEPTHWISE_IMPL_H
 
 #include "kernels_impl.h"
-#include "window_impl.h"
+#include "lanes_impl.h"
 
 enum { DEPTHWISE_MOST = 8 }; /* outputs at a time */
 

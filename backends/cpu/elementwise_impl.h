@@ -4,7 +4,7 @@
 
 #include "kernels_impl.h"
 #include "math_impl.h"
-#include "window_impl.h"
+#include "lanes_impl.h"
 
 #define HALF_LOG_2PI 0.91893853320467274178f
 

@@ -1,9 +1,13 @@
 /* gemm_half_impl.h - the last 8 columns of a product in vectors of 16.
 
    A vector holds 8 sums twice, those over even and those over odd k, or those of two rows of C that lie side by side in A; a
-   pair of neighbours of A goes to every second lane at once. Part of gemm_impl.h. */
+   pair of neighbours of A goes to every second lane at once. */
 #ifndef BACKEND_CPU_GEMM_HALF_IMPL_H
 #define BACKEND_CPU_GEMM_HALF_IMPL_H
+
+#include "gemm_store_impl.h"
+#include "kernels_impl.h"
+#include "lanes_impl.h"
 
 #if CPU_LANES == 16
 

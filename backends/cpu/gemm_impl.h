@@ -9,8 +9,10 @@
 #ifndef BACKEND_CPU_GEMM_IMPL_H
 #define BACKEND_CPU_GEMM_IMPL_H
 
+#include "gemm_half_impl.h"
+#include "gemm_store_impl.h"
 #include "kernels_impl.h"
-#include "window_impl.h"
+#include "lanes_impl.h"
 
 /* Accumulators that fit the registers, with room for a row of B and a broadcast of A. */
 #if CPU_LANES == 16
@@ -18,29 +20,6 @@ enum { GEMM_ROWS_4 = 6, GEMM_ROWS_2 = 12, GEMM_ROWS_1 = 12 };
 #else
 enum { GEMM_ROWS_4 = 3, GEMM_ROWS_2 = 6, GEMM_ROWS_1 = 12 };
 #endif
-
-/* What becomes of the sums of rows x vecs of C from (row, column) on. */
-CPU_INLINE void gemm_store(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,
-                           size_t column, vec sum[12][8]) {
-  const size_t ldc = g->ldc, ldm = g->ldm;
-  const float *mask = g->mask ? g->mask + row * ldm + column : NULL;
-  float *c = g->c + row * ldc + column;
-  const bool relu = g->relu, mask_all = mask && !g->mask_sum;
-#define GEMM_EACH(...)                                                                                                 \
-  CPU_UNROLL for (size_t r = 0; r < (size_t)rows; r++) {                                                               \
-    CPU_UNROLL for (size_t v = 0; v < (size_t)vecs; v++) { __VA_ARGS__; }                                              \
-  }
-#define GEMM_MASKED v_masked(v_greater(v_load_lanes(mask + r * ldm + v * CPU_LANES, lanes), v_zero()), sum[r][v])
-  if (mask && !mask_all)
-    GEMM_EACH(sum[r][v] = GEMM_MASKED)
-  if (g->accumulate)
-    GEMM_EACH(sum[r][v] = sum[r][v] + v_load_lanes(c + r * ldc + v * CPU_LANES, lanes))
-  if (relu)
-    GEMM_EACH(sum[r][v] = v_max(v_zero(), sum[r][v]))
-  if (mask_all)
-    GEMM_EACH(sum[r][v] = GEMM_MASKED)
-  GEMM_EACH(v_store_lanes(c + r * ldc + v * CPU_LANES, sum[r][v], lanes))
-}
 
 /* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` say how A is walked: one of them is 1. */
 CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm *g, size_t row, size_t column) {
@@ -131,8 +110,6 @@ static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, siz
     GEMM_CASE(12, 1)
   }
 }
-
-#include "gemm_half_impl.h"
 
 /* All rows of one panel of columns, in tiles as equal in height as can be. */
 CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,

@@ -1,10 +1,7 @@
-/* train.c - epochs of mini-batches: order, schedule, early stopping, and which weights are kept. */
+/* train.c - what a job asks for: training by epochs of mini-batches or by L-BFGS, the gradient of all rows, predictions. */
 #include "train_impl.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
@@ -30,168 +27,7 @@ void backend_cpu_leave(unsigned kept) {
 /* Steps after which the cancel flag is looked at again within an epoch. */
 enum { CANCEL_STEPS = 100 };
 
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* --- setting up --- */
-
-/* The key of what may be the same for all trials of a run: the order of rows, and how images are varied. */
-static uint64_t shared_seed(const struct training *t) {
-  return t->config->shuffle == CPU_SHUFFLE_RUN ? t->job->run_seed : t->job->seed;
-}
-
-/* The box of the training inputs, widened by `margin` of its width on each side. */
-static void training_box(struct training *t, double margin) {
-  size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels, rows = tutti_split_rows(t->job->train);
-  float *row = t->plan->nodes[0].value;
-  for (uint32_t r = 0; r < rows; r++) {
-    tutti_split_gather(t->job->train, 1, &r, row);
-    for (size_t f = 0; f < features; f++) {
-      t->low[f] = r == 0 || row[f] < t->low[f] ? row[f] : t->low[f];
-      t->high[f] = r == 0 || row[f] > t->high[f] ? row[f] : t->high[f];
-    }
-  }
-  for (size_t f = 0; f < features; f++) {
-    float wider = (float)margin * (t->high[f] - t->low[f]);
-    t->low[f] -= wider;
-    t->high[f] += wider;
-  }
-}
-
-static void training_destroy(struct training *t) {
-  backend_cpu_stepper_destroy(t->stepper);
-  backend_cpu_plan_destroy(t->plan);
-  tutti_free(t->order);
-  tutti_free(t->best);
-  tutti_free(t->low);
-  tutti_free(t->high);
-}
-
-/* Rows of a mini-batch; L-BFGS, to which a batch is all rows, takes as many together as stay in cache. */
-static size_t rows_at_once(const struct tutti_job *job, bool optimise) {
-  const struct cpu_config *config = job->config;
-  size_t rows = tutti_split_rows(job->train), wanted = optimise ? (size_t)config->batch_size : 0;
-  if (optimise && config->optimiser == CPU_LBFGS)
-    wanted = backend_cpu_evaluation_rows(job->network);
-  return wanted == 0 || wanted > rows ? rows : wanted;
-}
-
-/* Plan, weights and buffers of a job. `optimise`: with what only training needs. */
-static enum tutti_status training_create(tutti_context *context, const struct cpu_kernels *kernels,
-                                         const struct tutti_job *job, bool optimise, struct training *t) {
-  const struct cpu_config *config = job->config;
-  size_t rows = tutti_split_rows(job->train), layers = tutti_network_layers(job->network);
-  const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
-  size_t artificial = head->op == TUTTI_OP_HEAD_NOMU ? (size_t)head->attributes.artificial : 0;
-  memset(t, 0, sizeof *t);
-  t->job = job;
-  t->config = config;
-  t->batch = rows_at_once(job, optimise);
-  size_t most = t->batch + artificial, evaluated = backend_cpu_evaluation_rows(job->network);
-  if (job->validation && most < evaluated)
-    most = evaluated;
-  TUTTI_TRY(context, backend_cpu_plan_create(context, kernels, job->network, job->task, most, true, &t->plan));
-  t->plan->artificial = artificial;
-  backend_cpu_decays(t->plan, config);
-  TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *t->order, &t->order));
-  if (artificial) {
-    size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels;
-    TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->low, &t->low));
-    TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->high, &t->high));
-    training_box(t, head->attributes.margin);
-    tutti_random_init(&t->box, job->seed, "artificial points", 0);
-  }
-  if (!optimise)
-    return TUTTI_OK;
-  if (config->optimiser != CPU_LBFGS)
-    TUTTI_TRY(context, backend_cpu_stepper_create(context, t->plan, config, &t->stepper));
-  TUTTI_TRY(context, tutti_alloc(context, t->plan->floats, sizeof *t->best, &t->best));
-  struct tutti_random dropout;
-  tutti_random_init(&dropout, job->seed, "dropout", 0);
-  t->draws.drop = true;
-  t->draws.key = tutti_random_u64(&dropout);
-  t->augment = config->augment_padding > 0 || config->augment_flip;
-  t->augmentation = (struct tutti_augmentation){.size = sizeof t->augmentation,
-                                                .padding = (uint32_t)config->augment_padding,
-                                                .flip = config->augment_flip,
-                                                .seed = shared_seed(t)};
-  t->rate = config->learning_rate;
-  t->best_loss = t->plateau_loss = INFINITY;
-  if (job->initial)
-    return backend_cpu_weights_read(context, t->plan, job->initial);
-  backend_cpu_weights_draw(t->plan, config, job->seed);
-  return TUTTI_OK;
-}
-
-/* --- one step --- */
-
-static void rows_in_order(struct training *t) {
-  size_t rows = tutti_split_rows(t->job->train);
-  for (size_t i = 0; i < rows; i++)
-    t->order[i] = (uint32_t)i;
-}
-
-static void draw_artificial(struct training *t, size_t rows) {
-  const struct cpu_node *input = &t->plan->nodes[0];
-  for (size_t r = rows; r < rows + t->plan->artificial; r++)
-    for (size_t f = 0; f < input->width * input->pixels; f++)
-      tutti_random_fill_uniform(&t->box, 1, t->low[f], t->high[f],
-                                input->value + (r * input->pixels + f / input->width) * input->ld + f % input->width);
-}
-
-/* Loss and gradients of the given rows. */
-static double training_gradient(struct training *t, size_t count, const uint32_t *rows, const struct cpu_draws *draws) {
-  struct cpu_plan *plan = t->plan;
-  backend_cpu_gather(plan, t->job->train, count, rows, t->augment ? &t->augmentation : NULL, true);
-  draw_artificial(t, count);
-  backend_cpu_forward(plan, count + plan->artificial, draws);
-  double loss = backend_cpu_loss(plan, count, true);
-  backend_cpu_backward(plan, count + plan->artificial);
-  return loss;
-}
-
-double backend_cpu_full_gradient(struct training *t, double *gradient, double *penalty) {
-  const struct cpu_plan *plan = t->plan;
-  size_t rows = tutti_split_rows(t->job->train);
-  double loss = 0;
-  rows_in_order(t);
-  memset(gradient, 0, plan->trained * sizeof *gradient);
-  for (size_t begin = 0; begin < rows; begin += t->batch) {
-    size_t count = rows - begin < t->batch ? rows - begin : t->batch;
-    double share = (double)count / (double)rows;
-    loss += share * training_gradient(t, count, t->order + begin, &(struct cpu_draws){.drop = false});
-    for (size_t i = 0; i < plan->trained; i++)
-      gradient[i] += share * (double)plan->gradients[i];
-  }
-  *penalty = 0;
-  for (size_t s = 0; s < plan->segment_count; s++) {
-    const struct cpu_segment *segment = &plan->segments[s];
-    size_t end = segment->offset + segment->rows * segment->ld;
-    double decay = (double)segment->decay, squares = 0;
-    for (size_t i = segment->offset; i < end && decay > 0; i++) {
-      double w = (double)plan->weights[i];
-      squares += w * w;
-      gradient[i] += decay * w;
-    }
-    *penalty += 0.5 * decay * squares;
-  }
-  return loss;
-}
-
-/* --- an epoch --- */
-
-static void shuffle_rows(struct training *t, uint32_t epoch) {
-  size_t rows = tutti_split_rows(t->job->train);
-  rows_in_order(t);
-  if (t->batch == rows)
-    return; /* one batch: its order says nothing */
-  struct tutti_random random;
-  tutti_random_init(&random, shared_seed(t), "mini-batches", epoch);
-  tutti_random_shuffle(&random, rows, t->order);
-}
+/* --- an epoch of mini-batches --- */
 
 static double epoch_rate(const struct training *t, uint32_t epoch) {
   const struct cpu_config *c = t->config;
@@ -206,21 +42,11 @@ static double epoch_rate(const struct training *t, uint32_t epoch) {
   }
 }
 
-void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, const char *what, double value,
-                          struct tutti_outcome *outcome) {
-  char advice[80] = "are inputs, targets or initial weights very large?";
-  if (t->config->optimiser != CPU_LBFGS)
-    (void)snprintf(advice, sizeof advice, "lower the learning rate %g, or clip gradients", epoch->learning_rate);
-  t->diverged = true;
-  (void)snprintf(outcome->failure, sizeof outcome->failure, "diverged: %s is %g in epoch %u, after %llu steps; %s",
-                 what, value, epoch->epoch, (unsigned long long)epoch->steps, advice);
-}
-
 static enum tutti_status run_epoch(tutti_context *context, struct training *t, struct tutti_epoch *epoch,
                                    struct tutti_outcome *outcome) {
   size_t rows = tutti_split_rows(t->job->train);
   double total = 0;
-  shuffle_rows(t, epoch->epoch);
+  backend_cpu_shuffle_rows(t, epoch->epoch);
   t->augmentation.epoch = epoch->epoch;
   epoch->learning_rate = epoch_rate(t, epoch->epoch);
   t->draws.progress = (double)(epoch->epoch - 1) / (double)t->config->epochs;
@@ -228,7 +54,7 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
     size_t count = rows - begin < t->batch ? rows - begin : t->batch;
     if ((begin == 0 || epoch->steps % CANCEL_STEPS == 0) && tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "training was cancelled in epoch %u", epoch->epoch);
-    double loss = training_gradient(t, count, t->order + begin, &t->draws);
+    double loss = backend_cpu_rows_gradient(t, count, t->order + begin, &t->draws);
     if (!isfinite(loss)) {
       backend_cpu_diverged(t, epoch, "the loss", loss, outcome);
       return TUTTI_OK;
@@ -239,54 +65,6 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
   }
   epoch->train_loss = total / (double)rows;
   return TUTTI_OK;
-}
-
-/* Validation, and what follows from it; false: stop. */
-static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
-  const struct cpu_config *c = t->config;
-  bool validate = t->job->validation && tutti_split_rows(t->job->validation) > 0;
-  epoch->validation_loss = validate ? backend_cpu_evaluate(t->plan, t->job->validation) : NAN;
-  double watched = validate ? epoch->validation_loss : epoch->train_loss;
-  double squares = t->plan->kernels->sum_squares(t->plan->floats, t->plan->weights);
-  if (!isfinite(watched))
-    backend_cpu_diverged(t, epoch, validate ? "the validation loss" : "the loss", watched, outcome);
-  else if (!isfinite(squares))
-    backend_cpu_diverged(t, epoch, "the sum of squared weights", squares, outcome);
-  if (t->diverged)
-    return false;
-  if (c->schedule == CPU_SCHEDULE_PLATEAU) {
-    if (watched < t->plateau_loss - c->plateau_min_delta) {
-      t->plateau_loss = watched;
-      t->plateau_wait = 0;
-    } else if (++t->plateau_wait >= (uint32_t)c->schedule_epochs) {
-      t->rate = fmax(c->schedule_minimum, t->rate * c->schedule_factor);
-      t->plateau_wait = 0;
-    }
-  }
-  t->waited++;
-  if (watched < t->best_loss) {
-    t->best_loss = watched;
-    t->waited = 0;
-  }
-  if (t->waited == 0 || c->keep == CPU_KEEP_LAST) {
-    t->best_epoch = epoch->epoch;
-    memcpy(t->best, t->plan->weights, t->plan->floats * sizeof *t->best);
-  }
-  return c->early_stopping == 0 || t->waited < (uint32_t)c->early_stopping;
-}
-
-bool backend_cpu_epoch_done(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
-  outcome->epochs = epoch->epoch;
-  outcome->steps = epoch->steps;
-  bool go_on = !t->diverged && finish_epoch(t, epoch, outcome);
-  if (t->diverged)
-    return false;
-  epoch->seconds = seconds_now() - t->began;
-  if (t->job->progress && !t->job->progress(t->job->progress_argument, epoch)) {
-    outcome->state = TUTTI_STATE_PRUNED;
-    return false;
-  }
-  return go_on;
 }
 
 static enum tutti_status run_epochs(tutti_context *context, struct training *t, struct tutti_outcome *outcome) {
@@ -300,6 +78,8 @@ static enum tutti_status run_epochs(tutti_context *context, struct training *t, 
   return TUTTI_OK;
 }
 
+/* --- what a job asks for --- */
+
 enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_kernels *kernels,
                                     const struct tutti_job *job, struct tutti_outcome *outcome) {
   struct training t;
@@ -309,8 +89,7 @@ enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_ker
   outcome->weights = NULL;
   outcome->epochs = outcome->best_epoch = 0;
   outcome->steps = 0;
-  TUTTI_TRY_OUT(context, training_create(context, kernels, job, true, &t));
-  t.began = seconds_now();
+  TUTTI_TRY_OUT(context, backend_cpu_training_create(context, kernels, job, true, &t));
   bool full = t.config->optimiser == CPU_LBFGS;
   TUTTI_TRY_OUT(context, full ? backend_cpu_minimise(context, &t, outcome) : run_epochs(context, &t, outcome));
   outcome->best_epoch = t.best_epoch;
@@ -319,7 +98,7 @@ enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_ker
   else
     TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, t.best, false, &outcome->weights));
 out:
-  training_destroy(&t);
+  backend_cpu_training_destroy(&t);
   backend_cpu_leave(kept);
   return status;
 }
@@ -331,7 +110,7 @@ enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_
   enum tutti_status status;
   double *sums = NULL, penalty;
   unsigned kept = backend_cpu_enter();
-  TUTTI_TRY_OUT(context, training_create(context, kernels, job, false, &t));
+  TUTTI_TRY_OUT(context, backend_cpu_training_create(context, kernels, job, false, &t));
   TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, t.plan, weights));
   TUTTI_TRY_OUT(context, tutti_alloc(context, t.plan->trained, sizeof *sums, &sums));
   *loss = backend_cpu_full_gradient(&t, sums, &penalty);
@@ -341,7 +120,7 @@ enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_
   TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, t.plan->gradients, true, gradient));
 out:
   tutti_free(sums);
-  training_destroy(&t);
+  backend_cpu_training_destroy(&t);
   backend_cpu_leave(kept);
   return status;
 }

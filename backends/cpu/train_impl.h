@@ -1,4 +1,4 @@
-/* train_impl.h - a job that is being trained: what mini-batches (train.c) and L-BFGS (lbfgs.c) share. */
+/* train_impl.h - a job that is being trained (training.c): what mini-batches (train.c) and L-BFGS (lbfgs.c) share. */
 #ifndef BACKEND_CPU_TRAIN_IMPL_H
 #define BACKEND_CPU_TRAIN_IMPL_H
 
@@ -24,6 +24,15 @@ struct training {
   bool diverged;
 };
 
+/* Plan, weights and buffers of a job. `optimise`: with what only training needs. What was made before a failure is there to
+   be destroyed. */
+enum tutti_status backend_cpu_training_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                              const struct tutti_job *job, bool optimise, struct training *t);
+void backend_cpu_training_destroy(struct training *t);
+/* Put t->order into the order of an epoch. */
+void backend_cpu_shuffle_rows(struct training *t, uint32_t epoch);
+/* Mean loss of rows[count], and its gradient in t->plan->gradients. */
+double backend_cpu_rows_gradient(struct training *t, size_t count, const uint32_t *rows, const struct cpu_draws *draws);
 /* Mean loss over all rows, gathered t->batch at a time, without dropout or L2; *penalty: the layers' L2; gradient[trained]:
    of the sum of both. */
 double backend_cpu_full_gradient(struct training *t, double *gradient, double *penalty);

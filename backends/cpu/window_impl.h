@@ -6,57 +6,11 @@
 #ifndef BACKEND_CPU_WINDOW_IMPL_H
 #define BACKEND_CPU_WINDOW_IMPL_H
 
+#include "channel_impl.h"
 #include "kernels_impl.h"
-#include "vector_impl.h"
-
-/* All lanes, or the first 8 of 16. `lanes` is a constant where this is inlined. */
-CPU_INLINE vec v_load_lanes(const float *p, const size_t lanes) {
-  return lanes >= CPU_LANES ? v_load(p) : v_load_half(p);
-}
-CPU_INLINE void v_store_lanes(float *p, vec x, const size_t lanes) {
-  if (lanes >= CPU_LANES)
-    v_store(p, x);
-  else
-    v_store_half(p, x);
-}
-
-/* Calls body(at, lanes) for `count` floats, a multiple of 8, from the first on. */
-#define CPU_FOR_LANES(at, count, ...)                                                                                  \
-  do {                                                                                                                 \
-    size_t at = 0;                                                                                                     \
-    for (; at + CPU_LANES <= (count); at += CPU_LANES) {                                                               \
-      enum { LANES = CPU_LANES };                                                                                      \
-      __VA_ARGS__;                                                                                                     \
-    }                                                                                                                  \
-    if (CPU_LANES > 8 && at < (count)) {                                                                               \
-      enum { LANES = 8 };                                                                                              \
-      __VA_ARGS__;                                                                                                     \
-    }                                                                                                                  \
-  } while (0)
-
-static void copy_floats(size_t count, const float *in, float *out) {
-  CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
-}
-
-CPU_INLINE void fetch_ahead(struct cpu_ahead *ahead) {
-  if (!ahead)
-    return;
-  ahead->calls++;
-  if (ahead->count == 0)
-    return;
-  const char *at = ahead->streams[ahead->count - 1].at;
-  size_t *left = &ahead->streams[ahead->count - 1].lines, lines = *left < ahead->lines ? *left : ahead->lines;
-  for (size_t i = 0; i < lines; i++)
-    __builtin_prefetch(at + 64 * i, 0, 2);
-  ahead->streams[ahead->count - 1].at = at + 64 * lines;
-  *left -= lines;
-  if (*left == 0)
-    ahead->count--;
-}
+#include "lanes_impl.h"
 
 /* --- padding --- */
-
-static void affine(const struct cpu_affine *a, size_t size, const float *x, bool accumulate, float *y);
 
 static void pad(const struct cpu_pad *p, const float *in, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
