@@ -91,6 +91,8 @@ maximiser_direct_la_LIBADD = $(NLOPT_LIBS)
 plugin_LTLIBRARIES += maximiser-sobol-lbfgs.la
 maximiser_sobol_lbfgs_la_SOURCES = %D%/maximiser/sobol-lbfgs.c %D%/maximiser/pool.c %D%/maximiser/pool.h
 maximiser_sobol_lbfgs_la_LIBADD = $(NLOPT_LIBS)
+# JSON, for plugins of several kinds.
+EXTRA_DIST += %D%/shared/json.h
 # Forests of trees, for plugins of several kinds. Fused multiplications would make equally good splits differ by a rounding.
 noinst_LTLIBRARIES += libforest.la
 libforest_la_LDFLAGS =

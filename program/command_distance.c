@@ -1,6 +1,8 @@
 /* command_distance.c - tutti distance: how far apart genotypes are, as their space measures it. */
 #include "program_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,13 +139,12 @@ out:
 /* A genotype from JSON: itself, or the candidate that it is the architecture of. */
 static enum tutti_status take_json(tutti_context *context, struct gathering *gathering, json_t *root) {
   json_t *architecture = json_object_get(root, "architecture");
-  char *text = json_dumps(architecture ? architecture : root, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-  if (!text)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a genotype");
+  char *text;
+  TUTTI_TRY(context, tutti_json_line(context, json_incref(architecture ? architecture : root), &text));
   enum tutti_status status =
       tutti_space_parse(context, gathering->space, text, &gathering->genotypes[gathering->count]);
   gathering->count += status == TUTTI_OK;
-  free(text);
+  tutti_free(text);
   return status;
 }
 
@@ -325,8 +326,7 @@ static enum tutti_status print_distances(tutti_context *context, const struct qu
   json_t *result = result_json(question, gathering, explanation);
   tutti_free(explanation);
   if (question->options->json) {
-    (void)json_dumpf(result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    (void)printf("\n");
+    print_json(result);
   } else if (gathering->count == 2) {
     show_pair(result);
   } else {

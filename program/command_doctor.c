@@ -181,8 +181,7 @@ static int run_doctor(tutti_context *context, const struct texts *operands, cons
     return fail(context, status);
   }
   if (options->json) {
-    (void)json_dumpf(facts, stdout, JSON_INDENT(2));
-    (void)putchar('\n');
+    print_json(facts);
   } else {
     show_machine(facts);
   }

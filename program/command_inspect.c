@@ -213,8 +213,7 @@ static int inspect_one(tutti_context *context, const char *name, enum form form)
     plugin = descriptor_json(context, descriptor);
   }
   if (form == FORM_JSON) {
-    (void)json_dumpf(plugin, stdout, JSON_INDENT(2));
-    (void)putchar('\n');
+    print_json(plugin);
   } else {
     (form == FORM_MARKDOWN ? print_markdown : print_plain)(plugin);
   }
@@ -266,8 +265,7 @@ static void print_all(const json_t *plugins, enum form form) {
   size_t index;
   json_t *plugin;
   if (form == FORM_JSON) {
-    (void)json_dumpf(plugins, stdout, JSON_INDENT(2));
-    (void)putchar('\n');
+    print_json(plugins);
   } else if (form == FORM_MARKDOWN) {
     print_reference(plugins);
   } else {

@@ -49,8 +49,7 @@ static int print_list(const json_t *entries, const char *kind, bool as_json) {
   size_t index;
   json_array_foreach(entries, index, entry) if (!kind || strcmp(field(entry, "kind"), kind) == 0)
       json_array_append(chosen, entry);
-  (void)json_dumpf(chosen, stdout, JSON_INDENT(2));
-  (void)putchar('\n');
+  print_json(chosen);
   json_decref(chosen);
   return finish_output();
 }

@@ -1,7 +1,7 @@
 /* command_select.c - tutti select: another ensemble from a finished pool. */
 #include "program_impl.h"
 
-#include <stdlib.h>
+#include "core/base/json_impl.h"
 
 struct select_options {
   const char *split;
@@ -23,10 +23,7 @@ static enum tutti_status work_select(tutti_context *context, tutti_view *view, c
   TUTTI_TRY_OUT(context, tutti_view_evaluate(context, view, ensemble, &evaluation));
   root = json_loads(ensemble, 0, NULL);
   json_object_set_new(root, "evaluation", json_loads(evaluation, 0, NULL));
-  char *dumped = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-  status =
-      dumped ? tutti_format(context, text, "%s\n", dumped) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
-  free(dumped);
+  status = tutti_json_document(context, json_incref(root), text);
 out:
   json_decref(root);
   tutti_free(ensemble);

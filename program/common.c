@@ -1,6 +1,8 @@
 /* common.c - what the commands share: errors, exit codes, interrupts, output. */
 #include "program_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -66,18 +68,19 @@ const char *program_path(char *buffer, size_t size) {
 enum tutti_status read_json(tutti_context *context, const char *path, char **text) {
   json_error_t error;
   json_t *root = json_load_file(path, 0, &error);
-  char *dumped = root ? json_dumps(root, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status =
-      dumped ? tutti_strdup(context, dumped, text)
-             : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected the JSON of an ensemble: %s", path, error.text);
-  free(dumped);
-  json_decref(root);
-  return status;
+  if (!root)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected the JSON of an ensemble: %s", path, error.text);
+  return tutti_json_line(context, root, text);
 }
 
 /* --- output --- */
 
 bool is_terminal(FILE *file) { return isatty(fileno(file)) != 0; }
+
+void print_json(const json_t *root) {
+  (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  (void)putchar('\n');
+}
 
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options) {

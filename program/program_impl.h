@@ -25,6 +25,8 @@ const char *program_path(char *buffer, size_t size);
 
 /* The text of a JSON file, checked to be JSON; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
+/* Print a tree as JSON with all digits. */
+void print_json(const json_t *root);
 /* Print the JSON text of a result as it is, or as `show` shows it to people. Gives the exit code. */
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options);

@@ -10,6 +10,7 @@
    benchmark counts; padding is that of tutti/network.h, which stands strided windows a pixel lower and further right. */
 #include "cells/blocks.h"
 #include "cells/cell_code.h"
+#include "plugins/shared/json.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -108,11 +109,9 @@ static enum tutti_status read_cell(const struct space_nasbench201 *space, tutti_
 static enum tutti_status space_nasbench201_parse_point(void *self, tutti_context *context, const char *json,
                                                        double *point) {
   struct code_cell cell;
-  json_error_t error;
-  json_t *root = json_loads(json, JSON_DECODE_ANY, &error);
-  if (!root)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a cell as a JSON string, or its index; column %d: %s",
-                      error.column, error.text);
+  json_t *root;
+  TUTTI_TRY(context,
+            shared_json_parse(context, json, JSON_DECODE_ANY, "a cell as a JSON string, or its index", NULL, &root));
   enum tutti_status status = read_cell(self, context, root, &cell);
   json_decref(root);
   TUTTI_TRY(context, status);

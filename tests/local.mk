@@ -140,6 +140,7 @@ unit_tests += %D%/unit/test_deepens
 tests_unit_test_deepens_SOURCES = %D%/unit/test_deepens.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_hyperens
 tests_unit_test_hyperens_SOURCES = %D%/unit/test_hyperens.c %D%/unit/toy.c %D%/unit/toy.h
+unit_tests += %D%/unit/test_json
 unit_tests += %D%/unit/test_kinds
 tests_unit_test_kinds_SOURCES = %D%/unit/test_kinds.c %D%/unit/toy.c %D%/unit/toy.h
 tests_unit_test_kinds_SOURCES += %D%/conformance/conform.h %D%/conformance/world_spaces.c

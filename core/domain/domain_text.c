@@ -1,11 +1,11 @@
 /* domain_text.c - domains as recipes write them, and points as JSON. */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/names.h>
 
 #include "domain_impl.h"
+#include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 
 /* --- dimensions as recipes write them --------------------------------------------------------------------------- */
@@ -247,12 +247,9 @@ static enum tutti_status read_point(tutti_context *context, const tutti_domain *
 
 enum tutti_status tutti_domain_parse(tutti_context *context, const tutti_domain *domain, const char *json,
                                      double *point) {
-  json_error_t error;
-  json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &error);
-  if (!object)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "expected a JSON object of dimensions and values: %s (line %d, column %d)", error.text,
-                      error.line, error.column);
+  json_t *object;
+  TUTTI_TRY(context, tutti_json_parse(context, json, JSON_REJECT_DUPLICATES, TUTTI_ERROR_USAGE,
+                                      "a JSON object of dimensions and values", &object));
   enum tutti_status status = read_point(context, domain, object, point);
   json_decref(object);
   return status;

@@ -7,9 +7,9 @@
        {"op": "dense", "label": "hidden", "inputs": ["input"], "units": 50, "bias": true},
        ...]} */
 #include "network_impl.h"
+#include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <tutti/names.h>
@@ -270,16 +270,14 @@ static enum tutti_status check_document(tutti_context *context, const json_t *do
 
 enum tutti_status tutti_network_parse(tutti_context *context, const char *json, tutti_network **network) {
   enum tutti_status status = TUTTI_OK;
-  json_error_t error;
-  json_t *document = json_loads(json, JSON_REJECT_DUPLICATES, &error);
+  json_t *document;
   struct layer_reader reader = {.context = context, .numbers = json_object()};
   const json_t *layers;
   *network = NULL;
-  if (!document || !reader.numbers) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "network JSON, line %d, column %d: %s", error.line, error.column,
-                        error.text);
-    goto out;
-  }
+  TUTTI_TRY_OUT(context, tutti_json_parse(context, json, JSON_REJECT_DUPLICATES, TUTTI_ERROR_USAGE, "network JSON",
+                                          &document));
+  if (!reader.numbers)
+    TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for the layers of a network"));
   TUTTI_TRY_OUT(context, check_document(context, document, &layers));
   for (reader.number = 0; reader.number < json_array_size(layers); reader.number++) {
     reader.object = json_array_get(layers, reader.number);

@@ -1,10 +1,11 @@
 /* scan.c - tries every plugin of the search path in a child process each, so that a broken one harms nothing. */
 #include "registry_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -41,9 +42,8 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
                                  "summary", descriptor->summary)
                      : json_pack("{s:b, s:b, s:s, s:s, s:s}", "works", 0, "lacking", status == TUTTI_ERROR_UNSUPPORTED,
                                  "reason", tutti_error_message(context), "version", "", "summary", "");
-  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
-  json_decref(root);
-  if (!text)
+  char *text;
+  if (tutti_json_line(context, root, &text) != TUTTI_OK)
     return 1;
   size_t length = strlen(text), written = 0;
   text[length++] = '\n'; /* in place of the NUL */
@@ -53,7 +53,7 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
       break;
     written += n > 0 ? (size_t)n : 0;
   }
-  free(text);
+  tutti_free(text);
   return written == length ? 0 : 1;
 }
 

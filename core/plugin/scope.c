@@ -2,10 +2,11 @@
 #include "candidate_impl.h"
 #include "space_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,7 +245,6 @@ out:
 
 enum tutti_status tutti_scope_parse(tutti_context *context, const tutti_scope *scope, const char *json,
                                     tutti_candidate **candidate) {
-  enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) };
   enum tutti_status status;
   json_error_t error = {.text = ""};
   json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, &error), *architecture, *hyperparameters;
@@ -257,14 +257,14 @@ enum tutti_status tutti_scope_parse(tutti_context *context, const tutti_scope *s
         context, TUTTI_ERROR_USAGE,
         "expected a candidate {\"architecture\": ..., \"hyperparameters\": {...}, \"seed\": \"...\"}: %s", error.text);
   } else {
-    architecture_text = json_dumps(architecture, FLAGS);
-    hyperparameters_text = json_dumps(hyperparameters, FLAGS);
-    status = architecture_text && hyperparameters_text
-                 ? parse_parts(context, scope, architecture_text, hyperparameters_text, seed, candidate)
-                 : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+    status = tutti_json_line(context, json_incref(architecture), &architecture_text);
+    if (status == TUTTI_OK)
+      status = tutti_json_line(context, json_incref(hyperparameters), &hyperparameters_text);
+    if (status == TUTTI_OK)
+      status = parse_parts(context, scope, architecture_text, hyperparameters_text, seed, candidate);
   }
-  free(architecture_text);
-  free(hyperparameters_text);
+  tutti_free(architecture_text);
+  tutti_free(hyperparameters_text);
   json_decref(root);
   return status;
 }

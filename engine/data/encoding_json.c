@@ -1,9 +1,9 @@
 /* encoding_json.c - an encoding as JSON, which a run keeps for new rows. */
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "data_impl.h"
+#include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 
 /* --- to JSON --- */
@@ -191,12 +191,10 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
 enum tutti_status tutti_encoding_parse(tutti_context *context, const char *json, struct tutti_encoding **out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_encoding *encoding = NULL;
-  json_error_t error;
+  json_t *root;
   *out = NULL;
-  json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, &error);
-  if (!root)
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data is no JSON: line %d: %s", error.line,
-                      error.text);
+  TUTTI_TRY(context, tutti_json_parse(context, json, JSON_REJECT_DUPLICATES, TUTTI_ERROR_CORRUPT,
+                                      "the description of the data as JSON", &root));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding, &encoding));
   TUTTI_TRY_OUT(context, take_encoding(context, root, encoding));
   *out = encoding;

@@ -1,8 +1,9 @@
 /* run_ensemble.c - from a pool of trials to an ensemble, its JSON, and its metrics on every split. */
 #include "run_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +29,6 @@ out:
 
 /* --- JSON --- */
 
-/* A jansson tree as text from tutti_alloc; steals the tree. */
-static enum tutti_status dump(tutti_context *context, json_t *root, char **text) {
-  char *dumped = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  if (!dumped)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while writing JSON");
-  enum tutti_status status = tutti_format(context, text, "%s\n", dumped);
-  free(dumped);
-  return status;
-}
-
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
 enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensemble *ensemble, const char *selector,
                                        enum tutti_loss loss, char **json) {
   json_t *members = json_array(), *trace = json_array();
@@ -52,13 +40,13 @@ enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensem
   for (size_t i = 0; i < tutti_ensemble_steps(ensemble); i++) {
     const struct tutti_step *step = tutti_ensemble_step(ensemble, i);
     json_array_append_new(trace, json_pack("{s:I, s:o, s:s}", "trial", (json_int_t)step->trial, "loss",
-                                           number(step->loss), "note", step->note));
+                                           tutti_json_number(step->loss), "note", step->note));
   }
-  return dump(context,
-              json_pack("{s:s, s:s, s:s, s:o, s:o}", "selector", selector, "loss", tutti_loss_names()[loss],
-                        "combination", combinations[tutti_ensemble_combination(ensemble)], "members", members, "trace",
-                        trace),
-              json);
+  return tutti_json_document(
+      context,
+      json_pack("{s:s, s:s, s:s, s:o, s:o}", "selector", selector, "loss", tutti_loss_names()[loss], "combination",
+                combinations[tutti_ensemble_combination(ensemble)], "members", members, "trace", trace),
+      json);
 }
 
 static enum tutti_status parse_members(tutti_context *context, const json_t *members, tutti_ensemble *ensemble) {
@@ -119,8 +107,9 @@ static const char *const betters[] = {
     [TUTTI_BETTER_LOWER] = "lower", [TUTTI_BETTER_HIGHER] = "higher", [TUTTI_BETTER_NEITHER] = "neither"};
 
 static void add_metric(json_t *metrics, const struct tutti_metric *metric) {
-  json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value", number(metric->value),
-                                           "unit", metric->unit, "better", betters[metric->better]));
+  json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value",
+                                           tutti_json_number(metric->value), "unit", metric->unit, "better",
+                                           betters[metric->better]));
 }
 
 /* How different the members are made: of the ensemble, whatever the rows. */
@@ -216,8 +205,7 @@ enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_po
       TUTTI_TRY_OUT(context,
                     evaluate_split(context, source, history, tutti_split_name(split), ensemble, trials, splits));
   }
-  json_incref(splits);
-  TUTTI_TRY_OUT(context, dump(context, splits, json));
+  TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
 out:
   json_decref(splits);
   tutti_free(trials);

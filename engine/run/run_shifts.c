@@ -2,9 +2,9 @@
    sizes. Nothing is trained. */
 #include "run_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char clean[] = "validation";
@@ -41,17 +41,6 @@ out:
   return status;
 }
 
-/* A jansson array as text from tutti_alloc; steals the array. */
-static enum tutti_status dump(tutti_context *context, json_t *array, char **json) {
-  char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-  json_decref(array);
-  if (!text)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while writing JSON");
-  enum tutti_status status = tutti_format(context, json, "%s\n", text);
-  free(text);
-  return status;
-}
-
 enum tutti_status tutti_run_shifts(tutti_context *context, const struct tutti_choice *choice,
                                    const struct tutti_history *history, char **json) {
   enum tutti_status status = TUTTI_OK;
@@ -71,10 +60,8 @@ enum tutti_status tutti_run_shifts(tutti_context *context, const struct tutti_ch
     tutti_free(evaluation);
     chosen = evaluation = NULL;
   }
-  if (json_array_size(array) > 0) {
-    json_incref(array);
-    TUTTI_TRY_OUT(context, dump(context, array, json));
-  }
+  if (json_array_size(array) > 0)
+    TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(array), json));
 out:
   tutti_free(chosen);
   tutti_free(evaluation);
@@ -141,8 +128,7 @@ enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_cho
       TUTTI_TRY_OUT(context, add_points(context, &here, history, options, budget, array));
     before = budget;
   }
-  json_incref(array);
-  TUTTI_TRY_OUT(context, dump(context, array, json));
+  TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(array), json));
 out:
   json_decref(array);
   return status;

@@ -1,10 +1,10 @@
 /* run_summary.c - the end of a run: select, evaluate, write down. */
 #include "run_impl.h"
 
+#include "core/base/json_impl.h"
+
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const tasks[] = {"regression", "classification", "value"};
@@ -60,13 +60,7 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
       evaluation ? json_loads(evaluation, 0, NULL) : json_null());
   if (root && shifts)
     json_object_set_new(root, "shifts", json_loads(shifts, 0, NULL));
-  char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  if (!text)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while making the summary");
-  enum tutti_status status = tutti_format(context, json, "%s\n", text);
-  free(text);
-  return status;
+  return tutti_json_document(context, root, json);
 }
 
 static enum tutti_status nothing_finished(tutti_context *context, const struct tutti_history *history) {

@@ -2,12 +2,11 @@
 #include "run_impl.h"
 
 #include "core/base/file_impl.h"
+#include "core/base/json_impl.h"
 #include "trial_impl.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,15 +83,15 @@ static enum tutti_status which_ensemble(tutti_context *context, const tutti_view
 static json_t *trial_row(const struct tutti_history *history, uint64_t trial) {
   const struct tutti_record *record = &history->records[trial];
   return json_pack("{s:I, s:s, s:o, s:f, s:s, s:s}", "trial", (json_int_t)trial, "state",
-                   record->done ? tutti_state_name(record->state) : "asked", "loss",
-                   isfinite(record->loss) ? json_real(record->loss) : json_null(), "seconds", record->seconds, "origin",
-                   record->origin, "failure", record->failure ? record->failure : "");
+                   record->done ? tutti_state_name(record->state) : "asked", "loss", tutti_json_number(record->loss),
+                   "seconds", record->seconds, "origin", record->origin, "failure",
+                   record->failure ? record->failure : "");
 }
 
 enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_history *history = &view->history;
-  char *summary = NULL, *builder = NULL, *ensemble = NULL, *text = NULL;
+  char *summary = NULL, *builder = NULL, *ensemble = NULL;
   json_t *root = NULL, *trials = json_array();
   double seconds = 0;
   TUTTI_TRY_OUT(context, tutti_run_file_read(context, view->directory, TUTTI_RUN_FILE_ENSEMBLE, &ensemble));
@@ -110,10 +109,8 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   json_object_set_new(root, "training_seconds", json_real(seconds));
   json_object_set_new(root, "builder_state", builder ? json_loads(builder, 0, NULL) : json_null());
   json_object_set(root, "all_trials", trials);
-  text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-  status = text ? tutti_format(context, json, "%s\n", text) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
+  status = tutti_json_document(context, json_incref(root), json);
 out:
-  free(text);
   json_decref(root);
   json_decref(trials);
   tutti_free(summary);

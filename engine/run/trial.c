@@ -2,11 +2,11 @@
 #include "trial_impl.h"
 
 #include "core/base/file_impl.h"
+#include "core/base/json_impl.h"
 #include "core/base/sized_impl.h"
 #include "core/base/text_impl.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,14 +48,10 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
                         fingerprint, data);
     goto out;
   }
-  candidate_text = json_dumps(candidate, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  if (!candidate_text) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
-    goto out;
-  }
+  TUTTI_TRY_OUT(context, tutti_json_line(context, json_incref(candidate), &candidate_text));
   TUTTI_TRY_OUT(context, tutti_scope_parse(context, experiment->scope, candidate_text, &training->candidate));
 out:
-  free(candidate_text);
+  tutti_free(candidate_text);
   json_decref(root);
   return status;
 }
@@ -326,13 +322,7 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
                 (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
                 (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
                 training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
-  char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  if (!text)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while making a reply");
-  enum tutti_status status = tutti_strdup(context, text, reply);
-  free(text);
-  return status;
+  return tutti_json_line(context, root, reply);
 }
 
 static enum tutti_status status_of(const char *name) {
@@ -347,7 +337,6 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
   json_error_t error = {.text = ""};
   json_t *root = json_loads(reply, 0, &error), *loss, *report;
   const char *status_name, *state, *failure;
-  char *text = NULL;
   *facts = (struct tutti_reply_facts){.loss = NAN};
   if (!root ||
       json_unpack_ex(root, &error, 0, "{s:s, s:s, s:s, s:F, s:o, s:o}", "status", &status_name, "state", &state,
@@ -361,13 +350,8 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
   if (json_is_number(loss))
     facts->loss = json_number_value(loss);
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", failure);
-  text = json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  if (!text)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory");
-  else
-    status = tutti_strdup(context, text, &facts->report);
+  status = tutti_json_line(context, json_incref(report), &facts->report);
 out:
-  free(text);
   json_decref(root);
   return status;
 }

@@ -6,11 +6,11 @@
 #include "ablation_impl.h"
 
 #include "core/base/file_impl.h"
+#include "core/base/json_impl.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -325,13 +325,7 @@ static enum tutti_status print(tutti_context *context, const tutti_ablation *abl
       json_pack("{s:o, s:o, s:o, s:I, s:o, s:o}", "recipes", texts_json(ablation->recipes, ablation->recipe), "swaps",
                 swaps, "set", texts_json(ablation->overrides, ablation->override), "seeds", (json_int_t)ablation->seeds,
                 "cells", cells, "comparison", comparison ? json_loads(comparison, 0, NULL) : json_null());
-  char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  if (!text)
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while describing the ablation");
-  enum tutti_status status = tutti_format(context, json, "%s\n", text);
-  free(text);
-  return status;
+  return tutti_json_document(context, root, json);
 }
 
 enum tutti_status tutti_ablation_describe(tutti_context *context, const tutti_ablation *ablation, char **json) {

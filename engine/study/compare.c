@@ -1,11 +1,10 @@
 /* compare.c - compares runs: reads, groups, computes, and says it in JSON. */
 #include "compare_impl.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/base/json_impl.h"
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+#include <math.h>
+#include <string.h>
 
 /* --- what is compared -------------------------------------------------------------------------------------------- */
 
@@ -140,9 +139,10 @@ static enum tutti_status means_of_runs(tutti_context *context, const struct comp
 }
 
 static json_t *placing_json(const struct tutti_placing *placing) {
-  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "count", (json_int_t)placing->count, "mean", number(placing->mean),
-                   "error", number(placing->error), "ranked", (json_int_t)placing->ranked, "rank",
-                   number(placing->rank), "expected_rank", number(placing->expected_rank));
+  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "count", (json_int_t)placing->count, "mean",
+                   tutti_json_number(placing->mean), "error", tutti_json_number(placing->error), "ranked",
+                   (json_int_t)placing->ranked, "rank", tutti_json_number(placing->rank), "expected_rank",
+                   tutti_json_number(placing->expected_rank));
 }
 
 static json_t *placings_json(const struct tutti_figures *figures, struct tutti_placing *placings) {
@@ -173,10 +173,11 @@ static json_t *duels_json(const struct tutti_figures *figures) {
   for (size_t a = 0; a < figures->variants && figures->better != TUTTI_BETTER_NEITHER; a++)
     for (size_t b = a + 1; b < figures->variants; b++) {
       struct tutti_duel duel = tutti_duel(figures, a, b);
-      json_array_append_new(duels, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "one", (json_int_t)a, "other",
-                                             (json_int_t)b, "wins", (json_int_t)duel.wins, "losses",
-                                             (json_int_t)duel.losses, "ties", (json_int_t)duel.ties, "frequency",
-                                             number(duel.frequency), "p", number(duel.p), "p_one", number(duel.p_one)));
+      json_array_append_new(duels,
+                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "one", (json_int_t)a, "other",
+                                      (json_int_t)b, "wins", (json_int_t)duel.wins, "losses", (json_int_t)duel.losses,
+                                      "ties", (json_int_t)duel.ties, "frequency", tutti_json_number(duel.frequency),
+                                      "p", tutti_json_number(duel.p), "p_one", tutti_json_number(duel.p_one)));
     }
   return duels;
 }
@@ -260,9 +261,7 @@ static enum tutti_status nothing_to_compare(tutti_context *context, const struct
 static enum tutti_status print(tutti_context *context, const struct compare *compare,
                                const struct tutti_compare_options *options, char **json) {
   enum tutti_status status = TUTTI_OK;
-  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *root = NULL,
-         *time = NULL;
-  char *text = NULL;
+  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *time = NULL;
   TUTTI_TRY_OUT(context, metrics_json(context, compare, metrics));
   TUTTI_TRY_OUT(context, tutti_compare_rows_json(context, compare, rows));
   TUTTI_TRY_OUT(context, warnings_json(context, compare, &warnings));
@@ -270,18 +269,14 @@ static enum tutti_status print(tutti_context *context, const struct compare *com
     TUTTI_TRY_OUT(context, tutti_compare_time(context, compare, options->step, options->reselect, &time));
   for (size_t k = 0; k < compare->key_count; k++)
     json_array_append_new(keys, json_string(compare->keys[k]));
-  root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys,
-                   "variants", variants_json(compare), "data_sets", data_sets_json(compare), "blocks",
-                   blocks_json(compare), "metrics", metrics, "rows", rows, "runs", runs_json(compare), "left_out",
-                   left_out_json(compare), "warnings", warnings);
+  json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys,
+                           "variants", variants_json(compare), "data_sets", data_sets_json(compare), "blocks",
+                           blocks_json(compare), "metrics", metrics, "rows", rows, "runs", runs_json(compare),
+                           "left_out", left_out_json(compare), "warnings", warnings);
   if (time)
     json_object_set(root, "over_time", time);
-  text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  status = text ? tutti_format(context, json, "%s\n", text)
-                : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while comparing runs");
+  status = tutti_json_document(context, root, json);
 out:
-  free(text);
-  json_decref(root);
   json_decref(keys);
   json_decref(metrics);
   json_decref(rows);

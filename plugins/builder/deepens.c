@@ -7,9 +7,10 @@
    `all` makes the ensemble of everything that was trained.
 
    Deviation: no adversarial examples, which the paper trains with and the later literature leaves out. */
+#include "plugins/shared/json.h"
+
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <tutti/plugin.h>
@@ -59,13 +60,7 @@ static enum tutti_status read_file_deepens(const struct deepens *self, tutti_con
                       self->config->from, error.line, error.text);
   if (json_is_object(root) && !json_object_get(root, "seed"))
     json_object_set_new(root, "seed", json_string("0"));
-  char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, candidate)
-           : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "builder deepens: no memory for %s", self->config->from);
-  free(text);
-  json_decref(root);
-  return status;
+  return shared_json_print(context, root, JSON_COMPACT | JSON_REAL_PRECISION(17), self->config->from, candidate);
 }
 
 static enum tutti_status read_configuration_deepens(struct deepens *self, tutti_context *context) {

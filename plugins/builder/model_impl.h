@@ -2,6 +2,8 @@
 #ifndef MODEL_IMPL_H
 #define MODEL_IMPL_H
 
+#include "plugins/shared/json.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <tutti/plugin.h>
@@ -76,12 +78,7 @@ static inline enum tutti_status model_describe(tutti_context *context, json_t *s
       json_object_set_new(state, "surrogate", json_loads(surrogate, 0, NULL));
     tutti_free(surrogate);
   }
-  char *text = state ? json_dumps(state, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status = text ? tutti_strdup(context, text, json)
-                                  : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for the builder's description");
-  free(text);
-  json_decref(state);
-  return status;
+  return shared_json_print(context, state, JSON_REAL_PRECISION(17), "the builder's state", json);
 }
 
 #endif

@@ -14,9 +14,9 @@
    Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` observations more. What is
    predicted is a function of the sequence of observations alone, bit for bit. */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "dgp/dgp_impl.h"
+#include "plugins/shared/json.h"
 
 struct gp_otmann_config {
   struct tutti_reals powers, scales, alpha, noise, length_scale;
@@ -269,13 +269,8 @@ static enum tutti_status surrogate_describe_gp_otmann(void *instance, tutti_cont
                              self->likelihood, "negative_eigenvalues", (json_int_t)posterior->negative, "architectures",
                              (json_int_t)self->data.settled, "observations", (json_int_t)self->data.count, "fitted_to",
                              (json_int_t)self->based);
-  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json)
-           : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp-otmann: hyperparameters cannot be written as JSON");
-  json_decref(object);
-  free(text);
-  return status;
+  return shared_json_print(context, object, JSON_REAL_PRECISION(17), "the hyperparameters of surrogate gp-otmann",
+                           json);
 }
 
 /* --- the plugin --------------------------------------------------------------------------------------------------- */

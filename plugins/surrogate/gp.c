@@ -13,9 +13,9 @@
 #include <float.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "gp/gp_impl.h"
+#include "plugins/shared/json.h"
 
 struct gp_config {
   int kernel, mean, inference;
@@ -464,13 +464,7 @@ static enum tutti_status surrogate_describe_gp(void *instance, tutti_context *co
       gp_inferences[self->config->inference], "mean", first->shift + first->scale * mean, "amplitude", amplitude * unit,
       "noise", noise * unit, "length_scales", lengths, "log_likelihood", likelihood, "jitter", jitter * unit,
       "observations", (json_int_t)first->count, "fitted_to", (json_int_t)self->based);
-  char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json)
-           : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp: hyperparameters cannot be written as JSON");
-  json_decref(object);
-  free(text);
-  return status;
+  return shared_json_print(context, object, JSON_REAL_PRECISION(17), "the hyperparameters of surrogate gp", json);
 }
 
 /* --- the plugin --------------------------------------------------------------------------------------------------- */

@@ -11,10 +11,10 @@
    What is predicted is a function of the sequence of observations: it grows again from all of them, when a prediction is
    asked for after some were added. */
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plugins/shared/forest/forest_impl.h"
+#include "plugins/shared/json.h"
 
 struct forest_config {
   int64_t trees, min_leaf, min_split, max_depth;
@@ -194,12 +194,7 @@ static enum tutti_status surrogate_describe_forest(void *instance, tutti_context
   json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I}", "trees", (json_int_t)forest->trees, "nodes",
                              (json_int_t)nodes, "leaves", (json_int_t)((nodes + forest->trees) / 2), "depth",
                              (json_int_t)forest->depth, "observations", (json_int_t)self->count);
-  char *text = object ? json_dumps(object, 0) : NULL;
-  enum tutti_status status = text ? tutti_strdup(context, text, json)
-                                  : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "surrogate random-forest: no memory");
-  json_decref(object);
-  free(text);
-  return status;
+  return shared_json_print(context, object, 0, "the state of surrogate random-forest", json);
 }
 
 /* --- the plugin --------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* cells_text.c - genotypes as text and back, and which of them a space has. */
 #include "cells.h"
+#include "plugins/shared/json.h"
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- rules ------------------------------------------------------------------------------------------------------- */
@@ -97,12 +97,7 @@ static json_t *cell_json(const struct cell_genotype *genotype, int kind) {
 enum tutti_status cell_print(tutti_context *context, const struct cell_genotype *genotype, char **json) {
   json_t *root = json_pack("{s:o, s:o}", cell_kind_names[CELL_NORMAL], cell_json(genotype, CELL_NORMAL),
                            cell_kind_names[CELL_REDUCTION], cell_json(genotype, CELL_REDUCTION));
-  char *text = root ? json_dumps(root, 0) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a genotype");
-  free(text);
-  json_decref(root);
-  return status;
+  return shared_json_print(context, root, 0, "a genotype", json);
 }
 
 /* --- parse ------------------------------------------------------------------------------------------------------- */
@@ -180,11 +175,9 @@ static enum tutti_status parse_root(tutti_context *context, const struct cell_ru
 
 enum tutti_status cell_parse(tutti_context *context, const struct cell_rules *rules, const char *json,
                              struct cell_genotype *genotype) {
-  json_error_t error;
-  json_t *root = json_loads(json, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
-  if (!root)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a genotype as %s; column %d: %s", form, error.column,
-                      error.text);
+  json_t *root;
+  TUTTI_TRY(context,
+            shared_json_parse(context, json, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, "a genotype", form, &root));
   enum tutti_status status = parse_root(context, rules, root, genotype);
   json_decref(root);
   return status;

@@ -1,9 +1,9 @@
 /* graph_json.c - layer graphs as JSON and back. */
 #include "graph_json.h"
+#include "plugins/shared/json.h"
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char form[] = "{\"layers\": [{\"label\": \"ip\"}, {\"label\": \"...\", \"units\": N}, ..., "
@@ -28,12 +28,7 @@ enum tutti_status graph_to_json(tutti_context *context, const struct graph *grap
       (void)json_array_append_new(edges, json_pack("[i,i]", i, bits_take(&rest)));
   }
   json_t *root = json_pack("{s:o,s:o}", "layers", layers, "edges", edges);
-  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a layer graph");
-  free(text);
-  json_decref(root);
-  return status;
+  return shared_json_print(context, root, JSON_COMPACT, "a layer graph", json);
 }
 
 /* --- parse ------------------------------------------------------------------------------------------------------- */
@@ -141,11 +136,8 @@ static enum tutti_status sort_graph(tutti_context *context, const struct graph_r
 
 enum tutti_status graph_from_json(tutti_context *context, const struct graph_rules *rules, const char *json,
                                   struct graph *graph) {
-  json_error_t error;
-  json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, &error);
-  if (!root)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a layer graph as %s; line %d, column %d: %s", form,
-                      error.line, error.column, error.text);
+  json_t *root;
+  TUTTI_TRY(context, shared_json_parse(context, json, JSON_REJECT_DUPLICATES, "a layer graph", form, &root));
   graph->count = 0;
   enum tutti_status status = read_graph(context, rules, root, graph);
   json_decref(root);

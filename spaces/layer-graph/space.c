@@ -3,6 +3,7 @@
 
 #include "decode.h"
 #include "graph_json.h"
+#include "plugins/shared/json.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -311,12 +312,7 @@ static enum tutti_status explain(void *self, tutti_context *context, const tutti
   (void)snprintf(title, sizeof title, "Where mass goes (d at %.6g)", space->otmann.rules.structures[0]);
   json_t *root = json_pack("{s:s, s:[s, s, s, s, s], s:o}", "title", title, "columns", "first", "second", "mass",
                            "cost per mass", "cost", "rows", rows);
-  char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-  enum tutti_status status =
-      text ? tutti_strdup(context, text, json) : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for a table");
-  free(text);
-  json_decref(root);
-  return status;
+  return shared_json_print(context, root, JSON_COMPACT | JSON_REAL_PRECISION(17), "a table", json);
 }
 
 const struct tutti_space_ops layer_graph_ops = {

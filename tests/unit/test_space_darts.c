@@ -314,7 +314,7 @@ static void bad_genotypes_are_refused(void **state) {
       {"{\"normal\": [" CELL ", " CELL "]}", "expected a genotype as {\"normal\": [[\"OPERATION\", INPUT], ...]"},
       {"[]", "expected a genotype as"},
       {"{\"normal\"",
-       "expected a genotype as {\"normal\": [[\"OPERATION\", INPUT], ...], \"reduction\": [...]}; column"},
+       "expected a genotype as {\"normal\": [[\"OPERATION\", INPUT], ...], \"reduction\": [...]}; line 1, column"},
       {"\"darts-v3\"", "no published cells are called 'darts-v3'; did you mean 'darts-v"},
       {"\"darts-v2\"", "darts-v2: its cells have 4 nodes, those of this space 2 (nodes = 4)"},
       {"\"amoebanet-a\"", "amoebanet-a: its cells have 5 nodes"},
