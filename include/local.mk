@@ -10,6 +10,7 @@ tuttiinclude_HEADERS += %D%/tutti/bootstraps.h
 tuttiinclude_HEADERS += %D%/tutti/candidate.h
 tuttiinclude_HEADERS += %D%/tutti/candidate_set.h
 tuttiinclude_HEADERS += %D%/tutti/catalogue.h
+tuttiinclude_HEADERS += %D%/tutti/clock.h
 tuttiinclude_HEADERS += %D%/tutti/compare.h
 tuttiinclude_HEADERS += %D%/tutti/context.h
 tuttiinclude_HEADERS += %D%/tutti/cpu.h

@@ -41,6 +41,7 @@ check_PROGRAMS += %D%/cli/json-value
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
 cli_tests += %D%/conformance/conform.sh
 
+unit_tests += %D%/unit/test_clock
 unit_tests += %D%/unit/test_closest_name
 unit_tests += %D%/unit/test_compare
 unit_tests += %D%/unit/test_components

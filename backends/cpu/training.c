@@ -5,13 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include <tutti/clock.h>
 
 /* --- setting up --- */
 
@@ -100,7 +94,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     TUTTI_TRY(context, backend_cpu_weights_read(context, t->plan, job->initial));
   else
     backend_cpu_weights_draw(t->plan, config, job->seed);
-  t->began = seconds_now();
+  t->began = tutti_clock();
   return TUTTI_OK;
 }
 
@@ -221,7 +215,7 @@ bool backend_cpu_epoch_done(struct training *t, struct tutti_epoch *epoch, struc
   bool go_on = !t->diverged && finish_epoch(t, epoch, outcome);
   if (t->diverged)
     return false;
-  epoch->seconds = seconds_now() - t->began;
+  epoch->seconds = tutti_clock() - t->began;
   if (t->job->progress && !t->job->progress(t->job->progress_argument, epoch)) {
     outcome->state = TUTTI_STATE_PRUNED;
     return false;

@@ -1,3 +1,4 @@
+libtutti_la_SOURCES += %D%/clock.c
 libtutti_la_SOURCES += %D%/closest_name.c
 libtutti_la_SOURCES += %D%/context.c
 libtutti_la_SOURCES += %D%/context_impl.h

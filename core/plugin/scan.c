@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <tutti/clock.h>
 #include <unistd.h>
 
 /* A plugin that takes longer than this to load hangs. */
-enum { TIMEOUT_MS = 10000, OUTPUT_SIZE = 8192 };
+enum { TIMEOUT_SECONDS = 10, OUTPUT_SIZE = 8192 };
 
 extern char **environ;
 
@@ -59,20 +59,14 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
 
 /* --- the parent --- */
 
-static long now_ms(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (long)(now.tv_sec * 1000 + now.tv_nsec / 1000000);
-}
-
 /* Read all that a child writes, until it ends or the time is over. */
 static bool read_output(int descriptor, char *text, size_t size) {
   size_t used = 0;
-  long end = now_ms() + TIMEOUT_MS;
+  double end = tutti_clock() + TIMEOUT_SECONDS;
   for (;;) {
     struct pollfd wait = {.fd = descriptor, .events = POLLIN};
-    long left = end - now_ms();
-    int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+    double left = end - tutti_clock();
+    int ready = left > 0 ? poll(&wait, 1, (int)(left * 1000)) : 0;
     if (ready < 0 && errno == EINTR)
       continue;
     if (ready <= 0)
@@ -118,7 +112,7 @@ static json_t *ask_child(const char *scanner, const char *file) {
   if (error)
     (void)snprintf(reason, sizeof reason, "%s cannot be run: %s", scanner, strerror(error));
   else if (!in_time || (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL))
-    (void)snprintf(reason, sizeof reason, "it hangs while loading (no answer in %d s)", TIMEOUT_MS / 1000);
+    (void)snprintf(reason, sizeof reason, "it hangs while loading (no answer in %d s)", TIMEOUT_SECONDS);
   else if (WIFSIGNALED(how))
     (void)snprintf(reason, sizeof reason, "it crashes while loading (SIG%s: %s)", sigabbrev_np(WTERMSIG(how)),
                    sigdescr_np(WTERMSIG(how)));

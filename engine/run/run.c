@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include <tutti/clock.h>
 #include <unistd.h>
 
 struct manager {
@@ -31,12 +31,6 @@ struct manager {
   double began;
 };
 
-static double now(void) {
-  struct timespec time;
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 enum order { ORDER_TRIAL, ORDER_COMPLETION };
 
 /* --- the catalogue --- */
@@ -57,7 +51,7 @@ static void report_progress(struct manager *manager, enum tutti_phase phase) {
   progress->asked = history->asked;
   progress->done = history->done;
   progress->failed = history->failed;
-  progress->seconds = now() - manager->began;
+  progress->seconds = tutti_clock() - manager->began;
   manager->options->progress(manager->options->argument, progress);
 }
 
@@ -500,7 +494,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
                             char **summary) {
   enum tutti_status status = TUTTI_OK;
   const char *const command[] = {options->program, "worker", options->directory, NULL};
-  struct manager manager = {.context = context, .options = options, .lock = -1, .began = now()};
+  struct manager manager = {.context = context, .options = options, .lock = -1, .began = tutti_clock()};
   char *state = NULL;
   *summary = NULL;
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));

@@ -10,13 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-  struct timespec time;
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+#include <tutti/clock.h>
 
 /* --- request --- */
 
@@ -73,7 +67,7 @@ static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
 enum tutti_status tutti_training_begin(tutti_context *context, const struct tutti_experiment *experiment,
                                        const char *request, struct tutti_training *training) {
   training->context = context;
-  training->started = now();
+  training->started = tutti_clock();
   TUTTI_TRY(context, read_request(context, experiment, request, training));
   TUTTI_TRY(context,
             tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
@@ -295,7 +289,7 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
                                        const char *directory, enum tutti_status result, struct tutti_training *training,
                                        char **reply) {
   struct tutti_outcome *outcome = &training->outcome;
-  double loss = NAN, seconds = now() - training->started;
+  double loss = NAN, seconds = tutti_clock() - training->started;
   json_t *files = json_array(), *metrics = json_object();
   if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED) {
     if (experiment->dataset) {

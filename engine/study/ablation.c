@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <tutti/clock.h>
 #include <unistd.h>
 
 /* Room for a child's command; the exit code of an interrupted one. */
@@ -27,12 +27,6 @@ struct scheduler {
   int lock;
 };
 
-static double now(void) {
-  struct timespec time;
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void tell(const struct scheduler *scheduler, enum tutti_ablation_event event, const struct ablation_cell *cell) {
   struct tutti_ablation_progress progress = {.size = sizeof progress,
                                              .event = event,
@@ -40,7 +34,8 @@ static void tell(const struct scheduler *scheduler, enum tutti_ablation_event ev
                                              .reason = cell->reason ? cell->reason : "",
                                              .workers = cell->workers,
                                              .cells = scheduler->ablation->count,
-                                             .seconds = cell->process.began > 0 ? now() - cell->process.began : 0};
+                                             .seconds =
+                                                 cell->process.began > 0 ? tutti_clock() - cell->process.began : 0};
   for (size_t i = 0; i < progress.cells; i++) {
     progress.finished += scheduler->ablation->cells[i].state == ABLATION_FINISHED;
     progress.failed += scheduler->ablation->cells[i].state == ABLATION_FAILED;
@@ -117,7 +112,7 @@ static enum tutti_status start(struct scheduler *scheduler, struct ablation_cell
   else
     cell->restored = trials_done(context, cell);
   command_of(scheduler, cell, recipe, count, parent, command);
-  cell->process = (struct ablation_process){.began = now()};
+  cell->process = (struct ablation_process){.began = tutti_clock()};
   TUTTI_TRY_OUT(context, tutti_ablation_spawn(context, command, log, &cell->process));
   cell->workers = workers;
   cell->state = ABLATION_RUNNING;
@@ -209,7 +204,7 @@ static bool pays(const struct scheduler *scheduler, const struct ablation_cell *
   enum { ROUNDS = 4, SECONDS = 10 };
   uint64_t done = trials_done(scheduler->context, cell), budget = (uint64_t)cell->budget;
   uint64_t fresh = done > cell->restored ? done - cell->restored : 0;
-  double elapsed = now() - cell->process.began, left = (double)(budget - (done < budget ? done : budget));
+  double elapsed = tutti_clock() - cell->process.began, left = (double)(budget - (done < budget ? done : budget));
   return left >= (double)(ROUNDS * wanted) && elapsed / (double)(fresh ? fresh : 1) * left >= SECONDS;
 }
 

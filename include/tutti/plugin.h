@@ -8,6 +8,7 @@
 #include <tutti/backend.h>
 #include <tutti/builder.h>
 #include <tutti/candidate.h>
+#include <tutti/clock.h>
 #include <tutti/context.h>
 #include <tutti/dataset.h>
 #include <tutti/descriptor.h>

@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <tutti/cpu.h>
 #include <tutti/plugin.h>
 #include <tutti/protocol.h>
@@ -64,12 +63,6 @@ struct executor_local {
   struct executor_local_task *queue, **queue_end;
   struct executor_local_reply *replies, **replies_end;
 };
-
-static double executor_local_now(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* --- environment of workers --- */
 
@@ -199,7 +192,7 @@ static enum tutti_status executor_local_spawn(struct executor_local *local, tutt
     (void)prlimit(worker->pid, RLIMIT_AS, &limit, NULL);
   }
   worker->socket = pair[0];
-  worker->started = executor_local_now();
+  worker->started = tutti_clock();
   pair[0] = -1;
 out:
   if (pair[0] >= 0)
@@ -225,7 +218,7 @@ static enum tutti_status executor_local_push(struct executor_local *local, tutti
                                       .trial = task->trial,
                                       .text = text,
                                       .worker = (uint32_t)(worker - local->workers),
-                                      .seconds = executor_local_now() - task->since};
+                                      .seconds = tutti_clock() - task->since};
   *local->replies_end = entry;
   local->replies_end = &entry->next;
   return TUTTI_OK;
@@ -247,7 +240,7 @@ static enum tutti_status executor_local_lose(struct executor_local *local, tutti
                    strsignal(WTERMSIG(how)), WTERMSIG(how) == SIGKILL ? ", as when memory runs out" : "");
   else
     (void)snprintf(why, sizeof why, "the worker ended with exit code %d", WEXITSTATUS(how));
-  double now = executor_local_now();
+  double now = tutti_clock();
   for (struct executor_local_task *task = gone.tasks; task && status == TUTTI_OK; task = task->next) {
     bool late = now >= task->since + local->setup.trial_timeout;
     char *text = NULL;
@@ -297,7 +290,7 @@ static enum tutti_status executor_local_dispatch(struct executor_local *local, t
     task->next = free_worker->tasks;
     free_worker->tasks = task;
     free_worker->held++;
-    task->since = executor_local_now();
+    task->since = tutti_clock();
     /* A worker that died meanwhile is noticed where its socket is read. */
     if (tutti_frame_write(context, free_worker->socket, TUTTI_FRAME_REQUEST, task->trial, task->request) != TUTTI_OK)
       tutti_error_clear(context);
@@ -367,7 +360,7 @@ static enum tutti_status executor_local_read(struct executor_local *local, tutti
 
 /* End the workers that took too long; gives the seconds until the next deadline, or infinity. */
 static enum tutti_status executor_local_deadlines(struct executor_local *local, tutti_context *context, double *next) {
-  double now = executor_local_now();
+  double now = tutti_clock();
   *next = INFINITY;
   for (size_t i = 0; i < local->setup.workers; i++) {
     struct executor_local_worker *worker = &local->workers[i];
@@ -429,14 +422,14 @@ static bool executor_local_take(struct executor_local *local, struct tutti_reply
 static enum tutti_status executor_local_wait(void *self, tutti_context *context, double timeout,
                                              struct tutti_reply *reply) {
   struct executor_local *local = self;
-  double end = timeout < 0 ? INFINITY : executor_local_now() + timeout;
+  double end = timeout < 0 ? INFINITY : tutti_clock() + timeout;
   for (;;) {
     if (executor_local_take(local, reply))
       return TUTTI_OK;
     double next;
     TUTTI_TRY(context, executor_local_dispatch(local, context));
     TUTTI_TRY(context, executor_local_deadlines(local, context, &next));
-    double left = fmin(next, end - executor_local_now());
+    double left = fmin(next, end - tutti_clock());
     if (local->replies)
       continue;
     for (size_t i = 0; i < local->setup.workers; i++)
@@ -448,7 +441,7 @@ static enum tutti_status executor_local_wait(void *self, tutti_context *context,
     for (size_t i = 0; i < local->setup.workers && count > 0; i++)
       if (local->polls[i].revents)
         TUTTI_TRY(context, executor_local_read(local, context, &local->workers[i]));
-    if (!local->replies && (tutti_cancelled(context) || executor_local_now() >= end)) {
+    if (!local->replies && (tutti_cancelled(context) || tutti_clock() >= end)) {
       *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_NONE};
       return TUTTI_OK;
     }
