@@ -25,11 +25,15 @@ dist_completions_DATA = %D%/bash-completion/tutti
 
 # The plugin reference, from the tables of the plugins that are built here, and the manual page and the completion, from
 # the program's commands; tests compare them.
+# The plugin reference, from the tables of the plugins that are built here, and the tables of metrics, from the library's; a
+# test compares both.
 .PHONY: reference
-reference: all-am
+reference: all-am tests/cli/metric-tables$(EXEEXT)
 	./tutti-uninstalled inspect --markdown > plugins.md.new
 	mv plugins.md.new $(top_srcdir)/%D%/plugins.md
 	./tutti-uninstalled man-page > tutti.1.new
 	mv tutti.1.new $(top_srcdir)/%D%/tutti.1
 	./tutti-uninstalled bash-completion > bash-completion.new
 	mv bash-completion.new $(top_srcdir)/%D%/bash-completion/tutti
+	tests/cli/metric-tables < $(top_srcdir)/%D%/metrics.md > metrics.md.new
+	mv metrics.md.new $(top_srcdir)/%D%/metrics.md

@@ -38,6 +38,7 @@ EXTRA_DIST += %D%/golden/svm.json
 EXTRA_DIST += %D%/golden/svm.py
 
 check_PROGRAMS += %D%/cli/json-value
+check_PROGRAMS += %D%/cli/metric-tables
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
 cli_tests += %D%/conformance/conform.sh
 

@@ -1,7 +1,26 @@
-/* diversity.c - mean distances over pairs of candidates. */
-#include <math.h>
+/* diversity.c - metrics of how the members are made: mean distances over pairs of candidates. */
 #include <tutti/diversity.h>
 #include <tutti/space.h>
+
+#include "evaluate_impl.h"
+
+/* Mean distances over pairs; NaN where there is none. */
+struct diversity {
+  double architecture, hyperparameters;
+};
+
+static double distance_at(const void *of, size_t offset) { return METRIC_FIELD(of, offset); }
+
+static bool has_distance(const void *of, size_t offset) { return !isnan(distance_at(of, offset)); }
+
+static const struct metric_entry diversity_metrics[] = {
+    METRIC("architecture-diversity", "", NEITHER, "mean over pairs of members of the distance of their architectures",
+           distance_at, offsetof(struct diversity, architecture), has_distance),
+    METRIC("hyperparameter-diversity", "", NEITHER,
+           "mean over pairs of members of the distance of their searched hyperparameters", distance_at,
+           offsetof(struct diversity, hyperparameters), has_distance),
+};
+const struct metric_table metrics_of_diversity = METRIC_TABLE(diversity_metrics);
 
 /* The distance of two architectures; NaN where their space has none. */
 static enum tutti_status architecture_distance(tutti_context *context, const tutti_space *space,
@@ -20,13 +39,14 @@ static enum tutti_status architecture_distance(tutti_context *context, const tut
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_diversity_of(tutti_context *context, const tutti_scope *scope, size_t count,
-                                     const tutti_candidate *const *candidates, struct tutti_diversity *diversity) {
+enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_scope *scope, size_t count,
+                                           const tutti_candidate *const *candidates, tutti_evaluation **evaluation) {
   const tutti_space *space = tutti_scope_space(scope);
   const tutti_domain *searched = tutti_scope_hyperparameters(scope);
   size_t pairs = count * (count - (count > 0)) / 2;
   double architecture = 0, hyperparameters = 0, *measures = NULL, distance;
   enum tutti_status status;
+  *evaluation = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, space ? tutti_space_measures(space) : 0, sizeof *measures, &measures));
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < i; j++) {
@@ -40,7 +60,8 @@ enum tutti_status tutti_diversity_of(tutti_context *context, const tutti_scope *
                              : NAN;
     }
   /* No pair: 0 / 0, which is not known. */
-  *diversity = (struct tutti_diversity){architecture / (double)pairs, hyperparameters / (double)pairs};
+  const struct diversity diversity = {architecture / (double)pairs, hyperparameters / (double)pairs};
+  TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_diversity, &diversity, evaluation));
 out:
   tutti_free(measures);
   return status;

@@ -23,7 +23,9 @@ const struct tutti_params *tutti_evaluation_params(void) { return &params; }
 
 static enum tutti_status checked(tutti_context *context, const struct tutti_evaluation_options *given,
                                  struct tutti_evaluation_options *options) {
-  *options = given ? *given : (struct tutti_evaluation_options)TUTTI_EVALUATION_DEFAULTS;
+  *options = (struct tutti_evaluation_options)TUTTI_EVALUATION_DEFAULTS;
+  if (given)
+    memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
   if (options->bins < 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the calibration error needs at least 1 bin, found %lld",
                       (long long)options->bins);
@@ -46,21 +48,15 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-void tutti_evaluation_add(struct tutti_evaluation *evaluation, const char *name, const char *unit,
-                          enum tutti_better better, double value) {
-  evaluation->metrics[evaluation->count++] = (struct tutti_metric){name, unit, better, value};
-}
-
 enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
-                                 const struct tutti_evaluation_options *given, struct tutti_evaluation *evaluation) {
+                                 const struct tutti_evaluation_options *given, tutti_evaluation **evaluation) {
   enum tutti_status status;
   struct tutti_combiner combiner = {0};
   struct tutti_evaluation_options options;
-  *evaluation = (struct tutti_evaluation){.size = sizeof *evaluation, .rows = pool->rows};
+  *evaluation = NULL;
   TUTTI_TRY_OUT(context, checked(context, given, &options));
   TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
   TUTTI_TRY_OUT(context, check_targets(context, pool));
-  evaluation->members = combiner.members;
   if (pool->kind == TUTTI_TASK_CLASSIFICATION)
     TUTTI_TRY_OUT(context, tutti_evaluate_classification(context, &combiner, &options, evaluation));
   else
@@ -68,13 +64,6 @@ enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool
 out:
   tutti_combiner_release(&combiner);
   return status;
-}
-
-const struct tutti_metric *tutti_evaluation_find(const struct tutti_evaluation *evaluation, const char *name) {
-  for (size_t i = 0; i < evaluation->count; i++)
-    if (strcmp(evaluation->metrics[i].name, name) == 0)
-      return &evaluation->metrics[i];
-  return NULL;
 }
 
 static void predict_classes(struct tutti_combiner *combiner, size_t row, struct tutti_uncertainty *out) {

@@ -31,13 +31,6 @@ static size_t bin_of(double confidence, size_t bins) {
   return b;
 }
 
-static double calibration_error(const struct bin *bins, size_t count, size_t rows) {
-  double sum = 0;
-  for (size_t b = 0; b < count; b++)
-    sum += fabs((double)bins[b].right - bins[b].confidence);
-  return sum / (double)rows;
-}
-
 /* 0 or 1; NaN where the predictions are. */
 static double wrong(size_t label, size_t truth, size_t classes) {
   return label == classes ? (double)NAN : label != truth;
@@ -81,69 +74,119 @@ static void add_ensemble(struct tutti_combiner *combiner, size_t row, size_t tru
   bin->confidence += probabilities[label];
 }
 
-/* Means over pairs of members: P(labels differ), and that divided by 1 - the pair's mean accuracy (0 where both are always
-   right, for then they never differ). */
-static void disagreement(const struct sums *sums, size_t members, size_t rows, double *plain, double *normalised) {
-  double pairs = (double)members * (double)(members - 1) / 2;
-  *plain = *normalised = 0;
-  for (size_t i = 0; i < members; i++)
-    for (size_t j = 0; j < i; j++) {
-      double differ = (double)sums->differ[i * members + j] / (double)rows;
-      double error = (double)(sums->wrong[i] + sums->wrong[j]) / (2 * (double)rows);
-      *plain += differ / pairs;
-      *normalised += error > 0 ? differ / error / pairs : 0;
-    }
+/* --- metrics --- */
+
+struct classified {
+  const struct tutti_combiner *combiner;
+  size_t bins;
+  struct sums sums;
+};
+
+/* Of a vote: shares of votes are no probabilities. */
+static bool of_probabilities(const void *of, size_t which) {
+  (void)which;
+  return ((const struct classified *)of)->combiner->combination != TUTTI_COMBINATION_VOTE;
 }
 
-static void report(const struct tutti_combiner *combiner, const struct tutti_evaluation_options *options,
-                   const struct sums *sums, struct tutti_evaluation *evaluation) {
-  size_t members = combiner->members, rows = combiner->pool->rows;
-  double n = (double)rows;
-  bool votes = combiner->combination == TUTTI_COMBINATION_VOTE;
-  if (!votes)
-    tutti_evaluation_add(evaluation, "nll", "nats", TUTTI_BETTER_LOWER, sums->nll / n);
-  tutti_evaluation_add(evaluation, "error", "fraction", TUTTI_BETTER_LOWER, sums->error / n);
-  if (!votes) {
-    tutti_evaluation_add(evaluation, "brier", "", TUTTI_BETTER_LOWER, sums->brier / n);
-    tutti_evaluation_add(evaluation, "ece", "fraction", TUTTI_BETTER_LOWER,
-                         isnan(sums->error) ? (double)NAN : calibration_error(sums->bins, (size_t)options->bins, rows));
-    tutti_evaluation_add(evaluation, "entropy", "nats", TUTTI_BETTER_NEITHER, sums->entropy / n);
-    tutti_evaluation_add(evaluation, "expected-entropy", "nats", TUTTI_BETTER_NEITHER, sums->expected_entropy / n);
-    tutti_evaluation_add(evaluation, "mutual-information", "nats", TUTTI_BETTER_NEITHER,
-                         metrics_positive((sums->entropy - sums->expected_entropy) / n));
-  }
-  tutti_evaluation_add(evaluation, "oracle-nll", "nats", TUTTI_BETTER_LOWER, sums->oracle_nll / n);
-  tutti_evaluation_add(evaluation, "oracle-error", "fraction", TUTTI_BETTER_LOWER, sums->oracle_error / n);
-  tutti_evaluation_add(evaluation, "average-nll", "nats", TUTTI_BETTER_LOWER, sums->average_nll / n);
-  tutti_evaluation_add(evaluation, "average-error", "fraction", TUTTI_BETTER_LOWER, sums->average_error / n);
-  if (members > 1) {
-    double plain, normalised;
-    disagreement(sums, members, rows, &plain, &normalised);
-    tutti_evaluation_add(evaluation, "disagreement", "fraction", TUTTI_BETTER_NEITHER, plain);
-    tutti_evaluation_add(evaluation, "normalised-disagreement", "", TUTTI_BETTER_NEITHER, normalised);
-  }
+static bool of_pairs(const void *of, size_t which) {
+  (void)which;
+  return ((const struct classified *)of)->combiner->members > 1;
 }
+
+/* Of the sum at that offset. */
+static double mean_of_rows(const void *of, size_t sum) {
+  const struct classified *classified = of;
+  return METRIC_FIELD(&classified->sums, sum) / (double)classified->combiner->pool->rows;
+}
+
+static double calibration_error(const void *of, size_t which) {
+  const struct classified *classified = of;
+  const struct bin *bins = classified->sums.bins;
+  double sum = isnan(classified->sums.error) ? (double)NAN : 0;
+  (void)which;
+  for (size_t b = 0; b < classified->bins; b++)
+    sum += fabs((double)bins[b].right - bins[b].confidence);
+  return sum / (double)classified->combiner->pool->rows;
+}
+
+static double mutual_information(const void *of, size_t which) {
+  const struct classified *classified = of;
+  (void)which;
+  return metrics_positive((classified->sums.entropy - classified->sums.expected_entropy) /
+                          (double)classified->combiner->pool->rows);
+}
+
+/* Mean over pairs of members of P(labels differ); normalised: divided by 1 - the pair's mean accuracy (0 where both are
+   always right, for then they never differ). */
+static double disagreement(const void *of, size_t normalised) {
+  const struct classified *classified = of;
+  const struct sums *sums = &classified->sums;
+  size_t members = classified->combiner->members;
+  double rows = (double)classified->combiner->pool->rows, pairs = (double)members * (double)(members - 1) / 2, mean = 0;
+  for (size_t i = 0; i < members; i++)
+    for (size_t j = 0; j < i; j++) {
+      double differ = (double)sums->differ[i * members + j] / rows;
+      double error = (double)(sums->wrong[i] + sums->wrong[j]) / (2 * rows);
+      if (!normalised)
+        mean += differ / pairs;
+      else
+        mean += error > 0 ? differ / error / pairs : 0;
+    }
+  return mean;
+}
+
+#define SUM(name) offsetof(struct sums, name)
+static const struct metric_entry classification_metrics[] = {
+    METRIC("nll", "nats", LOWER, "mean of -log p(y)", mean_of_rows, SUM(nll), of_probabilities),
+    METRIC("error", "fraction", LOWER, "rows whose label is not y", mean_of_rows, SUM(error), NULL),
+    METRIC("brier", "", LOWER, "mean of sum_c (p(c) - [c = y])^2, from 0 to 2", mean_of_rows, SUM(brier),
+           of_probabilities),
+    METRIC("ece", "fraction", LOWER,
+           "sum over bins of (n_b / N) abs(accuracy_b - confidence_b), confidence = max p, B bins ((b - 1)/B, b/B]",
+           calibration_error, 0, of_probabilities),
+    METRIC("entropy", "nats", NEITHER, "mean of H(p), the total uncertainty of `predict`", mean_of_rows, SUM(entropy),
+           of_probabilities),
+    METRIC("expected-entropy", "nats", NEITHER, "mean of sum_k w_k H(p_k), the aleatoric part of it", mean_of_rows,
+           SUM(expected_entropy), of_probabilities),
+    METRIC("mutual-information", "nats", NEITHER, "entropy - expected-entropy, the epistemic part of it",
+           mutual_information, 0, of_probabilities),
+    METRIC("oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_rows, SUM(oracle_nll),
+           NULL),
+    METRIC("oracle-error", "fraction", LOWER, "rows on which every member is wrong", mean_of_rows, SUM(oracle_error),
+           NULL),
+    METRIC("average-nll", "nats", LOWER, "members' own NLL, averaged with their weights: the average base learner",
+           mean_of_rows, SUM(average_nll), NULL),
+    METRIC("average-error", "fraction", LOWER, "members' own error, averaged with their weights", mean_of_rows,
+           SUM(average_error), NULL),
+    METRIC("disagreement", "fraction", NEITHER, "mean over pairs of members of the rows on which their labels differ",
+           disagreement, false, of_pairs),
+    METRIC("normalised-disagreement", "", NEITHER,
+           "each pair's disagreement divided by 1 - the pair's mean accuracy (0 where that is 0), then averaged",
+           disagreement, true, of_pairs),
+};
+const struct metric_table metrics_of_classification = METRIC_TABLE(classification_metrics);
 
 enum tutti_status tutti_evaluate_classification(tutti_context *context, struct tutti_combiner *combiner,
                                                 const struct tutti_evaluation_options *options,
-                                                struct tutti_evaluation *evaluation) {
+                                                tutti_evaluation **evaluation) {
   enum tutti_status status;
   size_t members = combiner->members;
-  struct sums sums = {0};
-  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)options->bins, sizeof *sums.bins, &sums.bins));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums.labels, &sums.labels));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums.wrong, &sums.wrong));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, members, members * sizeof *sums.differ, &sums.differ));
+  struct classified classified = {.combiner = combiner, .bins = (size_t)options->bins};
+  struct sums *sums = &classified.sums;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, classified.bins, sizeof *sums->bins, &sums->bins));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums->labels, &sums->labels));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums->wrong, &sums->wrong));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, members, members * sizeof *sums->differ, &sums->differ));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     size_t truth = (size_t)combiner->pool->labels[n];
-    add_members(combiner, n, truth, &sums);
-    add_ensemble(combiner, n, truth, (size_t)options->bins, &sums);
+    add_members(combiner, n, truth, sums);
+    add_ensemble(combiner, n, truth, classified.bins, sums);
   }
-  report(combiner, options, &sums, evaluation);
+  TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_classification, &classified, evaluation));
 out:
-  tutti_free(sums.bins);
-  tutti_free(sums.labels);
-  tutti_free(sums.wrong);
-  tutti_free(sums.differ);
+  tutti_free(sums->bins);
+  tutti_free(sums->labels);
+  tutti_free(sums->wrong);
+  tutti_free(sums->differ);
   return status;
 }

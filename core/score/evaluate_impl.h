@@ -4,6 +4,7 @@
 
 #include "core/base/private.h"
 
+#include <math.h>
 #include <tutti/evaluate.h>
 
 struct tutti_combiner {
@@ -33,14 +34,37 @@ TUTTI_PRIVATE double tutti_combiner_probabilities(struct tutti_combiner *combine
 /* What the ensemble holds to be the row's probabilities, by its combination. */
 TUTTI_PRIVATE const double *tutti_combiner_classes(const struct tutti_combiner *combiner);
 
-/* Append a metric. */
-void tutti_evaluation_add(struct tutti_evaluation *evaluation, const char *name, const char *unit,
-                          enum tutti_better better, double value);
+/* --- metrics --- */
+
+/* A metric: said once, in the table of the file that computes it. Nothing else has to know a new one; `make reference`
+   writes it into docs/metrics.md. */
+struct metric_entry {
+  struct tutti_metric said;
+  double (*value)(const void *of, size_t which); /* `of`: what that file has summed up */
+  size_t which;                                  /* tells metrics apart that share a function; else 0 */
+  bool (*defined)(const void *of, size_t which); /* NULL: always */
+};
+#define METRIC(name, unit, better, text, value, which, defined)                                                        \
+  { {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN}, value, which, defined }
+/* The double at an offset of a struct. */
+#define METRIC_FIELD(pointer, offset) (*(const double *)(const void *)((const char *)(pointer) + (offset)))
+
+struct metric_table {
+  size_t count;
+  const struct metric_entry *entries;
+};
+#define METRIC_TABLE(entries)                                                                                          \
+  { sizeof(entries) / sizeof *(entries), entries }
+extern const struct metric_table metrics_of_classification, metrics_of_ood, metrics_of_regression, metrics_of_diversity;
+
+/* The metrics of a table that are defined. */
+TUTTI_NODISCARD enum tutti_status tutti_evaluation_create(tutti_context *context, const struct metric_table *table,
+                                                          const void *of, tutti_evaluation **evaluation);
 TUTTI_NODISCARD enum tutti_status tutti_evaluate_classification(tutti_context *context, struct tutti_combiner *combiner,
                                                                 const struct tutti_evaluation_options *options,
-                                                                struct tutti_evaluation *evaluation);
+                                                                tutti_evaluation **evaluation);
 TUTTI_NODISCARD enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti_combiner *combiner,
                                                             const struct tutti_evaluation_options *options,
-                                                            struct tutti_evaluation *evaluation);
+                                                            tutti_evaluation **evaluation);
 
 #endif

@@ -6,7 +6,7 @@
 #include "evaluate_impl.h"
 
 /* By which a row is held to be out of distribution: the more, the more likely. */
-enum score { SCORE_ENTROPY, SCORE_MUTUAL_INFORMATION, SCORE_DOUBT, SCORES };
+enum score { SCORE_ENTROPY, SCORE_MUTUAL_INFORMATION, SCORE_DOUBT };
 
 struct scored {
   double score;
@@ -66,47 +66,63 @@ static size_t add_scores(const struct predicted *predicted, enum score score, bo
   return rows;
 }
 
+/* --- metrics --- */
+
+struct told_apart {
+  struct predicted inside, outside;
+  struct scored *room; /* [rows of both] */
+};
+
 /* NaN where a prediction is: nothing is known then. */
-static double auroc(const struct predicted *inside, const struct predicted *outside, enum score score,
-                    struct scored *room) {
-  size_t count = add_scores(inside, score, false, room);
-  count += add_scores(outside, score, true, room + count);
+static double auroc(const void *of_, size_t score) {
+  const struct told_apart *of = of_;
+  size_t count = add_scores(&of->inside, (enum score)score, false, of->room);
+  count += add_scores(&of->outside, (enum score)score, true, of->room + count);
   for (size_t i = 0; i < count; i++)
-    if (isnan(room[i].score))
+    if (isnan(of->room[i].score))
       return NAN;
-  return area(room, count);
+  return area(of->room, count);
 }
 
-static double mean_of(const struct predicted *predicted, enum score score) {
-  size_t rows = predicted->pool->rows, classes = predicted->pool->outputs;
+static double mean_outside(const void *of, size_t score) {
+  const struct predicted *outside = &((const struct told_apart *)of)->outside;
+  size_t rows = outside->pool->rows, classes = outside->pool->outputs;
   double sum = 0;
   for (size_t r = 0; r < rows; r++)
-    sum += score_of(predicted->rows + r * classes, classes, score);
+    sum += score_of(outside->rows + r * classes, classes, (enum score)score);
   return sum / (double)rows;
 }
 
+static double mean_confidence(const void *of, size_t score) { return 1 - mean_outside(of, score); }
+
+static const struct metric_entry ood_metrics[] = {
+    METRIC("entropy", "nats", HIGHER, "mean of H(p) over these rows", mean_outside, SCORE_ENTROPY, NULL),
+    METRIC("mutual-information", "nats", NEITHER, "mean over these rows of what it is above", mean_outside,
+           SCORE_MUTUAL_INFORMATION, NULL),
+    METRIC("confidence", "fraction", LOWER, "mean of max p", mean_confidence, SCORE_DOUBT, NULL),
+    METRIC("auroc-entropy", "", HIGHER,
+           "probability that such a row has a higher entropy than a test row, ties counting half: the area under the "
+           "curve of true against false positives",
+           auroc, SCORE_ENTROPY, NULL),
+    METRIC("auroc-mutual-information", "", HIGHER, "likewise for a higher mutual information", auroc,
+           SCORE_MUTUAL_INFORMATION, NULL),
+    METRIC("auroc-confidence", "", HIGHER, "likewise for a higher 1 - max p", auroc, SCORE_DOUBT, NULL),
+};
+const struct metric_table metrics_of_ood = METRIC_TABLE(ood_metrics);
+
 enum tutti_status tutti_evaluate_ood(tutti_context *context, const struct tutti_pool *inside,
                                      const struct tutti_pool *outside, const tutti_ensemble *ensemble,
-                                     struct tutti_evaluation *evaluation) {
+                                     tutti_evaluation **evaluation) {
   enum tutti_status status = TUTTI_OK;
-  struct predicted in = {0}, out = {0};
-  struct scored *room = NULL;
-  *evaluation = (struct tutti_evaluation){
-      .size = sizeof *evaluation, .rows = outside->rows, .members = tutti_ensemble_size(ensemble)};
-  TUTTI_TRY_OUT(context, predict(context, inside, ensemble, &in));
-  TUTTI_TRY_OUT(context, predict(context, outside, ensemble, &out));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, inside->rows + outside->rows, sizeof *room, &room));
-  double entropy = mean_of(&out, SCORE_ENTROPY), information = mean_of(&out, SCORE_MUTUAL_INFORMATION);
-  tutti_evaluation_add(evaluation, "entropy", "nats", TUTTI_BETTER_HIGHER, entropy);
-  tutti_evaluation_add(evaluation, "mutual-information", "nats", TUTTI_BETTER_NEITHER, information);
-  tutti_evaluation_add(evaluation, "confidence", "fraction", TUTTI_BETTER_LOWER, 1 - mean_of(&out, SCORE_DOUBT));
-  tutti_evaluation_add(evaluation, "auroc-entropy", "", TUTTI_BETTER_HIGHER, auroc(&in, &out, SCORE_ENTROPY, room));
-  tutti_evaluation_add(evaluation, "auroc-mutual-information", "", TUTTI_BETTER_HIGHER,
-                       auroc(&in, &out, SCORE_MUTUAL_INFORMATION, room));
-  tutti_evaluation_add(evaluation, "auroc-confidence", "", TUTTI_BETTER_HIGHER, auroc(&in, &out, SCORE_DOUBT, room));
+  struct told_apart of = {.room = NULL};
+  *evaluation = NULL;
+  TUTTI_TRY_OUT(context, predict(context, inside, ensemble, &of.inside));
+  TUTTI_TRY_OUT(context, predict(context, outside, ensemble, &of.outside));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, inside->rows + outside->rows, sizeof *of.room, &of.room));
+  TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_ood, &of, evaluation));
 out:
-  tutti_free(in.rows);
-  tutti_free(out.rows);
-  tutti_free(room);
+  tutti_free(of.inside.rows);
+  tutti_free(of.outside.rows);
+  tutti_free(of.room);
   return status;
 }

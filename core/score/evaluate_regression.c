@@ -7,24 +7,25 @@
 /* Levels 0.05, 0.10, ..., 0.95 at which observed and expected frequencies are compared. */
 enum { LEVELS = 19 };
 
-/* Sums over the rows of one output. */
-struct sums {
+/* One output: sums over its rows, of which finish_output makes means. */
+struct output {
   double nll_moments, square, absolute, crps, crps_moments;
   double deviation, log_deviation, ratio, square_ratio; /* of the standard deviation s; of |y - mean| / s */
   double aleatoric, epistemic;                          /* variances */
   double inside;                                        /* rows inside the central interval */
   double below[LEVELS];                                 /* rows whose value is below that quantile */
   double target_mean, target_square;                    /* of the targets: running mean, squares about it */
+  double r2, width, calibration, area, least_nll;       /* what follows from them */
 };
 
-static void add_target(struct sums *sums, size_t row, double value) {
+static void add_target(struct output *sums, size_t row, double value) {
   double distance = value - sums->target_mean;
   sums->target_mean += distance / (double)(row + 1);
   sums->target_square += distance * (value - sums->target_mean);
 }
 
 /* `half` is half the width of the central interval in standard deviations. */
-static void add_row(struct sums *sums, const struct tutti_mixture *mixture, const struct tutti_moments *moments,
+static void add_row(struct output *sums, const struct tutti_mixture *mixture, const struct tutti_moments *moments,
                     double half, double value) {
   double error = value - moments->mean, deviation = sqrt(moments->variance), z = error / deviation;
   sums->square += error * error;
@@ -42,13 +43,6 @@ static void add_row(struct sums *sums, const struct tutti_mixture *mixture, cons
   double cdf = tutti_normal_cdf(z);
   for (int i = 0; i < LEVELS; i++)
     sums->below[i] += isnan(z) ? (double)NAN : cdf <= (i + 1) / (LEVELS + 1.0);
-}
-
-static double calibration_error(const struct sums *sums, double rows) {
-  double sum = 0;
-  for (int i = 0; i < LEVELS; i++)
-    sum += fabs(sums->below[i] / rows - (i + 1) / (LEVELS + 1.0));
-  return sum / LEVELS;
 }
 
 /* Members alone, and the mixture of their joint densities over all outputs of a row. */
@@ -84,77 +78,138 @@ static void add_joint(struct joint *joint, const struct tutti_combiner *combiner
   joint->oracle_square += best_square;
 }
 
-/* Means over outputs (likelihoods: sums) of each output's metrics. */
-static void report(const struct tutti_combiner *combiner, const struct sums *sums, const struct joint *joint,
-                   double half, struct tutti_evaluation *evaluation) {
-  size_t outputs = combiner->pool->outputs;
-  double rows = (double)combiner->pool->rows, d = (double)outputs;
-  double nll_moments = 0, square = 0, absolute = 0, r2 = 0, crps = 0, crps_moments = 0, inside = 0, width = 0;
-  double calibration = 0, area = 0, nll_least = 0, aleatoric = 0, epistemic = 0, average_rmse = 0;
-  for (size_t o = 0; o < outputs; o++) {
-    const struct sums *of = &sums[o];
-    nll_moments += of->nll_moments / rows;
-    square += of->square / rows / d;
-    absolute += of->absolute / rows / d;
-    r2 += (1 - of->square / of->target_square) / d;
-    crps += of->crps / rows / d;
-    crps_moments += of->crps_moments / rows / d;
-    inside += of->inside / rows / d;
-    width += 2 * half * of->deviation / rows / d;
-    calibration += calibration_error(of, rows) / d;
-    area += 2 * (of->deviation / rows) * (of->ratio / rows) / d;
-    nll_least +=
-        of->log_deviation / rows + tutti_gaussian_nll(0, of->square_ratio / rows, sqrt(of->square_ratio / rows));
-    aleatoric += of->aleatoric / rows / d;
-    epistemic += of->epistemic / rows / d;
-  }
-  for (size_t k = 0; k < combiner->members; k++)
-    average_rmse += combiner->weights[k] * sqrt(joint->squares[k] / rows);
-  tutti_evaluation_add(evaluation, "nll", "nats", TUTTI_BETTER_LOWER, joint->mixture_nll / rows);
-  tutti_evaluation_add(evaluation, "nll-moments", "nats", TUTTI_BETTER_LOWER, nll_moments);
-  tutti_evaluation_add(evaluation, "rmse", "target", TUTTI_BETTER_LOWER, sqrt(square));
-  tutti_evaluation_add(evaluation, "mae", "target", TUTTI_BETTER_LOWER, absolute);
-  tutti_evaluation_add(evaluation, "r2", "", TUTTI_BETTER_HIGHER, r2);
-  tutti_evaluation_add(evaluation, "crps", "target", TUTTI_BETTER_LOWER, crps);
-  tutti_evaluation_add(evaluation, "crps-moments", "target", TUTTI_BETTER_LOWER, crps_moments);
-  tutti_evaluation_add(evaluation, "coverage", "fraction", TUTTI_BETTER_NEITHER, inside);
-  tutti_evaluation_add(evaluation, "width", "target", TUTTI_BETTER_LOWER, width);
-  tutti_evaluation_add(evaluation, "calibration-error", "fraction", TUTTI_BETTER_LOWER, calibration);
-  tutti_evaluation_add(evaluation, "width-coverage-area", "target", TUTTI_BETTER_LOWER, area);
-  tutti_evaluation_add(evaluation, "nll-min", "nats", TUTTI_BETTER_LOWER, nll_least);
-  tutti_evaluation_add(evaluation, "aleatoric", "target", TUTTI_BETTER_NEITHER, sqrt(aleatoric));
-  tutti_evaluation_add(evaluation, "epistemic", "target", TUTTI_BETTER_NEITHER, sqrt(epistemic));
-  tutti_evaluation_add(evaluation, "oracle-nll", "nats", TUTTI_BETTER_LOWER, joint->oracle_nll / rows);
-  tutti_evaluation_add(evaluation, "oracle-rmse", "target", TUTTI_BETTER_LOWER, sqrt(joint->oracle_square / rows));
-  tutti_evaluation_add(evaluation, "average-nll", "nats", TUTTI_BETTER_LOWER, joint->average_nll / rows);
-  tutti_evaluation_add(evaluation, "average-rmse", "target", TUTTI_BETTER_LOWER, average_rmse);
+static double quantile_error(const struct output *sums, double rows) {
+  double sum = 0;
+  for (int i = 0; i < LEVELS; i++)
+    sum += fabs(sums->below[i] / rows - (i + 1) / (LEVELS + 1.0));
+  return sum / LEVELS;
 }
+
+static void finish_output(struct output *sums, double rows, double half) {
+  double square = sums->square_ratio / rows;
+  double *const means[] = {&sums->nll_moments,  &sums->square, &sums->absolute,  &sums->crps,
+                           &sums->crps_moments, &sums->inside, &sums->aleatoric, &sums->epistemic};
+  sums->r2 = 1 - sums->square / sums->target_square;
+  for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+    *means[i] /= rows;
+  sums->width = 2 * half * sums->deviation / rows;
+  sums->calibration = quantile_error(sums, rows);
+  sums->area = 2 * (sums->deviation / rows) * (sums->ratio / rows);
+  sums->least_nll = sums->log_deviation / rows + tutti_gaussian_nll(0, square, sqrt(square));
+}
+
+/* --- metrics --- */
+
+struct regressed {
+  const struct tutti_combiner *combiner;
+  struct output *outputs; /* [outputs] */
+  struct joint joint;
+};
+
+/* Over outputs: likelihoods add up, the rest is averaged. */
+static double over_outputs(const struct regressed *of, size_t figure, double divisor) {
+  double sum = 0;
+  for (size_t o = 0; o < of->combiner->pool->outputs; o++)
+    sum += METRIC_FIELD(&of->outputs[o], figure) / divisor;
+  return sum;
+}
+
+static double sum_of_outputs(const void *of, size_t figure) { return over_outputs(of, figure, 1); }
+
+static double mean_of_outputs(const void *of, size_t figure) {
+  return over_outputs(of, figure, (double)((const struct regressed *)of)->combiner->pool->outputs);
+}
+
+static double root_of_outputs(const void *of, size_t figure) { return sqrt(mean_of_outputs(of, figure)); }
+
+static double mean_of_joint(const void *of_, size_t sum) {
+  const struct regressed *of = of_;
+  return METRIC_FIELD(&of->joint, sum) / (double)of->combiner->pool->rows;
+}
+
+static double root_of_joint(const void *of, size_t sum) { return sqrt(mean_of_joint(of, sum)); }
+
+static double average_rmse(const void *of_, size_t which) {
+  const struct regressed *of = of_;
+  double mean = 0;
+  (void)which;
+  for (size_t k = 0; k < of->combiner->members; k++)
+    mean += of->combiner->weights[k] * sqrt(of->joint.squares[k] / (double)of->combiner->pool->rows);
+  return mean;
+}
+
+#define OUTPUT(name) offsetof(struct output, name)
+#define JOINT(name) offsetof(struct joint, name)
+static const struct metric_entry regression_metrics[] = {
+    METRIC("nll", "nats", LOWER,
+           "of the mixture: -log sum_k w_k prod_d N(y_d; m_kd, s_kd^2), with the constant (1/2) log 2 pi",
+           mean_of_joint, JOINT(mixture_nll), NULL),
+    METRIC("nll-moments", "nats", LOWER, "of one Gaussian per output with the mixture's mean and total variance",
+           sum_of_outputs, OUTPUT(nll_moments), NULL),
+    METRIC("rmse", "target", LOWER, "root of the mean squared error of the mean", root_of_outputs, OUTPUT(square),
+           NULL),
+    METRIC("mae", "target", LOWER, "mean absolute error of the mean", mean_of_outputs, OUTPUT(absolute), NULL),
+    METRIC("r2", "", HIGHER, "1 - squared error of the mean / squares about the targets' mean", mean_of_outputs,
+           OUTPUT(r2), NULL),
+    METRIC("crps", "target", LOWER, "continuous ranked probability score of the mixture, below", mean_of_outputs,
+           OUTPUT(crps), NULL),
+    METRIC("crps-moments", "target", LOWER, "of the Gaussian with the mixture's moments", mean_of_outputs,
+           OUTPUT(crps_moments), NULL),
+    METRIC("coverage", "fraction", NEITHER,
+           "rows inside mean +- z total; z = Phi^-1((1 + level) / 2), `level` 0.95, which is the goal", mean_of_outputs,
+           OUTPUT(inside), NULL),
+    METRIC("width", "target", LOWER, "mean width of the intervals of `coverage`", mean_of_outputs, OUTPUT(width), NULL),
+    METRIC("calibration-error", "fraction", LOWER,
+           "mean over q = 0.05, 0.10, ..., 0.95 of abs(share of rows with Phi((y - mean)/total) <= q, minus q)",
+           mean_of_outputs, OUTPUT(calibration), NULL),
+    METRIC("width-coverage-area", "target", LOWER,
+           "area under mean width as a function of coverage, both grown by scaling the deviations: "
+           "2 mean(s) mean(abs(y - mean)/s)",
+           mean_of_outputs, OUTPUT(area), NULL),
+    METRIC("nll-min", "nats", LOWER,
+           "NLL of the moments after the best single scaling c of all deviations: c^2 = mean z^2, "
+           "NLL = mean log s + log c + 1/2 + (1/2) log 2 pi",
+           sum_of_outputs, OUTPUT(least_nll), NULL),
+    METRIC("aleatoric", "target", NEITHER, "root of the mean aleatoric variance", root_of_outputs, OUTPUT(aleatoric),
+           NULL),
+    METRIC("epistemic", "target", NEITHER, "root of the mean epistemic variance", root_of_outputs, OUTPUT(epistemic),
+           NULL),
+    METRIC("oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_joint,
+           JOINT(oracle_nll), NULL),
+    METRIC("oracle-rmse", "target", LOWER, "root of the mean over rows of the lowest squared error", root_of_joint,
+           JOINT(oracle_square), NULL),
+    METRIC("average-nll", "nats", LOWER, "members' own NLL, averaged with their weights", mean_of_joint,
+           JOINT(average_nll), NULL),
+    METRIC("average-rmse", "target", LOWER, "members' own RMSE, averaged with their weights", average_rmse, 0, NULL),
+};
+const struct metric_table metrics_of_regression = METRIC_TABLE(regression_metrics);
 
 enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti_combiner *combiner,
                                             const struct tutti_evaluation_options *options,
-                                            struct tutti_evaluation *evaluation) {
+                                            tutti_evaluation **evaluation) {
   enum tutti_status status;
   size_t outputs = combiner->pool->outputs;
   double half = tutti_normal_quantile(0.5 + options->level / 2);
-  struct sums *sums = NULL;
-  struct joint joint = {0};
-  TUTTI_TRY_OUT(context, tutti_alloc(context, outputs, sizeof *sums, &sums));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &joint.squares));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &joint.nlls));
+  struct regressed of = {.combiner = combiner};
+  TUTTI_TRY_OUT(context, tutti_alloc(context, outputs, sizeof *of.outputs, &of.outputs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &of.joint.squares));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &of.joint.nlls));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     for (size_t o = 0; o < outputs; o++) {
       double value = combiner->pool->values[n * outputs + o];
       struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, o);
       struct tutti_moments moments = tutti_mixture_moments(&mixture, (enum tutti_epistemic)options->epistemic);
-      add_target(&sums[o], n, value);
-      add_row(&sums[o], &mixture, &moments, half, value);
+      add_target(&of.outputs[o], n, value);
+      add_row(&of.outputs[o], &mixture, &moments, half, value);
     }
-    add_joint(&joint, combiner, n);
+    add_joint(&of.joint, combiner, n);
   }
-  report(combiner, sums, &joint, half, evaluation);
+  for (size_t o = 0; o < outputs; o++)
+    finish_output(&of.outputs[o], (double)combiner->pool->rows, half);
+  TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_regression, &of, evaluation));
 out:
-  tutti_free(sums);
-  tutti_free(joint.squares);
-  tutti_free(joint.nlls);
+  tutti_free(of.outputs);
+  tutti_free(of.joint.squares);
+  tutti_free(of.joint.nlls);
   return status;
 }

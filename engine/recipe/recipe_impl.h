@@ -25,7 +25,8 @@ struct tutti_recipe {
   struct recipe_entry *entries; /* one for each section and key, in the order in which they were first seen */
   size_t count, room;
   char *folder;
-  tutti_config *run, *data, *head, *evaluation; /* all but run: NULL without data */
+  tutti_config *run, *data, *head, *evaluation;       /* all but run: NULL without data */
+  struct tutti_evaluation_options evaluation_options; /* what `evaluation` says */
   tutti_domain *hyperparameters;
   tutti_host *host;
 };

@@ -103,13 +103,13 @@ enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble
   return TUTTI_OK;
 }
 
-static const char *const betters[] = {
-    [TUTTI_BETTER_LOWER] = "lower", [TUTTI_BETTER_HIGHER] = "higher", [TUTTI_BETTER_NEITHER] = "neither"};
-
-static void add_metric(json_t *metrics, const struct tutti_metric *metric) {
-  json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value",
-                                           tutti_json_number(metric->value), "unit", metric->unit, "better",
-                                           betters[metric->better]));
+static void add_metrics(json_t *metrics, const tutti_evaluation *evaluation) {
+  for (size_t i = 0; i < tutti_evaluation_count(evaluation); i++) {
+    const struct tutti_metric *metric = tutti_evaluation_metric(evaluation, i);
+    json_array_append_new(metrics, json_pack("{s:s, s:o, s:s, s:s}", "name", metric->name, "value",
+                                             tutti_json_number(metric->value), "unit", metric->unit, "better",
+                                             tutti_better_name(metric->better)));
+  }
 }
 
 /* How different the members are made: of the ensemble, whatever the rows. */
@@ -118,7 +118,7 @@ static enum tutti_status add_diversity(tutti_context *context, const tutti_scope
                                        json_t *metrics) {
   enum tutti_status status;
   const tutti_candidate **members = NULL;
-  struct tutti_diversity diversity;
+  tutti_evaluation *diversity = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
   for (size_t i = 0; i < count; i++) {
     if (trials[i] >= history->asked)
@@ -126,14 +126,10 @@ static enum tutti_status add_diversity(tutti_context *context, const tutti_scope
                                         "the ensemble's member %" PRIu64 " is no trial of this run", trials[i]));
     members[i] = history->records[trials[i]].candidate;
   }
-  TUTTI_TRY_OUT(context, tutti_diversity_of(context, scope, count, members, &diversity));
-  const struct tutti_metric both[] = {
-      {"architecture-diversity", "", TUTTI_BETTER_NEITHER, diversity.architecture},
-      {"hyperparameter-diversity", "", TUTTI_BETTER_NEITHER, diversity.hyperparameters}};
-  for (size_t i = 0; i < 2; i++)
-    if (!isnan(both[i].value))
-      add_metric(metrics, &both[i]);
+  TUTTI_TRY_OUT(context, tutti_evaluate_diversity(context, scope, count, members, &diversity));
+  add_metrics(metrics, diversity);
 out:
+  tutti_evaluation_destroy(diversity);
   tutti_free(members);
   return status;
 }
@@ -146,7 +142,7 @@ static const char *inside_of(const tutti_dataset *dataset) {
 /* Rows out of distribution, beside others. */
 static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_run_pool *source,
                                           const struct tutti_pool *outside, const tutti_ensemble *ensemble,
-                                          const uint64_t *trials, struct tutti_evaluation *evaluation) {
+                                          const uint64_t *trials, tutti_evaluation **evaluation) {
   struct tutti_pool inside = {.size = sizeof inside};
   enum tutti_status status = tutti_run_pool_open(source, context, inside_of(source->experiment->dataset),
                                                  tutti_ensemble_size(ensemble), trials, &inside);
@@ -161,15 +157,14 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
                                         const tutti_ensemble *ensemble, const uint64_t *trials, json_t *out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_pool pool = {.size = sizeof pool};
-  struct tutti_evaluation evaluation = {.size = sizeof evaluation};
+  tutti_evaluation *evaluation = NULL;
   json_t *metrics = json_array();
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
   bool outside = !pool.labels && !pool.values;
   TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
                                  : tutti_evaluate(context, &pool, ensemble,
                                                   tutti_recipe_evaluation(source->experiment->recipe), &evaluation));
-  for (size_t i = 0; i < evaluation.count; i++)
-    add_metric(metrics, &evaluation.metrics[i]);
+  add_metrics(metrics, evaluation);
   if (!outside)
     TUTTI_TRY_OUT(context, add_diversity(context, source->experiment->scope, history, tutti_ensemble_size(ensemble),
                                          trials, metrics));
@@ -177,6 +172,7 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
       out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics", metrics));
 out:
   json_decref(metrics);
+  tutti_evaluation_destroy(evaluation);
   tutti_run_pool_release(source, &pool);
   return status;
 }

@@ -183,10 +183,7 @@ static json_t *duels_json(const struct tutti_figures *figures) {
 }
 
 enum tutti_better tutti_compare_better(const json_t *metric) {
-  const char *better = json_string_value(json_object_get(metric, "better"));
-  if (better && strcmp(better, "lower") == 0)
-    return TUTTI_BETTER_LOWER;
-  return better && strcmp(better, "higher") == 0 ? TUTTI_BETTER_HIGHER : TUTTI_BETTER_NEITHER;
+  return tutti_better_parse(json_string_value(json_object_get(metric, "better")));
 }
 
 enum tutti_status

@@ -3,22 +3,18 @@
 #define TUTTI_DIVERSITY_H
 
 #include <tutti/candidate.h>
+#include <tutti/evaluate.h>
 
 TUTTI_BEGIN_DECLS
 
-/* Mean distances over all pairs of candidates; NaN with fewer than two. */
-struct tutti_diversity {
-  double
-      architecture; /* tutti_domain_distance of the genotypes; of graph spaces the first of their distances; NaN where
-                             there is none, or a single architecture */
-  double hyperparameters; /* tutti_domain_distance; NaN where none is searched */
-};
-
-/* The diversity of candidates [count] of a scope (Egele et al., "AutoDEUQ", ICPR 2022: pairwise distances of the vectors of
-   decisions). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_diversity_of(tutti_context *context, const tutti_scope *scope,
-                                                               size_t count, const tutti_candidate *const *candidates,
-                                                               struct tutti_diversity *diversity);
+/* How different candidates [count] of a scope are: means over all pairs of tutti_domain_distance of their genotypes (of graph
+   spaces, of the first of their distances) and of their hyperparameters (Egele et al., "AutoDEUQ", ICPR 2022: pairwise
+   distances of the vectors of decisions). Left out where there are fewer than two candidates, a single architecture, no
+   distance of architectures, or no hyperparameter that is searched. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_scope *scope,
+                                                                     size_t count,
+                                                                     const tutti_candidate *const *candidates,
+                                                                     tutti_evaluation **evaluation);
 
 TUTTI_END_DECLS
 #endif

@@ -11,12 +11,13 @@ TUTTI_BEGIN_DECLS
 
 /* Section [evaluation]. NULL, wherever these are asked for, means TUTTI_EVALUATION_DEFAULTS. */
 struct tutti_evaluation_options {
+  size_t size;   /* sizeof(struct tutti_evaluation_options) */
   int epistemic; /* enum tutti_epistemic */
   int64_t bins;  /* of the expected calibration error, >= 1 */
   double level;  /* of central intervals (coverage, width), inside (0, 1) */
 };
 #define TUTTI_EVALUATION_DEFAULTS                                                                                      \
-  { TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
+  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
 /* Its parameter table. */
 TUTTI_API const struct tutti_params *tutti_evaluation_params(void);
 
@@ -25,31 +26,47 @@ enum tutti_better {
   TUTTI_BETTER_HIGHER,
   TUTTI_BETTER_NEITHER /* it describes, as disagreement does, or has a goal of its own, as coverage has */
 };
+/* "lower", "higher", "neither". */
+TUTTI_API const char *tutti_better_name(enum tutti_better better);
+/* The direction of that name; TUTTI_BETTER_NEITHER for any other text, and for NULL. */
+TUTTI_API enum tutti_better tutti_better_parse(const char *name);
+
+/* A metric: what is said of it once, beside the function that computes it, and what it comes to. Texts are static. */
 struct tutti_metric {
-  const char *name; /* "nll", "oracle-error", ...: docs/metrics.md; static */
+  size_t size;      /* sizeof(struct tutti_metric) of the library */
+  const char *name; /* "nll", "oracle-error", ... */
   const char *unit; /* "nats", "fraction", "target" (the targets' own), "" */
   enum tutti_better better;
-  double value; /* NaN: not known, as the NLL where members give no variance */
+  const char *text; /* its definition, a line for people, in the notation of docs/metrics.md */
+  double value;     /* NaN: not known, as the NLL where members give no variance */
 };
 
-enum { TUTTI_METRICS_MAX = 32 };
-/* Metrics of an ensemble on the rows of one split, in a fixed order; those that its task, its combination or its size do
-   not define are left out. */
-struct tutti_evaluation {
-  size_t size; /* sizeof(struct tutti_evaluation) of the library */
-  size_t members, rows;
-  size_t count;
-  struct tutti_metric metrics[TUTTI_METRICS_MAX];
+/* All metrics, by what they are of. */
+enum tutti_metric_table {
+  TUTTI_METRICS_CLASSIFICATION, /* tutti_evaluate */
+  TUTTI_METRICS_OOD,            /* tutti_evaluate_ood */
+  TUTTI_METRICS_REGRESSION,     /* tutti_evaluate */
+  TUTTI_METRICS_DIVERSITY,      /* tutti_evaluate_diversity, diversity.h */
+  TUTTI_METRICS_COUNT
 };
+/* Metric number `index` of a table, its value NaN; NULL past the last, and for what is no table. */
+TUTTI_API const struct tutti_metric *tutti_metric_at(enum tutti_metric_table table, size_t index);
+
+/* Metrics of an ensemble, in the order of their table; those that its combination or its size do not define are left out.
+   Who asks for one destroys it. */
+typedef struct tutti_evaluation tutti_evaluation;
+TUTTI_API void tutti_evaluation_destroy(tutti_evaluation *evaluation);
+TUTTI_API size_t tutti_evaluation_count(const tutti_evaluation *evaluation);
+/* Metric number `index`, or the one of that name; NULL if there is none. Borrowed until the evaluation is destroyed. */
+TUTTI_API const struct tutti_metric *tutti_evaluation_metric(const tutti_evaluation *evaluation, size_t index);
+TUTTI_API const struct tutti_metric *tutti_evaluation_find(const tutti_evaluation *evaluation, const char *name);
 
 /* Evaluate an ensemble on a pool, in which each member's trial must be, with targets. TUTTI_ERROR_USAGE: a member is not in
-   the pool, no rows, no targets, a label that is no class, options out of range. */
+   the pool, no rows, no targets, a label that is no class, options out of range; *evaluation is NULL then. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool,
                                                            const tutti_ensemble *ensemble,
                                                            const struct tutti_evaluation_options *options,
-                                                           struct tutti_evaluation *evaluation);
-/* The metric of that name, or NULL. */
-TUTTI_API const struct tutti_metric *tutti_evaluation_find(const struct tutti_evaluation *evaluation, const char *name);
+                                                           tutti_evaluation **evaluation);
 
 /* How an ensemble of classifiers meets inputs out of distribution, the pool `outside`: its mean entropy, mutual information
    and confidence there, and how well each of them tells these rows from those of `inside` (AUROC). Targets are not looked
@@ -57,9 +74,10 @@ TUTTI_API const struct tutti_metric *tutti_evaluation_find(const struct tutti_ev
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate_ood(tutti_context *context, const struct tutti_pool *inside,
                                                                const struct tutti_pool *outside,
                                                                const tutti_ensemble *ensemble,
-                                                               struct tutti_evaluation *evaluation);
+                                                               tutti_evaluation **evaluation);
 
-/* What an ensemble says of one output of a row. */
+/* What an ensemble says of one output of a row. These four are all that there is by the law of total variance: it never
+   grows, so that it may stand in arrays. */
 struct tutti_uncertainty {
   double mean; /* regression: in the target's unit; classification: probability (of a vote: share) of the class */
   /* Regression: standard deviations in the target's unit, total^2 = aleatoric^2 + epistemic^2. Classification, the same

@@ -1,10 +1,30 @@
 #!/bin/bash
-# The plugin reference is what the plugins' parameter tables say.
+# The plugin reference is what the plugins' parameter tables say, and the tables of metrics are the library's.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+
+# The tables of metrics stand between marks in their document.
+what='metric-tables'
+"$TUTTI_TEST_BUILDDIR/tests/cli/metric-tables" <"$TUTTI_TEST_SRCDIR/docs/metrics.md" >out 2>err
+code=$?
+expect_code 0
+checks=$((checks + 1))
+diff "$TUTTI_TEST_SRCDIR/docs/metrics.md" out >difference || {
+  head -n 20 difference
+  complain "docs/metrics.md is not current: run make reference, and commit it"
+}
+grep -v 'metrics: regression' "$TUTTI_TEST_SRCDIR/docs/metrics.md" >torn.md
+"$TUTTI_TEST_BUILDDIR/tests/cli/metric-tables" <torn.md >out 2>err
+code=$?
+expect_code 1
+expect_err "expected the line <!-- metrics: regression --> once, found it 0 times"
 
 # Of a plugin that lacks a library or device here, nobody can tell its parameters.
 tutti list
-grep unavailable out && { echo "skipped: not every plugin is available"; exit 77; }
+if grep unavailable out; then
+  [ "$failures" -eq 0 ] || finish
+  echo "skipped: not every plugin is available"
+  exit 77
+fi
 tutti inspect --markdown
 expect_code 0
 checks=$((checks + 1))

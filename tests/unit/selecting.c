@@ -35,9 +35,11 @@ void selecting_golden(struct pools_models *models, const json_t *golden) {
 
 double selecting_metric(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                         const char *metric) {
-  struct tutti_evaluation evaluation;
+  tutti_evaluation *evaluation;
   assert_int_equal(tutti_evaluate(context, pool, ensemble, NULL, &evaluation), TUTTI_OK);
-  return tutti_evaluation_find(&evaluation, metric)->value;
+  double value = tutti_evaluation_find(evaluation, metric)->value;
+  tutti_evaluation_destroy(evaluation);
+  return value;
 }
 
 double selecting_metric_of(tutti_context *context, const struct tutti_pool *pool, size_t count, const size_t *picks,

@@ -65,7 +65,7 @@ static tutti_ensemble_loss *begin(const struct tutti_pool *pool, const struct se
 static double from_scratch(const struct tutti_pool *pool, const struct setting *setting, size_t count,
                            const size_t *models) {
   tutti_ensemble *ensemble;
-  struct tutti_evaluation evaluation;
+  tutti_evaluation *evaluation;
   struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
   options.epistemic = setting->epistemic;
   assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
@@ -73,7 +73,9 @@ static double from_scratch(const struct tutti_pool *pool, const struct setting *
     assert_int_equal(tutti_ensemble_add(context, ensemble, pool->trials[models[i]], 1), TUTTI_OK);
   assert_int_equal(tutti_evaluate(context, pool, ensemble, &options, &evaluation), TUTTI_OK);
   tutti_ensemble_destroy(ensemble);
-  return tutti_evaluation_find(&evaluation, setting->metric)->value;
+  double value = tutti_evaluation_find(evaluation, setting->metric)->value;
+  tutti_evaluation_destroy(evaluation);
+  return value;
 }
 
 /* After random additions, with repetitions, each possible next loss is that of evaluation from scratch. */

@@ -490,7 +490,7 @@ static void diversity_is_the_mean_distance_of_pairs(void **state) {
   static const char *const bits[] = {"255", "3", "0"};
   tutti_domain *rates;
   tutti_candidate *candidates[3];
-  struct tutti_diversity diversity;
+  tutti_evaluation *diversity;
   must(tutti_domain_create(context, &rates));
   must(tutti_domain_add_text(context, rates, "rate", "log-uniform 1e-4 1"));
   for (int searched = 0; searched < 2; searched++) {
@@ -504,12 +504,16 @@ static void diversity_is_the_mean_distance_of_pairs(void **state) {
                                : "\"rate\": 1e-2");
       must(tutti_scope_parse(context, scope, json, &candidates[i]));
     }
-    must(tutti_diversity_of(context, scope, 3, (const tutti_candidate *const *)candidates, &diversity));
-    assert_true(fabs(diversity.architecture - (6 + 8 + 2) / 3.) < 1e-12);
-    assert_true(searched ? fabs(diversity.hyperparameters - (0.5 + 0.5 + 0) / 3) < 1e-12
-                         : isnan(diversity.hyperparameters));
-    must(tutti_diversity_of(context, scope, 1, (const tutti_candidate *const *)candidates, &diversity));
-    assert_true(isnan(diversity.architecture) && isnan(diversity.hyperparameters));
+    must(tutti_evaluate_diversity(context, scope, 3, (const tutti_candidate *const *)candidates, &diversity));
+    assert_int_equal(tutti_evaluation_count(diversity), 1 + searched);
+    assert_true(fabs(tutti_evaluation_find(diversity, "architecture-diversity")->value - (6 + 8 + 2) / 3.) < 1e-12);
+    if (searched)
+      assert_true(fabs(tutti_evaluation_find(diversity, "hyperparameter-diversity")->value - (0.5 + 0.5 + 0) / 3) <
+                  1e-12);
+    tutti_evaluation_destroy(diversity);
+    must(tutti_evaluate_diversity(context, scope, 1, (const tutti_candidate *const *)candidates, &diversity));
+    assert_int_equal(tutti_evaluation_count(diversity), 0);
+    tutti_evaluation_destroy(diversity);
     for (int i = 0; i < 3; i++)
       tutti_candidate_unref(candidates[i]);
     tutti_scope_destroy(scope);

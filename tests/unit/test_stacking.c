@@ -66,11 +66,12 @@ static tutti_ensemble *choose(const struct stacking_config *config, const struct
 
 /* The loss of weights, evaluated from scratch. */
 static double loss_of(uint64_t seed, const struct tutti_pool *pool, const tutti_ensemble *ensemble) {
-  struct tutti_evaluation evaluation;
+  tutti_evaluation *evaluation;
   struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
   options.epistemic = TUTTI_EPISTEMIC_POPULATION;
   assert_int_equal(tutti_evaluate(context, pool, ensemble, &options, &evaluation), TUTTI_OK);
-  double value = tutti_evaluation_find(&evaluation, cases[seed % CASES].metric)->value;
+  double value = tutti_evaluation_find(evaluation, cases[seed % CASES].metric)->value;
+  tutti_evaluation_destroy(evaluation);
   return cases[seed % CASES].minimised == TUTTI_LOSS_MSE ? value * value : value;
 }
 
