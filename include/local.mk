@@ -30,6 +30,7 @@ tuttiinclude_HEADERS += %D%/tutti/metrics.h
 tuttiinclude_HEADERS += %D%/tutti/names.h
 tuttiinclude_HEADERS += %D%/tutti/network.h
 tuttiinclude_HEADERS += %D%/tutti/npy.h
+tuttiinclude_HEADERS += %D%/tutti/op.h
 tuttiinclude_HEADERS += %D%/tutti/param.h
 tuttiinclude_HEADERS += %D%/tutti/population.h
 tuttiinclude_HEADERS += %D%/tutti/plugin.h

@@ -218,7 +218,6 @@ static enum tutti_status decode_skips_dense_skip(tutti_context *context, struct 
 static enum tutti_status decode_merge_dense_skip(tutti_context *context, struct decoding *decoding, int64_t node,
                                                  uint32_t *layer) {
   const struct space_dense_skip_config *config = decoding->config;
-  struct tutti_attributes attributes = tutti_attributes_default();
   uint32_t inputs[MOST_SKIPS + 1] = {*layer};
   size_t count = 1;
   char label[48];
@@ -226,10 +225,10 @@ static enum tutti_status decode_merge_dense_skip(tutti_context *context, struct 
   (void)snprintf(label, sizeof label, "merge%lld", (long long)node);
   if (count > 1)
     TUTTI_TRY(context, tutti_network_add(context, decoding->network, TUTTI_OP_ADD, label, count, inputs, NULL, layer));
-  attributes.activation = (enum tutti_activation)config->merge_activation;
-  if (attributes.activation == TUTTI_ACTIVATION_LINEAR || (count == 1 && config->merge == MERGE_SKIPS))
+  if (config->merge_activation == TUTTI_ACTIVATION_LINEAR || (count == 1 && config->merge == MERGE_SKIPS))
     return TUTTI_OK;
-  return tutti_network_add(context, decoding->network, TUTTI_OP_ACTIVATION, NULL, 1, layer, &attributes, layer);
+  return tutti_network_add(context, decoding->network, TUTTI_OP_ACTIVATION, NULL, 1, layer,
+                           TUTTI_ATTRIBUTES({"activation", config->merge_activation}), layer);
 }
 
 static enum tutti_status decode_nodes_dense_skip(tutti_context *context, struct decoding *decoding, uint32_t *layer) {

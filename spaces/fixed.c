@@ -129,7 +129,7 @@ static enum tutti_status check_fit_fixed(tutti_context *context, const struct sp
                       in.height, in.width, in.channels, task->input.height, task->input.width, task->input.channels);
   if (head->op != task->head)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] network: %s ends in %s, and the task asks for %s", path,
-                      tutti_op_name(head->op), tutti_op_name(task->head));
+                      head->op_name, tutti_op_name(task->head));
   if ((size_t)last->shape.channels != tutti_task_head_width(task))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "[space] network: %s gives its head %d numbers, and the task needs %zu", path,

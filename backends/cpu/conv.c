@@ -116,7 +116,7 @@ static bool grouped_next(const struct cpu_node *node, struct grouped *g) {
 
 static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cpu_node *node,
                                     const struct cpu_node *source) {
-  size_t groups = (size_t)node->layer->attributes.groups;
+  size_t groups = (size_t)node->attributes->groups;
   return (struct grouped){
       .in_group = source->width / groups, .out_group = node->width / groups, .ld = backend_cpu_weights_ld(plan, node)};
 }

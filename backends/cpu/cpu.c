@@ -302,6 +302,10 @@ static bool supports_cpu(void *self, enum tutti_op op) {
   return op < TUTTI_OP_COUNT;
 }
 
+static bool supports_layer_cpu(void *self, const struct tutti_layer *layer) {
+  return supports_cpu(self, layer->op) && backend_cpu_knows(layer);
+}
+
 /* Only images can be cropped and mirrored. */
 static enum tutti_status check_augmentation(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
@@ -327,14 +331,14 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
   size_t layers = tutti_network_layers(job->network);
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
-    if (!supports_cpu(self, layer->op))
-      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cpu has no op %s", layer->label,
-                        tutti_op_name(layer->op));
+    if (!supports_layer_cpu(self, layer))
+      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cpu has no op %s%s", layer->label,
+                        layer->op_name, supports_cpu(self, layer->op) ? " with these attributes" : "");
   }
   const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
   if (head->op != job->task->head)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the network ends in %s, but the task asks for %s",
-                      tutti_op_name(head->op), tutti_op_name(job->task->head));
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the network ends in %s, but the task asks for %s", head->op_name,
+                      tutti_op_name(job->task->head));
   size_t have = (size_t)tutti_network_layer(job->network, head->inputs[0])->shape.channels;
   size_t want = head->op == TUTTI_OP_HEAD_NOMU ? 1 : tutti_task_head_width(job->task); /* NOMU: mean and raw apart */
   if (have != want)
@@ -402,6 +406,7 @@ static const struct tutti_backend_ops cpu_ops = {
     .predict = predict_cpu,
     .check = check_cpu,
     .gradient = gradient_cpu,
+    .supports_layer = supports_layer_cpu,
 };
 
 static const struct tutti_descriptor cpu_descriptor = {

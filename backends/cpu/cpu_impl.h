@@ -1,5 +1,6 @@
 /* cpu_impl.h - the parts of the cpu backend and what they share.
 
+   attributes.c  attributes of layers
    plan.c     a network's nodes
    memory.c   one block of memory for all that a step needs
    geometry.c how numbers lie in memory, and how many are worked on at once
@@ -66,6 +67,21 @@ struct cpu_config {
   double lbfgs_tolerance;
 };
 
+/* The attributes of a layer that ops make use of; those that its op does not have change nothing. */
+struct cpu_attributes {
+  int32_t units, kernel_height, kernel_width, stride, dilation, groups;
+  enum tutti_padding padding;
+  enum tutti_activation activation;
+  bool bias, affine, spatial, scheduled, variance, stable;
+  double rate, momentum, epsilon;
+  double l2; /* NaN: that of the configuration */
+  double scale, floor, pi_sqr, pi_exp, c_exp, margin;
+  int32_t artificial;
+};
+struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer);
+/* Does this backend know all attributes of the layer, and their values? */
+bool backend_cpu_knows(const struct tutti_layer *layer);
+
 /* From one node to one of its inputs. */
 struct cpu_edge {
   uint32_t source;
@@ -79,7 +95,8 @@ struct cpu_edge {
 /* One array of the weights, as it lies in the flat vector: [rows][ld], of which `columns` count. */
 struct cpu_segment {
   const struct tutti_layer *layer;
-  const char *part; /* "weight", "bias", ... */
+  const struct cpu_attributes *attributes; /* the layer's */
+  const char *part;                        /* "weight", "bias", ... */
   size_t offset, rows, columns, ld, fan_in, fan_out;
   bool matrix, trained;
   float decay; /* the gradient of its L2: decay * w */
@@ -97,8 +114,9 @@ enum { CPU_STATISTICS = 8 };
 
 struct cpu_node {
   const struct tutti_layer *layer;
-  enum tutti_op op;                 /* as it is computed: dense for a convolution of one pixel */
-  enum tutti_activation activation; /* after the op, in place */
+  const struct cpu_attributes *attributes; /* the layer's */
+  enum tutti_op op;                        /* as it is computed: dense for a convolution of one pixel */
+  enum tutti_activation activation;        /* after the op, in place */
   size_t pixels;           /* an image is a table with a row for each pixel: [rows * pixels][ld]; 1 for tables */
   size_t width, ld;        /* channels of a pixel or features of a row, and the floats that they take */
   size_t inputs, input_ld; /* the same of what it reads: of all parts of a concatenation, of the widest input else */
@@ -155,6 +173,7 @@ struct cpu_scratch_sizes {
 struct cpu_plan {
   const struct cpu_kernels *kernels;
   const tutti_network *network;
+  struct cpu_attributes *attributes; /* [layers] */
   struct cpu_node *nodes;
   size_t node_count;
   struct cpu_edge *edges;

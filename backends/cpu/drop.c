@@ -10,7 +10,7 @@ enum drop_grain { DROP_NUMBERS, DROP_CHANNELS, DROP_PATHS };
 static enum drop_grain drop_grain(const struct cpu_node *node) {
   if (node->op == TUTTI_OP_DROP_PATH)
     return DROP_PATHS;
-  return node->layer->attributes.spatial && node->pixels > 1 ? DROP_CHANNELS : DROP_NUMBERS;
+  return node->attributes->spatial && node->pixels > 1 ? DROP_CHANNELS : DROP_NUMBERS;
 }
 
 /* One example: y (+)= x times the mask. */
@@ -48,7 +48,7 @@ static size_t drop_count(const struct cpu_node *node, size_t rows) {
 
 void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows,
                               const struct cpu_draws *draws) {
-  const struct tutti_attributes *attributes = &node->layer->attributes;
+  const struct cpu_attributes *attributes = node->attributes;
   bool scheduled = node->op == TUTTI_OP_DROP_PATH && attributes->scheduled;
   double progress = draws && scheduled ? draws->progress : 1, rate = attributes->rate * progress;
   size_t count = drop_padded(drop_count(node, rows)), size = node->pixels * node->ld;

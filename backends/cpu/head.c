@@ -12,7 +12,7 @@ static struct cpu_node *head_input(struct cpu_plan *plan, size_t index) {
 }
 
 static struct cpu_gaussian head_gaussian(const struct cpu_node *head, float weight) {
-  const struct tutti_attributes *a = &head->layer->attributes;
+  const struct cpu_attributes *a = head->attributes;
   return (struct cpu_gaussian){(float)a->scale, (float)a->floor, a->variance, weight};
 }
 
@@ -121,7 +121,7 @@ static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
 }
 
 /* The squared uncertainty of a training point, or Huber's of it, and its derivative. */
-static double nomu_square(const struct tutti_attributes *a, double r, double *slope) {
+static double nomu_square(const struct cpu_attributes *a, double r, double *slope) {
   if (a->stable && fabs(r) > 1) {
     *slope = r > 0 ? 2 : -2;
     return 2 * fabs(r) - 1;
@@ -131,7 +131,7 @@ static double nomu_square(const struct tutti_attributes *a, double r, double *sl
 }
 
 /* The push of an artificial point, exp(-c r); where it grows, the stable variant goes on in a straight line. */
-static double nomu_push(const struct tutti_attributes *a, double r, double *slope) {
+static double nomu_push(const struct cpu_attributes *a, double r, double *slope) {
   if (a->stable && r < 0) {
     *slope = -a->c_exp;
     return 1 - a->c_exp * r;
@@ -143,7 +143,7 @@ static double nomu_push(const struct tutti_attributes *a, double r, double *slop
 
 /* Rows [0, rows) are data, the plan->artificial rows behind them artificial points. */
 static double loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients) {
-  const struct tutti_attributes *a = &backend_cpu_plan_head(plan)->layer->attributes;
+  const struct cpu_attributes *a = backend_cpu_plan_head(plan)->attributes;
   struct cpu_node *mean = head_input(plan, 0), *raw = head_input(plan, 1);
   size_t artificial = plan->artificial;
   double squared = 0, push = 0, slope;

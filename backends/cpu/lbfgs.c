@@ -42,7 +42,8 @@ enum tutti_status backend_cpu_lbfgs_check(tutti_context *context, const struct t
                       config->augment_flip ? "augment_flip" : "augment_padding");
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
-    bool drops = (layer->op == TUTTI_OP_DROPOUT || layer->op == TUTTI_OP_DROP_PATH) && layer->attributes.rate > 0;
+    bool drops =
+        (layer->op == TUTTI_OP_DROPOUT || layer->op == TUTTI_OP_DROP_PATH) && tutti_layer_real(layer, "rate", 0) > 0;
     if (drops || layer->op == TUTTI_OP_HEAD_NOMU || layer->op == TUTTI_OP_BATCH_NORM)
       return TUTTI_FAIL(
           context, TUTTI_ERROR_USAGE,

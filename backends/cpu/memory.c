@@ -56,7 +56,7 @@ static bool keeps_slope(const struct cpu_node *node) {
 static size_t mask_size(const struct cpu_plan *plan, const struct cpu_node *node) {
   if (node->op == TUTTI_OP_DROP_PATH)
     return plan->rows;
-  if (node->layer->attributes.spatial)
+  if (node->attributes->spatial)
     return plan->rows * backend_cpu_ld(node->width);
   return plan->rows * node->pixels * node->ld;
 }

@@ -80,7 +80,7 @@ void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node,
 /* Mean and 1 / deviation of what was gathered, and the running statistics. */
 static void norm_measure(struct cpu_plan *plan, struct cpu_node *node) {
   struct norm_arrays a = norm_arrays(node);
-  const struct tutti_attributes *attributes = &node->layer->attributes;
+  const struct cpu_attributes *attributes = node->attributes;
   float momentum = (float)attributes->momentum;
   double count = (double)node->gathered;
   for (size_t c = 0; c < node->width; c++) {
@@ -101,7 +101,7 @@ static void norm_recall(const struct cpu_plan *plan, const struct cpu_node *node
   struct norm_arrays a = norm_arrays(node);
   for (size_t c = 0; c < node->width; c++) {
     a.mean[c] = plan->weights[node->mean + c];
-    a.inverse[c] = (float)(1 / sqrt((double)plan->weights[node->variance + c] + node->layer->attributes.epsilon));
+    a.inverse[c] = (float)(1 / sqrt((double)plan->weights[node->variance + c] + node->attributes->epsilon));
   }
 }
 

@@ -6,7 +6,7 @@
 void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config) {
   for (size_t s = 0; s < plan->segment_count; s++) {
     struct cpu_segment *segment = &plan->segments[s];
-    double own = segment->layer->attributes.l2, l2 = isnan(own) ? config->l2 : own;
+    double own = segment->attributes->l2, l2 = isnan(own) ? config->l2 : own;
     bool counts = segment->trained && (segment->matrix || config->l2_biases);
     segment->decay = counts ? (float)(2 * l2) : 0;
   }

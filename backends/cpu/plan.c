@@ -22,7 +22,7 @@ struct plan_builder {
 
 static size_t plan_larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *layer) {
+static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   switch (layer->op) {
   case TUTTI_OP_IDENTITY:
   case TUTTI_OP_DETACH:
@@ -30,9 +30,9 @@ static bool plan_passes(const struct plan_builder *b, const struct tutti_layer *
   case TUTTI_OP_FLATTEN:
     return b->plan->nodes[b->sources[layer->inputs[0]].node].pixels == 1;
   case TUTTI_OP_ACTIVATION:
-    return layer->attributes.activation == TUTTI_ACTIVATION_LINEAR;
+    return b->plan->attributes[index].activation == TUTTI_ACTIVATION_LINEAR;
   case TUTTI_OP_DROPOUT:
-    return layer->attributes.rate <= 0;
+    return b->plan->attributes[index].rate <= 0;
   default:
     return false;
   }
@@ -68,14 +68,14 @@ static bool plan_is_read_by(const struct plan_builder *b, size_t index, plan_rea
 
 /* Is this a ReLU that convolutions of images take along? */
 static bool plan_is_viewed(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
-  return layer->op == TUTTI_OP_ACTIVATION && layer->attributes.activation == TUTTI_ACTIVATION_RELU &&
+  return layer->op == TUTTI_OP_ACTIVATION && b->plan->attributes[index].activation == TUTTI_ACTIVATION_RELU &&
          b->plan->nodes[b->sources[layer->inputs[0]].node].pixels > 1 && plan_is_read_by(b, index, plan_reads_relu);
 }
 
 /* Products gather what they read, and may do so from several places. */
 static bool plan_multiplies_parts(const struct plan_builder *b, size_t index) {
   const struct tutti_layer *layer = tutti_network_layer(b->plan->network, index);
-  const struct tutti_attributes *a = &layer->attributes;
+  const struct cpu_attributes *a = &b->plan->attributes[index];
   if (layer->op == TUTTI_OP_FACTORISED_REDUCE)
     return true;
   return layer->op == TUTTI_OP_CONV2D && a->groups * a->kernel_height * a->kernel_width * a->stride == 1;
@@ -84,7 +84,8 @@ static bool plan_multiplies_parts(const struct plan_builder *b, size_t index) {
 static bool plan_reads_parts(const struct plan_builder *b, size_t index) {
   const struct tutti_layer *layer = tutti_network_layer(b->plan->network, index);
   if (layer->op == TUTTI_OP_ACTIVATION)
-    return layer->attributes.activation == TUTTI_ACTIVATION_RELU && plan_is_read_by(b, index, plan_multiplies_parts);
+    return b->plan->attributes[index].activation == TUTTI_ACTIVATION_RELU &&
+           plan_is_read_by(b, index, plan_multiplies_parts);
   return layer->op == TUTTI_OP_GLOBAL_POOL || plan_multiplies_parts(b, index);
 }
 
@@ -101,8 +102,8 @@ static bool plan_is_parts(const struct plan_builder *b, const struct tutti_layer
 }
 
 /* May this activation work in place on its input? */
-static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *layer) {
-  if (layer->op != TUTTI_OP_ACTIVATION || layer->attributes.activation == TUTTI_ACTIVATION_CRELU)
+static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
+  if (layer->op != TUTTI_OP_ACTIVATION || b->plan->attributes[index].activation == TUTTI_ACTIVATION_CRELU)
     return false;
   uint32_t input = layer->inputs[0];
   const struct cpu_node *node = &b->plan->nodes[b->sources[input].node];
@@ -121,7 +122,7 @@ static bool plan_is_table(const struct plan_builder *b, const struct tutti_layer
 /* --- windows --- */
 
 /* Padding in front along one side, and the length with all padding. */
-static void plan_pad(size_t in, size_t out, size_t span, const struct tutti_attributes *attributes, size_t *before,
+static void plan_pad(size_t in, size_t out, size_t span, const struct cpu_attributes *attributes, size_t *before,
                      size_t *padded) {
   size_t reach = (out - 1) * (size_t)attributes->stride + span;
   *before = attributes->padding == TUTTI_PADDING_SAME && reach > in ? (reach - in) / 2 : 0;
@@ -139,7 +140,7 @@ static void plan_set_taps(struct cpu_plan *plan, struct cpu_node *node) {
 
 static void plan_add_window(struct cpu_plan *plan, struct cpu_node *node) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  struct tutti_attributes a = node->layer->attributes;
+  struct cpu_attributes a = *node->attributes;
   if (node->op != TUTTI_OP_CONV2D)
     a.dilation = 1;
   struct cpu_window *w = &node->window;
@@ -191,6 +192,7 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
   struct cpu_plan *plan = b->plan;
   struct cpu_node *node = &plan->nodes[plan->node_count];
   node->layer = layer;
+  node->attributes = &plan->attributes[index];
   node->op = layer->op;
   node->pixels = (size_t)layer->shape.height * (size_t)layer->shape.width;
   node->width = (size_t)layer->shape.channels;
@@ -204,7 +206,7 @@ static void plan_add_node(struct plan_builder *b, const struct tutti_layer *laye
   plan_add_edges(b, node);
   node->lazy = layer->op == TUTTI_OP_BATCH_NORM && node->pixels > 1 && plan_is_read_by(b, index, plan_reads_norm);
   if (layer->op == TUTTI_OP_ACTIVATION)
-    node->activation = layer->attributes.activation;
+    node->activation = node->attributes->activation;
   if (layer->op == TUTTI_OP_CONV2D || layer->op == TUTTI_OP_MAX_POOL || layer->op == TUTTI_OP_AVERAGE_POOL)
     plan_add_window(plan, node);
   b->sources[index] = (struct plan_source){.node = (uint32_t)plan->node_count};
@@ -221,7 +223,7 @@ static void plan_add_layers(struct plan_builder *b) {
   }
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(network, i);
-    if (plan_passes(b, layer)) {
+    if (plan_passes(b, layer, i)) {
       b->sources[i] = b->sources[layer->inputs[0]];
       b->sources[i].detached |= layer->op == TUTTI_OP_DETACH;
     } else if (plan_is_viewed(b, layer, i)) {
@@ -229,9 +231,9 @@ static void plan_add_layers(struct plan_builder *b) {
       b->sources[i].relu = true;
     } else if (plan_is_parts(b, layer, i)) {
       b->sources[i] = (struct plan_source){.node = b->sources[layer->inputs[0]].node, .parts = layer};
-    } else if (plan_fuses(b, layer)) {
+    } else if (plan_fuses(b, layer, i)) {
       b->sources[i] = b->sources[layer->inputs[0]];
-      b->plan->nodes[b->sources[i].node].activation = layer->attributes.activation;
+      b->plan->nodes[b->sources[i].node].activation = b->plan->attributes[i].activation;
     } else {
       plan_add_node(b, layer, i);
     }
@@ -242,11 +244,12 @@ static void plan_add_layers(struct plan_builder *b) {
 
 static size_t plan_add_segment(struct cpu_plan *plan, const struct cpu_node *node, const char *part, size_t rows,
                                bool matrix, bool trained) {
-  const struct tutti_attributes *a = &node->layer->attributes;
+  const struct cpu_attributes *a = node->attributes;
   bool conv = node->layer->op == TUTTI_OP_CONV2D;
   size_t ld = backend_cpu_ld(node->width);
   struct cpu_segment *segment = &plan->segments[plan->segment_count++];
   *segment = (struct cpu_segment){.layer = node->layer,
+                                  .attributes = a,
                                   .part = part,
                                   .offset = plan->floats,
                                   .rows = rows,
@@ -265,7 +268,7 @@ static size_t plan_add_segment(struct cpu_plan *plan, const struct cpu_node *nod
 static void plan_add_weights(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
-    const struct tutti_attributes *a = &node->layer->attributes;
+    const struct cpu_attributes *a = node->attributes;
     bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
     if (node->op == TUTTI_OP_DENSE || node->op == TUTTI_OP_CONV2D || reduce) {
       size_t inputs = node->inputs;
@@ -275,7 +278,7 @@ static void plan_add_weights(struct cpu_plan *plan) {
       node->weight = plan_add_segment(plan, node, "weight", inputs, true, true);
       if (a->bias && !reduce)
         node->bias = plan_add_segment(plan, node, "bias", 1, false, true);
-    } else if (node->op == TUTTI_OP_BATCH_NORM && node->layer->attributes.affine) {
+    } else if (node->op == TUTTI_OP_BATCH_NORM && a->affine) {
       node->weight = plan_add_segment(plan, node, "gamma", 1, false, true);
       node->bias = plan_add_segment(plan, node, "beta", 1, false, true);
     }
@@ -411,7 +414,8 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
     if (layer->op == TUTTI_OP_CONCAT)
       parts = plan_larger(parts, layer->input_count);
     if (layer->op == TUTTI_OP_CONV2D)
-      taps += (size_t)layer->attributes.kernel_height * (size_t)layer->attributes.kernel_width;
+      taps += (size_t)tutti_layer_integer(layer, "kernel_height", 1) *
+              (size_t)tutti_layer_integer(layer, "kernel_width", 1);
   }
   *made = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *plan, &plan));
@@ -420,6 +424,9 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   plan->network = network;
   plan->rows = rows;
   plan->outputs = task->outputs;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *plan->attributes, &plan->attributes));
+  for (size_t i = 0; i < layers; i++)
+    plan->attributes[i] = backend_cpu_attributes(tutti_network_layer(network, i));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *plan->nodes, &plan->nodes));
   TUTTI_TRY_OUT(context, tutti_alloc(context, edges * parts, sizeof *plan->edges, &plan->edges));
   TUTTI_TRY_OUT(context, tutti_alloc(context, taps, sizeof *plan->taps, &plan->taps));
@@ -445,6 +452,7 @@ void backend_cpu_plan_destroy(struct cpu_plan *plan) {
   if (!plan)
     return;
   tutti_free(plan->arena);
+  tutti_free(plan->attributes);
   tutti_free(plan->nodes);
   tutti_free(plan->edges);
   tutti_free(plan->segments);

@@ -55,7 +55,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   const struct cpu_config *config = job->config;
   size_t rows = tutti_split_rows(job->train), layers = tutti_network_layers(job->network);
   const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
-  size_t artificial = head->op == TUTTI_OP_HEAD_NOMU ? (size_t)head->attributes.artificial : 0;
+  size_t artificial = head->op == TUTTI_OP_HEAD_NOMU ? (size_t)tutti_layer_integer(head, "artificial", 0) : 0;
   memset(t, 0, sizeof *t);
   t->job = job;
   t->config = config;
@@ -71,7 +71,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels;
     TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->low, &t->low));
     TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->high, &t->high));
-    training_box(t, head->attributes.margin);
+    training_box(t, tutti_layer_real(head, "margin", 0));
     tutti_random_init(&t->box, job->seed, "artificial points", 0);
   }
   if (!optimise)

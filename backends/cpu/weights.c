@@ -103,7 +103,7 @@ enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct
       continue;
     char name[NAME_SIZE];
     TUTTI_TRY_OUT(context, weights_name(context, segment, name));
-    const struct tutti_attributes *a = &segment->layer->attributes;
+    const struct cpu_attributes *a = segment->attributes;
     size_t height = (size_t)a->kernel_height, width = (size_t)a->kernel_width;
     size_t image[4] = {height, width, segment->rows / (height * width), segment->columns};
     size_t table[2] = {segment->rows, segment->columns};

@@ -18,6 +18,8 @@ void tutti_context_destroy(tutti_context *context) {
     return;
   if (context->registry_destroy)
     context->registry_destroy(context->registry);
+  if (context->ops_destroy)
+    context->ops_destroy(context->ops);
   free(context);
 }
 

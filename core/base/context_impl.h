@@ -18,6 +18,9 @@ struct tutti_context {
   /* The plugin registry (registry.c), made on first use, and how to end it. */
   void *registry;
   void (*registry_destroy)(void *registry);
+  /* The ops that plugins brought (op_table.c), likewise. */
+  void *ops;
+  void (*ops_destroy)(void *ops);
 };
 
 #endif

@@ -100,3 +100,12 @@ bool tutti_number_parse(const char *text, double *number) {
   leave_c_locale(standard, before);
   return end != text && *end == '\0';
 }
+
+bool tutti_name_is_plain(const char *name, char joint) {
+  if (!name || name[0] < 'a' || name[0] > 'z')
+    return false;
+  for (const char *c = name; *c; c++)
+    if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == joint))
+      return false;
+  return true;
+}

@@ -35,4 +35,7 @@ TUTTI_PRIVATE void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE
 /* Read a whole text as a number; false where anything is left over, or nothing is there. */
 TUTTI_PRIVATE bool tutti_number_parse(const char *text, double *number);
 
+/* Is it a name of lower-case letters, digits and `joint`, a letter first? NULL is none. */
+bool tutti_name_is_plain(const char *name, char joint);
+
 #endif

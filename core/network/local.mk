@@ -1,9 +1,14 @@
+libtutti_la_SOURCES += %D%/layer.c
 libtutti_la_SOURCES += %D%/network.c
 libtutti_la_SOURCES += %D%/network_dot.c
 libtutti_la_SOURCES += %D%/network_impl.h
+libtutti_la_SOURCES += %D%/network_infer.c
 libtutti_la_SOURCES += %D%/network_json.c
-libtutti_la_SOURCES += %D%/network_shape.c
-libtutti_la_SOURCES += %D%/op_names.c
+libtutti_la_SOURCES += %D%/op.c
+libtutti_la_SOURCES += %D%/op_check.c
+libtutti_la_SOURCES += %D%/op_impl.h
+libtutti_la_SOURCES += %D%/op_table.c
+libtutti_la_SOURCES += %D%/ops_builtin.c
 libtutti_la_SOURCES += %D%/safetensors.c
 libtutti_la_SOURCES += %D%/task.c
 libtutti_la_SOURCES += %D%/tensors.c

@@ -19,42 +19,37 @@ static const char format_name[] = "tutti-network";
 
 /* --- print --- */
 
-static void print_attribute(struct tutti_text *text, const struct tutti_layer *layer, enum tutti_attribute_id id) {
-  const struct tutti_attribute *attribute = tutti_attribute_at(id);
-  const char *field = (const char *)&layer->attributes + attribute->offset;
-  int32_t integer;
-  double real;
-  bool flag;
-  if (attribute->type == TUTTI_ATTRIBUTE_REAL) {
-    memcpy(&real, field, sizeof real);
-    if (isnan(real))
-      return;
-    tutti_text_add(text, ", \"%s\": ", attribute->name);
-    tutti_text_add_number(text, real);
-  } else if (attribute->type == TUTTI_ATTRIBUTE_BOOL) {
-    memcpy(&flag, field, sizeof flag);
-    tutti_text_add(text, ", \"%s\": %s", attribute->name, flag ? "true" : "false");
-  } else {
-    memcpy(&integer, field, sizeof integer);
-    if (attribute->type == TUTTI_ATTRIBUTE_NAME)
-      tutti_text_add(text, ", \"%s\": \"%s\"", attribute->name, attribute->names[integer]);
-    else
-      tutti_text_add(text, ", \"%s\": %d", attribute->name, integer);
+static void print_attribute(struct tutti_text *text, const struct tutti_attribute_definition *attribute, double value) {
+  if (isnan(value))
+    return;
+  tutti_text_add(text, ", \"%s\": ", attribute->name);
+  switch (attribute->type) {
+  case TUTTI_ATTRIBUTE_INTEGER:
+    tutti_text_add(text, "%d", (int32_t)value);
+    break;
+  case TUTTI_ATTRIBUTE_REAL:
+    tutti_text_add_number(text, value);
+    break;
+  case TUTTI_ATTRIBUTE_FLAG:
+    tutti_text_add(text, "%s", value != 0 ? "true" : "false");
+    break;
+  case TUTTI_ATTRIBUTE_CHOICE:
+    tutti_text_add_json(text, attribute->choices[(size_t)value]);
+    break;
   }
 }
 
-static void print_layer(struct tutti_text *text, const tutti_network *network, const struct tutti_layer *layer) {
-  tutti_text_add(text, "  {\"op\": \"%s\", \"label\": \"%s\"", tutti_op_name(layer->op), layer->label);
+static void print_layer(struct tutti_text *text, const tutti_network *network, const struct network_layer *whole) {
+  const struct tutti_layer *layer = &whole->layer;
+  tutti_text_add(text, "  {\"op\": \"%s\", \"label\": \"%s\"", layer->op_name, layer->label);
   if (layer->op == TUTTI_OP_INPUT)
     tutti_text_add(text, ", \"shape\": [%d, %d, %d]", layer->shape.height, layer->shape.width, layer->shape.channels);
   for (size_t i = 0; i < layer->input_count; i++)
-    tutti_text_add(text, "%s\"%s\"", i == 0 ? ", \"inputs\": [" : ", ", network->layers[layer->inputs[i]].label);
+    tutti_text_add(text, "%s\"%s\"", i == 0 ? ", \"inputs\": [" : ", ", network->layers[layer->inputs[i]]->layer.label);
   if (layer->input_count)
     tutti_text_add(text, "]");
-  uint32_t attributes = tutti_op_facts(layer->op)->attributes;
-  for (int id = 0; id < TUTTI_ATTRIBUTE_COUNT; id++)
-    if (attributes & (UINT32_C(1) << id))
-      print_attribute(text, layer, (enum tutti_attribute_id)id);
+  for (size_t i = 0; i < whole->definition->attributes.count; i++)
+    print_attribute(text, &whole->definition->attributes.table[i], whole->attributes[i].value);
   tutti_text_add(text, "}");
 }
 
@@ -63,7 +58,7 @@ enum tutti_status tutti_network_print(tutti_context *context, const tutti_networ
   tutti_text_add(&text, "{\"format\": \"%s\", \"version\": %d, \"layers\": [", format_name, FORMAT_VERSION);
   for (size_t i = 0; i < network->count; i++) {
     tutti_text_add(&text, i ? ",\n" : "\n");
-    print_layer(&text, network, &network->layers[i]);
+    print_layer(&text, network, network->layers[i]);
   }
   tutti_text_add(&text, "\n]}\n");
   return tutti_text_take(&text, json);
@@ -92,85 +87,78 @@ static enum tutti_status fail_field(const struct layer_reader *reader, const cha
                     reader->label ? "\"" : "", key, expected, type_name(json_object_get(reader->object, key)));
 }
 
-static enum tutti_status read_name(const struct layer_reader *reader, const struct tutti_attribute *attribute,
-                                   const json_t *value, int32_t *number) {
+static enum tutti_status read_choice(const struct layer_reader *reader,
+                                     const struct tutti_attribute_definition *attribute, const json_t *value,
+                                     double *number) {
   size_t count = 0;
-  while (attribute->names[count])
+  while (attribute->choices[count])
     count++;
   if (!json_is_string(value))
     return fail_field(reader, attribute->name, "a text");
   for (size_t i = 0; i < count; i++)
-    if (strcmp(attribute->names[i], json_string_value(value)) == 0) {
-      *number = (int32_t)i;
+    if (strcmp(attribute->choices[i], json_string_value(value)) == 0) {
+      *number = (double)i;
       return TUTTI_OK;
     }
-  const char *closest = tutti_closest_name(json_string_value(value), count, attribute->names);
+  const char *closest = tutti_closest_name(json_string_value(value), count, attribute->choices);
   return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
                     "network JSON, layer %zu \"%s\": there is no %s \"%s\"; the closest name is \"%s\"", reader->number,
-                    reader->label, attribute->name, json_string_value(value), closest ? closest : attribute->names[0]);
+                    reader->label, attribute->name, json_string_value(value),
+                    closest ? closest : attribute->choices[0]);
 }
 
-static enum tutti_status read_attribute(const struct layer_reader *reader, const struct tutti_attribute *attribute,
-                                        const json_t *value, struct tutti_attributes *attributes) {
-  char *field = (char *)attributes + attribute->offset;
-  int32_t integer = 0;
-  bool flag = json_is_true(value);
-  double real = json_number_value(value);
+static enum tutti_status read_value(const struct layer_reader *reader,
+                                    const struct tutti_attribute_definition *attribute, const json_t *value,
+                                    double *number) {
+  *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
   switch (attribute->type) {
   case TUTTI_ATTRIBUTE_INTEGER:
     if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN || json_integer_value(value) > INT32_MAX)
       return fail_field(reader, attribute->name, "an integer of 32 bits");
-    integer = (int32_t)json_integer_value(value);
-    memcpy(field, &integer, sizeof integer);
     return TUTTI_OK;
   case TUTTI_ATTRIBUTE_REAL:
-    if (!json_is_number(value))
-      return fail_field(reader, attribute->name, "a number");
-    memcpy(field, &real, sizeof real);
-    return TUTTI_OK;
-  case TUTTI_ATTRIBUTE_BOOL:
-    if (!json_is_boolean(value))
-      return fail_field(reader, attribute->name, "true or false");
-    memcpy(field, &flag, sizeof flag);
-    return TUTTI_OK;
-  case TUTTI_ATTRIBUTE_NAME:
-    TUTTI_TRY(reader->context, read_name(reader, attribute, value, &integer));
-    memcpy(field, &integer, sizeof integer);
-    return TUTTI_OK;
+    return json_is_number(value) ? TUTTI_OK : fail_field(reader, attribute->name, "a number");
+  case TUTTI_ATTRIBUTE_FLAG:
+    return json_is_boolean(value) ? TUTTI_OK : fail_field(reader, attribute->name, "true or false");
+  case TUTTI_ATTRIBUTE_CHOICE:
+    return read_choice(reader, attribute, value, number);
   }
   return TUTTI_OK;
 }
 
-static enum tutti_status fail_key(const struct layer_reader *reader, const char *key, enum tutti_op op) {
-  const char *names[TUTTI_ATTRIBUTE_COUNT + 3] = {"op", "label", op == TUTTI_OP_INPUT ? "shape" : "inputs"};
+static enum tutti_status fail_key(const struct layer_reader *reader, const char *key,
+                                  const struct tutti_op_definition *op) {
+  const char **names, *closest;
   size_t count = 3;
-  for (int id = 0; id < TUTTI_ATTRIBUTE_COUNT; id++)
-    if (tutti_op_facts(op)->attributes & (UINT32_C(1) << id))
-      names[count++] = tutti_attribute_at((enum tutti_attribute_id)id)->name;
-  const char *closest = tutti_closest_name(key, count, names);
+  TUTTI_TRY(reader->context, tutti_alloc(reader->context, count + op->attributes.count, sizeof *names, &names));
+  names[0] = "op";
+  names[1] = "label";
+  names[2] = reader->number == 0 ? "shape" : "inputs";
+  for (size_t i = 0; i < op->attributes.count; i++)
+    names[count++] = op->attributes.table[i].name;
+  closest = tutti_closest_name(key, count, names);
+  tutti_free(names);
   return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "network JSON, layer %zu \"%s\": %s has no \"%s\"%s%s%s",
-                    reader->number, reader->label, tutti_op_name(op), key, closest ? "; did you mean \"" : "",
+                    reader->number, reader->label, op->name, key, closest ? "; did you mean \"" : "",
                     closest ? closest : "", closest ? "\"?" : "");
 }
 
-/* Every key but op, label, inputs and shape must be an attribute of the op. */
-static enum tutti_status read_attributes(const struct layer_reader *reader, enum tutti_op op,
-                                         struct tutti_attributes *attributes) {
+/* Every key but op, label, inputs and shape must be an attribute of the op. Free attributes by tutti_free. */
+static enum tutti_status read_attributes(const struct layer_reader *reader, const struct tutti_op_definition *op,
+                                         struct tutti_attribute **attributes) {
   const char *key;
   json_t *value;
+  size_t count = 0;
+  TUTTI_TRY(reader->context, tutti_alloc(reader->context, op->attributes.count + 1, sizeof **attributes, attributes));
   json_object_foreach(reader->object, key, value) {
     if (strcmp(key, "op") == 0 || strcmp(key, "label") == 0 ||
-        strcmp(key, op == TUTTI_OP_INPUT ? "shape" : "inputs") == 0)
+        strcmp(key, reader->number == 0 ? "shape" : "inputs") == 0)
       continue;
-    const struct tutti_attribute *found = NULL;
-    for (int id = 0; id < TUTTI_ATTRIBUTE_COUNT && !found; id++) {
-      const struct tutti_attribute *attribute = tutti_attribute_at((enum tutti_attribute_id)id);
-      if ((tutti_op_facts(op)->attributes & (UINT32_C(1) << id)) && strcmp(attribute->name, key) == 0)
-        found = attribute;
-    }
-    if (!found)
+    const struct tutti_attribute_definition *attribute = tutti_op_attribute(op, key);
+    if (!attribute)
       return fail_key(reader, key, op);
-    TUTTI_TRY(reader->context, read_attribute(reader, found, value, attributes));
+    (*attributes)[count].name = attribute->name;
+    TUTTI_TRY(reader->context, read_value(reader, attribute, value, &(*attributes)[count++].value));
   }
   return TUTTI_OK;
 }
@@ -211,43 +199,56 @@ static enum tutti_status read_inputs(const struct layer_reader *reader, size_t *
   return TUTTI_OK;
 }
 
+static enum tutti_status read_input(const struct layer_reader *reader, tutti_network **network) {
+  struct tutti_shape shape = {0, 0, 0};
+  TUTTI_TRY(reader->context, read_shape(reader, &shape));
+  if (strcmp(reader->label, "input") != 0)
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "network JSON: layer 0 has the label \"input\", not \"%s\"",
+                      reader->label);
+  return tutti_network_create(reader->context, shape, network);
+}
+
+/* The op of a layer, when it and the label are there. */
+static enum tutti_status read_op(struct layer_reader *reader, const struct tutti_op_definition **op) {
+  if (!json_is_object(reader->object))
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "network JSON, layer %zu must be an object, not %s",
+                      reader->number, type_name(reader->object));
+  const char *name = json_string_value(json_object_get(reader->object, "op"));
+  reader->label = json_string_value(json_object_get(reader->object, "label"));
+  if (!reader->label)
+    return fail_field(reader, "label", "a text");
+  if (!name)
+    return fail_field(reader, "op", "a text");
+  TUTTI_TRY(reader->context, tutti_op_get(reader->context, name, op));
+  if ((tutti_op_number(*op) == TUTTI_OP_INPUT) == (reader->number == 0))
+    return TUTTI_OK;
+  return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
+                    "network JSON, layer %zu \"%s\": layer 0, and no other, is an input", reader->number,
+                    reader->label);
+}
+
 static enum tutti_status read_layer(struct layer_reader *reader, tutti_network **network) {
   tutti_context *context = reader->context;
   enum tutti_status status = TUTTI_OK;
-  enum tutti_op op;
-  struct tutti_attributes attributes = tutti_attributes_default();
-  struct tutti_shape shape = {0, 0, 0};
+  const struct tutti_op_definition *op;
+  struct tutti_attribute *attributes = NULL;
   size_t count;
   uint32_t *inputs = NULL;
   reader->label = NULL;
-  if (!json_is_object(reader->object))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "network JSON, layer %zu must be an object, not %s", reader->number,
-                      type_name(reader->object));
-  const char *op_name = json_string_value(json_object_get(reader->object, "op"));
-  const char *label = json_string_value(json_object_get(reader->object, "label"));
-  if (!label)
-    return fail_field(reader, "label", "a text");
-  reader->label = label;
-  if (!op_name)
-    return fail_field(reader, "op", "a text");
-  TUTTI_TRY(context, tutti_op_parse(context, op_name, &op));
-  if ((op == TUTTI_OP_INPUT) != (reader->number == 0))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "network JSON, layer %zu \"%s\": layer 0, and no other, is an input",
-                      reader->number, label);
-  TUTTI_TRY(context, read_attributes(reader, op, &attributes));
-  if (op == TUTTI_OP_INPUT) {
-    TUTTI_TRY(context, read_shape(reader, &shape));
-    if (strcmp(label, "input") != 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "network JSON: layer 0 has the label \"input\", not \"%s\"", label);
-    TUTTI_TRY(context, tutti_network_create(context, shape, network));
+  TUTTI_TRY(context, read_op(reader, &op));
+  TUTTI_TRY_OUT(context, read_attributes(reader, op, &attributes));
+  if (reader->number == 0) {
+    TUTTI_TRY_OUT(context, read_input(reader, network));
   } else {
     TUTTI_TRY_OUT(context, read_inputs(reader, &count, &inputs));
-    TUTTI_TRY_OUT(context, tutti_network_add(context, *network, op, label, count, inputs, &attributes, NULL));
+    TUTTI_TRY_OUT(context, tutti_network_add_defined(context, *network, tutti_op_number(op), op, reader->label, count,
+                                                     inputs, attributes, NULL));
   }
-  if (json_object_set_new(reader->numbers, label, json_integer((json_int_t)reader->number)) != 0)
+  if (json_object_set_new(reader->numbers, reader->label, json_integer((json_int_t)reader->number)) != 0)
     status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "out of memory while reading a network");
 out:
   tutti_free(inputs);
+  tutti_free(attributes);
   return status;
 }
 

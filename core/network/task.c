@@ -34,12 +34,18 @@ static enum tutti_status add_mean(tutti_context *context, tutti_network *network
   return tutti_network_add(context, network, TUTTI_OP_MEAN, "output", count, outputs, NULL, mean);
 }
 
+/* A task of an older, shorter kind has none. */
+static const struct tutti_attribute *head_attributes(const struct tutti_task *task) {
+  size_t end = offsetof(struct tutti_task, head_attributes) + sizeof task->head_attributes;
+  return task->size >= end ? task->head_attributes : NULL;
+}
+
 enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network, uint32_t input,
                                          const struct tutti_task *task) {
   uint32_t output;
   TUTTI_TRY(context, check_head(context, task));
   TUTTI_TRY(context, add_projection(context, network, "output", input, task, &output));
-  return tutti_network_add(context, network, task->head, "head", 1, &output, &task->head_attributes, NULL);
+  return tutti_network_add(context, network, task->head, "head", 1, &output, head_attributes(task), NULL);
 }
 
 enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_network *network, size_t count,
@@ -52,5 +58,5 @@ enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_netw
   enum tutti_status status = add_mean(context, network, count, inputs, task, outputs, &mean);
   tutti_free(outputs);
   TUTTI_TRY(context, status);
-  return tutti_network_add(context, network, task->head, "head", 1, &mean, &task->head_attributes, NULL);
+  return tutti_network_add(context, network, task->head, "head", 1, &mean, head_attributes(task), NULL);
 }

@@ -1,9 +1,9 @@
 /* backend.c - kind backend: checks and defaults around its ops. */
+#include "backend_impl.h"
 #include "instance_impl.h"
 
 #include <math.h>
 #include <string.h>
-#include <tutti/backend.h>
 
 struct tutti_backend {
   struct tutti_instance instance;
@@ -83,15 +83,17 @@ bool tutti_backend_takes_networks(const tutti_backend *backend) {
   return false;
 }
 
+bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer) {
+  return tutti_backend_knows(&backend->ops, backend->instance.self, layer);
+}
+
 enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
                                       const struct tutti_job *job) {
   for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
-    if (!tutti_backend_supports(backend, layer->op))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "the space makes networks with a layer that backend %s does not have: layer %zu '%s' is a %s; "
-                        "choose another [backend] or [space]",
-                        backend->instance.descriptor->name, i, layer->label, tutti_op_name(layer->op));
+    if (!tutti_backend_supports_layer(backend, layer))
+      return tutti_backend_refuse(context, backend->instance.descriptor->name, &backend->ops, backend->instance.self, i,
+                                  layer);
   }
   if (backend->ops.check)
     TUTTI_CALL(context, backend, backend->ops.check(backend->instance.self, context, job));

@@ -1,6 +1,7 @@
 /* param.c - access to parameter tables, and the check of a table itself. */
 #include <string.h>
 
+#include "core/base/text_impl.h"
 #include "param_impl.h"
 
 const struct tutti_param *tutti_params_at(const struct tutti_params *params, size_t index) {
@@ -16,17 +17,7 @@ const struct tutti_param *tutti_params_find(const struct tutti_params *params, c
 
 /* --- the check of a table --- */
 
-/* Lower-case words, joined by `joint`. */
-static bool is_name(const char *name, char joint) {
-  if (!name || name[0] < 'a' || name[0] > 'z')
-    return false;
-  for (const char *c = name; *c; c++)
-    if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == joint))
-      return false;
-  return true;
-}
-
-bool tutti_plugin_name_valid(const char *name) { return is_name(name, '-'); }
+bool tutti_plugin_name_valid(const char *name) { return tutti_name_is_plain(name, '-'); }
 
 static bool has_choices(const struct tutti_param *param) {
   return param->type == TUTTI_PARAM_CHOICE || param->type == TUTTI_PARAM_CHOICES;
@@ -63,7 +54,7 @@ static bool overlaps(const struct tutti_param *a, const struct tutti_param *b) {
 
 static enum tutti_status check_entry(tutti_context *context, const struct tutti_params *params, size_t index) {
   const struct tutti_param *param = tutti_params_at(params, index);
-  if (!is_name(param->name, '_'))
+  if (!tutti_name_is_plain(param->name, '_'))
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
                       "parameter number %zu: its name '%s' is not of lower-case letters, digits and _, a letter first",
                       index, param->name ? param->name : "(null)");

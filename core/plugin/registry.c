@@ -1,6 +1,7 @@
 /* registry.c - finds, loads and checks plugins. What is loaded hangs on the context. */
 #include "core/base/context_impl.h"
 #include "contract_impl.h"
+#include "core/network/op_impl.h"
 #include "param_impl.h"
 #include "registry_impl.h"
 
@@ -180,6 +181,19 @@ static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind,
 
 /* --- checking --- */
 
+/* The ops that a plugin brings; NULL: none, or it is too old to bring any. */
+static const struct tutti_op_definition *const *ops_of(const struct tutti_descriptor *descriptor) {
+  size_t end = offsetof(struct tutti_descriptor, defines) + sizeof descriptor->defines;
+  return descriptor->size >= end ? descriptor->defines : NULL;
+}
+
+static enum tutti_status check_ops(tutti_context *context, const struct tutti_descriptor *descriptor) {
+  const struct tutti_op_definition *const *ops = ops_of(descriptor);
+  for (size_t i = 0; ops && ops[i]; i++)
+    TUTTI_TRY(context, tutti_op_check(context, ops[i]));
+  return TUTTI_OK;
+}
+
 /* Everything but available(), in an order in which nothing unchecked is touched. `file` is for messages. */
 static enum tutti_status check_descriptor(tutti_context *context, const char *file,
                                           const struct tutti_descriptor *descriptor) {
@@ -210,8 +224,11 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
   if (missing)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: a %s must have the operation %s", file,
                       tutti_kind_name(descriptor->kind), missing);
-  enum tutti_status status = tutti_params_check(context, &descriptor->params);
-  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, TUTTI_ERROR_PLUGIN, "%s: parameter table: ", file);
+  if (tutti_params_check(context, &descriptor->params) != TUTTI_OK)
+    return tutti_error_prefix(context, TUTTI_ERROR_PLUGIN, "%s: parameter table: ", file);
+  if (check_ops(context, descriptor) != TUTTI_OK)
+    return tutti_error_prefix(context, TUTTI_ERROR_PLUGIN, "%s: ", file);
+  return TUTTI_OK;
 }
 
 static enum tutti_status check_available(tutti_context *context, const struct tutti_descriptor *descriptor) {
@@ -255,10 +272,15 @@ static enum tutti_status load(tutti_context *context, const char *file, const st
   return check_available(context, *descriptor);
 }
 
+/* The plugin belongs to the context from here on, and its ops are known there. `file` is taken on success. */
 static enum tutti_status remember(tutti_context *context, struct registry *registry,
                                   const struct tutti_descriptor *descriptor, char *file) {
+  char source[128];
   TUTTI_TRY(context, grow(context, registry->plugin_count, &registry->plugin_room, sizeof *registry->plugins,
                           &registry->plugins));
+  (void)snprintf(source, sizeof source, "%s %s", tutti_kind_name(descriptor->kind), descriptor->name);
+  if (ops_of(descriptor))
+    TUTTI_TRY(context, tutti_ops_define(context, source, ops_of(descriptor)));
   registry->plugins[registry->plugin_count++] = (struct loaded){descriptor, file};
   return TUTTI_OK;
 }

@@ -176,7 +176,7 @@ static enum tutti_status check_network(tutti_context *context, const tutti_space
   const struct tutti_layer *head = tutti_network_layer(network, tutti_network_layers(network) - 1);
   if (head->op != task->head)
     return TUTTI_BREACH(context, &space->instance, "decode ended the network in %s, the task asks for %s",
-                        tutti_op_name(head->op), tutti_op_name(task->head));
+                        head->op_name, tutti_op_name(task->head));
   return TUTTI_OK;
 }
 

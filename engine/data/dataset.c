@@ -13,6 +13,7 @@ enum { OUT_OF_DISTRIBUTION = 2 };
 
 struct tutti_dataset {
   struct tutti_task task;
+  struct tutti_attribute head_attributes[4]; /* the task's, ended by name NULL */
   struct tutti_encoding *encoding;
   struct tutti_images *images; /* NULL for tables */
   tutti_split *splits[TUTTI_SPLITS + 2 * TUTTI_SEVERITIES + OUT_OF_DISTRIBUTION];
@@ -280,10 +281,12 @@ static enum tutti_status set_task(tutti_context *context, const struct tutti_hea
                                       .outputs = tutti_encoding_outputs(dataset->encoding),
                                       .train_rows = dataset->splits[TUTTI_TRAIN]->rows,
                                       .head = ops[kind],
-                                      .head_attributes = tutti_attributes_default()};
-  dataset->task.head_attributes.scale = head->scale;
-  dataset->task.head_attributes.floor = head->floor;
-  dataset->task.head_attributes.variance = head->parametrisation == 1;
+                                      .head_attributes = dataset->head_attributes};
+  if (kind == TUTTI_HEAD_GAUSSIAN) {
+    dataset->head_attributes[0] = (struct tutti_attribute){"scale", head->scale};
+    dataset->head_attributes[1] = (struct tutti_attribute){"floor", head->floor};
+    dataset->head_attributes[2] = (struct tutti_attribute){"variance", head->parametrisation == 1};
+  }
   return TUTTI_OK;
 }
 

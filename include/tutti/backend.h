@@ -71,7 +71,8 @@ struct tutti_outcome {
 struct tutti_backend_ops {
   size_t size; /* sizeof(struct tutti_backend_ops) */
 
-  /* REQUIRED. Does it have this op? A backend that takes no networks answers false to all. */
+  /* REQUIRED. Does it have this built-in op? MUST answer false to ops that it does not know, those of later versions
+     too. A backend that takes no networks answers false to all. Not asked about TUTTI_OP_OTHER. */
   bool (*supports)(void *self, enum tutti_op op);
   /* REQUIRED. Train one candidate. MUST be a function of the job alone (same job, same bits), whatever ran before.
      A status other than TUTTI_OK counts as a failed trial with the context's message; divergence SHOULD be TUTTI_OK with
@@ -83,7 +84,7 @@ struct tutti_backend_ops {
   enum tutti_status (*predict)(void *self, tutti_context *context, const struct tutti_job *job,
                                const tutti_tensors *weights, const tutti_split *split, float *out);
 
-  /* OPTIONAL; default: only `supports` is asked. Refuse a job before it is run (too little memory: say need and limit). */
+  /* OPTIONAL; default: nothing more is asked. Refuse a job before it is run (too little memory: say need and limit). */
   enum tutti_status (*check)(void *self, tutti_context *context, const struct tutti_job *job);
   /* OPTIONAL, without default: loss (mean over all rows of job->train, without dropout, with the layers' L2) and its
      gradient in every weight, as tensors named like the weights. For tests over all backends. */
@@ -96,6 +97,13 @@ struct tutti_backend_ops {
   enum tutti_status (*train_many)(void *self, tutti_context *context, size_t count, const struct tutti_job *const *jobs,
                                   struct tutti_outcome *const *outcomes, void (*done)(void *argument, size_t index),
                                   void *argument);
+
+  /* OPTIONAL. Asked about every layer of a network, once `supports` has its op, or its op is a plugin's (TUTTI_OP_OTHER,
+     known by layer->op_name). Can it compute just this layer? MUST answer false to an attribute that it does not know and
+     that is not at its default (tutti_layer_unknown), and to a value that it does not know, as an activation of a later
+     version: otherwise it would train another network than was asked for. Default: true only for built-in ops whose
+     attributes are at their defaults, those aside that have none. */
+  bool (*supports_layer)(void *self, const struct tutti_layer *layer);
 };
 
 /* --- the host's side --- */
@@ -113,7 +121,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_contex
                                                                     tutti_config **config);
 TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
 TUTTI_API bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op);
-/* Every op of the network is there, and the backend's own check passes; the error names layer, op and backend. */
+/* Does it have the layer's op, and know all of its attributes? */
+TUTTI_API bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer);
+/* The backend takes every layer of the network, and its own check passes; the error names the layer, its op, the attribute
+   with its value, and the backend. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend,

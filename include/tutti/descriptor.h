@@ -3,6 +3,7 @@
 #define TUTTI_DESCRIPTOR_H
 
 #include <tutti/abi.h>
+#include <tutti/op.h>
 #include <tutti/param.h>
 
 TUTTI_BEGIN_DECLS
@@ -32,6 +33,11 @@ struct tutti_descriptor {
 
   /* The ops table of the kind, which begins with its own size. */
   const void *ops;
+
+  /* Ops of networks (op.h) that the plugin brings, ended by NULL; NULL: none. Loading the plugin makes them known in the
+     context: to tutti_network_add_op, JSON, pictures, shapes. Two plugins may bring the same op, as a space and the
+     backend of one package both do, if their definitions agree in all but `infer` and `doc`. */
+  const struct tutti_op_definition *const *defines;
 };
 
 /* Begin a descriptor: TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "all"), ... */

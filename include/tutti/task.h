@@ -12,7 +12,7 @@ enum tutti_task_kind {
   TUTTI_TASK_VALUE           /* no data: a backend gives each candidate a value to minimise */
 };
 
-/* Read-only to plugins. */
+/* Read-only to plugins. Grows only at the end; readers look at `size`. */
 struct tutti_task {
   size_t size; /* sizeof(struct tutti_task) */
   enum tutti_task_kind kind;
@@ -20,7 +20,9 @@ struct tutti_task {
   size_t outputs; /* targets, or classes; 0 for TUTTI_TASK_VALUE */
   size_t train_rows;
   enum tutti_op head; /* the head that networks shall end in */
-  struct tutti_attributes head_attributes;
+  /* The head's attributes, ended by name NULL; NULL: all at their defaults. Owned by whoever made the task, and as
+     long-lived. */
+  const struct tutti_attribute *head_attributes;
 };
 
 /* Width of the head's input: classes, 2 * outputs for a Gaussian, outputs for a linear head. */

@@ -6,35 +6,34 @@
 enum { LABEL_SIZE = 192 };
 
 enum tutti_status block_layer(const struct blocks *blocks, const char *label, const char *part, enum tutti_op op,
-                              const struct tutti_attributes *attributes, uint32_t *layer) {
+                              const struct tutti_attribute *attributes, uint32_t *layer) {
   char whole[LABEL_SIZE];
   (void)snprintf(whole, sizeof whole, "%s%s%s", label, part ? "/" : "", part ? part : "");
   return tutti_network_add(blocks->context, blocks->network, op, whole, 1, layer, attributes, layer);
 }
 
 enum tutti_status block_relu(const struct blocks *blocks, const char *label, const char *part, uint32_t *layer) {
-  struct tutti_attributes attributes = tutti_attributes_default();
-  attributes.activation = TUTTI_ACTIVATION_RELU;
-  return block_layer(blocks, label, part, TUTTI_OP_ACTIVATION, &attributes, layer);
+  return block_layer(blocks, label, part, TUTTI_OP_ACTIVATION, TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_RELU}),
+                     layer);
 }
 
 enum tutti_status block_convolution(const struct blocks *blocks, const char *label, const char *part, int32_t units,
                                     struct block_window window, uint32_t *layer) {
-  struct tutti_attributes attributes = tutti_attributes_default();
-  attributes.units = units;
-  attributes.kernel_height = window.height;
-  attributes.kernel_width = window.width;
-  attributes.stride = window.stride;
-  attributes.dilation = window.dilation;
-  attributes.groups = window.groups ? window.groups : block_channels(blocks, *layer);
-  attributes.bias = false;
-  return block_layer(blocks, label, part, TUTTI_OP_CONV2D, &attributes, layer);
+  const struct tutti_attribute attributes[] = {
+      {"units", units},
+      {"kernel_height", window.height},
+      {"kernel_width", window.width},
+      {"stride", window.stride},
+      {"dilation", window.dilation},
+      {"groups", window.groups ? window.groups : block_channels(blocks, *layer)},
+      {"bias", false},
+      {NULL, 0},
+  };
+  return block_layer(blocks, label, part, TUTTI_OP_CONV2D, attributes, layer);
 }
 
 enum tutti_status block_norm(const struct blocks *blocks, const char *label, const char *part, uint32_t *layer) {
-  struct tutti_attributes attributes = tutti_attributes_default();
-  attributes.affine = blocks->affine;
-  return block_layer(blocks, label, part, TUTTI_OP_BATCH_NORM, &attributes, layer);
+  return block_layer(blocks, label, part, TUTTI_OP_BATCH_NORM, TUTTI_ATTRIBUTES({"affine", blocks->affine}), layer);
 }
 
 enum tutti_status block_relu_convolution_norm(const struct blocks *blocks, const char *label, int32_t units,
@@ -46,10 +45,8 @@ enum tutti_status block_relu_convolution_norm(const struct blocks *blocks, const
 
 enum tutti_status block_pool(const struct blocks *blocks, const char *label, enum tutti_op op, int32_t side,
                              int32_t stride, uint32_t *layer) {
-  struct tutti_attributes attributes = tutti_attributes_default();
-  attributes.kernel_height = attributes.kernel_width = side;
-  attributes.stride = stride;
-  return block_layer(blocks, label, NULL, op, &attributes, layer);
+  return block_layer(blocks, label, NULL, op,
+                     TUTTI_ATTRIBUTES({"kernel_height", side}, {"kernel_width", side}, {"stride", stride}), layer);
 }
 
 enum tutti_status block_join(const struct blocks *blocks, const char *label, enum tutti_op op, size_t count,

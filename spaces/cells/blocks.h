@@ -21,7 +21,7 @@ struct block_window {
 
 /* Any layer of one input; part NULL: the label is LABEL alone. */
 TUTTI_NODISCARD enum tutti_status block_layer(const struct blocks *blocks, const char *label, const char *part,
-                                              enum tutti_op op, const struct tutti_attributes *attributes,
+                                              enum tutti_op op, const struct tutti_attribute *attributes,
                                               uint32_t *layer);
 TUTTI_NODISCARD enum tutti_status block_relu(const struct blocks *blocks, const char *label, const char *part,
                                              uint32_t *layer);

@@ -57,10 +57,9 @@ static enum tutti_status add_factorised(const struct blocks *blocks, const char 
 
 /* ReLU, two strided pointwise convolutions side by side, normalisation: half as high and wide. */
 static enum tutti_status add_reduce(const struct blocks *blocks, const char *label, int32_t channels, uint32_t *layer) {
-  struct tutti_attributes attributes = tutti_attributes_default();
-  attributes.units = channels;
   TUTTI_TRY(blocks->context, block_relu(blocks, label, "relu", layer));
-  TUTTI_TRY(blocks->context, block_layer(blocks, label, "reduce", TUTTI_OP_FACTORISED_REDUCE, &attributes, layer));
+  TUTTI_TRY(blocks->context, block_layer(blocks, label, "reduce", TUTTI_OP_FACTORISED_REDUCE,
+                                         TUTTI_ATTRIBUTES({"units", channels}), layer));
   return block_norm(blocks, label, "norm", layer);
 }
 
@@ -108,17 +107,14 @@ struct place {
 /* Dropout and drop-path behind an operation; both may be there. */
 static enum tutti_status add_drops(const struct place *place, const char *label, uint32_t *layer) {
   const struct cell_macro *macro = place->macro;
-  struct tutti_attributes attributes = tutti_attributes_default();
-  attributes.rate = macro->dropout;
-  attributes.spatial = true;
   if (macro->dropout > 0)
-    TUTTI_TRY(place->blocks.context,
-              block_layer(&place->blocks, label, "dropout", TUTTI_OP_DROPOUT, &attributes, layer));
-  attributes.rate = macro->drop_path;
-  attributes.scheduled = macro->drop_path_schedule;
+    TUTTI_TRY(place->blocks.context, block_layer(&place->blocks, label, "dropout", TUTTI_OP_DROPOUT,
+                                                 TUTTI_ATTRIBUTES({"spatial", true}, {"rate", macro->dropout}), layer));
   if (macro->drop_path > 0)
     TUTTI_TRY(place->blocks.context,
-              block_layer(&place->blocks, label, "drop-path", TUTTI_OP_DROP_PATH, &attributes, layer));
+              block_layer(&place->blocks, label, "drop-path", TUTTI_OP_DROP_PATH,
+                          TUTTI_ATTRIBUTES({"scheduled", macro->drop_path_schedule}, {"rate", macro->drop_path}),
+                          layer));
   return TUTTI_OK;
 }
 

@@ -29,14 +29,14 @@ try() {
 }
 try growth "a member at the end of a struct" backend.h '/^struct tutti_epoch {/,/^};/ s/^};/  double newer;\n};/'
 try growth "an operation at the end of a table" selector.h '/^struct tutti_selector_ops {/,/^};/ s/^};/  void (*newer)(void *self);\n};/'
-try growth "an enumerator at the end" network.h 's/^  TUTTI_OP_COUNT/  TUTTI_OP_NEWER,\n&/'
+try growth "an enumerator at the end" op.h 's/^  TUTTI_OP_COUNT/  TUTTI_OP_NEWER,\n&/'
 try growth "a new struct" selector.h 's/^struct tutti_step {/struct tutti_newer {\n  size_t size;\n};\n&/'
 try harm "a member in the middle" backend.h 's/^  double train_loss;/  double newer;\n&/' "'double newer', at offset"
 try harm "a member that is gone" backend.h 's/^  double validation_loss;.*//' 'deletion'
 try harm "a member of another type" backend.h 's/^  uint64_t steps;  .*so far.*/  uint32_t steps;/' 'uint32_t'
-try harm "an enumerator in the middle" network.h 's/^  TUTTI_OP_DENSE,/  TUTTI_OP_NEWER,\n&/' "TUTTI_OP_DENSE' from value"
+try harm "an enumerator in the middle" op.h 's/^  TUTTI_OP_DENSE,/  TUTTI_OP_NEWER,\n&/' "TUTTI_OP_DENSE' from value"
 try harm "other parameters of an operation" selector.h \
   '/^struct tutti_selector_ops {/,/^};/ s/const struct tutti_pool \*pool, size_t count,/size_t count, const struct tutti_pool *pool,/' 'entity changed'
 try harm "an operation that is gone" space.h 's/^  bool (\*known)(.*//' 'deletion'
-try harm "a value that grows, which carries no size" network.h 's/^  int32_t height, width, channels;/&\n  int32_t depth;/' 'height, width\|depth\|offset'
+try harm "a value that grows, which carries no size" op.h 's/^  int32_t height, width, channels;/&\n  int32_t depth;/' 'height, width\|depth\|offset'
 exit $failed

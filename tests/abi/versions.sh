@@ -16,12 +16,12 @@ unset TUTTI_PLUGIN_PATH TUTTI_PLUGIN_FOLDER MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERR
 export OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=1
 quietly() { "$@" > "$work/log" 2>&1 || { echo "failed: $*" && tail -n 60 "$work/log" && exit 1; }; }
 
-# As many of the headers' structs as carry their size, with a member more.
+# As many of the headers' structs as carry their size, and those of tables that carry a stride, with a member more.
 grow() {
   local header
   for header in "$1"/include/tutti/*.h; do
     awk '
-      /^struct tutti_[a-z0-9_]+ \{/ { inside = 1; sized = 0; ops = $2 ~ /_ops$/ }
+      /^struct tutti_[a-z0-9_]+ \{/ { inside = 1; sized = $2 == "tutti_attribute_definition"; ops = $2 ~ /_ops$/ }
       inside && $1 == "size_t" && $2 == "size;" { sized = 1 }
       /^};/ && inside { if (sized) print (ops ? "  void (*of_tomorrow)(void);" : "  uint64_t of_tomorrow[4];"); inside = 0 }
       { print }' "$header" > "$work/grown"

@@ -44,7 +44,7 @@ static void count_line(struct breakdown *b, const char *name, double flops, doub
 
 static const char *kind_of(const struct cpu_plan *plan, const struct cpu_node *node) {
   if (node->layer->op != TUTTI_OP_CONV2D)
-    return tutti_op_name(node->layer->op);
+    return node->layer->op_name;
   if (node->op == TUTTI_OP_DENSE || node->form == CPU_POINTWISE)
     return plan->nodes[node->edges[0].source].through ? "conv2d depthwise + 1x1" : "conv2d 1x1";
   return node->form == CPU_DEPTHWISE ? "conv2d depthwise" : "conv2d";

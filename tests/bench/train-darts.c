@@ -70,7 +70,7 @@ struct maker {
 };
 
 static uint32_t add(struct maker *m, enum tutti_op op, size_t count, const uint32_t *inputs,
-                    const struct tutti_attributes *attributes) {
+                    const struct tutti_attribute *attributes) {
   uint32_t layer = 0;
   if (m->status == TUTTI_OK)
     m->status = tutti_network_add(m->context, m->network, op, NULL, count, inputs, attributes, &layer);
@@ -78,23 +78,16 @@ static uint32_t add(struct maker *m, enum tutti_op op, size_t count, const uint3
 }
 
 static uint32_t relu(struct maker *m, uint32_t x) {
-  struct tutti_attributes a = tutti_attributes_default();
-  a.activation = TUTTI_ACTIVATION_RELU;
-  return add(m, TUTTI_OP_ACTIVATION, 1, &x, &a);
+  return add(m, TUTTI_OP_ACTIVATION, 1, &x, TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_RELU}));
 }
 
 static uint32_t norm(struct maker *m, uint32_t x) { return add(m, TUTTI_OP_BATCH_NORM, 1, &x, NULL); }
 
 static uint32_t conv(struct maker *m, uint32_t x, int32_t units, int32_t kernel, int32_t stride, int32_t dilation,
                      int32_t groups) {
-  struct tutti_attributes a = tutti_attributes_default();
-  a.units = units;
-  a.kernel_height = a.kernel_width = kernel;
-  a.stride = stride;
-  a.dilation = dilation;
-  a.groups = groups;
-  a.bias = false;
-  return add(m, TUTTI_OP_CONV2D, 1, &x, &a);
+  return add(m, TUTTI_OP_CONV2D, 1, &x,
+             TUTTI_ATTRIBUTES({"units", units}, {"kernel_height", kernel}, {"kernel_width", kernel}, {"stride", stride},
+                              {"dilation", dilation}, {"groups", groups}, {"bias", false}));
 }
 
 /* ReLU, depthwise, pointwise, batch norm. */
@@ -105,17 +98,12 @@ static uint32_t separable(struct maker *m, uint32_t x, int32_t units, int32_t ke
 }
 
 static uint32_t reduce(struct maker *m, uint32_t x, int32_t units) {
-  struct tutti_attributes a = tutti_attributes_default();
   uint32_t input = relu(m, x);
-  a.units = units;
-  return norm(m, add(m, TUTTI_OP_FACTORISED_REDUCE, 1, &input, &a));
+  return norm(m, add(m, TUTTI_OP_FACTORISED_REDUCE, 1, &input, TUTTI_ATTRIBUTES({"units", units})));
 }
 
 static uint32_t pool(struct maker *m, enum tutti_op op, uint32_t x, int32_t stride) {
-  struct tutti_attributes a = tutti_attributes_default();
-  a.kernel_height = a.kernel_width = 3;
-  a.stride = stride;
-  return add(m, op, 1, &x, &a);
+  return add(m, op, 1, &x, TUTTI_ATTRIBUTES({"kernel_height", 3}, {"kernel_width", 3}, {"stride", stride}));
 }
 
 static uint32_t edge_op(struct maker *m, int op, uint32_t x, int32_t units, int32_t stride) {
@@ -309,8 +297,7 @@ int main(int count, char **arguments) {
                             .input = {s.size, s.size, s.inputs},
                             .outputs = 10,
                             .train_rows = (size_t)s.batch,
-                            .head = TUTTI_OP_HEAD_SOFTMAX,
-                            .head_attributes = tutti_attributes_default()};
+                            .head = TUTTI_OP_HEAD_SOFTMAX};
   enum tutti_status status = make_rows(context, &s, &task, &split);
   for (int i = 0; status == TUTTI_OK && i < genotypes; i++) {
     struct genotype genotype = draw_genotype((uint64_t)i);

@@ -119,10 +119,7 @@ int main(int count, char **arguments) {
                             .outputs = 1,
                             .train_rows = ROWS,
                             .head = TUTTI_OP_HEAD_GAUSSIAN,
-                            .head_attributes = tutti_attributes_default()};
-  task.head_attributes.variance = true;
-  task.head_attributes.scale = 1;
-  task.head_attributes.floor = 1e-6;
+                            .head_attributes = TUTTI_ATTRIBUTES({"scale", 1}, {"floor", 1e-6}, {"variance", true})};
   enum tutti_status status = make_rows(context, &task, &rows);
   if (at + 2 < count)
     for (; status == TUTTI_OK && at + 2 < count; at += 3)

@@ -11,17 +11,15 @@ struct maker {
   uint32_t last;
 };
 
-static struct tutti_attributes defaults(void) { return tutti_attributes_default(); }
-
 static uint32_t add_of(struct maker *maker, enum tutti_op op, const char *label, size_t count, const uint32_t *inputs,
-                       const struct tutti_attributes *attributes) {
+                       const struct tutti_attribute *attributes) {
   TRY(maker->conform,
       tutti_network_add(maker->conform->context, maker->network, op, label, count, inputs, attributes, &maker->last));
   return maker->last;
 }
 
 /* Behind the last layer. */
-static void then(struct maker *maker, enum tutti_op op, const struct tutti_attributes *attributes) {
+static void then(struct maker *maker, enum tutti_op op, const struct tutti_attribute *attributes) {
   add_of(maker, op, NULL, 1, &(uint32_t){maker->last}, attributes);
 }
 
@@ -40,29 +38,21 @@ static void make_dense(struct maker *maker) {
 }
 
 static void make_no_bias(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  attributes.units = 5;
-  attributes.bias = false;
-  then(maker, TUTTI_OP_DENSE, &attributes);
-  then(maker, TUTTI_OP_ACTIVATION,
-       &(struct tutti_attributes){.size = sizeof(struct tutti_attributes), .activation = TUTTI_ACTIVATION_TANH});
+  then(maker, TUTTI_OP_DENSE, TUTTI_ATTRIBUTES({"units", 5}, {"bias", false}));
+  then(maker, TUTTI_OP_ACTIVATION, TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_TANH}));
 }
 
 static void make_l2(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  attributes.units = 5;
-  attributes.l2 = 0.1;
-  then(maker, TUTTI_OP_DENSE, &attributes);
+  then(maker, TUTTI_OP_DENSE, TUTTI_ATTRIBUTES({"units", 5}, {"l2", 0.1}));
   dense(maker, NULL, maker->last, 4, TUTTI_ACTIVATION_TANH);
 }
 
 /* Two branches of 4, which an op brings together. */
 static void join(struct maker *maker, enum tutti_op op) {
   uint32_t branches[2];
-  struct tutti_attributes attributes = defaults();
   branches[0] = dense(maker, "left", 0, 4, TUTTI_ACTIVATION_TANH);
   branches[1] = dense(maker, "right", 0, 4, TUTTI_ACTIVATION_SIGMOID);
-  add_of(maker, op, NULL, 2, branches, &attributes);
+  add_of(maker, op, NULL, 2, branches, NULL);
 }
 
 static void make_add(struct maker *maker) { join(maker, TUTTI_OP_ADD); }
@@ -71,43 +61,25 @@ static void make_concat(struct maker *maker) { join(maker, TUTTI_OP_CONCAT); }
 
 /* A layer that is read twice, so that its gradients add up. */
 static void make_shared(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
   uint32_t trunk = dense(maker, "trunk", 0, 4, TUTTI_ACTIVATION_TANH);
   uint32_t both[2] = {trunk, dense(maker, NULL, trunk, 4, TUTTI_ACTIVATION_TANH)};
-  add_of(maker, TUTTI_OP_ADD, NULL, 2, both, &attributes);
+  add_of(maker, TUTTI_OP_ADD, NULL, 2, both, NULL);
 }
 
 /* A branch through an op of one input that keeps the shape, beside one without. */
-static void beside(struct maker *maker, enum tutti_op op, const struct tutti_attributes *attributes) {
+static void beside(struct maker *maker, enum tutti_op op, const struct tutti_attribute *attributes) {
   uint32_t both[2];
   dense(maker, "branch", 0, 4, TUTTI_ACTIVATION_TANH);
   then(maker, op, attributes);
   both[0] = maker->last;
   both[1] = dense(maker, "other", 0, 4, TUTTI_ACTIVATION_TANH);
-  add_of(maker, TUTTI_OP_ADD, NULL, 2, both, attributes);
+  add_of(maker, TUTTI_OP_ADD, NULL, 2, both, NULL);
 }
 
-static void make_identity(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  beside(maker, TUTTI_OP_IDENTITY, &attributes);
-}
-
-static void make_zero(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  attributes.stride = 1;
-  beside(maker, TUTTI_OP_ZERO, &attributes);
-}
-
-static void make_detach(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  beside(maker, TUTTI_OP_DETACH, &attributes);
-}
-
-static void make_drop_path(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  attributes.rate = 0.3;
-  beside(maker, TUTTI_OP_DROP_PATH, &attributes);
-}
+static void make_identity(struct maker *maker) { beside(maker, TUTTI_OP_IDENTITY, NULL); }
+static void make_zero(struct maker *maker) { beside(maker, TUTTI_OP_ZERO, TUTTI_ATTRIBUTES({"stride", 1})); }
+static void make_detach(struct maker *maker) { beside(maker, TUTTI_OP_DETACH, NULL); }
+static void make_drop_path(struct maker *maker) { beside(maker, TUTTI_OP_DROP_PATH, TUTTI_ATTRIBUTES({"rate", 0.3})); }
 
 static void make_dropout(struct maker *maker) {
   dense(maker, NULL, 0, 6, TUTTI_ACTIVATION_TANH);
@@ -116,39 +88,27 @@ static void make_dropout(struct maker *maker) {
 }
 
 static void make_batch_norm(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
   dense(maker, NULL, 0, 4, TUTTI_ACTIVATION_LINEAR);
-  then(maker, TUTTI_OP_BATCH_NORM, &attributes);
-  attributes.activation = TUTTI_ACTIVATION_TANH;
-  then(maker, TUTTI_OP_ACTIVATION, &attributes);
+  then(maker, TUTTI_OP_BATCH_NORM, NULL);
+  then(maker, TUTTI_OP_ACTIVATION, TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_TANH}));
 }
 
 /* --- images of 6 x 6 x 2 --- */
 
 static void make_flatten(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  then(maker, TUTTI_OP_FLATTEN, &attributes);
+  then(maker, TUTTI_OP_FLATTEN, NULL);
   dense(maker, NULL, maker->last, 4, TUTTI_ACTIVATION_TANH);
 }
 
 static void convolve(struct maker *maker, int32_t units, int32_t kernel, int32_t stride, int32_t dilation,
                      int32_t groups, enum tutti_padding padding) {
-  struct tutti_attributes attributes = defaults();
-  attributes.units = units;
-  attributes.kernel_height = attributes.kernel_width = kernel;
-  attributes.stride = stride;
-  attributes.dilation = dilation;
-  attributes.groups = groups;
-  attributes.padding = padding;
-  then(maker, TUTTI_OP_CONV2D, &attributes);
-  attributes.activation = TUTTI_ACTIVATION_TANH;
-  then(maker, TUTTI_OP_ACTIVATION, &attributes);
+  then(maker, TUTTI_OP_CONV2D,
+       TUTTI_ATTRIBUTES({"units", units}, {"kernel_height", kernel}, {"kernel_width", kernel}, {"stride", stride},
+                        {"dilation", dilation}, {"groups", groups}, {"padding", padding}));
+  then(maker, TUTTI_OP_ACTIVATION, TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_TANH}));
 }
 
-static void pool_globally(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  then(maker, TUTTI_OP_GLOBAL_POOL, &attributes);
-}
+static void pool_globally(struct maker *maker) { then(maker, TUTTI_OP_GLOBAL_POOL, NULL); }
 
 static void make_conv2d(struct maker *maker) {
   convolve(maker, 4, 3, 1, 1, 1, TUTTI_PADDING_SAME);
@@ -172,11 +132,8 @@ static void make_depthwise(struct maker *maker) {
 }
 
 static void pool(struct maker *maker, enum tutti_op op) {
-  struct tutti_attributes attributes = defaults();
   convolve(maker, 3, 1, 1, 1, 1, TUTTI_PADDING_SAME);
-  attributes.kernel_height = attributes.kernel_width = 3;
-  attributes.stride = 2;
-  then(maker, op, &attributes);
+  then(maker, op, TUTTI_ATTRIBUTES({"kernel_height", 3}, {"kernel_width", 3}, {"stride", 2}));
   pool_globally(maker);
 }
 
@@ -184,48 +141,34 @@ static void make_max_pool(struct maker *maker) { pool(maker, TUTTI_OP_MAX_POOL);
 static void make_average_pool(struct maker *maker) { pool(maker, TUTTI_OP_AVERAGE_POOL); }
 
 static void make_factorised_reduce(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  attributes.units = 4;
-  then(maker, TUTTI_OP_FACTORISED_REDUCE, &attributes);
+  then(maker, TUTTI_OP_FACTORISED_REDUCE, TUTTI_ATTRIBUTES({"units", 4}));
   pool_globally(maker);
-}
-
-static void relu(struct maker *maker) {
-  struct tutti_attributes attributes = defaults();
-  attributes.activation = TUTTI_ACTIVATION_RELU;
-  then(maker, TUTTI_OP_ACTIVATION, &attributes);
 }
 
 /* Twice ReLU, depthwise, pointwise, batch norm: a separable convolution of DARTS; and its input beside it. */
 static void make_separable(struct maker *maker) {
-  struct tutti_attributes attributes = defaults(), depthwise = defaults();
   convolve(maker, 4, 1, 1, 1, 1, TUTTI_PADDING_SAME);
   uint32_t both[2] = {maker->last, 0};
-  attributes.units = depthwise.units = depthwise.groups = 4;
-  depthwise.kernel_height = depthwise.kernel_width = 3;
-  attributes.bias = depthwise.bias = false;
   for (int i = 0; i < 2; i++) {
-    relu(maker);
-    then(maker, TUTTI_OP_CONV2D, &depthwise);
-    then(maker, TUTTI_OP_CONV2D, &attributes);
-    then(maker, TUTTI_OP_BATCH_NORM, &attributes);
+    then(maker, TUTTI_OP_ACTIVATION, TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_RELU}));
+    then(maker, TUTTI_OP_CONV2D,
+         TUTTI_ATTRIBUTES({"units", 4}, {"groups", 4}, {"kernel_height", 3}, {"kernel_width", 3}, {"bias", false}));
+    then(maker, TUTTI_OP_CONV2D, TUTTI_ATTRIBUTES({"units", 4}, {"bias", false}));
+    then(maker, TUTTI_OP_BATCH_NORM, NULL);
   }
   both[1] = maker->last;
-  add_of(maker, TUTTI_OP_CONCAT, NULL, 2, both, &attributes);
+  add_of(maker, TUTTI_OP_CONCAT, NULL, 2, both, NULL);
   pool_globally(maker);
 }
 
-static void drop(struct maker *maker, enum tutti_op op) {
-  struct tutti_attributes attributes = defaults();
+static void drop(struct maker *maker, enum tutti_op op, const char *how) {
   convolve(maker, 3, 1, 1, 1, 1, TUTTI_PADDING_SAME);
-  attributes.rate = 0.3;
-  attributes.spatial = attributes.scheduled = true;
-  then(maker, op, &attributes);
+  then(maker, op, TUTTI_ATTRIBUTES({"rate", 0.3}, {how, true}));
   pool_globally(maker);
 }
 
-static void make_drop_channels(struct maker *maker) { drop(maker, TUTTI_OP_DROPOUT); }
-static void make_drop_path_of_images(struct maker *maker) { drop(maker, TUTTI_OP_DROP_PATH); }
+static void make_drop_channels(struct maker *maker) { drop(maker, TUTTI_OP_DROPOUT, "spatial"); }
+static void make_drop_path_of_images(struct maker *maker) { drop(maker, TUTTI_OP_DROP_PATH, "scheduled"); }
 
 /* --- the table --- */
 
@@ -280,11 +223,13 @@ static struct tutti_task task_of(int input, enum tutti_op head, bool variance) {
   if (task.kind == TUTTI_TASK_REGRESSION && head != TUTTI_OP_HEAD_NOMU)
     task.outputs = 2;
   task.head = head;
-  task.head_attributes.variance = variance;
-  task.head_attributes.pi_sqr = task.head_attributes.pi_exp = 0.5;
-  task.head_attributes.c_exp = 5;
-  task.head_attributes.margin = 0.2;
-  task.head_attributes.artificial = 8;
+  static const struct tutti_attribute variances[] = {{"variance", true}, {NULL, 0}};
+  static const struct tutti_attribute nomu[] = {{"pi_sqr", 0.5}, {"pi_exp", 0.5},   {"c_exp", 5},
+                                                {"margin", 0.2}, {"artificial", 8}, {NULL, 0}};
+  if (variance)
+    task.head_attributes = variances;
+  if (head == TUTTI_OP_HEAD_NOMU)
+    task.head_attributes = nomu;
   return task;
 }
 
@@ -296,7 +241,7 @@ static void end_network(struct maker *maker, const struct tutti_task *task) {
   }
   uint32_t trunk = maker->last, outputs[2] = {dense(maker, "mean", trunk, 1, TUTTI_ACTIVATION_LINEAR),
                                               dense(maker, "raw", trunk, 1, TUTTI_ACTIVATION_LINEAR)};
-  add_of(maker, TUTTI_OP_HEAD_NOMU, "head", 2, outputs, &task->head_attributes);
+  add_of(maker, TUTTI_OP_HEAD_NOMU, "head", 2, outputs, task->head_attributes);
 }
 
 void example_make(struct conform *conform, size_t index, struct example *example) {

@@ -14,8 +14,7 @@ struct tutti_task world_task(enum tutti_task_kind kind) {
                                        : kind == TUTTI_TASK_REGRESSION   ? 1
                                                                          : 0,
                             .train_rows = WORLD_ROWS,
-                            .head = kind == TUTTI_TASK_CLASSIFICATION ? TUTTI_OP_HEAD_SOFTMAX : TUTTI_OP_HEAD_GAUSSIAN,
-                            .head_attributes = tutti_attributes_default()};
+                            .head = kind == TUTTI_TASK_CLASSIFICATION ? TUTTI_OP_HEAD_SOFTMAX : TUTTI_OP_HEAD_GAUSSIAN};
   return task;
 }
 

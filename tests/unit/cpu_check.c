@@ -276,18 +276,18 @@ uint32_t dense(tutti_network *network, uint32_t input, int32_t units, enum tutti
   return layer;
 }
 
-struct tutti_attributes op_attributes(void) {
-  struct tutti_attributes attributes = tutti_attributes_default();
+struct attributes op_attributes(void) {
+  struct attributes attributes = default_attributes();
   attributes.rate = 0.4;
   attributes.activation = TUTTI_ACTIVATION_CRELU;
   return attributes;
 }
 
 uint32_t op(tutti_network *network, enum tutti_op what, size_t count, const uint32_t *inputs,
-            const struct tutti_attributes *given) {
+            const struct attributes *given) {
   uint32_t layer;
-  struct tutti_attributes attributes = given ? *given : op_attributes();
-  OK(tutti_network_add(context, network, what, NULL, count, inputs, &attributes, &layer));
+  struct attributes attributes = given ? *given : op_attributes();
+  OK(add_with(context, network, what, NULL, count, inputs, &attributes, &layer));
   return layer;
 }
 

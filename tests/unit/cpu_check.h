@@ -4,6 +4,7 @@
 #define CPU_CHECK_H
 
 #include "backends/cpu/cpu_impl.h"
+#include "tests/attributes.h"
 
 extern tutti_context *context;
 int set_up(void **state);
@@ -25,9 +26,9 @@ void check_training(const tutti_network *network, const struct tutti_task *task,
 /* Build one: its input; dense layers; an op with the attributes of op_attributes; its head, then check it. */
 tutti_network *begin(const struct tutti_task *task);
 uint32_t dense(tutti_network *network, uint32_t input, int32_t units, enum tutti_activation activation);
-struct tutti_attributes op_attributes(void); /* rate 0.4, activation crelu */
+struct attributes op_attributes(void); /* rate 0.4, activation crelu */
 uint32_t op(tutti_network *network, enum tutti_op what, size_t count, const uint32_t *inputs,
-            const struct tutti_attributes *attributes);
+            const struct attributes *attributes);
 void end(tutti_network *network, uint32_t input, const struct tutti_task *task);
 
 #define OP_WITH(network, what, attributes, ...)                                                                        \

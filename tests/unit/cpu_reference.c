@@ -1,5 +1,6 @@
 /* cpu_reference.c - see cpu_reference.h. Written to be read, not to be fast. */
 #include "cpu_reference.h"
+#include "tests/attributes.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -83,6 +84,7 @@ static void norm(struct reference *reference, const struct tutti_layer *layer, s
                  double *y) {
   size_t width = (size_t)layer->shape.channels;
   rows *= width_of(layer) / width;
+  double epsilon = tutti_layer_real(layer, "epsilon", 0);
   struct reference_array *gamma = reference_find(reference, layer->label, "gamma");
   struct reference_array *beta = reference_find(reference, layer->label, "beta");
   for (size_t c = 0; c < width; c++) {
@@ -96,7 +98,7 @@ static void norm(struct reference *reference, const struct tutti_layer *layer, s
       variance = reference_find(reference, layer->label, "variance")->values[c];
     }
     for (size_t r = 0; r < rows; r++) {
-      double normal = (x[r * width + c] - mean) / sqrt(variance + layer->attributes.epsilon);
+      double normal = (x[r * width + c] - mean) / sqrt(variance + epsilon);
       y[r * width + c] = (gamma ? gamma->values[c] : 1) * normal + (beta ? beta->values[c] : 0);
     }
   }
@@ -111,6 +113,7 @@ static double crelu(const double *from, size_t channels, size_t c) {
 
 static void evaluate_layer(struct reference *reference, size_t index) {
   const struct tutti_layer *layer = tutti_network_layer(reference->network, index);
+  enum tutti_activation activation = (enum tutti_activation)tutti_layer_integer(layer, "activation", 0);
   size_t rows = reference->rows + reference->artificial, width = width_of(layer);
   double *y = realloc(reference->values[index], (rows * width + 1) * sizeof *y);
   reference->values[index] = y;
@@ -138,10 +141,10 @@ static void evaluate_layer(struct reference *reference, size_t index) {
         to[c] += bias ? bias->values[c] : 0;
         break;
       case TUTTI_OP_ACTIVATION:
-        if (layer->attributes.activation == TUTTI_ACTIVATION_CRELU)
+        if (activation == TUTTI_ACTIVATION_CRELU)
           to[c] = crelu(from, (size_t)layer->shape.channels, c);
         else
-          to[c] = reference_activation(layer->attributes.activation, from[c]);
+          to[c] = reference_activation(activation, from[c]);
         break;
       case TUTTI_OP_ADD:
       case TUTTI_OP_MEAN:
@@ -184,7 +187,7 @@ static const struct tutti_layer *head_of(const struct reference *reference) {
   return tutti_network_layer(reference->network, tutti_network_layers(reference->network) - 1);
 }
 
-static double spread_to_variance(const struct tutti_attributes *a, double raw) {
+static double spread_to_variance(const struct attributes *a, double raw) {
   double spread = a->floor + reference_activation(TUTTI_ACTIVATION_SOFTPLUS, a->scale * raw);
   return a->variance ? spread : spread * spread;
 }
@@ -193,7 +196,7 @@ static double penalty(struct reference *reference) {
   double total = 0;
   for (size_t i = 0; i < tutti_network_layers(reference->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(reference->network, i);
-    double l2 = isnan(layer->attributes.l2) ? reference->l2 : layer->attributes.l2;
+    double own = tutti_layer_real(layer, "l2", NAN), l2 = isnan(own) ? reference->l2 : own;
     static const char *const parts[] = {"weight", "bias", "gamma", "beta"};
     for (size_t p = 0; p < 4; p++) {
       struct reference_array *array = reference_find(reference, layer->label, parts[p]);
@@ -207,7 +210,7 @@ static double penalty(struct reference *reference) {
 double reference_loss(struct reference *reference) {
   reference_forward(reference);
   const struct tutti_layer *head = head_of(reference);
-  const struct tutti_attributes *a = &head->attributes;
+  const struct attributes attributes = attributes_of(head), *a = &attributes;
   const double *x = reference->values[head->inputs[0]];
   size_t outputs = reference->task->outputs, rows = reference->rows;
   double total = 0, cells = (double)(rows * outputs);
@@ -246,6 +249,7 @@ void reference_predict(struct reference *reference, double *out) {
   reference->training = false;
   reference_forward(reference);
   const struct tutti_layer *head = head_of(reference);
+  const struct attributes attributes = attributes_of(head);
   const double *x = reference->values[head->inputs[0]];
   size_t outputs = reference->task->outputs;
   for (size_t r = 0; r < reference->rows; r++) {
@@ -260,7 +264,7 @@ void reference_predict(struct reference *reference, double *out) {
         break;
       case TUTTI_OP_HEAD_GAUSSIAN:
         out[2 * i] = x[r * 2 * outputs + o];
-        out[2 * i + 1] = spread_to_variance(&head->attributes, x[r * 2 * outputs + outputs + o]);
+        out[2 * i + 1] = spread_to_variance(&attributes, x[r * 2 * outputs + outputs + o]);
         break;
       case TUTTI_OP_HEAD_NOMU:
         out[2 * i] = x[i];

@@ -1,5 +1,6 @@
 /* cpu_reference_image.c - the ops on images, one number at a time, for cpu_reference.c. */
 #include "cpu_reference.h"
+#include "tests/attributes.h"
 
 #include <math.h>
 
@@ -17,14 +18,13 @@ static double pixel(const struct image *image, int y, int x, int c) {
 }
 
 /* First pixel of the window of output 0 along one side, <= 0. */
-static int window_begin(const struct tutti_attributes *a, int in, int out, int kernel, int dilation) {
+static int window_begin(const struct attributes *a, int in, int out, int kernel, int dilation) {
   int total = (out - 1) * a->stride + dilation * (kernel - 1) + 1 - in;
   return a->padding == TUTTI_PADDING_SAME && total > 0 ? -(total / 2) : 0;
 }
 
-static double convolve(const struct tutti_layer *layer, const struct image *image, const double *weight,
-                       const double *bias, int oy, int ox, int unit) {
-  const struct tutti_attributes *a = &layer->attributes;
+static double convolve(const struct tutti_layer *layer, const struct attributes *a, const struct image *image,
+                       const double *weight, const double *bias, int oy, int ox, int unit) {
   int group_in = image->channels / a->groups, first = unit / (a->units / a->groups) * group_in;
   int top = oy * a->stride + window_begin(a, image->height, layer->shape.height, a->kernel_height, a->dilation);
   int left = ox * a->stride + window_begin(a, image->width, layer->shape.width, a->kernel_width, a->dilation);
@@ -37,17 +37,17 @@ static double convolve(const struct tutti_layer *layer, const struct image *imag
   return sum;
 }
 
-static double reduce(const struct tutti_layer *layer, const struct image *image, const double *weight, int oy, int ox,
+static double reduce(const struct attributes *a, const struct image *image, const double *weight, int oy, int ox,
                      int unit) {
-  int units = layer->attributes.units, shift = unit >= units / 2;
+  int units = a->units, shift = unit >= units / 2;
   double sum = 0;
   for (int c = 0; c < image->channels; c++)
     sum += pixel(image, 2 * oy + shift, 2 * ox + shift, c) * weight[c * units + unit];
   return sum;
 }
 
-static double pool(const struct tutti_layer *layer, const struct image *image, int oy, int ox, int c) {
-  const struct tutti_attributes *a = &layer->attributes;
+static double pool(const struct tutti_layer *layer, const struct attributes *a, const struct image *image, int oy,
+                   int ox, int c) {
   int top = oy * a->stride + window_begin(a, image->height, layer->shape.height, a->kernel_height, 1), count = 0;
   int left = ox * a->stride + window_begin(a, image->width, layer->shape.width, a->kernel_width, 1);
   double sum = 0, most = -INFINITY;
@@ -74,6 +74,7 @@ bool reference_image(const struct tutti_layer *layer, const struct tutti_layer *
   if (layer->op != TUTTI_OP_CONV2D && layer->op != TUTTI_OP_FACTORISED_REDUCE && layer->op != TUTTI_OP_MAX_POOL &&
       layer->op != TUTTI_OP_AVERAGE_POOL && layer->op != TUTTI_OP_GLOBAL_POOL)
     return false;
+  const struct attributes a = attributes_of(layer);
   struct image image = {source->shape.height, source->shape.width, source->shape.channels, x};
   for (size_t r = 0; r < rows; r++, image.values += image.height * image.width * image.channels)
     for (int oy = 0; oy < out.height; oy++)
@@ -81,16 +82,16 @@ bool reference_image(const struct tutti_layer *layer, const struct tutti_layer *
         for (int c = 0; c < out.channels; c++, y++)
           switch (layer->op) {
           case TUTTI_OP_CONV2D:
-            *y = convolve(layer, &image, weight, bias, oy, ox, c);
+            *y = convolve(layer, &a, &image, weight, bias, oy, ox, c);
             break;
           case TUTTI_OP_FACTORISED_REDUCE:
-            *y = reduce(layer, &image, weight, oy, ox, c);
+            *y = reduce(&a, &image, weight, oy, ox, c);
             break;
           case TUTTI_OP_GLOBAL_POOL:
             *y = global(&image, c);
             break;
           default:
-            *y = pool(layer, &image, oy, ox, c);
+            *y = pool(layer, &a, &image, oy, ox, c);
           }
   return true;
 }

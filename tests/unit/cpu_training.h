@@ -112,8 +112,7 @@ static inline struct setting *begin(enum tutti_op head) {
                                 .input = {1, 1, FEATURES},
                                 .outputs = classes ? 3 : 1,
                                 .train_rows = ROWS,
-                                .head = head,
-                                .head_attributes = tutti_attributes_default()};
+                                .head = head};
   s->train = make_split(s, "train", ROWS);
   s->validation = make_split(s, "validation", HELD);
   OK(tutti_config_create(s->context, &cpu_descriptor.params, &s->config));

@@ -17,8 +17,7 @@ void learning_begin(struct learning *learning, enum tutti_op head, size_t rows, 
                                        .input = {1, 1, (int32_t)features},
                                        .outputs = outputs,
                                        .train_rows = rows,
-                                       .head = head,
-                                       .head_attributes = tutti_attributes_default()};
+                                       .head = head};
   OK(tutti_context_create(&learning->context));
   OK(tutti_split_create(learning->context, "train", rows, learning->task.input, outputs, inputs, targets, labels,
                         &learning->train));

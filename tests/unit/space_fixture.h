@@ -25,8 +25,7 @@ static inline struct tutti_task table_task(void) {
                              .input = {1, 1, 5},
                              .outputs = 2,
                              .train_rows = 100,
-                             .head = TUTTI_OP_HEAD_GAUSSIAN,
-                             .head_attributes = tutti_attributes_default()};
+                             .head = TUTTI_OP_HEAD_GAUSSIAN};
 }
 
 /* A classification of square images. */
@@ -36,8 +35,7 @@ static inline struct tutti_task image_task(int32_t side, int32_t channels, size_
                              .input = {side, side, channels},
                              .outputs = classes,
                              .train_rows = 100,
-                             .head = TUTTI_OP_HEAD_SOFTMAX,
-                             .head_attributes = tutti_attributes_default()};
+                             .head = TUTTI_OP_HEAD_SOFTMAX};
 }
 
 static inline int begin(void **state) {
@@ -99,10 +97,11 @@ static inline void assert_layers(const tutti_network *network, const char *expec
     if (layer->op == TUTTI_OP_DENSE)
       (void)snprintf(detail, sizeof detail, " %d", layer->shape.channels);
     if (layer->op == TUTTI_OP_ACTIVATION)
-      (void)snprintf(detail, sizeof detail, " %s", tutti_activation_name(layer->attributes.activation));
+      (void)snprintf(detail, sizeof detail, " %s",
+                     tutti_activation_name((enum tutti_activation)tutti_layer_integer(layer, "activation", -1)));
     if (layer->op == TUTTI_OP_DROPOUT)
-      (void)snprintf(detail, sizeof detail, " %g", layer->attributes.rate);
-    (void)snprintf(text + used, sizeof text - used, "%s%s%s", i > 1 ? ", " : "", tutti_op_name(layer->op), detail);
+      (void)snprintf(detail, sizeof detail, " %g", tutti_layer_real(layer, "rate", 0));
+    (void)snprintf(text + used, sizeof text - used, "%s%s%s", i > 1 ? ", " : "", layer->op_name, detail);
   }
   assert_string_equal(text, expected);
 }

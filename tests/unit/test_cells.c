@@ -3,6 +3,7 @@
 #include "spaces/darts.c"
 
 #include "space_fixture.h"
+#include "tests/attributes.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -289,20 +290,20 @@ static void all_but_identities_may_be_dropped(void **state) {
   network = decoded("\"darts-v2\"");
   assert_int_equal(count_ops(network, TUTTI_OP_DROPOUT), 4 * 6 + 2 * 5);
   const struct tutti_layer *layer = layer_called(network, "cell0/node2/edge1/sep_conv_3x3/dropout");
-  assert_true(layer->attributes.spatial && layer->attributes.rate == 0.3);
+  assert_true(tutti_layer_flag(layer, "spatial", false) && tutti_layer_real(layer, "rate", 0) == 0.3);
   tutti_network_destroy(network);
   set("drop_path", "0.2");
   create_again();
   network = decoded("\"darts-v2\"");
   assert_int_equal(count_ops(network, TUTTI_OP_DROP_PATH), 4 * 6 + 2 * 5);
   layer = layer_called(network, "cell0/node2/edge1/sep_conv_3x3/drop-path");
-  assert_true(layer->attributes.scheduled && layer->attributes.rate == 0.2);
+  assert_true(tutti_layer_flag(layer, "scheduled", false) && tutti_layer_real(layer, "rate", 0) == 0.2);
   assert_int_equal(tutti_network_layer(network, layer->inputs[0])->op, TUTTI_OP_DROPOUT);
   tutti_network_destroy(network);
   set("drop_path_schedule", "no");
   create_again();
   network = decoded("\"darts-v2\"");
-  assert_false(layer_called(network, "cell0/node2/edge1/sep_conv_3x3/drop-path")->attributes.scheduled);
+  assert_false(tutti_layer_flag(layer_called(network, "cell0/node2/edge1/sep_conv_3x3/drop-path"), "scheduled", true));
   tutti_network_destroy(network);
 }
 
@@ -330,8 +331,8 @@ static void convolutions_have_no_bias_and_norms_what_is_asked_for(void **state) 
     tutti_network *network = decoded("\"darts-v2\"");
     for (size_t i = 0; i < tutti_network_layers(network); i++) {
       const struct tutti_layer *layer = tutti_network_layer(network, i);
-      assert_true(layer->op != TUTTI_OP_CONV2D || !layer->attributes.bias);
-      assert_true(layer->op != TUTTI_OP_BATCH_NORM || layer->attributes.affine == affine);
+      assert_true(layer->op != TUTTI_OP_CONV2D || !tutti_layer_flag(layer, "bias", true));
+      assert_true(layer->op != TUTTI_OP_BATCH_NORM || tutti_layer_flag(layer, "affine", !affine) == affine);
     }
     tutti_network_destroy(network);
   }
@@ -359,7 +360,7 @@ static void operations_are_chains(void **state) {
       {"cell0/node3/edge2/sep_conv_3x3/first/depthwise", 3, 1, 1, 32},
   };
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-    const struct tutti_attributes *found = &layer_called(network, expected[i].label)->attributes;
+    const struct attributes attributes = attributes_of(layer_called(network, expected[i].label)), *found = &attributes;
     assert_int_equal(found->kernel_height, expected[i].kernel);
     assert_int_equal(found->kernel_width, expected[i].kernel);
     assert_int_equal(found->stride, expected[i].stride);

@@ -16,8 +16,7 @@ static struct tutti_task make_task(int32_t height, int32_t width, int32_t channe
                              .input = {height, width, channels},
                              .outputs = CLASSES,
                              .train_rows = ROWS,
-                             .head = TUTTI_OP_HEAD_SOFTMAX,
-                             .head_attributes = tutti_attributes_default()};
+                             .head = TUTTI_OP_HEAD_SOFTMAX};
 }
 
 struct window {
@@ -25,9 +24,8 @@ struct window {
   enum tutti_padding padding;
 };
 
-static struct tutti_attributes window_attributes(const struct window *window, int32_t units, int32_t groups,
-                                                 bool bias) {
-  struct tutti_attributes a = tutti_attributes_default();
+static struct attributes window_attributes(const struct window *window, int32_t units, int32_t groups, bool bias) {
+  struct attributes a = default_attributes();
   a.units = units;
   a.kernel_height = window->kernel_height;
   a.kernel_width = window->kernel_width;
@@ -41,20 +39,20 @@ static struct tutti_attributes window_attributes(const struct window *window, in
 
 static uint32_t conv(tutti_network *network, uint32_t input, const struct window *window, int32_t units, int32_t groups,
                      bool bias) {
-  struct tutti_attributes a = window_attributes(window, units, groups, bias);
+  struct attributes a = window_attributes(window, units, groups, bias);
   return OP_WITH(network, TUTTI_OP_CONV2D, &a, input);
 }
 
 static const struct window pointwise = {1, 1, 1, 1, TUTTI_PADDING_SAME};
 
 static uint32_t activate(tutti_network *network, uint32_t input, enum tutti_activation activation) {
-  struct tutti_attributes a = tutti_attributes_default();
+  struct attributes a = default_attributes();
   a.activation = activation;
   return OP_WITH(network, TUTTI_OP_ACTIVATION, &a, input);
 }
 
 static uint32_t norm(tutti_network *network, uint32_t input, bool affine) {
-  struct tutti_attributes a = tutti_attributes_default();
+  struct attributes a = default_attributes();
   a.affine = affine;
   return OP_WITH(network, TUTTI_OP_BATCH_NORM, &a, input);
 }
@@ -134,7 +132,7 @@ static void test_pools(void **state) {
       struct tutti_task task = make_task(6, 5, 3);
       tutti_network *network = begin(&task);
       uint32_t first = conv(network, 0, &pointwise, channels[(w + o) % 6], 1, true);
-      struct tutti_attributes a = window_attributes(&windows[w], 0, 1, false);
+      struct attributes a = window_attributes(&windows[w], 0, 1, false);
       uint32_t relu = activate(network, OP_WITH(network, ops[o], &a, first), TUTTI_ACTIVATION_RELU);
       end_pooled(network, conv(network, relu, &pointwise, 8, 1, true), &task);
     }
@@ -147,7 +145,7 @@ static void test_factorised_reduce(void **state) {
       struct tutti_task task = make_task(size, 11 - size, 2);
       tutti_network *network = begin(&task);
       uint32_t first = conv(network, 0, &pointwise, channels[c], 1, true);
-      struct tutti_attributes a = tutti_attributes_default();
+      struct attributes a = default_attributes();
       a.units = channels[5 - c];
       end_pooled(network, norm(network, OP_WITH(network, TUTTI_OP_FACTORISED_REDUCE, &a, first), true), &task);
     }
@@ -180,7 +178,7 @@ static void test_other_ops(void **state) {
   for (size_t c = 0; c < 6; c++) {
     struct tutti_task task = make_task(4, 5, 3);
     tutti_network *network = begin(&task);
-    struct tutti_attributes channelwise = op_attributes(), strided = tutti_attributes_default();
+    struct attributes channelwise = op_attributes(), strided = default_attributes();
     channelwise.spatial = true;
     strided.stride = 2;
     uint32_t one = conv(network, 0, &pointwise, channels[c], 1, true);
@@ -189,7 +187,7 @@ static void test_other_ops(void **state) {
     uint32_t two = conv(network, OP(network, TUTTI_OP_DROPOUT, joined), &pointwise, channels[c], 1, true);
     uint32_t path = OP(network, TUTTI_OP_DROP_PATH, two);
     uint32_t drop = OP_WITH(network, TUTTI_OP_DROPOUT, &channelwise, OP(network, TUTTI_OP_IDENTITY, one));
-    struct tutti_attributes unstrided = tutti_attributes_default();
+    struct attributes unstrided = default_attributes();
     uint32_t nothing = OP_WITH(network, TUTTI_OP_ZERO, &unstrided, two);
     uint32_t cut = OP(network, TUTTI_OP_DETACH, activate(network, one, TUTTI_ACTIVATION_SIGMOID));
     uint32_t mean = OP(network, TUTTI_OP_MEAN, path, drop, nothing, cut, one);

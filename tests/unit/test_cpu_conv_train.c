@@ -21,8 +21,7 @@ static struct tutti_task make_task(void) {
                              .input = {SIZE, SIZE, INPUTS},
                              .outputs = CLASSES,
                              .train_rows = ROWS,
-                             .head = TUTTI_OP_HEAD_SOFTMAX,
-                             .head_attributes = tutti_attributes_default()};
+                             .head = TUTTI_OP_HEAD_SOFTMAX};
 }
 
 /* Noise with a bright bar, upright, level or none: the class. */
@@ -45,7 +44,7 @@ static tutti_split *make_images(const struct tutti_task *task) {
 }
 
 static uint32_t convolve(tutti_network *network, uint32_t input, int32_t units, int32_t kernel, int32_t groups) {
-  struct tutti_attributes a = tutti_attributes_default();
+  struct attributes a = default_attributes();
   a.units = units;
   a.kernel_height = a.kernel_width = kernel;
   a.groups = groups;
@@ -54,7 +53,7 @@ static uint32_t convolve(tutti_network *network, uint32_t input, int32_t units, 
 }
 
 static uint32_t relu(tutti_network *network, uint32_t input) {
-  struct tutti_attributes a = tutti_attributes_default();
+  struct attributes a = default_attributes();
   a.activation = TUTTI_ACTIVATION_RELU;
   return OP_WITH(network, TUTTI_OP_ACTIVATION, &a, input);
 }
@@ -65,7 +64,7 @@ static tutti_network *make_network(const struct tutti_task *task) {
   uint32_t stem = OP(network, TUTTI_OP_BATCH_NORM, convolve(network, 0, 12, 3, 1));
   uint32_t across = convolve(network, relu(network, stem), 12, 3, 12);
   uint32_t last = OP(network, TUTTI_OP_BATCH_NORM, convolve(network, across, 12, 1, 1));
-  struct tutti_attributes pool = tutti_attributes_default();
+  struct attributes pool = default_attributes();
   pool.kernel_height = pool.kernel_width = 3;
   pool.stride = 2;
   last = OP_WITH(network, TUTTI_OP_MAX_POOL, &pool, OP(network, TUTTI_OP_ADD, last, stem));
@@ -165,7 +164,7 @@ static void test_running_statistics(void **state) {
   struct tutti_task task = make_task();
   tutti_split *split = make_images(&task);
   tutti_network *network = begin(&task);
-  struct tutti_attributes a = tutti_attributes_default();
+  struct attributes a = default_attributes();
   a.momentum = 0.3;
   uint32_t norm = OP_WITH(network, TUTTI_OP_BATCH_NORM, &a, 0);
   OK(tutti_network_add_head(context, network, OP(network, TUTTI_OP_GLOBAL_POOL, norm), &task));
@@ -209,7 +208,7 @@ static void test_large_means(void **state) {
   for (size_t i = 0; i < ROWS * PIXELS; i++)
     square += pow((double)input->value[i * input->ld] - mean, 2) / (count - 1);
   backend_cpu_forward(plan, ROWS, &(struct cpu_draws){.drop = true});
-  double momentum = node->layer->attributes.momentum;
+  double momentum = node->attributes->momentum;
   assert_close((double)plan->weights[node->variance], 1 + momentum * (square - 1), 1e-4, 0);
   backend_cpu_plan_destroy(plan);
   tutti_network_destroy(network);
@@ -218,7 +217,7 @@ static void test_large_means(void **state) {
 /* --- dropout --- */
 
 /* Forward through an op that drops, of inputs that are all 1; the share of numbers that are 0. */
-static double dropped(enum tutti_op what, const struct tutti_attributes *a, double progress) {
+static double dropped(enum tutti_op what, const struct attributes *a, double progress) {
   struct tutti_task task = make_task();
   tutti_network *network = begin(&task);
   uint32_t drop = OP_WITH(network, what, a, 0);
@@ -249,7 +248,7 @@ static double dropped(enum tutti_op what, const struct tutti_attributes *a, doub
 
 static void test_dropout(void **state) {
   (void)state;
-  struct tutti_attributes a = tutti_attributes_default();
+  struct attributes a = default_attributes();
   a.rate = 0.4;
   assert_close(dropped(TUTTI_OP_DROPOUT, &a, 0), 0.4, 0, 0.02);
   a.spatial = true;

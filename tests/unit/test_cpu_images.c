@@ -52,8 +52,7 @@ static struct setting *begin(struct tutti_shape input) {
                                 .input = input,
                                 .outputs = 2,
                                 .train_rows = ROWS,
-                                .head = TUTTI_OP_HEAD_SOFTMAX,
-                                .head_attributes = tutti_attributes_default()};
+                                .head = TUTTI_OP_HEAD_SOFTMAX};
   s->train = make_columns(s);
   OK(tutti_config_create(s->context, &cpu_descriptor.params, &s->config));
   s->values = (struct cpu_config *)(uintptr_t)tutti_config_values(s->config);
@@ -63,10 +62,8 @@ static struct setting *begin(struct tutti_shape input) {
   s->values->keep = CPU_KEEP_LAST;
   OK(cpu_descriptor.create(s->context, s->values, NULL, &s->backend));
   OK(tutti_network_create(s->context, input, &s->network));
-  if (input.height > 1) {
-    struct tutti_attributes attributes = tutti_attributes_default();
-    OK(tutti_network_add(s->context, s->network, TUTTI_OP_FLATTEN, NULL, 1, &layer, &attributes, &layer));
-  }
+  if (input.height > 1)
+    OK(tutti_network_add(s->context, s->network, TUTTI_OP_FLATTEN, NULL, 1, &layer, NULL, &layer));
   OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
   s->job = (struct tutti_job){.size = sizeof s->job,
                               .run_seed = 2,

@@ -351,12 +351,12 @@ static void test_refusals(void **state) {
   const enum tutti_op ops[] = {TUTTI_OP_BATCH_NORM, TUTTI_OP_DROP_PATH};
   const char *const words[] = {"which rows come together", "random"};
   for (size_t k = 0; k < 2; k++) {
-    struct tutti_attributes attributes = tutti_attributes_default();
+    const struct tutti_attribute rate[] = {{"rate", 0.1}, {NULL, 0}};
     uint32_t layer = 0;
-    attributes.rate = 0.1;
     tutti_network_destroy(s->network);
     OK(tutti_network_create(s->context, s->task.input, &s->network));
-    OK(tutti_network_add(s->context, s->network, ops[k], "it", 1, &layer, &attributes, &layer));
+    OK(tutti_network_add(s->context, s->network, ops[k], "it", 1, &layer, ops[k] == TUTTI_OP_DROP_PATH ? rate : NULL,
+                         &layer));
     OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
     s->job.network = s->network;
     expect(s, cpu_ops.check(s->backend, s->context, &s->job), TUTTI_ERROR_USAGE, words[k]);

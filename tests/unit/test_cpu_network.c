@@ -11,15 +11,14 @@
 enum { FEATURES = 5, ROWS = 37 };
 
 static struct tutti_task make_task(enum tutti_op head, size_t outputs) {
+  static const struct tutti_attribute gaussian[] = {{"scale", 0.5}, {"floor", 1e-3}, {NULL, 0}};
   struct tutti_task task = {.size = sizeof task,
                             .kind = head == TUTTI_OP_HEAD_SOFTMAX ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
                             .input = {1, 1, FEATURES},
                             .outputs = outputs,
                             .train_rows = ROWS,
-                            .head = head,
-                            .head_attributes = tutti_attributes_default()};
-  task.head_attributes.scale = 0.5;
-  task.head_attributes.floor = 1e-3;
+                            .head = head};
+  task.head_attributes = head == TUTTI_OP_HEAD_GAUSSIAN ? gaussian : NULL;
   return task;
 }
 
@@ -40,7 +39,9 @@ static void test_heads(void **state) {
     for (size_t outputs = 1; outputs <= 3; outputs++)
       for (int variance = 0; variance < (heads[h] == TUTTI_OP_HEAD_GAUSSIAN ? 2 : 1); variance++) {
         struct tutti_task task = make_task(heads[h], outputs);
-        task.head_attributes.variance = variance;
+        const struct tutti_attribute variances[] = {{"scale", 0.5}, {"floor", 1e-3}, {"variance", true}, {NULL, 0}};
+        if (variance)
+          task.head_attributes = variances;
         tutti_network *network = begin(&task);
         end(network, dense(network, 0, 33, TUTTI_ACTIVATION_TANH), &task);
         network = begin(&task);
@@ -53,13 +54,13 @@ static void test_skips(void **state) {
   (void)state;
   struct tutti_task task = make_task(TUTTI_OP_HEAD_GAUSSIAN, 2);
   tutti_network *network = begin(&task);
-  struct tutti_attributes relu = tutti_attributes_default();
+  struct attributes relu = default_attributes();
   relu.activation = TUTTI_ACTIVATION_RELU;
   uint32_t one = dense(network, 0, 16, TUTTI_ACTIVATION_RELU), merged, two;
   two = dense(network, one, 32, TUTTI_ACTIVATION_SWISH);
   uint32_t sum = OP(network, TUTTI_OP_ADD, two, dense(network, 0, 32, TUTTI_ACTIVATION_LINEAR),
                     dense(network, one, 32, TUTTI_ACTIVATION_LINEAR));
-  OK(tutti_network_add(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &sum, &relu, &merged));
+  OK(add_with(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &sum, &relu, &merged));
   uint32_t three = dense(network, merged, 32, TUTTI_ACTIVATION_RELU);
   uint32_t again = OP(network, TUTTI_OP_ADD, three, merged, two);
   end(network, dense(network, again, 128, TUTTI_ACTIVATION_GELU), &task);
@@ -97,14 +98,14 @@ static void test_batch_norm(void **state) {
   for (int affine = 0; affine < 2; affine++) {
     struct tutti_task task = make_task(TUTTI_OP_HEAD_LINEAR, 2);
     tutti_network *network = begin(&task);
-    struct tutti_attributes attributes = tutti_attributes_default(), relu = tutti_attributes_default();
+    struct attributes attributes = default_attributes(), relu = default_attributes();
     attributes.affine = affine;
     relu.activation = TUTTI_ACTIVATION_RELU;
     uint32_t one = dense(network, 0, 19, TUTTI_ACTIVATION_LINEAR), layer;
-    OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &one, &attributes, &layer));
-    OK(tutti_network_add(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &layer, &relu, &layer));
+    OK(add_with(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &one, &attributes, &layer));
+    OK(add_with(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &layer, &relu, &layer));
     uint32_t both = OP(network, TUTTI_OP_CONCAT, layer, one);
-    OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &both, &attributes, &layer));
+    OK(add_with(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &both, &attributes, &layer));
     end(network, layer, &task);
   }
 }
@@ -126,12 +127,12 @@ static void test_no_bias_and_own_l2(void **state) {
   (void)state;
   struct tutti_task task = make_task(TUTTI_OP_HEAD_SOFTMAX, 3);
   tutti_network *network = begin(&task);
-  struct tutti_attributes attributes = tutti_attributes_default();
+  struct attributes attributes = default_attributes();
   attributes.units = 21;
   attributes.bias = false;
   attributes.l2 = 0.3;
   uint32_t input = 0, layer;
-  OK(tutti_network_add(context, network, TUTTI_OP_DENSE, NULL, 1, &input, &attributes, &layer));
+  OK(add_with(context, network, TUTTI_OP_DENSE, NULL, 1, &input, &attributes, &layer));
   end(network, layer, &task);
 }
 

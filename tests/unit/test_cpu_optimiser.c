@@ -12,6 +12,7 @@
 #include "backends/cpu/cpu_impl.h"
 #include "cpu_levels.h"
 #include "golden.h"
+#include "tests/attributes.h"
 
 static tutti_context *context;
 
@@ -133,8 +134,7 @@ static void bench_create(struct bench *b, const struct cpu_config *config, enum 
                                 .input = {1, 1, INPUTS},
                                 .outputs = 1,
                                 .train_rows = 1,
-                                .head = TUTTI_OP_HEAD_LINEAR,
-                                .head_attributes = tutti_attributes_default()};
+                                .head = TUTTI_OP_HEAD_LINEAR};
   OK(tutti_network_create(context, b->task.input, &b->network));
   OK(tutti_network_add_dense(context, b->network, NULL, 0, UNITS, TUTTI_ACTIVATION_RELU, &layer));
   OK(tutti_network_add_head(context, b->network, layer, &b->task));
@@ -302,10 +302,7 @@ static void test_golden_gaussian(void **state) {
                             .outputs = 1,
                             .train_rows = 8,
                             .head = TUTTI_OP_HEAD_GAUSSIAN,
-                            .head_attributes = tutti_attributes_default()};
-  task.head_attributes.variance = true;
-  task.head_attributes.scale = 1;
-  task.head_attributes.floor = 1e-6;
+                            .head_attributes = TUTTI_ATTRIBUTES({"scale", 1}, {"floor", 1e-6}, {"variance", true})};
   for (size_t n = 0; n < 2; n++) {
     json_t *one = golden_at(golden_get(golden, "networks"), n);
     tutti_network *network = small_network(&task, n == 0 ? TUTTI_ACTIVATION_TANH : TUTTI_ACTIVATION_RELU);
@@ -331,17 +328,16 @@ static void test_golden_gaussian(void **state) {
 }
 
 /* Heiss et al.'s network: f 2-5-4-1, r 2-3-3-[both last hidden layers]-1. */
-static tutti_network *nomu_network(struct tutti_task *task, const json_t *config, bool stop_gradient) {
+static tutti_network *nomu_network(const struct tutti_task *task, const json_t *config, bool stop_gradient) {
   tutti_network *network;
   uint32_t f, r, mean, raw, joined;
-  struct tutti_attributes a = tutti_attributes_default(), *head = &task->head_attributes;
+  struct attributes a = default_attributes(), head = a;
   double lambda_f = golden_number_of(config, "lambda_f"), lambda_r = golden_number_of(config, "lambda_r");
-  *head = a;
-  head->pi_sqr = golden_number_of(config, "pi_sqr");
-  head->pi_exp = golden_number_of(config, "pi_exp");
-  head->c_exp = golden_number_of(config, "c_exp");
-  head->stable = json_is_string(golden_get(config, "stable"));
-  head->artificial = 10;
+  head.pi_sqr = golden_number_of(config, "pi_sqr");
+  head.pi_exp = golden_number_of(config, "pi_exp");
+  head.c_exp = golden_number_of(config, "c_exp");
+  head.stable = json_is_string(golden_get(config, "stable"));
+  head.artificial = 10;
   OK(tutti_network_create(context, task->input, &network));
   const struct {
     const char *label;
@@ -359,21 +355,21 @@ static tutti_network *nomu_network(struct tutti_task *task, const json_t *config
     if (i == 5) {
       uint32_t left = f;
       if (stop_gradient)
-        OK(tutti_network_add(context, network, TUTTI_OP_DETACH, NULL, 1, &f, &a, &left));
-      OK(tutti_network_add(context, network, TUTTI_OP_CONCAT, NULL, 2, (uint32_t[]){left, r}, &a, &joined));
+        OK(add_with(context, network, TUTTI_OP_DETACH, NULL, 1, &f, &a, &left));
+      OK(add_with(context, network, TUTTI_OP_CONCAT, NULL, 2, (uint32_t[]){left, r}, &a, &joined));
       from = joined;
     }
-    a = tutti_attributes_default();
+    a = default_attributes();
     a.units = dense[i].units;
     a.l2 = dense[i].l2;
     a.activation = TUTTI_ACTIVATION_RELU;
-    OK(tutti_network_add(context, network, TUTTI_OP_DENSE, dense[i].label, 1, &from, &a, dense[i].layer));
+    OK(add_with(context, network, TUTTI_OP_DENSE, dense[i].label, 1, &from, &a, dense[i].layer));
     if (dense[i].hidden) {
       from = *dense[i].layer;
-      OK(tutti_network_add(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &from, &a, dense[i].layer));
+      OK(add_with(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &from, &a, dense[i].layer));
     }
   }
-  OK(tutti_network_add(context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, (uint32_t[]){mean, raw}, head, NULL));
+  OK(add_with(context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, (uint32_t[]){mean, raw}, &head, NULL));
   OK(tutti_network_check(context, network));
   return network;
 }

@@ -4,6 +4,7 @@
 
 #include "cpu_training.h"
 #include "golden.h"
+#include "tests/attributes.h"
 
 /* --- tests --- */
 
@@ -118,7 +119,7 @@ static void test_no_allocation_for_images(void **state) {
   struct setting *s = begin(TUTTI_OP_HEAD_SOFTMAX);
   const enum tutti_op ops[] = {TUTTI_OP_CONV2D,       TUTTI_OP_BATCH_NORM,        TUTTI_OP_MAX_POOL,
                                TUTTI_OP_AVERAGE_POOL, TUTTI_OP_FACTORISED_REDUCE, TUTTI_OP_GLOBAL_POOL};
-  struct tutti_attributes attributes = tutti_attributes_default();
+  struct attributes attributes = default_attributes();
   uint32_t layer = 0;
   tutti_split_destroy(s->train);
   tutti_split_destroy(s->validation);
@@ -130,7 +131,7 @@ static void test_no_allocation_for_images(void **state) {
   attributes.kernel_height = attributes.kernel_width = 3;
   OK(tutti_network_create(s->context, s->task.input, &s->network));
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-    OK(tutti_network_add(s->context, s->network, ops[i], NULL, 1, &layer, &attributes, &layer));
+    OK(add_with(s->context, s->network, ops[i], NULL, 1, &layer, &attributes, &layer));
   OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
   s->job.network = s->network;
   s->values->gradient_clip = 1;
@@ -260,13 +261,9 @@ static void test_initialisers(void **state) {
 static void test_nomu(void **state) {
   (void)state;
   struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
-  struct tutti_attributes *head = &s->task.head_attributes;
+  const struct tutti_attribute head[] = {{"pi_sqr", 0.1},  {"pi_exp", 0.01},   {"c_exp", 30},
+                                         {"margin", 0.05}, {"artificial", 64}, {NULL, 0}};
   s->task.head = TUTTI_OP_HEAD_NOMU;
-  head->pi_sqr = 0.1;
-  head->pi_exp = 0.01;
-  head->c_exp = 30;
-  head->margin = 0.05;
-  head->artificial = 64;
   tutti_network *network;
   uint32_t mean, raw;
   OK(tutti_network_create(s->context, s->task.input, &network));

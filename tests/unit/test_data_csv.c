@@ -163,6 +163,16 @@ static void classes(void **state) {
   refuses("set data.task = classification", PLAIN);
 }
 
+static void assert_head(const struct tutti_task *task, double scale, double floor, bool variance) {
+  static const char *const names[] = {"scale", "floor", "variance"};
+  const double values[] = {scale, floor, variance};
+  for (size_t i = 0; i < 3; i++) {
+    assert_string_equal(task->head_attributes[i].name, names[i]);
+    assert_true(task->head_attributes[i].value == values[i]);
+  }
+  assert_null(task->head_attributes[3].name);
+}
+
 static void heads(void **state) {
   (void)state;
   put("a.csv", "a,y\n1,2\n2,10\n");
@@ -172,14 +182,13 @@ static void heads(void **state) {
   assert_int_equal(task->input.width, 1);
   assert_int_equal(task->input.channels, 1);
   assert_int_equal(task->head, TUTTI_OP_HEAD_GAUSSIAN);
-  assert_true(task->head_attributes.scale == 1 && task->head_attributes.floor == 1e-3);
-  assert_false(task->head_attributes.variance);
+  assert_head(task, 1, 1e-3, false);
   assert_int_equal(task->train_rows, 2);
   loads(PLAIN "head.parametrisation=variance\nhead.scale=0.05\nhead.floor=1e-6");
-  assert_true(tutti_dataset_task(dataset)->head_attributes.variance);
-  assert_true(tutti_dataset_task(dataset)->head_attributes.scale == 0.05);
+  assert_head(tutti_dataset_task(dataset), 0.05, 1e-6, true);
   loads(PLAIN "head.kind=linear");
   assert_int_equal(tutti_dataset_task(dataset)->head, TUTTI_OP_HEAD_LINEAR);
+  assert_null(tutti_dataset_task(dataset)->head_attributes[0].name);
 }
 
 static void missing_cells(void **state) {

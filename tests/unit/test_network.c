@@ -12,6 +12,8 @@
 #include <tutti/network.h>
 #include <tutti/task.h>
 
+#include "tests/attributes.h"
+
 static tutti_context *context;
 
 static int set_up(void **state) {
@@ -35,13 +37,13 @@ static tutti_network *network_with_input(int32_t height, int32_t width, int32_t 
 
 struct op_case {
   enum tutti_op op;
-  struct tutti_attributes attributes;
+  struct attributes attributes;
   struct tutti_shape input, output;
   size_t inputs, parameters;
   double flops;
 };
 
-#define ATTRIBUTES(...) ((struct tutti_attributes){.size = sizeof(struct tutti_attributes), .l2 = NAN, __VA_ARGS__})
+#define ATTRIBUTES(...) ((struct attributes){.l2 = (double)NAN, __VA_ARGS__})
 #define WINDOW(height, width, step, pad)                                                                               \
   .kernel_height = (height), .kernel_width = (width), .stride = (step), .padding = TUTTI_PADDING_##pad
 
@@ -49,7 +51,7 @@ static void check_case(size_t number, const struct op_case *expected) {
   tutti_network *network = network_with_input(expected->input.height, expected->input.width, expected->input.channels);
   uint32_t inputs[4] = {0, 0, 0, 0}, added;
   enum tutti_status status =
-      tutti_network_add(context, network, expected->op, NULL, expected->inputs, inputs, &expected->attributes, &added);
+      add_with(context, network, expected->op, NULL, expected->inputs, inputs, &expected->attributes, &added);
   if (status != TUTTI_OK)
     fail_msg("case %zu: %s", number, tutti_error_message(context));
   const struct tutti_layer *layer = tutti_network_layer(network, added);
@@ -175,9 +177,9 @@ static void same_padding_is_that_of_tensorflow(void **state) {
 /* --- what does not fit --- */
 
 static void expect_refusal(tutti_network *network, enum tutti_op op, size_t count, const uint32_t *inputs,
-                           struct tutti_attributes attributes, const char *part) {
+                           struct attributes attributes, const char *part) {
   size_t before = tutti_network_layers(network);
-  assert_int_equal(tutti_network_add(context, network, op, "odd", count, inputs, &attributes, NULL), TUTTI_ERROR_USAGE);
+  assert_int_equal(add_with(context, network, op, "odd", count, inputs, &attributes, NULL), TUTTI_ERROR_USAGE);
   if (!strstr(tutti_error_message(context), part))
     fail_msg("expected \"%s\" in: %s", part, tutti_error_message(context));
   assert_int_equal(tutti_network_layers(network), before);
@@ -187,7 +189,7 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
   (void)state;
   tutti_network *network = network_with_input(8, 8, 3);
   uint32_t zero[3] = {0, 0, 0}, beyond = 7, pooled, both[2];
-  struct tutti_attributes plain = tutti_attributes_default();
+  struct attributes plain = default_attributes();
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, "pooled", 1, zero, NULL, &pooled),
                    TUTTI_OK);
   both[0] = 0;
@@ -217,7 +219,7 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
   expect_refusal(network, TUTTI_OP_HEAD_GAUSSIAN, 1, &pooled, ATTRIBUTES(.scale = 1), "two inputs an output");
   expect_refusal(network, TUTTI_OP_HEAD_GAUSSIAN, 1, &pooled, ATTRIBUTES(.scale = 0), "scale must be in (0,");
   both[0] = pooled;
-  expect_refusal(network, TUTTI_OP_HEAD_NOMU, 2, both, tutti_attributes_default(), "inputs of 1 channel");
+  expect_refusal(network, TUTTI_OP_HEAD_NOMU, 2, both, default_attributes(), "inputs of 1 channel");
   tutti_network_destroy(network);
 }
 
@@ -230,7 +232,7 @@ static void sizes_that_overflow_are_refused(void **state) {
   assert_int_equal(tutti_network_create(context, (struct tutti_shape){0, 1, 1}, &network), TUTTI_ERROR_USAGE);
   network = network_with_input(1, 1, INT32_MAX);
   uint32_t twice[2] = {0, 0};
-  expect_refusal(network, TUTTI_OP_CONCAT, 2, twice, tutti_attributes_default(), "channels");
+  expect_refusal(network, TUTTI_OP_CONCAT, 2, twice, default_attributes(), "channels");
   expect_refusal(network, TUTTI_OP_ACTIVATION, 1, twice, ATTRIBUTES(.activation = TUTTI_ACTIVATION_CRELU), "channels");
   expect_refusal(network, TUTTI_OP_CONV2D, 1, twice,
                  ATTRIBUTES(.units = INT32_MAX, WINDOW(INT32_MAX, INT32_MAX, 1, SAME), .dilation = 1, .groups = 1),
@@ -274,7 +276,7 @@ static void check_finds_what_leads_nowhere(void **state) {
   assert_int_equal(tutti_network_check(context, network), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "\"lonely\""));
   uint32_t head = 4;
-  expect_refusal(network, TUTTI_OP_IDENTITY, 1, &head, tutti_attributes_default(), "reads the head");
+  expect_refusal(network, TUTTI_OP_IDENTITY, 1, &head, default_attributes(), "reads the head");
   tutti_network_destroy(network);
 }
 
@@ -282,30 +284,31 @@ static void check_finds_what_leads_nowhere(void **state) {
 
 static void heads_follow_the_task(void **state) {
   (void)state;
+  static const struct tutti_attribute scale[] = {{"scale", 0.25}, {NULL, 0}};
   static const struct {
     enum tutti_task_kind kind;
     enum tutti_op head;
     size_t outputs;
     int32_t width;
+    const struct tutti_attribute *attributes;
   } cases[] = {
-      {TUTTI_TASK_REGRESSION, TUTTI_OP_HEAD_GAUSSIAN, 2, 4},
-      {TUTTI_TASK_REGRESSION, TUTTI_OP_HEAD_LINEAR, 2, 2},
-      {TUTTI_TASK_CLASSIFICATION, TUTTI_OP_HEAD_SOFTMAX, 5, 5},
+      {TUTTI_TASK_REGRESSION, TUTTI_OP_HEAD_GAUSSIAN, 2, 4, scale},
+      {TUTTI_TASK_REGRESSION, TUTTI_OP_HEAD_LINEAR, 2, 2, NULL},
+      {TUTTI_TASK_CLASSIFICATION, TUTTI_OP_HEAD_SOFTMAX, 5, 5, NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct tutti_task task = {.size = sizeof task,
                               .kind = cases[i].kind,
                               .outputs = cases[i].outputs,
                               .head = cases[i].head,
-                              .head_attributes = tutti_attributes_default()};
-    task.head_attributes.scale = 0.25;
+                              .head_attributes = cases[i].attributes};
     tutti_network *network = network_with_input(1, 1, 3);
     assert_int_equal(tutti_network_add_head(context, network, 0, &task), TUTTI_OK);
     assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
     assert_int_equal(tutti_network_layer(network, 1)->shape.channels, cases[i].width);
     assert_string_equal(tutti_network_layer(network, 1)->label, "output");
     assert_int_equal(tutti_network_layer(network, 2)->op, cases[i].head);
-    assert_true(tutti_network_layer(network, 2)->attributes.scale == 0.25);
+    assert_true(tutti_layer_real(tutti_network_layer(network, 2), "scale", 0.25) == 0.25);
     tutti_network_destroy(network);
   }
   struct tutti_task value = {.size = sizeof value, .kind = TUTTI_TASK_VALUE};
@@ -323,10 +326,10 @@ static void l2_is_set_by_label(void **state) {
   assert_int_equal(tutti_network_add_dense(context, network, "a", 0, 2, TUTTI_ACTIVATION_TANH, &layer), TUTTI_OK);
   assert_int_equal(tutti_network_add_dense(context, network, "b", layer, 2, TUTTI_ACTIVATION_LINEAR, &layer), TUTTI_OK);
   assert_int_equal(tutti_network_set_l2(context, network, "b", 0.5), TUTTI_OK);
-  assert_true(isnan(tutti_network_layer(network, 1)->attributes.l2));
-  assert_true(tutti_network_layer(network, 3)->attributes.l2 == 0.5);
+  assert_true(isnan(tutti_layer_real(tutti_network_layer(network, 1), "l2", -1)));
+  assert_true(tutti_layer_real(tutti_network_layer(network, 3), "l2", -1) == 0.5);
   assert_int_equal(tutti_network_set_l2(context, network, "b", 0), TUTTI_OK);
-  assert_true(tutti_network_layer(network, 3)->attributes.l2 == 0);
+  assert_true(tutti_layer_real(tutti_network_layer(network, 3), "l2", -1) == 0);
   const struct {
     const char *label;
     double l2;
@@ -349,11 +352,8 @@ static void l2_is_set_by_label(void **state) {
 /* Layers of different widths are projected each by itself; the head reads the mean. */
 static void a_head_reads_the_mean_of_several_layers(void **state) {
   (void)state;
-  struct tutti_task task = {.size = sizeof task,
-                            .kind = TUTTI_TASK_CLASSIFICATION,
-                            .outputs = 3,
-                            .head = TUTTI_OP_HEAD_SOFTMAX,
-                            .head_attributes = tutti_attributes_default()};
+  struct tutti_task task = {
+      .size = sizeof task, .kind = TUTTI_TASK_CLASSIFICATION, .outputs = 3, .head = TUTTI_OP_HEAD_SOFTMAX};
   tutti_network *network = network_with_input(1, 1, 4);
   uint32_t layers[2] = {0};
   assert_int_equal(tutti_network_add_dense(context, network, NULL, 0, 7, TUTTI_ACTIVATION_LINEAR, &layers[1]),
@@ -383,7 +383,7 @@ static void a_head_reads_the_mean_of_several_layers(void **state) {
 /* A network that has every op but the other heads, and attributes that are not the defaults. */
 static tutti_network *large_network(void) {
   tutti_network *network = network_with_input(9, 8, 6);
-  struct tutti_attributes attributes = tutti_attributes_default();
+  struct attributes attributes = default_attributes();
   uint32_t last = 0, pair[3];
   attributes.units = 12;
   attributes.kernel_width = 5;
@@ -399,17 +399,17 @@ static tutti_network *large_network(void) {
                                         TUTTI_OP_MAX_POOL, TUTTI_OP_DROPOUT,    TUTTI_OP_DROP_PATH,
                                         TUTTI_OP_DETACH,   TUTTI_OP_IDENTITY,   TUTTI_OP_FACTORISED_REDUCE};
   for (size_t i = 0; i < sizeof chain / sizeof chain[0]; i++)
-    assert_int_equal(tutti_network_add(context, network, chain[i], NULL, 1, &last, &attributes, &last), TUTTI_OK);
+    assert_int_equal(add_with(context, network, chain[i], NULL, 1, &last, &attributes, &last), TUTTI_OK);
   attributes.stride = 1;
   static const enum tutti_op branches[] = {TUTTI_OP_ZERO, TUTTI_OP_AVERAGE_POOL, TUTTI_OP_IDENTITY};
   for (size_t i = 0; i < 3; i++)
-    assert_int_equal(tutti_network_add(context, network, branches[i], NULL, 1, &last, &attributes, &pair[i]), TUTTI_OK);
+    assert_int_equal(add_with(context, network, branches[i], NULL, 1, &last, &attributes, &pair[i]), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_ADD, NULL, 3, pair, NULL, &pair[0]), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_MEAN, NULL, 2, pair, NULL, &pair[0]), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_CONCAT, NULL, 3, pair, NULL, &last), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_FLATTEN, NULL, 1, &last, NULL, &last), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, NULL, 1, &last, NULL, &last), TUTTI_OK);
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_DENSE, "out", 1, &last, &attributes, &last), TUTTI_OK);
+  assert_int_equal(add_with(context, network, TUTTI_OP_DENSE, "out", 1, &last, &attributes, &last), TUTTI_OK);
   assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_GAUSSIAN, "head", 1, &last, NULL, &last),
                    TUTTI_OK);
   assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
@@ -430,7 +430,7 @@ static void json_and_copies_are_the_same_to_the_byte(void **state) {
   assert_string_equal(text, text_copy);
   assert_true(tutti_network_parameters(network) == tutti_network_parameters(again));
   assert_true(tutti_network_flops(network) == tutti_network_flops(again));
-  assert_true(tutti_network_layer(again, 1)->attributes.l2 == 1.0 / 3);
+  assert_true(tutti_layer_real(tutti_network_layer(again, 1), "l2", 0) == 1.0 / 3);
   tutti_free(text);
   tutti_free(text_again);
   tutti_free(text_copy);
@@ -586,21 +586,98 @@ static void names_go_both_ways(void **state) {
   assert_int_equal(tutti_activation_parse(context, "zzzzzzzz", &activation), TUTTI_ERROR_USAGE);
   assert_null(strstr(tutti_error_message(context), "did you mean"));
   assert_string_equal(tutti_op_name((enum tutti_op)77), "unknown op");
+  assert_string_equal(tutti_op_name(TUTTI_OP_OTHER), "unknown op");
   assert_string_equal(tutti_activation_name((enum tutti_activation)77), "unknown activation");
 }
 
-/* A plugin that knows a shorter struct gets defaults for what it does not know. */
-static void shorter_attributes_are_completed(void **state) {
-  (void)state;
-  tutti_network *network = network_with_input(1, 1, 1);
-  struct tutti_attributes attributes;
-  memset(&attributes, 0xff, sizeof attributes);
-  attributes.size = offsetof(struct tutti_attributes, scale);
-  uint32_t inputs[2] = {0, 0};
-  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_HEAD_NOMU, "head", 2, inputs, &attributes, NULL),
-                   TUTTI_OK);
-  assert_true(tutti_network_layer(network, 1)->attributes.c_exp == tutti_attributes_default().c_exp);
+/* --- attributes --- */
+
+static void expect_attributes(const struct tutti_attribute *attributes, enum tutti_op op, const char *part) {
+  tutti_network *network = network_with_input(1, 1, 3);
+  uint32_t input = 0;
+  assert_int_equal(tutti_network_add(context, network, op, "odd", 1, &input, attributes, NULL), TUTTI_ERROR_USAGE);
+  if (!strstr(tutti_error_message(context), part))
+    fail_msg("expected \"%s\" in: %s", part, tutti_error_message(context));
   tutti_network_destroy(network);
+}
+
+static void attributes_are_checked_by_name_and_value(void **state) {
+  (void)state;
+  expect_attributes(TUTTI_ATTRIBUTES({"units", 3}, {"bais", 0}), TUTTI_OP_DENSE,
+                    "layer \"odd\" (dense) has no attribute \"bais\"; did you mean \"bias\"?");
+  expect_attributes(TUTTI_ATTRIBUTES({"units", 3}, {"rate", 0}), TUTTI_OP_DENSE, "has no attribute \"rate\"");
+  expect_attributes(TUTTI_ATTRIBUTES({"units", 3.5}), TUTTI_OP_DENSE, "units must be a whole number in [1,");
+  expect_attributes(TUTTI_ATTRIBUTES({"units", 3e9}), TUTTI_OP_DENSE, "units must be in [1,");
+  expect_attributes(TUTTI_ATTRIBUTES({"bias", 1}), TUTTI_OP_DENSE, "and is not given");
+  expect_attributes(TUTTI_ATTRIBUTES({"units", 3}, {"bias", 2}), TUTTI_OP_DENSE, "bias must be 0 or 1, not 2");
+  expect_attributes(TUTTI_ATTRIBUTES({"activation", 1.5}), TUTTI_OP_ACTIVATION,
+                    "unknown activation: number 1.5 of 0 to 12");
+}
+
+static void attributes_are_read_by_name_and_type(void **state) {
+  (void)state;
+  static const char *const none[] = {NULL}, *const units[] = {"units", NULL}, *const both[] = {"l2", "units", NULL};
+  tutti_network *network = network_with_input(1, 1, 3);
+  uint32_t input = 0;
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_DENSE, NULL, 1, &input,
+                                     TUTTI_ATTRIBUTES({"units", 7}, {"l2", 0.25}), NULL),
+                   TUTTI_OK);
+  const struct tutti_layer *layer = tutti_network_layer(network, 1);
+  assert_int_equal(layer->size, sizeof *layer);
+  assert_string_equal(layer->op_name, "dense");
+  assert_int_equal(tutti_layer_integer(layer, "units", 1), 7);
+  assert_true(tutti_layer_flag(layer, "bias", false));
+  assert_true(tutti_layer_real(layer, "l2", 1) == 0.25);
+  /* What the op does not have, and what it has in another type. */
+  assert_int_equal(tutti_layer_integer(layer, "stride", 5), 5);
+  assert_int_equal(tutti_layer_integer(layer, "bias", 5), 5);
+  assert_true(tutti_layer_real(layer, "units", 0.5) == 0.5);
+  assert_true(tutti_layer_flag(layer, "units", true) && !tutti_layer_flag(layer, "affine", false));
+  assert_string_equal(tutti_layer_unknown(layer, none), "units");
+  assert_string_equal(tutti_layer_unknown(layer, units), "l2");
+  assert_null(tutti_layer_unknown(layer, both));
+  const struct tutti_attribute *all = tutti_layer_attributes(layer);
+  assert_string_equal(all[0].name, "units");
+  assert_string_equal(all[1].name, "bias");
+  assert_string_equal(all[2].name, "l2");
+  assert_null(all[3].name);
+  /* They are what it takes to make the layer again. */
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_DENSE, NULL, 1, &input, all, NULL), TUTTI_OK);
+  assert_true(tutti_layer_real(tutti_network_layer(network, 2), "l2", 1) == 0.25);
+  assert_ptr_equal(tutti_network_layer(network, 1), layer);
+  tutti_network_destroy(network);
+}
+
+/* A task of a plugin that knows no attributes of heads. */
+static void shorter_tasks_have_no_head_attributes(void **state) {
+  (void)state;
+  struct tutti_task task = {.size = offsetof(struct tutti_task, head_attributes),
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .outputs = 1,
+                            .head = TUTTI_OP_HEAD_GAUSSIAN,
+                            .head_attributes = (const struct tutti_attribute *)(uintptr_t)8};
+  tutti_network *network = network_with_input(1, 1, 3);
+  assert_int_equal(tutti_network_add_head(context, network, 0, &task), TUTTI_OK);
+  assert_true(tutti_layer_real(tutti_network_layer(network, 2), "scale", 0) == 1);
+  tutti_network_destroy(network);
+}
+
+/* Defaults are legal, too: otherwise no layer could be made without stating them. */
+static void built_in_definitions_are_sound(void **state) {
+  (void)state;
+  for (int op = 0; op < TUTTI_OP_COUNT; op++) {
+    const struct tutti_op_definition *definition = tutti_op_find(context, tutti_op_name((enum tutti_op)op));
+    assert_non_null(definition);
+    assert_non_null(definition->doc);
+    for (size_t i = 0; i < definition->attributes.count; i++) {
+      const struct tutti_attribute_definition *attribute = tutti_attribute_at(&definition->attributes, i);
+      assert_non_null(attribute->doc);
+      assert_true(attribute->flags || attribute->type == TUTTI_ATTRIBUTE_FLAG || attribute->min < attribute->max ||
+                  attribute->choices);
+    }
+    assert_null(tutti_attribute_at(&definition->attributes, definition->attributes.count));
+  }
+  assert_null(tutti_op_find(context, "dens"));
 }
 
 int main(void) {
@@ -620,7 +697,10 @@ int main(void) {
       cmocka_unit_test(torn_json_harms_nothing),
       cmocka_unit_test(pictures_show_layers_and_edges),
       cmocka_unit_test(names_go_both_ways),
-      cmocka_unit_test(shorter_attributes_are_completed),
+      cmocka_unit_test(attributes_are_checked_by_name_and_value),
+      cmocka_unit_test(attributes_are_read_by_name_and_type),
+      cmocka_unit_test(shorter_tasks_have_no_head_attributes),
+      cmocka_unit_test(built_in_definitions_are_sound),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -29,7 +29,7 @@ static void assert_l2(const tutti_network *network, const double expected[LAYERS
   size_t found = 0;
   for (size_t i = 0; i < tutti_network_layers(network); i++)
     if (tutti_network_layer(network, i)->op == TUTTI_OP_DENSE)
-      assert_true(tutti_network_layer(network, i)->attributes.l2 == expected[found++]);
+      assert_true(tutti_layer_real(tutti_network_layer(network, i), "l2", -1) == expected[found++]);
   assert_int_equal(found, LAYERS);
 }
 

@@ -240,7 +240,7 @@ static void stages_halve_and_double(void **state) {
       assert_int_equal(layer->input_count, 2);
       residuals++;
     }
-    assert_true(layer->op != TUTTI_OP_BATCH_NORM || !layer->attributes.affine);
+    assert_true(layer->op != TUTTI_OP_BATCH_NORM || !tutti_layer_flag(layer, "affine", true));
   }
   assert_int_equal(residuals, 2);
   tutti_network_destroy(network);

@@ -1,0 +1,112 @@
+/* op.c - ops and activations by name and by number. */
+#include "op_impl.h"
+
+#include <math.h>
+#include <string.h>
+#include <tutti/names.h>
+
+const char *const tutti_activation_table[] = {
+    [TUTTI_ACTIVATION_LINEAR] = "linear",     [TUTTI_ACTIVATION_ELU] = "elu",
+    [TUTTI_ACTIVATION_GELU] = "gelu",         [TUTTI_ACTIVATION_HARD_SIGMOID] = "hard-sigmoid",
+    [TUTTI_ACTIVATION_RELU] = "relu",         [TUTTI_ACTIVATION_SELU] = "selu",
+    [TUTTI_ACTIVATION_SIGMOID] = "sigmoid",   [TUTTI_ACTIVATION_SOFTPLUS] = "softplus",
+    [TUTTI_ACTIVATION_SOFTSIGN] = "softsign", [TUTTI_ACTIVATION_SWISH] = "swish",
+    [TUTTI_ACTIVATION_TANH] = "tanh",         [TUTTI_ACTIVATION_LEAKY_RELU] = "leaky-relu",
+    [TUTTI_ACTIVATION_CRELU] = "crelu",       [TUTTI_ACTIVATION_COUNT] = NULL,
+};
+
+/* --- definitions --- */
+
+const struct tutti_op_definition *tutti_op_builtin(enum tutti_op op) {
+  return (unsigned)op < TUTTI_OP_COUNT ? tutti_ops_builtin[op] : NULL;
+}
+
+enum tutti_op tutti_op_number(const struct tutti_op_definition *definition) {
+  for (int op = 0; op < TUTTI_OP_COUNT; op++)
+    if (tutti_ops_builtin[op] == definition)
+      return (enum tutti_op)op;
+  return TUTTI_OP_OTHER;
+}
+
+const struct tutti_op_definition *tutti_op_find(const tutti_context *context, const char *name) {
+  for (int op = 0; op < TUTTI_OP_COUNT; op++)
+    if (strcmp(tutti_ops_builtin[op]->name, name) == 0)
+      return tutti_ops_builtin[op];
+  for (size_t i = 0; i < tutti_ops_defined(context); i++)
+    if (strcmp(tutti_op_defined_at(context, i)->name, name) == 0)
+      return tutti_op_defined_at(context, i);
+  return NULL;
+}
+
+const struct tutti_attribute_definition *tutti_attribute_at(const struct tutti_attribute_definitions *attributes,
+                                                            size_t index) {
+  if (index >= attributes->count)
+    return NULL;
+  return (const struct tutti_attribute_definition *)(const void *)((const char *)attributes->table +
+                                                                   index * attributes->stride);
+}
+
+const struct tutti_attribute_definition *tutti_op_attribute(const struct tutti_op_definition *definition,
+                                                            const char *name) {
+  for (size_t i = 0; i < definition->attributes.count; i++)
+    if (strcmp(definition->attributes.table[i].name, name) == 0)
+      return &definition->attributes.table[i];
+  return NULL;
+}
+
+double tutti_attribute_preset(const struct tutti_attribute_definition *attribute) {
+  return attribute->flags & (TUTTI_ATTRIBUTE_REQUIRED | TUTTI_ATTRIBUTE_OPTIONAL) ? NAN : attribute->preset;
+}
+
+/* --- names --- */
+
+const char *tutti_op_name(enum tutti_op op) {
+  const struct tutti_op_definition *definition = tutti_op_builtin(op);
+  return definition ? definition->name : "unknown op";
+}
+
+const char *tutti_activation_name(enum tutti_activation activation) {
+  return (unsigned)activation < TUTTI_ACTIVATION_COUNT ? tutti_activation_table[activation] : "unknown activation";
+}
+
+const char *const *tutti_activation_names(void) { return tutti_activation_table; }
+
+static enum tutti_status fail_name(tutti_context *context, const char *what, const char *name, size_t count,
+                                   const char *const *names) {
+  const char *closest = tutti_closest_name(name, count, names);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s \"%s\"%s%s%s", what, name,
+                    closest ? "; did you mean \"" : "", closest ? closest : "", closest ? "\"?" : "");
+}
+
+enum tutti_status tutti_op_get(tutti_context *context, const char *name,
+                               const struct tutti_op_definition **definition) {
+  *definition = tutti_op_find(context, name);
+  if (*definition)
+    return TUTTI_OK;
+  const char **names = NULL;
+  size_t count = 0;
+  TUTTI_TRY(context, tutti_alloc(context, TUTTI_OP_COUNT + tutti_ops_defined(context), sizeof *names, &names));
+  for (int op = 0; op < TUTTI_OP_COUNT; op++)
+    names[count++] = tutti_ops_builtin[op]->name;
+  for (size_t i = 0; i < tutti_ops_defined(context); i++)
+    names[count++] = tutti_op_defined_at(context, i)->name;
+  enum tutti_status status = fail_name(context, "op", name, count, names);
+  tutti_free(names);
+  return status;
+}
+
+enum tutti_status tutti_op_parse(tutti_context *context, const char *name, enum tutti_op *op) {
+  const struct tutti_op_definition *definition;
+  TUTTI_TRY(context, tutti_op_get(context, name, &definition));
+  *op = tutti_op_number(definition);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_activation_parse(tutti_context *context, const char *name, enum tutti_activation *activation) {
+  for (int i = 0; i < TUTTI_ACTIVATION_COUNT; i++)
+    if (strcmp(tutti_activation_table[i], name) == 0) {
+      *activation = (enum tutti_activation)i;
+      return TUTTI_OK;
+    }
+  return fail_name(context, "activation", name, TUTTI_ACTIVATION_COUNT, tutti_activation_table);
+}
