@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h %D%/attributes.h
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
@@ -161,6 +161,7 @@ unit_tests += %D%/unit/test_population
 tests_unit_test_population_SOURCES = %D%/unit/test_population.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_network
 unit_tests += %D%/unit/test_npy
+unit_tests += %D%/unit/test_ops
 unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_path_labels
 unit_tests += %D%/unit/test_pi
@@ -229,6 +230,8 @@ cli_tests += %D%/cli/learners.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/nasbot.sh
 cli_tests += %D%/cli/objective.sh
+cli_tests += %D%/cli/ops.sh
+EXTRA_DIST += %D%/cli/gate.c
 cli_tests += %D%/cli/plugins.sh
 cli_tests += %D%/cli/recompute.sh
 EXTRA_DIST += %D%/cli/recompute.py

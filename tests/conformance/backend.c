@@ -1,5 +1,6 @@
 /* backend.c - the contract of kind backend: of those that train networks, of those that take none, and of those that
    need no data either. */
+#include "core/network/network_impl.h"
 #include "networks.h"
 
 #include <math.h>
@@ -459,6 +460,82 @@ static void check_ops(struct conform *conform) {
   snprintf(conform->why, sizeof conform->why, "%zu of %zu small networks are refused", refused, example_count());
 }
 
+/* --- what it cannot know --- */
+
+static enum tutti_status infer_same(tutti_context *context, const tutti_network *network,
+                                    const struct tutti_layer *layer, struct tutti_inferred *inferred) {
+  (void)context, (void)network, (void)layer, (void)inferred;
+  return TUTTI_OK;
+}
+
+/* A dense layer, a layer of this definition, and the head. What does the backend say? */
+static enum tutti_status try_definition(struct conform *conform, const struct subject *subject, enum tutti_op op,
+                                        const struct tutti_op_definition *definition,
+                                        const struct tutti_attribute *attributes) {
+  tutti_context *context = conform->context;
+  struct tutti_job job = subject->job;
+  tutti_network *network;
+  uint32_t layer;
+  TRY(conform, tutti_network_create(context, subject->example.task.input, &network));
+  TRY(conform, tutti_network_add_dense(context, network, NULL, 0, 4, TUTTI_ACTIVATION_LINEAR, &layer));
+  TRY(conform, tutti_network_add_defined(context, network, op, definition, "later", 1, &layer, attributes, &layer));
+  TRY(conform, tutti_network_add_head(context, network, layer, &subject->example.task));
+  job.network = network;
+  enum tutti_status status = tutti_backend_check(context, subject->backend, &job);
+  tutti_network_destroy(network);
+  return status;
+}
+
+static void require_refusal(struct conform *conform, enum tutti_status status, const char *what) {
+  const char *message = tutti_error_message(conform->context);
+  REQUIRE(conform, status != TUTTI_OK, "it takes %s, and would compute something else", what);
+  REQUIRE(conform, strstr(message, conform->name) && strstr(message, "'later'"),
+          "its refusal of %s does not name the backend and the layer: %s", what, message);
+}
+
+/* A host of a later version may offer activations and attributes, and any plugin ops, that the backend has never heard of. To
+   compute a layer without them would be to train another network than was asked for. */
+static void check_later(struct conform *conform) {
+  const char *names[TUTTI_ACTIVATION_COUNT + 2] = {NULL};
+  struct subject subject;
+  open_subject(conform, &subject);
+  for (size_t i = 0; i < TUTTI_ACTIVATION_COUNT; i++)
+    names[i] = tutti_activation_names()[i];
+  names[TUTTI_ACTIVATION_COUNT] = "conform-later";
+  const struct tutti_attribute_definition attributes[] = {
+      {.name = "activation",
+       .type = TUTTI_ATTRIBUTE_CHOICE,
+       .preset = TUTTI_ACTIVATION_RELU,
+       .choices = names,
+       .doc = "The function."},
+      {.name = "conform_later", .type = TUTTI_ATTRIBUTE_REAL, .doc = "Changes the function, unless it is 0."}};
+  const struct tutti_op_definition definition = {.size = sizeof definition,
+                                                 .name = "activation",
+                                                 .min_inputs = 1,
+                                                 .max_inputs = 1,
+                                                 .infer = infer_same,
+                                                 .attributes = TUTTI_ATTRIBUTE_TABLE(attributes)};
+  struct tutti_op_definition other = definition;
+  other.name = "conform-later";
+  bool tries = tutti_backend_takes_networks(subject.backend) && subject.example.task.head != TUTTI_OP_HEAD_NOMU &&
+               try_definition(conform, &subject, TUTTI_OP_ACTIVATION, tutti_op_find(conform->context, "activation"),
+                              NULL) == TUTTI_OK;
+  if (tries) {
+    require_refusal(conform,
+                    try_definition(conform, &subject, TUTTI_OP_ACTIVATION, &definition,
+                                   TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_COUNT})),
+                    "an activation of a later version");
+    require_refusal(
+        conform,
+        try_definition(conform, &subject, TUTTI_OP_ACTIVATION, &definition, TUTTI_ATTRIBUTES({"conform_later", 1})),
+        "an attribute of a later version");
+    require_refusal(conform, try_definition(conform, &subject, TUTTI_OP_OTHER, &other, NULL), "an op of a stranger");
+  }
+  close_subject(&subject);
+  if (!tries)
+    conform_skip(conform, "it takes no networks with a dense layer and relu");
+}
+
 /* --- gradients --- */
 
 static double loss_at(struct conform *conform, const struct subject *subject, const tutti_tensors *weights) {
@@ -592,6 +669,7 @@ const struct conform_check conform_backend[] = {
     {"cancelling ends a training", check_cancel},
     {"many jobs at once give what each gives alone", check_many},
     {"refuses ops that it lacks", check_ops},
+    {"refuses what later versions and strangers add", check_later},
     {"starts from given weights", check_initial},
     {"gradients against finite differences", check_gradients},
     {NULL, NULL},

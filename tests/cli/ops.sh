@@ -1,0 +1,59 @@
+#!/bin/bash
+# A third party's op, brought by a space and a backend of one package: manager, workers and readers of the run know it from
+# the plugins that the recipe names; a backend that does not know it refuses before anything is trained.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+read -ra cc <<< "$CC"
+read -ra flags <<< "${TUTTI_TEST_CFLAGS:-}"
+mkdir package
+# build OUTPUT FLAGS...: a module of the package
+build() {
+  local output=$1
+  shift
+  "${cc[@]}" "${flags[@]}" -std=c11 -shared -fPIC "$@" -I"$TUTTI_TEST_SRCDIR/include" "$TUTTI_TEST_SRCDIR/tests/cli/gate.c" \
+    -o "package/$output" || { echo "cannot build $output"; exit 1; }
+}
+build space-gate.so
+build backend-gate.so -DBACKEND
+export TUTTI_PLUGIN_PATH=$PWD/package:$TUTTI_PLUGIN_PATH
+
+cat >gate.ini <<'END'
+[run]
+seed = 1
+budget = 6
+workers = 2
+[data]
+format = toy-sine
+split = 2 1 0
+[space]
+plugin = gate
+[backend]
+plugin = gate
+[builder]
+plugin = nes-rs
+[selector]
+plugin = forward
+size = 2
+END
+
+tutti list backend
+expect_code 0
+expect_out gate
+tutti validate gate.ini --set backend.plugin=cpu
+expect_usage_error "backend cpu does not have: layer 1 'gate' is a acme-gate; choose another [backend] or [space]"
+tutti run gate.ini --out gated
+expect_code 0
+for network in gated/trials/*/network.json; do
+  expect_in "$network" '{"op": "acme-gate", "label": "gate", "inputs": ["input"], "width": '
+done
+tutti status gated --json
+expect_code 0
+expect_json finished all_trials 5 state
+
+# A network of a file that has the op: space fixed reads it, since the backend brings the op.
+network=$(find gated/trials -name network.json | sort | head -n 1)
+tutti run gate.ini --out fixed --set space.plugin=fixed --set "space.network=$network"
+expect_code 0
+checks=$((checks + 1))
+cmp -s "$network" fixed/trials/000000/network.json || complain "expected the same network in fixed"
+
+finish
