@@ -112,3 +112,7 @@ builder_smbo_ensemble_la_SOURCES = %D%/builder/smbo-ensemble.c %D%/builder/model
 builder_smbo_ensemble_la_LIBADD = $(LIBS_CORE_LIBS)
 plugin_LTLIBRARIES += selector-agnostic-bayes.la
 selector_agnostic_bayes_la_SOURCES = %D%/selector/agnostic-bayes.c %D%/selector/growth.c %D%/selector/growth.h
+plugin_LTLIBRARIES += pruner-none.la
+pruner_none_la_SOURCES = %D%/pruner/none.c
+plugin_LTLIBRARIES += calibrator-none.la
+calibrator_none_la_SOURCES = %D%/calibrator/none.c

@@ -1,4 +1,5 @@
 /* assembly.c - puts plugins in the sections of a host, with the plugins that their parameters name. */
+#include "contract_impl.h"
 #include "host_impl.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ enum tutti_status tutti_host_put(tutti_context *context, tutti_host *host, const
                                  const char *plugin) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_section made = {0};
-  if (strcmp(plugin, "none") == 0 || !*plugin) {
+  if (!*plugin || (strcmp(plugin, "none") == 0 && !tutti_kind_has_none(kind))) {
     empty_section(host, name);
     return TUTTI_OK;
   }

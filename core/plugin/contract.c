@@ -17,9 +17,12 @@ bool tutti_op_there(const void *ops, size_t offset) {
   return op != NULL;
 }
 
-const char *tutti_ops_missing(enum tutti_kind kind, const void *ops) {
 #define CLASS(constant, name, title) &tutti_class_##name,
-  static const struct tutti_class *const classes[] = {TUTTI_KINDS(CLASS)};
+static const struct tutti_class *const classes[] = {TUTTI_KINDS(CLASS)};
+
+bool tutti_kind_has_none(enum tutti_kind kind) { return classes[kind]->has_none; }
+
+const char *tutti_ops_missing(enum tutti_kind kind, const void *ops) {
   const struct tutti_class *class = classes[kind];
   size_t size;
   memcpy(&size, ops, sizeof size);

@@ -17,6 +17,8 @@ struct tutti_required_op {
 bool tutti_op_there(const void *ops, size_t offset);
 #define TUTTI_HAS_OP(kind, ops, op) tutti_op_there((ops), offsetof(struct tutti_##kind##_ops, op))
 
+/* Does "none" name a plugin of this kind, and not the lack of one? */
+bool tutti_kind_has_none(enum tutti_kind kind);
 /* Name of the first operation that the kind requires and this table lacks; NULL when all are there. */
 const char *tutti_ops_missing(enum tutti_kind kind, const void *ops);
 

@@ -21,6 +21,7 @@ struct tutti_class {
   size_t size;                 /* of the wrapper */
   size_t ops_offset, ops_size; /* of the ops table in it */
   size_t setup_size;           /* of the setup, which begins like struct tutti_setup */
+  bool has_none;               /* "none" names a plugin that does nothing; of other kinds it stands for no plugin */
   struct tutti_required_op required[5];
   /* All of the following may be NULL. The rules that a list of required operations does not tell: what is missing, or NULL. */
   const char *(*missing)(const void *ops);

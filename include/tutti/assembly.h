@@ -30,7 +30,7 @@ TUTTI_API void tutti_host_destroy(tutti_host *host);
 TUTTI_API void tutti_host_set_facts(tutti_host *host, const struct tutti_host_facts *facts);
 /* Put a plugin in a section ("surrogate", or any parameter's name), with the presets of its parameters; for each
    parameter of type TUTTI_PARAM_PLUGIN the named plugin is put in the section of that name in turn, unless something is
-   there. "none" empties the section. */
+   there. "none" empties the section, unless the kind has a plugin of that name (pruner, calibrator). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_host_put(tutti_context *context, tutti_host *host, const char *section, enum tutti_kind kind, const char *plugin);
 /* Set a parameter of the plugin in a section. Setting one of type TUTTI_PARAM_PLUGIN puts that plugin. */

@@ -15,7 +15,9 @@ TUTTI_BEGIN_DECLS
   KIND(ACQUISITION, acquisition, "Acquisitions")                                                                       \
   KIND(MAXIMISER, maximiser, "Maximisers")                                                                             \
   KIND(SELECTOR, selector, "Selectors")                                                                                \
-  KIND(EXECUTOR, executor, "Executors")
+  KIND(EXECUTOR, executor, "Executors")                                                                                \
+  KIND(PRUNER, pruner, "Pruners")                                                                                      \
+  KIND(CALIBRATOR, calibrator, "Calibrators")
 
 /* TUTTI_KIND_SPACE, TUTTI_KIND_BACKEND, ... */
 #define TUTTI_KIND_CONSTANT(constant, name, title) TUTTI_KIND_##constant,

@@ -7,6 +7,7 @@
 #include <tutti/acquisition.h>
 #include <tutti/backend.h>
 #include <tutti/builder.h>
+#include <tutti/calibrator.h>
 #include <tutti/candidate.h>
 #include <tutti/clock.h>
 #include <tutti/context.h>
@@ -23,6 +24,7 @@
 #include <tutti/network.h>
 #include <tutti/param.h>
 #include <tutti/predictions.h>
+#include <tutti/pruner.h>
 #include <tutti/random.h>
 #include <tutti/selector.h>
 #include <tutti/space.h>

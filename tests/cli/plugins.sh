@@ -4,7 +4,7 @@
 
 tutti list
 expect_code 0
-expect_out space backend builder surrogate acquisition maximiser selector executor cpu nes-rs local
+expect_out space backend builder surrogate acquisition maximiser selector executor pruner calibrator cpu nes-rs local
 expect_not_in out unavailable
 tutti list backend
 expect_code 0

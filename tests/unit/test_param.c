@@ -358,10 +358,12 @@ static void test_kinds(void **state) {
   assert_string_equal(tutti_kind_name(TUTTI_KIND_COUNT), "unknown kind");
   check_message(fixture, tutti_kind_parse(fixture->context, "maximizer", &kind), TUTTI_ERROR_USAGE,
                 "'maximizer' is no kind of plugin; did you mean 'maximiser'?");
-  check_message(
-      fixture, tutti_kind_parse(fixture->context, "zzz", &kind), TUTTI_ERROR_USAGE,
-      "'zzz' is no kind of plugin; kinds are space, backend, builder, surrogate, acquisition, maximiser, selector "
-      "and executor");
+  assert_int_equal(tutti_kind_parse(fixture->context, "zzz", &kind), TUTTI_ERROR_USAGE);
+  const char *message = tutti_error_message(fixture->context);
+  assert_non_null(strstr(message, "'zzz' is no kind of plugin; kinds are space, backend, "));
+  for (unsigned i = 0; i < TUTTI_KIND_COUNT; i++)
+    assert_non_null(strstr(message, tutti_kind_name((enum tutti_kind)i)));
+  assert_non_null(strstr(message, " and "));
 }
 
 static void test_closest_name(void **state) {

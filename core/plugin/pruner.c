@@ -1,0 +1,98 @@
+/* pruner.c - kind pruner: rules, and checks around its ops. */
+#include "core/base/sized_impl.h"
+#include "instance_impl.h"
+
+#include <math.h>
+#include <tutti/pruner.h>
+
+/* --- rules --- */
+
+struct tutti_rule {
+  size_t count, room;
+  struct tutti_rung *rungs;
+};
+
+enum tutti_status tutti_rule_create(tutti_context *context, tutti_rule **rule) {
+  return tutti_alloc(context, 1, sizeof **rule, rule);
+}
+
+void tutti_rule_destroy(tutti_rule *rule) {
+  if (rule)
+    tutti_free(rule->rungs);
+  tutti_free(rule);
+}
+
+enum tutti_status tutti_rule_add(tutti_context *context, tutti_rule *rule, const struct tutti_rung *rung) {
+  struct tutti_rung own;
+  TUTTI_TAKE(&own, rung);
+  uint32_t before = rule->count ? rule->rungs[rule->count - 1].epoch : 0;
+  if (own.epoch <= before || isnan(own.threshold) || (unsigned)own.measure > TUTTI_MEASURE_MEAN)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_INTERNAL,
+        "a rung at epoch %u with threshold %g and measure %d: expected an epoch after %u, a number, and one of "
+        "the measures",
+        (unsigned)own.epoch, own.threshold, (int)own.measure, (unsigned)before);
+  if (rule->count == rule->room) {
+    size_t room = rule->room * 2 + 8;
+    TUTTI_TRY(context, tutti_realloc(context, rule->count, room, sizeof *rule->rungs, &rule->rungs));
+    rule->room = room;
+  }
+  rule->rungs[rule->count++] = own;
+  return TUTTI_OK;
+}
+
+size_t tutti_rule_rungs(const tutti_rule *rule) { return rule->count; }
+
+void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *rung) {
+  TUTTI_GIVE(rung, &rule->rungs[index]);
+}
+
+/* NaN where no loss counts. */
+static double measure_curve(enum tutti_measure measure, size_t epochs, const double *losses) {
+  double best = NAN, sum = 0;
+  size_t counted = 0;
+  if (measure == TUTTI_MEASURE_LAST)
+    return losses[epochs - 1];
+  for (size_t i = 0; i < epochs; i++)
+    if (!isnan(losses[i])) {
+      best = fmin(best, losses[i]);
+      sum += losses[i];
+      counted++;
+    }
+  return measure == TUTTI_MEASURE_BEST || counted == 0 ? best : sum / (double)counted;
+}
+
+bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses) {
+  for (size_t i = 0; i < rule->count; i++)
+    if (rule->rungs[i].epoch == epochs)
+      return !(measure_curve(rule->rungs[i].measure, epochs, losses) > rule->rungs[i].threshold);
+  return true;
+}
+
+/* --- the kind --- */
+
+struct tutti_pruner {
+  struct tutti_instance instance;
+  struct tutti_pruner_ops ops;
+};
+
+TUTTI_DEFINE_KIND(PRUNER, pruner, .has_none = true,
+                  .required = {TUTTI_REQUIRED_OP(pruner, tell), TUTTI_REQUIRED_OP(pruner, rule)})
+
+enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner, const struct tutti_curve *curve) {
+  struct tutti_curve whole;
+  TUTTI_TAKE(&whole, curve);
+  TUTTI_CALL(context, pruner, pruner->ops.tell(pruner->instance.self, context, &whole));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner, uint64_t trial, tutti_rule **rule) {
+  TUTTI_TRY(context, tutti_rule_create(context, rule));
+  enum tutti_status status = pruner->ops.rule(pruner->instance.self, context, trial, *rule);
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  tutti_rule_destroy(*rule);
+  *rule = NULL;
+  return tutti_error_trace(context, tutti_instance_blame(context, &pruner->instance, status), __FILE__, __LINE__,
+                           __func__);
+}

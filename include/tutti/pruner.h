@@ -1,0 +1,88 @@
+/* pruner.h - kind `pruner`: which trial is not worth its end. It learns from the loss curves of trials that have ended, and says what a new
+   trial must reach on its way. That rule travels with the trial's request: whoever trains it decides alone, so that what is
+   pruned does not depend on how fast trials run beside each other. */
+#ifndef TUTTI_PRUNER_H
+#define TUTTI_PRUNER_H
+
+#include <tutti/backend.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_pruner tutti_pruner;
+typedef struct tutti_rule tutti_rule;
+
+/* --- rules ------------------------------------------------------------------------------------------------------ */
+
+/* What of a curve is compared at a rung. */
+enum tutti_measure {
+  TUTTI_MEASURE_LAST, /* the loss of the rung's epoch */
+  TUTTI_MEASURE_BEST, /* the least loss up to it */
+  TUTTI_MEASURE_MEAN  /* the mean loss up to it */
+};
+
+/* After `epoch` epochs the measure must be at most `threshold`, or the trial ends there. */
+struct tutti_rung {
+  size_t size;
+  uint32_t epoch; /* >= 1 */
+  enum tutti_measure measure;
+  double threshold;
+};
+
+/* An empty rule, which allows everything. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rule_create(tutti_context *context, tutti_rule **rule);
+TUTTI_API void tutti_rule_destroy(tutti_rule *rule);
+/* Add a rung (copied). TUTTI_ERROR_INTERNAL unless its epoch lies beyond those of earlier ones and the threshold is a number. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rule_add(tutti_context *context, tutti_rule *rule,
+                                                           const struct tutti_rung *rung);
+TUTTI_API size_t tutti_rule_rungs(const tutti_rule *rule);
+/* Rung number `index`, by ascending epoch, into *rung, whose size the caller has set. */
+TUTTI_API void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *rung);
+/* May a trial go on whose validation losses after epochs 1, 2, ..., `epochs` are losses[epochs]? Only a rung at this very
+   epoch can say no. Losses that are NaN (not evaluated) do not count; where none does, the trial goes on. */
+TUTTI_API bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses);
+
+/* --- the plugin's side ------------------------------------------------------------------------------------------ */
+
+struct tutti_pruner_setup {
+  size_t size; /* these four: see struct tutti_setup (host.h) */
+  const tutti_host *host;
+  const struct tutti_task *task;
+  uint64_t seed;
+};
+
+/* How a trial went; borrowed until return. */
+struct tutti_curve {
+  size_t size;
+  uint64_t trial;
+  enum tutti_state state;
+  size_t epochs;        /* trained; 0 where it failed before the first ended */
+  const double *losses; /* [epochs]: validation loss after each, in standardised units; NaN where not evaluated */
+};
+
+struct tutti_pruner_ops {
+  size_t size; /* sizeof(struct tutti_pruner_ops) */
+
+  /* REQUIRED. Learn from a trial that ended, whether finished, failed or pruned. Trials come in the order in which the builder
+     is told of them. */
+  enum tutti_status (*tell)(void *self, tutti_context *context, const struct tutti_curve *curve);
+  /* REQUIRED. Add to an empty rule what trial number `trial` must reach; it is asked for right after the builder proposed
+     the trial. MUST be a function of what was told before, the trial's number and the seed, never of time. */
+  enum tutti_status (*rule)(void *self, tutti_context *context, uint64_t trial, tutti_rule *rule);
+};
+
+/* --- the host's side --- */
+
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_create(tutti_context *context, const tutti_host *host,
+                                                                const char *section,
+                                                                const struct tutti_pruner_setup *setup,
+                                                                tutti_pruner **pruner);
+TUTTI_API void tutti_pruner_destroy(tutti_pruner *pruner);
+TUTTI_API const struct tutti_descriptor *tutti_pruner_descriptor(const tutti_pruner *pruner);
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner,
+                                                              const struct tutti_curve *curve);
+/* The caller destroys *rule. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner,
+                                                              uint64_t trial, tutti_rule **rule);
+
+TUTTI_END_DECLS
+#endif
