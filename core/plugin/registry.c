@@ -69,8 +69,9 @@ enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *fold
 }
 
 /* Call visit(argument, folder) for every folder of the path, in order; a folder that stands there twice counts once. */
-static enum tutti_status visit_folders(tutti_context *context,
-                                       enum tutti_status (*visit)(void *argument, const char *folder), void *argument) {
+enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
+                                             enum tutti_status (*visit)(void *argument, const char *folder),
+                                             void *argument) {
   struct registry *registry;
   enum tutti_status status = TUTTI_OK;
   const char *variable = getenv("TUTTI_PLUGIN_PATH");
@@ -135,7 +136,7 @@ struct naming {
 };
 
 /* "forward" of "selector-forward.so" where the kind is selector; false for other files. */
-static bool plugin_name(const char *file, enum tutti_kind kind, char *name, size_t size) {
+bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, size_t size) {
   const char *kind_name = tutti_kind_name(kind);
   size_t length = strlen(file), prefix = strlen(kind_name);
   if (length <= prefix + 4 || strncmp(file, kind_name, prefix) != 0 || file[prefix] != '-' ||
@@ -151,7 +152,7 @@ static enum tutti_status name_in(void *argument, const char *folder) {
   struct dirent *entry;
   char name[256];
   while (entries && status == TUTTI_OK && (entry = readdir(entries))) {
-    if (!plugin_name(entry->d_name, naming->kind, name, sizeof name))
+    if (!tutti_plugin_file_name(entry->d_name, naming->kind, name, sizeof name))
       continue;
     status = grow(naming->context, naming->count, &naming->room, sizeof *naming->names, &naming->names);
     if (status == TUTTI_OK)
@@ -165,7 +166,7 @@ static enum tutti_status name_in(void *argument, const char *folder) {
 
 static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind, const char *name) {
   struct naming naming = {.context = context, .kind = kind};
-  enum tutti_status status = visit_folders(context, name_in, &naming);
+  enum tutti_status status = tutti_plugin_visit_folders(context, name_in, &naming);
   if (status == TUTTI_OK) {
     const char *closest = tutti_closest_name(name, naming.count, (const char *const *)naming.names);
     status =
@@ -253,7 +254,8 @@ static enum tutti_status not_loaded(tutti_context *context, const char *file, co
 }
 
 /* Load a file; `expected` is the file's name, which kind and name have to agree with. */
-static enum tutti_status load(tutti_context *context, const char *file, const struct tutti_descriptor **descriptor) {
+enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
+                                         const struct tutti_descriptor **descriptor) {
   const char *base = strrchr(file, '/');
   char expected[300];
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -308,12 +310,12 @@ enum tutti_status tutti_plugin_find(tutti_context *context, enum tutti_kind kind
     return not_found(context, kind, name);
   TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s-%s.so", tutti_kind_name(kind), name));
   finding.name = file;
-  TUTTI_TRY_OUT(context, visit_folders(context, look_in, &finding));
+  TUTTI_TRY_OUT(context, tutti_plugin_visit_folders(context, look_in, &finding));
   if (!finding.found) {
     status = not_found(context, kind, name);
     goto out;
   }
-  TUTTI_TRY_OUT(context, load(context, finding.found, descriptor));
+  TUTTI_TRY_OUT(context, tutti_plugin_load_file(context, finding.found, descriptor));
   TUTTI_TRY_OUT(context, remember(context, registry, *descriptor, finding.found));
   finding.found = NULL;
 out:
@@ -339,19 +341,4 @@ enum tutti_status tutti_plugin_register(tutti_context *context, const struct tut
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s %s is registered already", tutti_kind_name(descriptor->kind),
                       descriptor->name);
   return remember(context, registry, descriptor, NULL);
-}
-
-enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
-                                         const struct tutti_descriptor **descriptor) {
-  return load(context, file, descriptor);
-}
-
-enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
-                                             enum tutti_status (*visit)(void *argument, const char *folder),
-                                             void *argument) {
-  return visit_folders(context, visit, argument);
-}
-
-bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, size_t size) {
-  return plugin_name(file, kind, name, size);
 }
