@@ -145,17 +145,18 @@ static json_t *placing_json(const struct tutti_placing *placing) {
                    tutti_json_number(placing->expected_rank));
 }
 
-static json_t *placings_json(const struct tutti_figures *figures, struct tutti_placing *placings) {
+static json_t *placings_json(const struct tutti_figures *figures) {
   json_t *array = json_array();
-  tutti_placings(figures, placings);
-  for (size_t v = 0; v < figures->variants; v++)
-    json_array_append_new(array, placing_json(&placings[v]));
+  for (size_t v = 0; v < figures->variants; v++) {
+    struct tutti_placing placing = {.size = sizeof placing};
+    tutti_placing_of(figures, v, &placing);
+    json_array_append_new(array, placing_json(&placing));
+  }
   return array;
 }
 
 /* Standings on each data set alone: its blocks follow one another. */
-static json_t *data_set_placings_json(const struct compare *compare, const struct tutti_figures *figures,
-                                      struct tutti_placing *placings) {
+static json_t *data_set_placings_json(const struct compare *compare, const struct tutti_figures *figures) {
   json_t *array = json_array();
   for (size_t begin = 0, end; begin < figures->blocks; begin = end) {
     for (end = begin; end < figures->blocks && compare->blocks[end].data_set == compare->blocks[begin].data_set;)
@@ -163,7 +164,7 @@ static json_t *data_set_placings_json(const struct compare *compare, const struc
     struct tutti_figures part = *figures;
     part.values += begin * figures->variants;
     part.blocks = end - begin;
-    json_array_append_new(array, placings_json(&part, placings));
+    json_array_append_new(array, placings_json(&part));
   }
   return array;
 }
@@ -172,7 +173,8 @@ static json_t *duels_json(const struct tutti_figures *figures) {
   json_t *duels = json_array();
   for (size_t a = 0; a < figures->variants && figures->better != TUTTI_BETTER_NEITHER; a++)
     for (size_t b = a + 1; b < figures->variants; b++) {
-      struct tutti_duel duel = tutti_duel(figures, a, b);
+      struct tutti_duel duel = {.size = sizeof duel};
+      tutti_duel_of(figures, a, b, &duel);
       json_array_append_new(duels,
                             json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "one", (json_int_t)a, "other",
                                       (json_int_t)b, "wins", (json_int_t)duel.wins, "losses", (json_int_t)duel.losses,
@@ -192,14 +194,11 @@ tutti_compare_standings(tutti_context *context, const struct compare *compare, e
                         const void *argument, json_t **placings) {
   enum tutti_status status = TUTTI_OK;
   double *values = NULL;
-  struct tutti_placing *scratch = NULL;
   TUTTI_TRY_OUT(context, means_of_runs(context, compare, value_of, argument, &values));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->variants, sizeof *scratch, &scratch));
-  const struct tutti_figures figures = {compare->block_count, compare->variants, values, better};
-  *placings = placings_json(&figures, scratch);
+  const struct tutti_figures figures = {sizeof figures, compare->block_count, compare->variants, values, better};
+  *placings = placings_json(&figures);
 out:
   tutti_free(values);
-  tutti_free(scratch);
   return status;
 }
 
@@ -208,17 +207,15 @@ static enum tutti_status metric_json(tutti_context *context, const struct compar
   enum tutti_status status = TUTTI_OK;
   const char *name = json_string_value(json_object_get(metric, "name"));
   double *values = NULL;
-  struct tutti_placing *placings = NULL;
   TUTTI_TRY_OUT(context, means_of_runs(context, compare, value_now, name, &values));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, compare->variants, sizeof *placings, &placings));
-  const struct tutti_figures figures = {compare->block_count, compare->variants, values, tutti_compare_better(metric)};
-  json_t *all = placings_json(&figures, placings);
+  const struct tutti_figures figures = {sizeof figures, compare->block_count, compare->variants, values,
+                                        tutti_compare_better(metric)};
+  json_t *all = placings_json(&figures);
   *out = json_pack("{s:s, s:O, s:O, s:o, s:o, s:o}", "name", name, "unit", json_object_get(metric, "unit"), "better",
                    json_object_get(metric, "better"), "placings", all, "data_sets",
-                   data_set_placings_json(compare, &figures, placings), "duels", duels_json(&figures));
+                   data_set_placings_json(compare, &figures), "duels", duels_json(&figures));
 out:
   tutti_free(values);
-  tutti_free(placings);
   return status;
 }
 

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <tutti/compare.h>
 
+#include "core/base/sized_impl.h"
+
 /* P[Binomial(n, 1/2) <= most], for most < n / 2. Binomial coefficients are summed with a common power of two taken out, so that they are
    exact where doubles hold them and never overflow. */
 static double binomial_half(uint64_t n, uint64_t most) {
@@ -88,50 +90,51 @@ static bool is_complete(const struct tutti_figures *figures, size_t block) {
   return true;
 }
 
-/* Add the places that the variants have in a block. */
-static void rank_block(const struct tutti_figures *figures, size_t block, struct tutti_placing *placings) {
+/* Add the place that a variant has in a block. */
+static void rank_in_block(const struct tutti_figures *figures, size_t block, size_t variant,
+                          struct tutti_placing *placing) {
+  size_t above = 0, level = 0;
   for (size_t v = 0; v < figures->variants; v++) {
-    size_t above = 0, level = 0;
-    for (size_t w = 0; w < figures->variants; w++) {
-      double other = value_at(figures, block, w), own = value_at(figures, block, v);
-      above += is_better(figures, other, own);
-      level += other == own; /* itself, too */
-    }
-    placings[v].ranked++;
-    placings[v].rank += (double)above + (double)(level + 1) / 2;
-    placings[v].expected_rank += (double)(above + level);
+    double other = value_at(figures, block, v), own = value_at(figures, block, variant);
+    above += is_better(figures, other, own);
+    level += other == own; /* itself, too */
   }
+  placing->ranked++;
+  placing->rank += (double)above + (double)(level + 1) / 2;
+  placing->expected_rank += (double)(above + level);
 }
 
-void tutti_placings(const struct tutti_figures *figures, struct tutti_placing *placings) {
-  for (size_t v = 0; v < figures->variants; v++) {
-    placings[v] = (struct tutti_placing){0};
-    measure(figures, v, &placings[v]);
-  }
-  for (size_t b = 0; b < figures->blocks; b++)
-    if (figures->better != TUTTI_BETTER_NEITHER && is_complete(figures, b))
-      rank_block(figures, b, placings);
-  for (size_t v = 0; v < figures->variants; v++) {
-    placings[v].rank /= (double)placings[v].ranked;
-    placings[v].expected_rank /= (double)placings[v].ranked;
-  }
+void tutti_placing_of(const struct tutti_figures *given, size_t variant, struct tutti_placing *placing) {
+  struct tutti_figures figures;
+  struct tutti_placing own = {.size = sizeof own};
+  TUTTI_TAKE(&figures, given);
+  measure(&figures, variant, &own);
+  for (size_t b = 0; b < figures.blocks; b++)
+    if (figures.better != TUTTI_BETTER_NEITHER && is_complete(&figures, b))
+      rank_in_block(&figures, b, variant, &own);
+  own.rank /= (double)own.ranked;
+  own.expected_rank /= (double)own.ranked;
+  TUTTI_GIVE(placing, &own);
 }
 
-struct tutti_duel tutti_duel(const struct tutti_figures *figures, size_t one, size_t other) {
-  struct tutti_duel duel = {.frequency = NAN, .p = NAN, .p_one = NAN};
-  for (size_t b = 0; b < figures->blocks && figures->better != TUTTI_BETTER_NEITHER; b++) {
-    double a = value_at(figures, b, one), c = value_at(figures, b, other);
+static size_t blocks_of(const struct tutti_duel *duel) { return duel->wins + duel->losses + duel->ties; }
+
+void tutti_duel_of(const struct tutti_figures *given, size_t one, size_t other, struct tutti_duel *duel) {
+  struct tutti_figures figures;
+  struct tutti_duel own = {.size = sizeof own, .frequency = NAN, .p = NAN, .p_one = NAN};
+  TUTTI_TAKE(&figures, given);
+  for (size_t b = 0; b < figures.blocks && figures.better != TUTTI_BETTER_NEITHER; b++) {
+    double a = value_at(&figures, b, one), c = value_at(&figures, b, other);
     if (!isfinite(a) || !isfinite(c))
       continue;
-    duel.wins += is_better(figures, a, c);
-    duel.losses += is_better(figures, c, a);
-    duel.ties += a == c;
+    own.wins += is_better(&figures, a, c);
+    own.losses += is_better(&figures, c, a);
+    own.ties += a == c;
   }
-  size_t blocks = duel.wins + duel.losses + duel.ties;
-  if (blocks == 0)
-    return duel;
-  duel.frequency = ((double)duel.wins + (double)duel.ties / 2) / (double)blocks;
-  duel.p = tutti_sign_test(duel.wins, duel.losses);
-  duel.p_one = tutti_sign_test_one_sided(duel.wins, duel.losses);
-  return duel;
+  if (blocks_of(&own) > 0) {
+    own.frequency = ((double)own.wins + (double)own.ties / 2) / (double)blocks_of(&own);
+    own.p = tutti_sign_test(own.wins, own.losses);
+    own.p_one = tutti_sign_test_one_sided(own.wins, own.losses);
+  }
+  TUTTI_GIVE(duel, &own);
 }

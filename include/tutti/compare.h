@@ -11,6 +11,7 @@ TUTTI_BEGIN_DECLS
 /* Figures of several variants (methods, settings) over blocks. A block is what makes figures comparable: a data set and a
    seed, with which every variant has the same rows. */
 struct tutti_figures {
+  size_t size; /* sizeof(struct tutti_figures) */
   size_t blocks, variants;
   const double *values;     /* [blocks][variants]; what is not finite is missing */
   enum tutti_better better; /* with TUTTI_BETTER_NEITHER nothing is ranked */
@@ -18,23 +19,24 @@ struct tutti_figures {
 
 /* How one variant does. What there is nothing to compute from is NaN. */
 struct tutti_placing {
+  size_t size;          /* sizeof(struct tutti_placing), set by the caller */
   size_t count;         /* blocks in which it has a value */
   double mean, error;   /* of its values; standard error: standard deviation (n - 1) / sqrt(n) */
   size_t ranked;        /* blocks in which every variant has a value: ranks are those of these blocks */
   double rank;          /* mean rank from 1, the best; those that tie share the mean of their places */
   double expected_rank; /* likewise, but those that tie all have the worst of their places (Lacoste et al. 2014) */
 };
-/* Fill placings[variants]. */
-TUTTI_API void tutti_placings(const struct tutti_figures *figures, struct tutti_placing *placings);
+TUTTI_API void tutti_placing_of(const struct tutti_figures *figures, size_t variant, struct tutti_placing *placing);
 
 /* One variant against another, over the blocks in which both have a value. */
 struct tutti_duel {
+  size_t size; /* sizeof(struct tutti_duel), set by the caller */
   size_t wins, losses, ties;
   double frequency; /* (wins + ties / 2) / blocks; NaN without blocks */
   double p;         /* two-sided sign test; NaN without blocks */
   double p_one; /* one-sided sign test of whether the one beats the other: tutti_sign_test_one_sided(wins, losses) */
 };
-TUTTI_API struct tutti_duel tutti_duel(const struct tutti_figures *figures, size_t one, size_t other);
+TUTTI_API void tutti_duel_of(const struct tutti_figures *figures, size_t one, size_t other, struct tutti_duel *duel);
 
 /* Exact sign test, two-sided: the probability that a fair coin divides wins + losses at least as unevenly. Ties are no
    trials: they are dropped. 1 without any. */

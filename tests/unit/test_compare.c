@@ -106,6 +106,37 @@ static void poisson_binomial_tests_of_nothing_and_of_certainty(void **state) {
 
 /* --- ranks, wins ------------------------------------------------------------------------------------------------- */
 
+/* All placings[variants]. */
+static void place(const struct tutti_figures *figures, struct tutti_placing *placings) {
+  for (size_t v = 0; v < figures->variants; v++) {
+    placings[v].size = sizeof placings[v];
+    tutti_placing_of(figures, v, &placings[v]);
+  }
+}
+
+static struct tutti_duel duel_of(const struct tutti_figures *figures, size_t one, size_t other) {
+  struct tutti_duel duel = {.size = sizeof duel};
+  tutti_duel_of(figures, one, other, &duel);
+  return duel;
+}
+
+/* Of a caller who knows less, or more, no other byte is written. */
+static void sizes_are_honoured(void **state) {
+  static const double values[] = {1, 2};
+  const struct tutti_figures figures = {sizeof figures, 1, 2, values, TUTTI_BETTER_LOWER};
+  struct {
+    struct tutti_duel duel;
+    double beyond;
+  } room = {.duel = {.size = offsetof(struct tutti_duel, p), .p = 7, .p_one = 7}, .beyond = 7};
+  (void)state;
+  tutti_duel_of(&figures, 0, 1, &room.duel);
+  assert_int_equal(room.duel.wins, 1);
+  assert_true(room.duel.frequency == 1 && room.duel.p == 7 && room.duel.p_one == 7);
+  room.duel.size = sizeof room;
+  tutti_duel_of(&figures, 0, 1, &room.duel);
+  assert_true(room.duel.p == 1 && room.beyond == 0);
+}
+
 static void ranks_and_wins_are_the_golden_ones(void **state) {
   json_t *golden = golden_load("agnostic_bayes"), *rank = golden_get(golden, "rank");
   size_t count;
@@ -114,16 +145,16 @@ static void ranks_and_wins_are_the_golden_ones(void **state) {
   const json_t *literal = golden_get(rank, "expected_rank_literal(count <= incl. self: ties get the worst rank)"),
                *middle = golden_get(rank, "expected_rank_midrank");
   struct tutti_placing placings[4];
-  const struct tutti_figures figures = {count / 4, 4, risks, TUTTI_BETTER_LOWER};
+  const struct tutti_figures figures = {sizeof figures, count / 4, 4, risks, TUTTI_BETTER_LOWER};
   (void)state;
-  tutti_placings(&figures, placings);
+  place(&figures, placings);
   for (size_t v = 0; v < 4; v++) {
     double lost = 1;
     assert_int_equal(placings[v].ranked, count / 4);
     assert_close(placings[v].expected_rank, golden_number(golden_at(literal, v)), 1e-14, 0);
     assert_close(placings[v].rank, golden_number(golden_at(middle, v)), 1e-14, 0);
     for (size_t w = 0; w < 4; w++) {
-      struct tutti_duel duel = tutti_duel(&figures, v, w);
+      struct tutti_duel duel = duel_of(&figures, v, w);
       /* Whose entry [i][j] is the share that j has won against i is told by the ranks. */
       assert_close(duel.frequency, wins[v * 4 + w], 1e-14, 0);
       assert_int_equal(duel.wins + duel.losses + duel.ties, count / 4);
@@ -139,31 +170,31 @@ static void ranks_and_wins_are_the_golden_ones(void **state) {
 
 static void higher_may_be_better(void **state) {
   static const double values[] = {1, 2, 3, /**/ 1, 1, 0, /**/ 5, 4, 6};
-  struct tutti_figures figures = {3, 3, values, TUTTI_BETTER_HIGHER};
+  struct tutti_figures figures = {sizeof figures, 3, 3, values, TUTTI_BETTER_HIGHER};
   struct tutti_placing placings[3];
   (void)state;
-  tutti_placings(&figures, placings);
+  place(&figures, placings);
   assert_close(placings[0].rank, (3 + 1.5 + 2) / 3, 1e-15, 0);
   assert_close(placings[1].rank, (2 + 1.5 + 3) / 3, 1e-15, 0);
   assert_close(placings[2].rank, (1 + 3 + 1) / 3.0, 1e-15, 0);
   assert_close(placings[0].expected_rank, (3 + 2 + 2) / 3.0, 1e-15, 0);
-  struct tutti_duel duel = tutti_duel(&figures, 0, 1);
+  struct tutti_duel duel = duel_of(&figures, 0, 1);
   assert_int_equal(duel.wins, 1);
   assert_int_equal(duel.losses, 1);
   assert_int_equal(duel.ties, 1);
   assert_true(duel.frequency == 0.5 && duel.p == 1 && duel.p_one == 0.75);
   figures.better = TUTTI_BETTER_LOWER;
-  duel = tutti_duel(&figures, 0, 2);
+  duel = duel_of(&figures, 0, 2);
   assert_int_equal(duel.wins, 2);
   assert_int_equal(duel.losses, 1);
 }
 
 static void means_and_errors_are_those_of_the_values(void **state) {
   static const double values[] = {1, 7, /**/ 2, NAN, /**/ 6, INFINITY};
-  const struct tutti_figures figures = {3, 2, values, TUTTI_BETTER_LOWER};
+  const struct tutti_figures figures = {sizeof figures, 3, 2, values, TUTTI_BETTER_LOWER};
   struct tutti_placing placings[2];
   (void)state;
-  tutti_placings(&figures, placings);
+  place(&figures, placings);
   assert_int_equal(placings[0].count, 3);
   assert_true(placings[0].mean == 3);
   assert_close(placings[0].error, sqrt(7.0 / 3), 1e-15, 0); /* variance (4 + 1 + 9) / 2 */
@@ -173,31 +204,31 @@ static void means_and_errors_are_those_of_the_values(void **state) {
 
 static void what_is_missing_makes_no_pair(void **state) {
   static const double values[] = {1, 2, 3, /**/ NAN, 1, 2, /**/ 3, 2, -INFINITY, /**/ 9, 8, NAN};
-  const struct tutti_figures figures = {4, 3, values, TUTTI_BETTER_LOWER};
+  const struct tutti_figures figures = {sizeof figures, 4, 3, values, TUTTI_BETTER_LOWER};
   struct tutti_placing placings[3];
   (void)state;
-  tutti_placings(&figures, placings);
+  place(&figures, placings);
   for (size_t v = 0; v < 3; v++) {
     assert_int_equal(placings[v].ranked, 1); /* the first block alone is whole */
     assert_true(placings[v].rank == (double)v + 1);
   }
-  struct tutti_duel duel = tutti_duel(&figures, 0, 1);
+  struct tutti_duel duel = duel_of(&figures, 0, 1);
   assert_int_equal(duel.wins, 1);
   assert_int_equal(duel.losses, 2);
-  duel = tutti_duel(&figures, 0, 2);
+  duel = duel_of(&figures, 0, 2);
   assert_int_equal(duel.wins + duel.losses + duel.ties, 1);
 }
 
 static void nothing_is_ranked_where_nothing_is_better(void **state) {
   static const double values[] = {1, 2, NAN, NAN};
-  const struct tutti_figures neither = {1, 2, values, TUTTI_BETTER_NEITHER},
-                             none = {1, 2, values + 2, TUTTI_BETTER_LOWER};
+  const struct tutti_figures neither = {sizeof neither, 1, 2, values, TUTTI_BETTER_NEITHER},
+                             none = {sizeof none, 1, 2, values + 2, TUTTI_BETTER_LOWER};
   const struct tutti_figures *const both[] = {&neither, &none};
   (void)state;
   for (size_t i = 0; i < 2; i++) {
     struct tutti_placing placings[2];
-    tutti_placings(both[i], placings);
-    struct tutti_duel duel = tutti_duel(both[i], 0, 1);
+    place(both[i], placings);
+    struct tutti_duel duel = duel_of(both[i], 0, 1);
     assert_int_equal(placings[0].ranked, 0);
     assert_true(isnan(placings[0].rank) && isnan(placings[0].expected_rank));
     assert_int_equal(duel.wins + duel.losses + duel.ties, 0);
@@ -214,6 +245,7 @@ int main(void) {
       cmocka_unit_test(sign_tests_of_many_pairs_neither_overflow_nor_vanish),
       cmocka_unit_test(poisson_binomial_tests_are_the_golden_ones),
       cmocka_unit_test(poisson_binomial_tests_of_nothing_and_of_certainty),
+      cmocka_unit_test(sizes_are_honoured),
       cmocka_unit_test(ranks_and_wins_are_the_golden_ones),
       cmocka_unit_test(higher_may_be_better),
       cmocka_unit_test(means_and_errors_are_those_of_the_values),
