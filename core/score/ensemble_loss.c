@@ -5,28 +5,10 @@
 
 #include <math.h>
 
-static const struct ensemble_loss_kind *kind_of(const struct tutti_ensemble_loss_options *options,
-                                                enum tutti_task_kind task) {
-  switch (options->loss) {
-  case TUTTI_LOSS_ERROR:
-    return &ensemble_loss_error;
-  case TUTTI_LOSS_BRIER:
-    return &ensemble_loss_brier;
-  case TUTTI_LOSS_MSE:
-  case TUTTI_LOSS_RMSE:
-    return &ensemble_loss_squares;
-  default:
-    break;
-  }
-  if (task == TUTTI_TASK_CLASSIFICATION)
-    return &ensemble_loss_class_nll;
-  return options->density == TUTTI_DENSITY_MIXTURE ? &ensemble_loss_mixture : &ensemble_loss_moments;
-}
-
 static enum tutti_status check(tutti_context *context, const struct tutti_pool *pool, enum tutti_loss loss) {
   static const char *const tasks[] = {"regression", "classification", "a task without data"};
   bool classes = pool->kind == TUTTI_TASK_CLASSIFICATION;
-  if (loss == TUTTI_LOSS_VALUE || !tutti_loss_applies(loss, pool->kind))
+  if (pool->kind == TUTTI_TASK_VALUE || !tutti_loss_applies(loss, pool->kind))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the loss \"%s\" of ensembles is not defined for %s",
                       loss < TUTTI_LOSS_COUNT ? tutti_loss_names()[loss] : "?", tasks[pool->kind]);
   if (pool->models == 0 || pool->rows == 0)
@@ -48,9 +30,9 @@ enum tutti_status tutti_ensemble_loss_create(tutti_context *context, const struc
   *created = NULL;
   TUTTI_TRY(context, check(context, pool, options->loss));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *loss, &loss));
-  loss->kind = kind_of(options, pool->kind);
   TUTTI_TAKE(&loss->pool, pool);
   TUTTI_TAKE(&loss->options, options);
+  loss->kind = loss_sums(&loss->options, pool->kind);
   loss->cpu = tutti_cpu_detect();
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *loss->counts, &loss->counts));
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *loss->bounds, &loss->bounds));
@@ -155,9 +137,9 @@ static size_t most_promising(const tutti_ensemble_loss *loss, size_t *batch) {
 }
 
 /* The most promising models are tried first, so that the bounds of most others show that they need not be. */
-struct tutti_addition tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred) {
+void tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred, struct tutti_addition *addition) {
   size_t models = loss->pool.models, batch[ENSEMBLE_LOSS_BATCH], count;
-  struct tutti_addition best = {models, models, NAN, NAN};
+  struct tutti_addition best = {sizeof best, models, models, NAN, NAN};
   bool bounded = loss->kind->bounds && loss->picks > 0;
   if (bounded)
     loss->kind->bounds(loss, loss->bounds);
@@ -175,5 +157,5 @@ struct tutti_addition tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, 
       count = 0;
     }
   }
-  return best;
+  TUTTI_GIVE(addition, &best);
 }

@@ -22,6 +22,12 @@ struct ensemble_loss_kind {
 extern const struct ensemble_loss_kind ensemble_loss_class_nll, ensemble_loss_error, ensemble_loss_brier;
 extern const struct ensemble_loss_kind ensemble_loss_mixture, ensemble_loss_moments, ensemble_loss_squares;
 
+/* From the table of losses: the running sums for a kind of task, for which the loss is defined; and what the loss is whose
+   mean over rows this is. */
+const struct ensemble_loss_kind *loss_sums(const struct tutti_ensemble_loss_options *options,
+                                           enum tutti_task_kind kind);
+double loss_of_mean(enum tutti_loss loss, double mean);
+
 struct tutti_ensemble_loss {
   const struct ensemble_loss_kind *kind;
   struct tutti_pool pool;

@@ -140,8 +140,7 @@ static double squares_loss(const tutti_ensemble_loss *loss, size_t model) {
     double error = (loss->sums[i] + (double)moments[2 * i]) * scale - loss->pool.values[i];
     sum += error * error;
   }
-  double mean = sum / (double)values;
-  return loss->options.loss == TUTTI_LOSS_RMSE ? sqrt(mean) : mean;
+  return loss_of_mean(loss->options.loss, sum / (double)values);
 }
 
 static void squares_with(const tutti_ensemble_loss *loss, size_t count, const size_t *models, double *losses) {

@@ -13,6 +13,7 @@ libtutti_la_SOURCES += %D%/evaluate_impl.h
 libtutti_la_SOURCES += %D%/evaluate_ood.c
 libtutti_la_SOURCES += %D%/evaluate_regression.c
 libtutti_la_SOURCES += %D%/evaluation.c
+libtutti_la_SOURCES += %D%/losses.c
 libtutti_la_SOURCES += %D%/metrics.c
 libtutti_la_SOURCES += %D%/metrics_gaussian.c
 libtutti_la_SOURCES += %D%/metrics_impl.h

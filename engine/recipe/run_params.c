@@ -4,9 +4,10 @@
 
 static const char *const orders[] = {"trial", "completion", NULL};
 static const char *const objectives[] = {"kept", "last-epoch", NULL};
-/* "auto", then the losses in their order. */
-static const char *const losses[] = {"auto", "nll", "error", "brier", "mse", "rmse", "value", NULL};
-_Static_assert(sizeof losses / sizeof losses[0] == TUTTI_LOSS_COUNT + 2, "a loss is missing");
+/* "auto", then the losses by their numbers. */
+#define CHOICE(constant, number, name) [1 + (number)] = name,
+static const char *const losses[TUTTI_LOSS_COUNT + 2] = {"auto",
+                                                         TUTTI_ENSEMBLE_LOSSES(CHOICE) TUTTI_OTHER_LOSSES(CHOICE)};
 
 static const struct tutti_param table[] = {
     TUTTI_STRING(struct tutti_run_config, name, "",

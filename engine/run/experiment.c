@@ -4,30 +4,6 @@
 /* Genotypes that are decoded to see whether the backend can train what the space makes. */
 enum { PROBES = 16 };
 
-static enum tutti_loss natural_loss(const struct tutti_task *task) {
-  if (task->kind == TUTTI_TASK_VALUE)
-    return TUTTI_LOSS_VALUE;
-  return task->kind == TUTTI_TASK_REGRESSION && task->head == TUTTI_OP_HEAD_LINEAR ? TUTTI_LOSS_MSE : TUTTI_LOSS_NLL;
-}
-
-static bool loss_fits(enum tutti_loss loss, const struct tutti_task *task) {
-  switch (loss) {
-  case TUTTI_LOSS_VALUE:
-    return task->kind == TUTTI_TASK_VALUE;
-  case TUTTI_LOSS_ERROR:
-  case TUTTI_LOSS_BRIER:
-    return task->kind == TUTTI_TASK_CLASSIFICATION;
-  case TUTTI_LOSS_MSE:
-  case TUTTI_LOSS_RMSE:
-    return task->kind == TUTTI_TASK_REGRESSION;
-  case TUTTI_LOSS_NLL:
-    return task->kind != TUTTI_TASK_VALUE && task->head != TUTTI_OP_HEAD_LINEAR;
-  case TUTTI_LOSS_COUNT:
-    break;
-  }
-  return false;
-}
-
 static enum tutti_status load_data(tutti_context *context, struct tutti_experiment *experiment) {
   const tutti_recipe *recipe = experiment->recipe;
   if (!tutti_recipe_data(recipe)) {
@@ -45,15 +21,15 @@ static enum tutti_status load_data(tutti_context *context, struct tutti_experime
 
 static enum tutti_status choose_loss(tutti_context *context, struct tutti_experiment *experiment) {
   int wanted = tutti_recipe_run(experiment->recipe)->loss;
-  experiment->loss = wanted ? (enum tutti_loss)(wanted - 1) : natural_loss(&experiment->task);
-  if (loss_fits(experiment->loss, &experiment->task))
+  experiment->loss = wanted ? (enum tutti_loss)(wanted - 1) : tutti_loss_natural(&experiment->task);
+  if (tutti_loss_fits(experiment->loss, &experiment->task))
     return TUTTI_OK;
   static const char *const kinds[] = {"regression", "classification", "a backend without data"};
   enum tutti_status status = TUTTI_FAIL(
       context, TUTTI_ERROR_USAGE, "run.loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
       tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
       experiment->task.head == TUTTI_OP_HEAD_LINEAR ? " with a linear head (no variance)" : "",
-      tutti_loss_names()[natural_loss(&experiment->task)]);
+      tutti_loss_names()[tutti_loss_natural(&experiment->task)]);
   return tutti_recipe_place(context, experiment->recipe, status);
 }
 

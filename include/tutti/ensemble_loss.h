@@ -41,12 +41,14 @@ TUTTI_API void tutti_ensemble_loss_add(tutti_ensemble_loss *loss, size_t model);
 
 /* The best addition and the next best; numbers in the pool, or its number of models where there is none. */
 struct tutti_addition {
+  size_t size; /* sizeof(struct tutti_addition), set by the caller */
   size_t model, runner_up;
   double loss, runner_up_loss; /* NaN where there is none */
 };
 /* Try all models but those with barred[model] (NULL: none is barred) and those whose loss is NaN. On equal losses the
    lower number, that is the lower trial, is better. */
-TUTTI_API struct tutti_addition tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred);
+TUTTI_API void tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred,
+                                        struct tutti_addition *best);
 
 TUTTI_END_DECLS
 #endif

@@ -22,7 +22,7 @@ struct smbo_ensemble_config {
   struct model_config model;
 };
 
-static const char *const smbo_ensemble_losses[] = {"auto", "nll", "error", "brier", "mse", NULL};
+static const char *const smbo_ensemble_losses[] = {TUTTI_LOSS_CHOICES};
 
 static const struct tutti_param smbo_ensemble_params[] = {
     TUTTI_INTEGER(struct smbo_ensemble_config, bootstraps, "25", 1, 10000,
@@ -55,16 +55,13 @@ static size_t count_smbo_ensemble(const struct smbo_ensemble *self) { return (si
 /* --- life ---------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status choose_loss_smbo_ensemble(tutti_context *context, struct smbo_ensemble *self) {
-  static const enum tutti_loss losses[] = {TUTTI_LOSS_COUNT, TUTTI_LOSS_NLL, TUTTI_LOSS_ERROR, TUTTI_LOSS_BRIER,
-                                           TUTTI_LOSS_MSE};
   const struct tutti_task *task = tutti_host_task(self->host);
-  self->loss = losses[self->config->loss];
   if (task && task->kind == TUTTI_TASK_VALUE)
     return TUTTI_FAIL(
         context, TUTTI_ERROR_UNSUPPORTED,
         "builder smbo-ensemble needs predictions to bootstrap, and this recipe has no data: take builder bo");
-  if (self->loss == TUTTI_LOSS_COUNT)
-    self->loss = task && task->head == TUTTI_OP_HEAD_LINEAR ? TUTTI_LOSS_MSE : TUTTI_LOSS_NLL;
+  if (!tutti_loss_parse(smbo_ensemble_losses[self->config->loss], &self->loss))
+    self->loss = task ? tutti_loss_natural(task) : TUTTI_LOSS_NLL;
   if (task && !tutti_loss_applies(self->loss, task->kind))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[builder] loss: %s is not defined for this task",
                       smbo_ensemble_losses[self->config->loss]);

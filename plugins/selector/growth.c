@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const growth_losses[] = {"auto", "nll", "brier", "mse", "error", NULL};
+const char *const growth_losses[] = {TUTTI_LOSS_CHOICES};
 const char *const growth_densities[] = {"mixture", "moments", NULL};
 const char *const growth_epistemic[] = {"unbiased", "population", NULL};
 const char *const growth_keeps[] = {"last", "best", NULL};
@@ -22,9 +22,9 @@ struct selector_growth {
 };
 
 enum tutti_loss growth_loss(int choice) {
-  static const enum tutti_loss losses[] = {TUTTI_LOSS_COUNT, TUTTI_LOSS_NLL, TUTTI_LOSS_BRIER, TUTTI_LOSS_MSE,
-                                           TUTTI_LOSS_ERROR};
-  return losses[choice];
+  enum tutti_loss loss = TUTTI_LOSS_COUNT;
+  (void)tutti_loss_parse(growth_losses[choice], &loss);
+  return loss;
 }
 
 enum tutti_status growth_check(tutti_context *context, int choice, enum tutti_task_kind task) {
@@ -238,7 +238,8 @@ bool growth_accepts(const struct growth *growth, enum growth_accept accept, doub
 
 /* The best addition there is, as a pick; its model is the pool's number of models where there is none. */
 static struct growth_pick best_addition(const struct growth *growth) {
-  struct tutti_addition best = tutti_ensemble_loss_best(growth->loss, growth->barred);
+  struct tutti_addition best = {.size = sizeof best};
+  tutti_ensemble_loss_best(growth->loss, growth->barred, &best);
   return (struct growth_pick){
       .model = best.model, .runner_up = best.runner_up, .loss = best.loss, .runner_up_loss = best.runner_up_loss};
 }

@@ -25,7 +25,7 @@ struct stacking_config {
   int64_t steps;
 };
 
-/* The error has no slope to follow. */
+/* The first of growth_losses: the error, which follows, has no slope. */
 static const char *const stacking_losses[] = {"auto", "nll", "brier", "mse", NULL};
 
 static const struct tutti_param stacking_params[] = {

@@ -78,6 +78,12 @@ static double from_scratch(const struct tutti_pool *pool, const struct setting *
   return value;
 }
 
+static struct tutti_addition best_of(const tutti_ensemble_loss *loss, const bool *barred) {
+  struct tutti_addition best = {.size = sizeof best};
+  tutti_ensemble_loss_best(loss, barred, &best);
+  return best;
+}
+
 /* After random additions, with repetitions, each possible next loss is that of evaluation from scratch. */
 static void test_running_equals_scratch(void **state) {
   (void)state;
@@ -131,7 +137,7 @@ static void test_best_by_brute_force(void **state) {
       for (size_t k = 0; k < count; k++)
         if (!barred[k] && k != best && (next == count || losses[k] < losses[next]))
           next = k;
-      struct tutti_addition found = tutti_ensemble_loss_best(loss, barred);
+      struct tutti_addition found = best_of(loss, barred);
       assert_int_equal(found.model, best);
       assert_int_equal(found.runner_up, next);
       assert_true(best == count ? isnan(found.loss) : found.loss == losses[best]);
@@ -161,7 +167,7 @@ static void test_ties(void **state) {
     bool barred[9] = {false};
     double first = tutti_ensemble_loss_with(loss, 0);
     for (size_t m = 0; m < 8; m++) {
-      struct tutti_addition found = tutti_ensemble_loss_best(loss, barred);
+      struct tutti_addition found = best_of(loss, barred);
       assert_int_equal(found.model, m);
       assert_int_equal(found.runner_up, m + 1);
       assert_close(found.loss, first, 1e-13, 1e-14);
@@ -189,11 +195,11 @@ static void test_broken_models(void **state) {
       models.values[0 * 70 * width + 69 * width + c] = models.values[2 * 70 * width + c] = NAN;
     tutti_ensemble_loss *loss = begin(&models.pool, &settings[i]);
     assert_true(isnan(tutti_ensemble_loss_with(loss, 0)) && isnan(tutti_ensemble_loss_with(loss, 2)));
-    struct tutti_addition found = tutti_ensemble_loss_best(loss, NULL);
+    struct tutti_addition found = best_of(loss, NULL);
     assert_int_equal(found.model, 1);
     assert_int_equal(found.runner_up, 3);
     const bool barred[] = {false, true, false};
-    assert_int_equal(tutti_ensemble_loss_best(loss, barred).model, 3);
+    assert_int_equal(best_of(loss, barred).model, 3);
     tutti_ensemble_loss_destroy(loss);
     pools_free(&models);
   }
@@ -270,7 +276,7 @@ static void test_bounds(void **state) {
       next = best == 0;
       for (size_t k = 1; k < MODELS; k++)
         next = k != best && losses[k] < losses[next] ? k : next;
-      struct tutti_addition found = tutti_ensemble_loss_best(loss, NULL);
+      struct tutti_addition found = best_of(loss, NULL);
       assert_int_equal(found.model, best);
       assert_int_equal(found.runner_up, next);
       for (loss->cpu = TUTTI_CPU_BASELINE; loss->cpu <= widest; loss->cpu++) {

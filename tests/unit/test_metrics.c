@@ -261,13 +261,46 @@ static void test_names(void **state) {
   for (int i = 0; i < TUTTI_LOSS_COUNT; i++)
     assert_string_equal(names[i], expected[i]);
   assert_null(names[TUTTI_LOSS_COUNT]);
+  const char *const choices[] = {TUTTI_LOSS_CHOICES};
+  enum tutti_loss loss = TUTTI_LOSS_COUNT;
+  assert_string_equal(choices[0], "auto");
+  assert_false(tutti_loss_parse("auto", &loss));
+  assert_int_equal(loss, TUTTI_LOSS_COUNT);
+  for (size_t i = 1; choices[i]; i++) {
+    assert_true(tutti_loss_parse(choices[i], &loss));
+    assert_string_equal(names[loss], choices[i]);
+  }
   assert_int_equal(tutti_predictions_width(TUTTI_TASK_REGRESSION, 3), 6);
   assert_int_equal(tutti_predictions_width(TUTTI_TASK_CLASSIFICATION, 3), 3);
+}
+
+/* Whose entry in the table was forgotten is defined nowhere. */
+static void test_where_losses_are_defined(void **state) {
+  (void)state;
+  const struct tutti_task value = {.size = sizeof value, .kind = TUTTI_TASK_VALUE};
+  const struct tutti_task classes = {.size = sizeof classes, .kind = TUTTI_TASK_CLASSIFICATION};
+  const struct tutti_task gaussian = {.size = sizeof gaussian, .head = TUTTI_OP_HEAD_GAUSSIAN};
+  const struct tutti_task linear = {.size = sizeof linear, .head = TUTTI_OP_HEAD_LINEAR};
+  static const char *const where[] = {"cg", "c", "c", "gl", "gl", "v"};
+  for (int i = 0; i < TUTTI_LOSS_COUNT; i++) {
+    enum tutti_loss loss = (enum tutti_loss)i;
+    assert_int_equal(tutti_loss_fits(loss, &value), strchr(where[i], 'v') != NULL);
+    assert_int_equal(tutti_loss_fits(loss, &classes), strchr(where[i], 'c') != NULL);
+    assert_int_equal(tutti_loss_fits(loss, &gaussian), strchr(where[i], 'g') != NULL);
+    assert_int_equal(tutti_loss_fits(loss, &linear), strchr(where[i], 'l') != NULL);
+    assert_int_equal(tutti_loss_applies(loss, TUTTI_TASK_REGRESSION), strchr(where[i], 'g') != NULL);
+  }
+  assert_false(tutti_loss_applies(TUTTI_LOSS_COUNT, TUTTI_TASK_REGRESSION));
+  assert_int_equal(tutti_loss_natural(&value), TUTTI_LOSS_VALUE);
+  assert_int_equal(tutti_loss_natural(&classes), TUTTI_LOSS_NLL);
+  assert_int_equal(tutti_loss_natural(&gaussian), TUTTI_LOSS_NLL);
+  assert_int_equal(tutti_loss_natural(&linear), TUTTI_LOSS_MSE);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_classification_golden),
+      cmocka_unit_test(test_where_losses_are_defined),
       cmocka_unit_test(test_regression_golden),
       cmocka_unit_test(test_gaussian_nll_golden),
       cmocka_unit_test(test_several_outputs),
