@@ -15,10 +15,10 @@ static bool has_distance(const void *of, size_t offset) { return !isnan(distance
 
 static const struct metric_entry diversity_metrics[] = {
     METRIC("architecture-diversity", "", NEITHER, "mean over pairs of members of the distance of their architectures",
-           distance_at, offsetof(struct diversity, architecture), has_distance),
+           distance_at, offsetof(struct diversity, architecture), .defined = has_distance),
     METRIC("hyperparameter-diversity", "", NEITHER,
            "mean over pairs of members of the distance of their searched hyperparameters", distance_at,
-           offsetof(struct diversity, hyperparameters), has_distance),
+           offsetof(struct diversity, hyperparameters), .defined = has_distance),
 };
 const struct metric_table metrics_of_diversity = METRIC_TABLE(diversity_metrics);
 

@@ -44,8 +44,12 @@ struct metric_entry {
   size_t which;                                  /* tells metrics apart that share a function; else 0 */
   bool (*defined)(const void *of, size_t which); /* NULL: always */
 };
-#define METRIC(name, unit, better, text, value, which, defined)                                                        \
-  { {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN}, value, which, defined }
+/* What is left out after `which` is `defined`, as in .defined = of_pairs. */
+#define METRIC(name, unit, better, text, value_, ...)                                                                  \
+  {                                                                                                                    \
+    .said = {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN}, .value = value_,      \
+    .which = __VA_ARGS__                                                                                               \
+  }
 /* The double at an offset of a struct. */
 #define METRIC_FIELD(pointer, offset) (*(const double *)(const void *)((const char *)(pointer) + (offset)))
 

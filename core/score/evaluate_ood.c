@@ -96,17 +96,17 @@ static double mean_outside(const void *of, size_t score) {
 static double mean_confidence(const void *of, size_t score) { return 1 - mean_outside(of, score); }
 
 static const struct metric_entry ood_metrics[] = {
-    METRIC("entropy", "nats", HIGHER, "mean of H(p) over these rows", mean_outside, SCORE_ENTROPY, NULL),
+    METRIC("entropy", "nats", HIGHER, "mean of H(p) over these rows", mean_outside, SCORE_ENTROPY),
     METRIC("mutual-information", "nats", NEITHER, "mean over these rows of what it is above", mean_outside,
-           SCORE_MUTUAL_INFORMATION, NULL),
-    METRIC("confidence", "fraction", LOWER, "mean of max p", mean_confidence, SCORE_DOUBT, NULL),
+           SCORE_MUTUAL_INFORMATION),
+    METRIC("confidence", "fraction", LOWER, "mean of max p", mean_confidence, SCORE_DOUBT),
     METRIC("auroc-entropy", "", HIGHER,
            "probability that such a row has a higher entropy than a test row, ties counting half: the area under the "
            "curve of true against false positives",
-           auroc, SCORE_ENTROPY, NULL),
+           auroc, SCORE_ENTROPY),
     METRIC("auroc-mutual-information", "", HIGHER, "likewise for a higher mutual information", auroc,
-           SCORE_MUTUAL_INFORMATION, NULL),
-    METRIC("auroc-confidence", "", HIGHER, "likewise for a higher 1 - max p", auroc, SCORE_DOUBT, NULL),
+           SCORE_MUTUAL_INFORMATION),
+    METRIC("auroc-confidence", "", HIGHER, "likewise for a higher 1 - max p", auroc, SCORE_DOUBT),
 };
 const struct metric_table metrics_of_ood = METRIC_TABLE(ood_metrics);
 
