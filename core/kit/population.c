@@ -54,7 +54,10 @@ enum tutti_status tutti_population_add(tutti_context *context, tutti_population 
     population->oldest = (population->oldest + 1) % population->capacity;
     population->count--;
   }
-  *slot_of(population, population->count++) = (struct tutti_individual){trial, tutti_candidate_ref(candidate), loss};
+  *slot_of(population, population->count++) = (struct tutti_individual){.size = sizeof(struct tutti_individual),
+                                                                        .trial = trial,
+                                                                        .candidate = tutti_candidate_ref(candidate),
+                                                                        .loss = loss};
   return TUTTI_OK;
 }
 
@@ -62,12 +65,12 @@ size_t tutti_population_count(const tutti_population *population) { return popul
 
 bool tutti_population_full(const tutti_population *population) { return population->count == population->capacity; }
 
-struct tutti_individual tutti_population_at(const tutti_population *population, size_t index) {
-  return *slot_of(population, index);
+const struct tutti_individual *tutti_population_at(const tutti_population *population, size_t index) {
+  return slot_of(population, index);
 }
 
-struct tutti_individual tutti_population_tournament(tutti_population *population, struct tutti_random *random,
-                                                    size_t sample) {
+const struct tutti_individual *tutti_population_tournament(tutti_population *population, struct tutti_random *random,
+                                                           size_t sample) {
   size_t taken = sample < population->count ? sample : population->count;
   tutti_random_choose(random, population->count, taken, population->drawn);
   const struct tutti_individual *best = slot_of(population, population->drawn[0]);
@@ -76,5 +79,5 @@ struct tutti_individual tutti_population_tournament(tutti_population *population
     if (rival->loss < best->loss || (rival->loss == best->loss && rival->trial < best->trial))
       best = rival;
   }
-  return *best;
+  return best;
 }

@@ -1,8 +1,11 @@
 /* propose.c - from a history to the next candidate. */
 #include <tutti/propose.h>
 
+#include "core/base/json_impl.h"
+#include "core/base/sized_impl.h"
+
 #include <math.h>
-#include <tutti/candidate_set.h>
+#include <stdlib.h>
 
 struct tutti_proposer {
   struct tutti_proposer_setup setup;
@@ -81,8 +84,8 @@ enum tutti_status tutti_proposer_create(tutti_context *context, const struct tut
   tutti_proposer *made = NULL;
   *proposer = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof(*made), &made));
-  made->setup = *setup;
-  made->scope = setup->scope ? setup->scope : tutti_host_scope(setup->host);
+  TUTTI_TAKE(&made->setup, setup);
+  made->scope = made->setup.scope ? made->setup.scope : tutti_host_scope(made->setup.host);
   made->joint = tutti_scope_joint(made->scope);
   made->width = made->joint ? tutti_domain_width(made->joint) : 0;
   made->best = INFINITY;
@@ -415,6 +418,25 @@ enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer
   return tutti_surrogate_describe(context, proposer->surrogate, json);
 }
 
+enum tutti_status tutti_proposer_describe_in(tutti_context *context, tutti_proposer *proposer, const char *state,
+                                             char **json) {
+  char *surrogate = NULL, *text;
+  json_t *object;
+  *json = NULL;
+  TUTTI_TRY(context, tutti_json_parse(context, state, 0, TUTTI_ERROR_USAGE, "a builder's state as JSON", &object));
+  enum tutti_status status = proposer ? tutti_proposer_describe(context, proposer, &surrogate) : TUTTI_OK;
+  if (surrogate)
+    json_object_set_new(object, "surrogate", json_loads(surrogate, 0, NULL));
+  tutti_free(surrogate);
+  text = status == TUTTI_OK ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(object);
+  if (status == TUTTI_OK)
+    status = text ? tutti_strdup(context, text, json)
+                  : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for the builder's description");
+  free(text);
+  return status;
+}
+
 /* --- facts --------------------------------------------------------------------------------------------------------- */
 
 size_t tutti_proposer_asked_count(const tutti_proposer *proposer) { return proposer->asked; }
@@ -425,9 +447,7 @@ size_t tutti_proposer_pending_count(const tutti_proposer *proposer) { return pro
 
 double tutti_proposer_best(const tutti_proposer *proposer) { return proposer->best; }
 
-bool tutti_proposer_knows(const tutti_proposer *proposer, const tutti_candidate *candidate) {
-  return tutti_candidate_set_has(proposer->known, candidate);
-}
+const tutti_candidate_set *tutti_proposer_known(const tutti_proposer *proposer) { return proposer->known; }
 
 tutti_surrogate *tutti_proposer_surrogate(const tutti_proposer *proposer) { return proposer->surrogate; }
 

@@ -10,9 +10,11 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_population tutti_population;
 
+/* A member; borrowed from the population until another is added. */
 struct tutti_individual {
+  size_t size; /* sizeof(struct tutti_individual) of the library */
   uint64_t trial;
-  const tutti_candidate *candidate; /* borrowed while it is in the population */
+  const tutti_candidate *candidate;
   double loss;
 };
 
@@ -27,11 +29,11 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_population_add(tutti_context *
 TUTTI_API size_t tutti_population_count(const tutti_population *population);
 TUTTI_API bool tutti_population_full(const tutti_population *population);
 /* index 0 is the oldest. */
-TUTTI_API struct tutti_individual tutti_population_at(const tutti_population *population, size_t index);
+TUTTI_API const struct tutti_individual *tutti_population_at(const tutti_population *population, size_t index);
 /* The member of the least loss among `sample` (>= 1) drawn without replacement, or among all where there are fewer; the
    lowest trial on ties. The population must not be empty. */
-TUTTI_API struct tutti_individual tutti_population_tournament(tutti_population *population, struct tutti_random *random,
-                                                              size_t sample);
+TUTTI_API const struct tutti_individual *tutti_population_tournament(tutti_population *population,
+                                                                     struct tutti_random *random, size_t sample);
 
 TUTTI_END_DECLS
 #endif

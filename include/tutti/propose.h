@@ -6,6 +6,7 @@
 
 #include <tutti/acquisition.h>
 #include <tutti/builder.h>
+#include <tutti/candidate_set.h>
 #include <tutti/maximiser.h>
 #include <tutti/surrogate.h>
 
@@ -34,7 +35,7 @@ enum tutti_transform {
 };
 
 struct tutti_proposer_setup {
-  size_t size;
+  size_t size; /* sizeof(struct tutti_proposer_setup) */
   const tutti_host *host;
   const tutti_scope *scope; /* NULL: the host's */
   uint64_t seed;            /* of surrogate, acquisition and maximiser */
@@ -47,6 +48,69 @@ struct tutti_proposer_setup {
   const char *surrogate, *acquisition, *maximiser; /* sections of the host; NULL: those of these names */
   size_t fantasies;                                /* joint draws; with TUTTI_PENDING_FANTASIES */
 };
+
+/* --- parameters ---------------------------------------------------------------------------------------------------- */
+
+/* A field (`model`) of a builder's config struct. The kit never sees it: it gets a setup, see tutti_proposer_setup_of. */
+struct tutti_proposer_config {
+  int pending, lie, failed, transform;
+  int64_t fantasies;
+  const char *surrogate, *acquisition, *maximiser;
+};
+
+/* The choices of these parameters, NULL-terminated, in the order of the enums. */
+static const char *const tutti_proposer_pendings[] = {"auto", "hallucinate", "liar",     "liar-batch",
+                                                      "none", "fantasies",   NULL};
+static const char *const tutti_proposer_lies[] = {"min", "mean", "max", NULL};
+static const char *const tutti_proposer_faileds[] = {"worst", "ignore", NULL};
+static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
+
+/* clang-format off */
+/* pending, fantasies, lie, failed, transform, surrogate, acquisition and maximiser, for a table:
+   TUTTI_PROPOSER_PARAMS(struct my_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"), with the defaults of pending,
+   failed and the three sub-plugins, whose own parameters stand in the sections surrogate, acquisition and maximiser. */
+#define TUTTI_PROPOSER_PARAMS(config_type, field, pending_preset, failed_preset, surrogate_preset, acquisition_preset, \
+                              maximiser_preset) \
+  TUTTI_PARAM("pending", CHOICE, config_type, field.pending, pending_preset, 0, 0, tutti_proposer_pendings, TUTTI_KIND_SPACE, \
+              "What stands in for results that are outstanding: lower deviations, lies, lies for those asked for since the " \
+              "last result alone, nothing, or several joint draws of them, over which the acquisition is averaged; auto: " \
+              "hallucinate where the surrogate can, else lie."), \
+  TUTTI_PARAM("fantasies", INTEGER, config_type, field.fantasies, "10", 1, 10000, NULL, TUTTI_KIND_SPACE, \
+              "The joint draws (pending = fantasies)."), \
+  TUTTI_PARAM("lie", CHOICE, config_type, field.lie, "min", 0, 0, tutti_proposer_lies, TUTTI_KIND_SPACE, \
+              "The lie: least, mean or greatest value observed."), \
+  TUTTI_PARAM("failed", CHOICE, config_type, field.failed, failed_preset, 0, 0, tutti_proposer_faileds, TUTTI_KIND_SPACE, \
+              "What a failed trial teaches: that its value is the worst so far, or nothing."), \
+  TUTTI_PARAM("transform", CHOICE, config_type, field.transform, "none", 0, 0, tutti_proposer_transforms, TUTTI_KIND_SPACE, \
+              "What the surrogate models: the loss, or its logarithm, for losses over orders of magnitude."), \
+  TUTTI_PARAM("surrogate", PLUGIN, config_type, field.surrogate, surrogate_preset, 0, 0, NULL, TUTTI_KIND_SURROGATE, \
+              "Model of the losses."), \
+  TUTTI_PARAM("acquisition", PLUGIN, config_type, field.acquisition, acquisition_preset, 0, 0, NULL, \
+              TUTTI_KIND_ACQUISITION, "What a candidate is worth."), \
+  TUTTI_PARAM("maximiser", PLUGIN, config_type, field.maximiser, maximiser_preset, 0, 0, NULL, TUTTI_KIND_MAXIMISER, \
+              "Search for the candidate that is worth most.")
+/* clang-format on */
+
+/* The setup of a proposer over `scope` (NULL: the host's) that refits up to `begin` observations. */
+static inline struct tutti_proposer_setup tutti_proposer_setup_of(const struct tutti_proposer_config *config,
+                                                                  const tutti_host *host, const tutti_scope *scope,
+                                                                  size_t begin) {
+  struct tutti_proposer_setup setup;
+  setup.size = sizeof setup;
+  setup.host = host;
+  setup.scope = scope;
+  setup.seed = tutti_host_seed(host);
+  setup.begin = begin;
+  setup.pending = (enum tutti_pending)config->pending;
+  setup.lie = (enum tutti_lie)config->lie;
+  setup.failed = (enum tutti_failed)config->failed;
+  setup.transform = (enum tutti_transform)config->transform;
+  setup.surrogate = setup.acquisition = setup.maximiser = NULL;
+  setup.fantasies = (size_t)config->fantasies;
+  return setup;
+}
+
+/* --- proposals ----------------------------------------------------------------------------------------------------- */
 
 /* Makes the sub-plugins, which refuse here a space that lacks what they need. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
@@ -75,14 +139,19 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_draw(tutti_context *c
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer,
                                                                     char **json);
 
+/* `state`, the text of a JSON object, with what the surrogate says of itself as its member `surrogate`: for a builder's
+   `describe`. Nothing is added where it does not say, and where `proposer` is NULL. Free *json with tutti_free. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe_in(tutti_context *context, tutti_proposer *proposer,
+                                                                       const char *state, char **json);
+
 /* Candidates asked for, those that the surrogate learns from, and those without a result. */
 TUTTI_API size_t tutti_proposer_asked_count(const tutti_proposer *proposer);
 TUTTI_API size_t tutti_proposer_observed_count(const tutti_proposer *proposer);
 TUTTI_API size_t tutti_proposer_pending_count(const tutti_proposer *proposer);
 /* The least loss told; infinity when there is none. */
 TUTTI_API double tutti_proposer_best(const tutti_proposer *proposer);
-/* Was an equal candidate asked for? */
-TUTTI_API bool tutti_proposer_knows(const tutti_proposer *proposer, const tutti_candidate *candidate);
+/* Everything asked for. */
+TUTTI_API const tutti_candidate_set *tutti_proposer_known(const tutti_proposer *proposer);
 TUTTI_API tutti_surrogate *tutti_proposer_surrogate(const tutti_proposer *proposer);
 TUTTI_API tutti_acquisition *tutti_proposer_acquisition(const tutti_proposer *proposer);
 

@@ -8,7 +8,7 @@
 #include <tutti/compare.h>
 #include <tutti/cpu.h>
 #include <tutti/data.h>
-#include <tutti/diversity.h>
+#include <tutti/kit.h>
 #include <tutti/plugin.h>
 #include <tutti/protocol.h>
 #include <tutti/recipe.h>

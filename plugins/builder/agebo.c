@@ -12,10 +12,10 @@
    Deviations: the model is asked one trial at a time, whose lies are those of all outstanding trials (the authors' code
    forgets the lies of older batches: pending = liar-batch); where hyperparameters have but finitely many values and all
    have been tried, they are drawn at random (a model has nothing left to propose there). */
-#include "model_impl.h"
+#include "plugins/shared/json.h"
 
 #include <stdio.h>
-#include <tutti/population.h>
+#include <tutti/kit.h>
 
 enum { ARCHITECTURE_EVOLUTION, ARCHITECTURE_RANDOM };
 enum { HYPERPARAMETERS_BAYESIAN, HYPERPARAMETERS_EVOLUTION, HYPERPARAMETERS_RANDOM };
@@ -23,7 +23,7 @@ enum { HYPERPARAMETERS_BAYESIAN, HYPERPARAMETERS_EVOLUTION, HYPERPARAMETERS_RAND
 struct agebo_config {
   int64_t population, sample, initial;
   int architecture, hyperparameters;
-  struct model_config model;
+  struct tutti_proposer_config model;
 };
 
 static const char *const agebo_architectures[] = {"evolution", "random", NULL};
@@ -50,7 +50,7 @@ static const struct tutti_param agebo_params[] = {
         "Trials whose hyperparameters are drawn before the model proposes any; 0: as many as may be outstanding at "
         "once (run.window), as in the paper.",
         .unit = "trials"),
-    MODEL_PARAMS(struct agebo_config, "liar", "worst", "random-forest", "lcb", "sample"),
+    TUTTI_PROPOSER_PARAMS(struct agebo_config, model, "liar", "worst", "random-forest", "lcb", "sample"),
 };
 
 struct agebo {
@@ -111,7 +111,7 @@ static void builder_destroy_agebo(void *instance) {
 static enum tutti_status create_model_agebo(tutti_context *context, struct agebo *self, const tutti_host *host) {
   TUTTI_TRY(context, tutti_scope_create(context, NULL, self->hyperparameters, &self->marginal));
   /* A forest has no hyperparameters to keep: it is fitted anew for each proposal. */
-  struct tutti_proposer_setup setup = model_setup(&self->config->model, host, self->marginal, SIZE_MAX);
+  struct tutti_proposer_setup setup = tutti_proposer_setup_of(&self->config->model, host, self->marginal, SIZE_MAX);
   return tutti_proposer_create(context, &setup, &self->proposer);
 }
 
@@ -152,14 +152,14 @@ struct parts {
 /* A child of the best of a sample: of its architecture, or where both evolve, of one variable of the two. */
 static enum tutti_status evolve_agebo(struct agebo *self, tutti_context *context, struct tutti_random *random,
                                       struct parts *parts) {
-  struct tutti_individual parent = tutti_population_tournament(self->population, random, self->sample);
+  const struct tutti_individual *parent = tutti_population_tournament(self->population, random, self->sample);
   tutti_candidate *mutant = NULL;
   parts->origin = "mutation";
-  parts->parent = parent.trial;
+  parts->parent = parent->trial;
   if (self->config->hyperparameters != HYPERPARAMETERS_EVOLUTION)
     return tutti_space_mutate(context, tutti_scope_space(self->scope), random,
-                              tutti_candidate_genotype(parent.candidate), &parts->genotype);
-  TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent.candidate, 0, &mutant));
+                              tutti_candidate_genotype(parent->candidate), &parts->genotype);
+  TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent->candidate, 0, &mutant));
   parts->genotype = tutti_genotype_ref(tutti_candidate_genotype(mutant));
   for (size_t i = 0; i < searched_agebo(self); i++)
     parts->point[i] = tutti_candidate_hyperparameters(mutant)[i];
@@ -264,13 +264,17 @@ static enum tutti_status builder_describe_agebo(void *instance, tutti_context *c
   size_t members = tutti_population_count(self->population);
   double best = INFINITY;
   for (size_t i = 0; i < members; i++)
-    best = fmin(best, tutti_population_at(self->population, i).loss);
+    best = fmin(best, tutti_population_at(self->population, i)->loss);
   json_t *object =
       json_pack("{s:I, s:I, s:o, s:I}", "population", (json_int_t)members, "oldest",
-                members ? (json_int_t)tutti_population_at(self->population, 0).trial : (json_int_t)-1,
+                members ? (json_int_t)tutti_population_at(self->population, 0)->trial : (json_int_t)-1,
                 "best_of_population", members ? json_real(best) : json_null(), "observed",
                 self->proposer ? (json_int_t)tutti_proposer_observed_count(self->proposer) : (json_int_t)0);
-  return model_describe(context, object, self->proposer, json);
+  char *state;
+  TUTTI_TRY(context, shared_json_print(context, object, JSON_REAL_PRECISION(17), "the builder's state", &state));
+  enum tutti_status status = tutti_proposer_describe_in(context, self->proposer, state, json);
+  tutti_free(state);
+  return status;
 }
 
 static const struct tutti_builder_ops agebo_ops = {

@@ -6,11 +6,20 @@
    Deviations: a Sobol design instead of a random one by default; candidates that are being trained are hallucinated
    (Desautels, Krause, Burdick, "Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization",
    JMLR 2014) instead of integrated over, since that costs one row of a Cholesky factor each. */
-#include "bayesian.h"
+#include <tutti/kit.h>
 
 static const struct tutti_param bo_params[] = {
-    DESIGN_PARAMS(struct bayesian_config, "sobol"),
-    MODEL_PARAMS(struct bayesian_config, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
+    TUTTI_DESIGN_PARAMS(struct tutti_bayesian_config, design, "sobol"),
+    TUTTI_PROPOSER_PARAMS(struct tutti_bayesian_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
+};
+
+static const struct tutti_builder_ops bo_ops = {
+    .size = sizeof bo_ops,
+    .ask = tutti_bayesian_ask,
+    .tell = tutti_bayesian_tell,
+    .adopt = tutti_bayesian_adopt,
+    .exhausted = tutti_bayesian_exhausted,
+    .describe = tutti_bayesian_describe,
 };
 
 static const struct tutti_descriptor bo_descriptor = {
@@ -21,10 +30,10 @@ static const struct tutti_descriptor bo_descriptor = {
               "Lacoste "
               "et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 4",
     .licence = "Apache-2.0",
-    .params = TUTTI_PARAMS(bo_params, struct bayesian_config),
-    .create = bayesian_create,
-    .destroy = bayesian_destroy,
-    .ops = &bayesian_ops,
+    .params = TUTTI_PARAMS(bo_params, struct tutti_bayesian_config),
+    .create = tutti_bayesian_builder_create,
+    .destroy = tutti_bayesian_destroy,
+    .ops = &bo_ops,
 };
 
 TUTTI_PLUGIN(bo_descriptor)

@@ -6,19 +6,16 @@
    Deviations: trials are asked for one by one, each from what has finished by then, where the paper mutates 50 at a time; none
    is tried twice; hyperparameters that a recipe searches evolve, too. Failed trials are no parents. */
 #include <stdio.h>
-#include <tutti/candidate_set.h>
-#include <tutti/evolution.h>
-
-#include "design.h"
+#include <tutti/kit.h>
 
 struct ea_config {
-  struct design_config design;
+  struct tutti_design_config design;
   double spread;
   bool noise;
 };
 
 static const struct tutti_param ea_params[] = {
-    DESIGN_PARAMS(struct ea_config, "known"),
+    TUTTI_DESIGN_PARAMS(struct ea_config, design, "known"),
     TUTTI_REAL(struct ea_config, spread, "2", 0, TUTTI_NO_LIMIT,
                "Standard deviations of the losses in which the chance to be a parent falls by a factor of e.",
                .min_open = true),
@@ -34,7 +31,7 @@ struct parent_ea {
 struct ea {
   const struct ea_config *config;
   const tutti_scope *scope;
-  struct design design;
+  struct tutti_design design;
   uint64_t seed;
   tutti_candidate_set *asked;
   size_t count, room;        /* finished trials */
@@ -66,8 +63,8 @@ static enum tutti_status builder_create_ea(tutti_context *context, const void *c
   self->config = config;
   self->scope = tutti_host_scope(setup->host);
   self->seed = tutti_host_seed(setup->host);
-  self->design = design_of(&self->config->design, setup->host);
-  TUTTI_TRY_OUT(context, design_check(context, &self->design));
+  self->design = tutti_design_of(&self->config->design, setup->host);
+  TUTTI_TRY_OUT(context, tutti_design_check(context, &self->design));
   TUTTI_TRY_OUT(context, tutti_candidate_set_create(context, &self->asked));
   *instance = self;
   return TUTTI_OK;
@@ -77,10 +74,6 @@ out:
 }
 
 /* --- ask ----------------------------------------------------------------------------------------------------------- */
-
-static bool known_ea(const void *self, const tutti_candidate *candidate) {
-  return tutti_candidate_set_has(((const struct ea *)self)->asked, candidate);
-}
 
 /* A mutant that was not tried, of a parent drawn for each attempt; none where mutants keep repeating what was. */
 static enum tutti_status evolve_ea(struct ea *self, tutti_context *context, struct tutti_random *random, uint64_t trial,
@@ -92,7 +85,7 @@ static enum tutti_status evolve_ea(struct ea *self, tutti_context *context, stru
     tutti_candidate *mutant;
     TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent->candidate,
                                           tutti_trial_seed(self->seed, trial), &mutant));
-    if (!known_ea(self, mutant)) {
+    if (!tutti_candidate_set_has(self->asked, mutant)) {
       proposal->candidate = mutant;
       proposal->parent = parent->trial;
       (void)snprintf(proposal->origin, sizeof(proposal->origin), "mutation");
@@ -118,7 +111,7 @@ static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, 
   tutti_random_init(&random, self->seed, "ea candidate", trial);
   proposal->parent = TUTTI_NO_TRIAL;
   if (trial < (uint64_t)self->config->design.initial || self->count == 0) {
-    TUTTI_TRY(context, design_candidate(context, &self->design, trial, known_ea, self, &proposal->candidate));
+    TUTTI_TRY(context, tutti_design_candidate(context, &self->design, trial, self->asked, &proposal->candidate));
     (void)snprintf(proposal->origin, sizeof(proposal->origin), "design");
   } else {
     TUTTI_TRY(context, evolve_ea(self, context, &random, trial, proposal));

@@ -7,11 +7,20 @@
 
    Deviation: hyperparameters that a recipe searches are modelled and evolve beside the architecture, as the paper suggests and
    leaves to others. */
-#include "bayesian.h"
+#include <tutti/kit.h>
 
 static const struct tutti_param nasbot_params[] = {
-    DESIGN_PARAMS(struct bayesian_config, "known"),
-    MODEL_PARAMS(struct bayesian_config, "hallucinate", "ignore", "gp-otmann", "ei", "ea"),
+    TUTTI_DESIGN_PARAMS(struct tutti_bayesian_config, design, "known"),
+    TUTTI_PROPOSER_PARAMS(struct tutti_bayesian_config, model, "hallucinate", "ignore", "gp-otmann", "ei", "ea"),
+};
+
+static const struct tutti_builder_ops nasbot_ops = {
+    .size = sizeof nasbot_ops,
+    .ask = tutti_bayesian_ask,
+    .tell = tutti_bayesian_tell,
+    .adopt = tutti_bayesian_adopt,
+    .exhausted = tutti_bayesian_exhausted,
+    .describe = tutti_bayesian_describe,
 };
 
 static const struct tutti_descriptor nasbot_descriptor = {
@@ -21,10 +30,10 @@ static const struct tutti_descriptor nasbot_descriptor = {
     .source =
         "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
     .licence = "Apache-2.0",
-    .params = TUTTI_PARAMS(nasbot_params, struct bayesian_config),
-    .create = bayesian_create,
-    .destroy = bayesian_destroy,
-    .ops = &bayesian_ops,
+    .params = TUTTI_PARAMS(nasbot_params, struct tutti_bayesian_config),
+    .create = tutti_bayesian_builder_create,
+    .destroy = tutti_bayesian_destroy,
+    .ops = &nasbot_ops,
 };
 
 TUTTI_PLUGIN(nasbot_descriptor)

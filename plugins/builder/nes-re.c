@@ -11,8 +11,7 @@
    program, parents are chosen among those that have finished, and where none has, the trial is random. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tutti/plugin.h>
-#include <tutti/population.h>
+#include <tutti/kit.h>
 
 enum { HYPERPARAMETERS_MUTATE, HYPERPARAMETERS_INHERIT, HYPERPARAMETERS_DRAW };
 
@@ -153,7 +152,7 @@ static int ascending(const void *a_, const void *b_) {
 static size_t list_trials_nes_re(struct nes_re *self) {
   size_t count = tutti_population_count(self->population);
   for (size_t i = 0; i < count; i++)
-    self->trials[i] = tutti_population_at(self->population, i).trial;
+    self->trials[i] = tutti_population_at(self->population, i)->trial;
   qsort(self->trials, count, sizeof(*self->trials), ascending);
   return count;
 }
@@ -194,9 +193,9 @@ out:
 
 static const tutti_candidate *candidate_of_trial(const struct nes_re *self, uint64_t trial) {
   size_t i = 0;
-  while (tutti_population_at(self->population, i).trial != trial)
+  while (tutti_population_at(self->population, i)->trial != trial)
     i++;
-  return tutti_population_at(self->population, i).candidate;
+  return tutti_population_at(self->population, i)->candidate;
 }
 
 /* --- children ------------------------------------------------------------------------------------------------------ */
@@ -283,7 +282,7 @@ static enum tutti_status builder_describe_nes_re(void *instance, tutti_context *
   const struct nes_re *self = instance;
   size_t members = tutti_population_count(self->population);
   return tutti_format(context, json, "{\"population\": %zu, \"oldest\": %lld}", members,
-                      members ? (long long)tutti_population_at(self->population, 0).trial : -1);
+                      members ? (long long)tutti_population_at(self->population, 0)->trial : -1);
 }
 
 static const struct tutti_builder_ops nes_re_ops = {

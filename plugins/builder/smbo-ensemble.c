@@ -8,18 +8,17 @@
 
    Deviations: `bootstraps = 25` and `share` (rows of a bootstrap; the authors' code draws half of them, the paper and the
    default all); a Sobol design in common before the first turn; pending candidates as in builder bo. */
-#include "design.h"
-#include "model_impl.h"
+#include "plugins/shared/json.h"
 
 #include <stdio.h>
-#include <tutti/bootstraps.h>
+#include <tutti/kit.h>
 
 struct smbo_ensemble_config {
   int64_t bootstraps;
   double share;
   int loss;
-  struct design_config design;
-  struct model_config model;
+  struct tutti_design_config design;
+  struct tutti_proposer_config model;
 };
 
 static const char *const smbo_ensemble_losses[] = {TUTTI_LOSS_CHOICES};
@@ -34,14 +33,14 @@ static const struct tutti_param smbo_ensemble_params[] = {
                  "What is averaged over a bootstrap's rows; auto: nll, or mse for heads without a variance. The paper "
                  "minimises "
                  "error and squared error."),
-    DESIGN_PARAMS(struct smbo_ensemble_config, "sobol"),
-    MODEL_PARAMS(struct smbo_ensemble_config, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
+    TUTTI_DESIGN_PARAMS(struct smbo_ensemble_config, design, "sobol"),
+    TUTTI_PROPOSER_PARAMS(struct smbo_ensemble_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
 };
 
 struct smbo_ensemble {
   const struct smbo_ensemble_config *config;
   const tutti_host *host;
-  struct design design;
+  struct tutti_design design;
   enum tutti_loss loss;
   tutti_proposer **proposers;   /* [bootstraps] */
   tutti_bootstraps *bootstraps; /* NULL until the first result says how many rows there are */
@@ -86,12 +85,12 @@ static enum tutti_status builder_create_smbo_ensemble(tutti_context *context, co
   enum tutti_status status;
   struct smbo_ensemble *self = NULL;
   struct tutti_proposer_setup proposer =
-      model_setup(&config->model, setup->host, NULL, 2 * (size_t)config->design.initial);
+      tutti_proposer_setup_of(&config->model, setup->host, NULL, 2 * (size_t)config->design.initial);
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->host = setup->host;
-  self->design = design_of(&config->design, setup->host);
-  TUTTI_TRY_OUT(context, design_check(context, &self->design));
+  self->design = tutti_design_of(&config->design, setup->host);
+  TUTTI_TRY_OUT(context, tutti_design_check(context, &self->design));
   TUTTI_TRY_OUT(context, choose_loss_smbo_ensemble(context, self));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_smbo_ensemble(self), sizeof(*self->risks), &self->risks));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_smbo_ensemble(self), sizeof(*self->proposers), &self->proposers));
@@ -114,10 +113,6 @@ static enum tutti_status builder_adopt_smbo_ensemble(void *instance, tutti_conte
   return TUTTI_OK;
 }
 
-static bool known_smbo_ensemble(const void *self, const tutti_candidate *candidate) {
-  return tutti_proposer_knows(((const struct smbo_ensemble *)self)->proposers[0], candidate);
-}
-
 static enum tutti_status builder_ask_smbo_ensemble(void *instance, tutti_context *context, uint64_t trial,
                                                    struct tutti_proposal *proposal) {
   struct smbo_ensemble *self = instance;
@@ -126,8 +121,8 @@ static enum tutti_status builder_ask_smbo_ensemble(void *instance, tutti_context
   proposal->parent = TUTTI_NO_TRIAL;
   if (trial < (uint64_t)self->config->design.initial) {
     snprintf(proposal->origin, sizeof(proposal->origin), "design");
-    TUTTI_TRY(context,
-              design_candidate(context, &self->design, trial, known_smbo_ensemble, self, &proposal->candidate));
+    TUTTI_TRY(context, tutti_design_candidate(context, &self->design, trial, tutti_proposer_known(self->proposers[0]),
+                                              &proposal->candidate));
     if (!proposal->candidate)
       TUTTI_TRY(context, tutti_proposer_draw(context, self->proposers[0], trial, &proposal->candidate));
   } else {
@@ -148,7 +143,7 @@ static enum tutti_status draw_bootstraps_smbo_ensemble(struct smbo_ensemble *sel
   if (self->bootstraps)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof(double), &self->losses));
-  return tutti_bootstraps_create(context, count_smbo_ensemble(self), rows, (size_t)draws, self->design.seed,
+  return tutti_bootstraps_create(context, count_smbo_ensemble(self), rows, (size_t)draws, tutti_host_seed(self->host),
                                  &self->bootstraps);
 }
 
@@ -194,7 +189,11 @@ static enum tutti_status builder_describe_smbo_ensemble(void *instance, tutti_co
   json_t *object =
       json_pack("{s:I, s:I, s:o}", "asked", (json_int_t)tutti_proposer_asked_count(self->proposers[0]), "observed",
                 (json_int_t)tutti_proposer_observed_count(self->proposers[0]), "best_of_bootstraps", best);
-  return model_describe(context, object, self->proposers[0], json);
+  char *state;
+  TUTTI_TRY(context, shared_json_print(context, object, JSON_REAL_PRECISION(17), "the builder's state", &state));
+  enum tutti_status status = tutti_proposer_describe_in(context, self->proposers[0], state, json);
+  tutti_free(state);
+  return status;
 }
 
 static const struct tutti_builder_ops smbo_ensemble_ops = {

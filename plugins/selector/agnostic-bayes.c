@@ -10,7 +10,7 @@
    Deviations: the losses nll (the default, as of the other selectors) and brier besides the paper's error and squared error;
    `bootstraps = 25` and `share` as in the authors' code, which draws but half as many rows as there are (share = 0.5; the
    paper, and the default, all). */
-#include "growth.h"
+#include <tutti/kit.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const struct tutti_param agnostic_bayes_params[] = {
                   "Bootstraps of the validation rows; more give finer weights and more members."),
     TUTTI_REAL(struct agnostic_bayes_config, share, "1", 0, 100,
                "Rows of a bootstrap, as a share of the validation rows; less spreads the weights.", .min_open = true),
-    TUTTI_CHOICE(struct agnostic_bayes_config, loss, "auto", growth_losses,
+    TUTTI_CHOICE(struct agnostic_bayes_config, loss, "auto", tutti_growth_losses,
                  "What makes a model the best of a bootstrap; auto: nll, or mse where no model predicts a variance."),
     TUTTI_CHOICE(
         struct agnostic_bayes_config, combination, "auto", agnostic_bayes_combinations,
@@ -49,7 +49,7 @@ static enum tutti_status selector_create_agnostic_bayes(tutti_context *context, 
   const struct tutti_task *task = setup->host ? tutti_host_task(setup->host) : NULL;
   struct selector_agnostic_bayes *self;
   if (task)
-    TUTTI_TRY(context, growth_check(context, config->loss, task->kind));
+    TUTTI_TRY(context, tutti_growth_check(context, config->loss, task->kind));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   self->config = config;
   self->seed = setup->seed;
@@ -140,21 +140,22 @@ static enum tutti_status crown_agnostic_bayes(tutti_context *context, const stru
     TUTTI_TRY(context, tutti_ensemble_add(context, ensemble, pool->trials[m], tournament->weights[m]));
     TUTTI_TRY(context, tutti_ensemble_trace(context, ensemble, pool->trials[m], tournament->own[m], note));
   }
-  return growth_trace_passed_over(context, pool, tutti_loss_names()[tournament->loss], tournament->own, ensemble);
+  return tutti_trace_passed_over(context, pool, tutti_loss_names()[tournament->loss], tournament->own, ensemble);
 }
 
 static enum tutti_status selector_select_agnostic_bayes(void *instance, tutti_context *context,
                                                         const struct tutti_pool *pool, size_t size,
                                                         tutti_ensemble *ensemble) {
   const struct selector_agnostic_bayes *self = instance;
-  enum tutti_loss loss = growth_loss(self->config->loss);
+  enum tutti_loss loss;
+  bool given = tutti_growth_loss_of(self->config->loss, &loss);
   struct tournament tournament = {.pool = pool};
   enum tutti_status status;
   (void)size; /* the bootstraps say how many members there are */
-  TUTTI_TRY_OUT(context, growth_check(context, self->config->loss, pool->kind));
+  TUTTI_TRY_OUT(context, tutti_growth_check(context, self->config->loss, pool->kind));
   TUTTI_TRY_OUT(context, open_agnostic_bayes(self, context, &tournament));
-  bool some = measure_agnostic_bayes(&tournament, loss == TUTTI_LOSS_COUNT ? TUTTI_LOSS_NLL : loss);
-  if (!some && loss == TUTTI_LOSS_COUNT && pool->kind == TUTTI_TASK_REGRESSION)
+  bool some = measure_agnostic_bayes(&tournament, loss);
+  if (!some && !given && pool->kind == TUTTI_TASK_REGRESSION)
     some = measure_agnostic_bayes(&tournament, TUTTI_LOSS_MSE);
   if (!some)
     TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,

@@ -5,20 +5,21 @@
    Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004); as a baseline of ForwardSelect in Zaidi et
    al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS 2021). Deviations: other losses, and
    regression; `keep = best` can drop the last picks where the loss rose again. */
-#include "growth.h"
+#include <tutti/kit.h>
 
 struct forward_replace_config {
-  struct growth_config growth;
+  struct tutti_growth_config growth;
 };
 
-static const struct tutti_param forward_replace_params[] = {GROWTH_PARAMS(struct forward_replace_config)};
+static const struct tutti_param forward_replace_params[] = {TUTTI_GROWTH_PARAMS(struct forward_replace_config, growth)};
 
 static enum tutti_status selector_forward_replace_select(void *self, tutti_context *context,
                                                          const struct tutti_pool *pool, size_t count,
                                                          tutti_ensemble *ensemble) {
-  size_t size = growth_size(self, count);
-  const struct growth_rule rule = {.replace = true, .accept = GROWTH_ACCEPT_ANY, .members = size, .picks = size};
-  return growth_select(context, growth_config_of(self), &rule, pool, ensemble);
+  const struct forward_replace_config *config = self;
+  struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
+  options.replace = true;
+  return tutti_growth_select(context, &options, pool, ensemble);
 }
 
 static const struct tutti_selector_ops selector_forward_replace_ops = {
@@ -34,8 +35,8 @@ static const struct tutti_descriptor selector_forward_replace_descriptor = {
               "search for uncertainty estimation and dataset shift, NeurIPS 2021",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(forward_replace_params, struct forward_replace_config),
-    .create = growth_create,
-    .destroy = growth_destroy,
+    .create = tutti_growth_selector_create,
+    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_forward_replace_ops,
 };
 

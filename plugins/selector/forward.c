@@ -8,19 +8,19 @@
 
    Cost: a pick reads one number a row and model where the loss is the NLL of classes, for which only the probability of the
    true class counts. */
-#include "growth.h"
+#include <tutti/kit.h>
 
 struct forward_config {
-  struct growth_config growth;
+  struct tutti_growth_config growth;
 };
 
-static const struct tutti_param forward_params[] = {GROWTH_PARAMS(struct forward_config)};
+static const struct tutti_param forward_params[] = {TUTTI_GROWTH_PARAMS(struct forward_config, growth)};
 
 static enum tutti_status selector_forward_select(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                  size_t count, tutti_ensemble *ensemble) {
-  size_t size = growth_size(self, count);
-  const struct growth_rule rule = {.accept = GROWTH_ACCEPT_ANY, .members = size, .picks = size};
-  return growth_select(context, growth_config_of(self), &rule, pool, ensemble);
+  const struct forward_config *config = self;
+  const struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
+  return tutti_growth_select(context, &options, pool, ensemble);
 }
 
 static const struct tutti_selector_ops selector_forward_ops = {
@@ -36,8 +36,8 @@ static const struct tutti_descriptor selector_forward_descriptor = {
               "ForwardSelect",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(forward_params, struct forward_config),
-    .create = growth_create,
-    .destroy = growth_destroy,
+    .create = tutti_growth_selector_create,
+    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_forward_ops,
 };
 

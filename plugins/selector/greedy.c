@@ -13,10 +13,10 @@
    - `min_size` members are taken in any case, where a recipe asks for it: uncertainty wants more than one;
    - the loss is the mixture's, as the paper writes; its code takes one Gaussian with the mixture's moments
      (`density = moments`, `epistemic = population`). */
-#include "growth.h"
+#include <tutti/kit.h>
 
 struct greedy_config {
-  struct growth_config growth;
+  struct tutti_growth_config growth;
   int accept;
   int64_t min_size, max_picks;
 };
@@ -24,7 +24,7 @@ struct greedy_config {
 static const char *const greedy_accepts[] = {"better", "not-worse", NULL};
 
 static const struct tutti_param greedy_params[] = {
-    GROWTH_PARAMS(struct greedy_config),
+    TUTTI_GROWTH_PARAMS(struct greedy_config, growth),
     TUTTI_CHOICE(struct greedy_config, accept, "better", greedy_accepts,
                  "Whether an addition has to lower the loss, or only not to raise it (as the AutoDEUQ paper has it)."),
     TUTTI_INTEGER(
@@ -40,16 +40,14 @@ static const struct tutti_param greedy_params[] = {
 
 static enum tutti_status selector_greedy_select(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                 size_t count, tutti_ensemble *ensemble) {
-  const struct greedy_config *config = growth_config_of(self);
-  size_t size = growth_size(self, count), picks = (size_t)config->max_picks;
-  const struct growth_rule rule = {
-      .replace = true,
-      .accept = config->accept ? GROWTH_ACCEPT_NOT_WORSE : GROWTH_ACCEPT_BETTER,
-      .members = size,
-      .least = (size_t)config->min_size,
-      .picks = picks > size ? picks : size,
-  };
-  return growth_select(context, &config->growth, &rule, pool, ensemble);
+  const struct greedy_config *config = self;
+  struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
+  options.replace = true;
+  options.accept = config->accept ? TUTTI_GROWTH_ACCEPT_NOT_WORSE : TUTTI_GROWTH_ACCEPT_BETTER;
+  options.least = (size_t)config->min_size;
+  if (options.picks < (size_t)config->max_picks)
+    options.picks = (size_t)config->max_picks;
+  return tutti_growth_select(context, &options, pool, ensemble);
 }
 
 static const struct tutti_selector_ops selector_greedy_ops = {
@@ -66,8 +64,8 @@ static const struct tutti_descriptor selector_greedy_descriptor = {
         "deep ensemble with uncertainty quantification, ICPR 2022",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(greedy_params, struct greedy_config),
-    .create = growth_create,
-    .destroy = growth_destroy,
+    .create = tutti_growth_selector_create,
+    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_greedy_ops,
 };
 

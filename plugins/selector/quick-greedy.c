@@ -3,42 +3,46 @@
 
    Source: a baseline of ForwardSelect in Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift"
    (NeurIPS 2021). Deviations: other losses, and regression; losses that differ by a relative 1e-13 are equal. */
-#include "growth.h"
+#include <stdio.h>
+#include <tutti/kit.h>
 
 struct quick_greedy_config {
-  struct growth_config growth;
+  struct tutti_growth_config growth;
 };
 
-static const struct tutti_param quick_greedy_params[] = {GROWTH_PARAMS(struct quick_greedy_config)};
+static const struct tutti_param quick_greedy_params[] = {TUTTI_GROWTH_PARAMS(struct quick_greedy_config, growth)};
 
 /* One pass over models in this order. */
-static enum tutti_status pass_quick_greedy(tutti_context *context, struct growth *growth, const size_t *order,
-                                           size_t size) {
-  for (size_t rank = 0; rank < growth->pool->models && growth->members < size; rank++) {
-    struct growth_pick pick = {.model = order[rank], .rank = rank + 1};
-    if (growth->barred[pick.model])
-      return TUTTI_OK; /* from here on their losses are NaN */
-    pick.loss = tutti_ensemble_loss_with(growth->loss, pick.model);
-    if (rank == 0 || growth_accepts(growth, GROWTH_ACCEPT_BETTER, pick.loss))
-      TUTTI_TRY(context, growth_take(context, growth, pick));
+static enum tutti_status pass_quick_greedy(tutti_context *context, tutti_growth *growth, size_t models,
+                                           const size_t *order, size_t size) {
+  for (size_t rank = 0; rank < models && tutti_growth_members(growth) < size; rank++) {
+    char note[64];
+    if (isnan(tutti_growth_own_losses(growth)[order[rank]]))
+      return TUTTI_OK; /* and so are those that follow */
+    double loss = tutti_growth_loss_with(growth, order[rank]);
+    if (rank > 0 && !tutti_growth_accepts(growth, TUTTI_GROWTH_ACCEPT_BETTER, loss))
+      continue;
+    (void)snprintf(note, sizeof note, "rank %zu of %zu", rank + 1, models);
+    TUTTI_TRY(context, tutti_growth_take(context, growth, order[rank], loss, note));
   }
   return TUTTI_OK;
 }
 
 static enum tutti_status selector_quick_greedy_select(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                       size_t count, tutti_ensemble *ensemble) {
+  const struct quick_greedy_config *config = self;
+  const struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
   enum tutti_status status;
-  size_t size = growth_size(self, count), *order = NULL;
-  struct growth growth;
-  TUTTI_TRY_OUT(context, growth_open(context, growth_config_of(self), pool, &growth));
-  TUTTI_TRY_OUT(context, growth_rank(context, pool->models, growth.own, &order));
-  TUTTI_TRY_OUT(context, pass_quick_greedy(context, &growth, order, size));
-  TUTTI_TRY_OUT(context,
-                growth_finish(context, &growth,
-                              growth.members < size ? "; the end: none of the others improves it" : "", ensemble));
+  tutti_growth *growth = NULL;
+  size_t *order = NULL;
+  TUTTI_TRY_OUT(context, tutti_growth_create(context, &options, pool, &growth));
+  TUTTI_TRY_OUT(context, tutti_rank_models(context, pool->models, tutti_growth_own_losses(growth), &order));
+  TUTTI_TRY_OUT(context, pass_quick_greedy(context, growth, pool->models, order, options.members));
+  const char *end = tutti_growth_members(growth) < options.members ? "; the end: none of the others improves it" : "";
+  TUTTI_TRY_OUT(context, tutti_growth_finish(context, growth, end, ensemble));
 out:
   tutti_free(order);
-  growth_close(&growth);
+  tutti_growth_destroy(growth);
   return status;
 }
 
@@ -54,8 +58,8 @@ static const struct tutti_descriptor selector_quick_greedy_descriptor = {
     .source = "Zaidi et al., Neural ensemble search for uncertainty estimation and dataset shift, NeurIPS 2021",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(quick_greedy_params, struct quick_greedy_config),
-    .create = growth_create,
-    .destroy = growth_destroy,
+    .create = tutti_growth_selector_create,
+    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_quick_greedy_ops,
 };
 

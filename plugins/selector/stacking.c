@@ -13,14 +13,14 @@
      little weight. Weights are fitted again after either;
    - density = moments takes the mixture's own variance (epistemic = population): the unbiased one jumps where a
      second member's weight leaves zero, and has no minimum to be found by slopes. */
-#include "growth.h"
 #include "stacking/stacking_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <tutti/kit.h>
 
 struct stacking_config {
-  struct growth_config growth;
+  struct tutti_growth_config growth;
   double tolerance, least;
   int64_t steps;
 };
@@ -34,7 +34,7 @@ static const struct tutti_param stacking_params[] = {
     TUTTI_PARAM(
         "loss", CHOICE, struct stacking_config, growth.loss, "auto", 0, 0, stacking_losses, TUTTI_KIND_SPACE,
         "What the ensemble minimises on the validation rows; auto: nll, or mse where no model predicts a variance."),
-    TUTTI_PARAM("density", CHOICE, struct stacking_config, growth.density, "mixture", 0, 0, growth_densities,
+    TUTTI_PARAM("density", CHOICE, struct stacking_config, growth.density, "mixture", 0, 0, tutti_growth_densities,
                 TUTTI_KIND_SPACE,
                 "Regression's nll is that of the mixture of Gaussians, or of one Gaussian with the mixture's moments."),
     TUTTI_REAL(
@@ -79,44 +79,45 @@ static enum tutti_status trace_stacking(tutti_context *context, const struct sta
 }
 
 static enum tutti_status fit_stacking(tutti_context *context, const struct stacking_config *config,
-                                      const struct growth *growth, size_t size, struct stacking_fit *fit) {
+                                      const tutti_growth *growth, const struct tutti_pool *pool, size_t size,
+                                      struct stacking_fit *fit) {
+  const double *own = tutti_growth_own_losses(growth);
+  enum tutti_loss loss = tutti_growth_loss(growth);
   size_t *order = NULL;
-  TUTTI_TRY(context, growth_rank(context, growth->pool->models, growth->own, &order));
+  TUTTI_TRY(context, tutti_rank_models(context, pool->models, own, &order));
   size_t first = order[0];
   tutti_free(order);
   fit->options = (struct stacking_options){
-      .tolerance = config->tolerance * (growth->minimised == TUTTI_LOSS_NLL ? 1 : growth->own[first]),
+      .tolerance = config->tolerance * (loss == TUTTI_LOSS_NLL ? 1 : own[first]),
       .least = config->least,
       .members = size,
       .steps = (size_t)config->steps,
   };
-  fit->barred = growth->barred;
-  TUTTI_TRY(context, stacking_mixture_init(context, growth->pool, growth->minimised, config->growth.density != 0,
-                                           growth->barred, &fit->mixture));
+  fit->own = own;
+  TUTTI_TRY(context, stacking_mixture_init(context, pool, loss, config->growth.density != 0, own, &fit->mixture));
   TUTTI_TRY(context, stacking_fit_run(context, fit, first));
   return TUTTI_OK;
 }
 
 static enum tutti_status selector_stacking_select(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                   size_t count, tutti_ensemble *ensemble) {
+  const struct stacking_config *config = self;
+  const struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
+  size_t size = options.members ? options.members : SIZE_MAX;
   enum tutti_status status;
-  const struct stacking_config *config = growth_config_of(self);
-  size_t size = growth_size(self, count);
-  struct growth growth;
+  tutti_growth *growth = NULL;
   struct stacking_fit fit = {0};
-  if (size == 0)
-    size = SIZE_MAX;
-  TUTTI_TRY_OUT(context, growth_open(context, &config->growth, pool, &growth));
-  TUTTI_TRY_OUT(context, fit_stacking(context, config, &growth, size, &fit));
+  TUTTI_TRY_OUT(context, tutti_growth_create(context, &options, pool, &growth));
+  TUTTI_TRY_OUT(context, fit_stacking(context, config, growth, pool, size, &fit));
   for (size_t m = 0; m < fit.members; m++)
     TUTTI_TRY_OUT(context,
                   tutti_ensemble_add(context, ensemble, pool->trials[fit.member[m].model], fit.member[m].weight));
   TUTTI_TRY_OUT(context, trace_stacking(context, &fit, size, ensemble));
-  TUTTI_TRY_OUT(context,
-                growth_trace_passed_over(context, pool, tutti_loss_names()[growth.minimised], growth.own, ensemble));
+  TUTTI_TRY_OUT(context, tutti_trace_passed_over(context, pool, tutti_loss_names()[tutti_growth_loss(growth)],
+                                                 tutti_growth_own_losses(growth), ensemble));
 out:
   stacking_fit_clear(&fit);
-  growth_close(&growth);
+  tutti_growth_destroy(growth);
   return status;
 }
 
@@ -134,8 +135,8 @@ static const struct tutti_descriptor selector_stacking_descriptor = {
         "24, 1996; Lacoste-Julien and Jaggi, NeurIPS 2015",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(stacking_params, struct stacking_config),
-    .create = growth_create,
-    .destroy = growth_destroy,
+    .create = tutti_growth_selector_create,
+    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_stacking_ops,
 };
 

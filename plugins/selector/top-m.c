@@ -2,9 +2,8 @@
 
    Source: the baseline TopM of Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS
    2021). Deviation: the loss that ranks is a parameter; by default it is the one that the run minimises. */
-#include "growth.h"
-
 #include <stdio.h>
+#include <tutti/kit.h>
 
 struct top_m_config {
   int64_t size;
@@ -14,7 +13,7 @@ struct top_m_config {
 static const struct tutti_param top_m_params[] = {
     TUTTI_INTEGER(struct top_m_config, size, "5", 1, TUTTI_NO_LIMIT,
                   "Members of the ensemble; fewer where the pool has fewer models.", .unit = "members"),
-    TUTTI_CHOICE(struct top_m_config, loss, "auto", growth_losses,
+    TUTTI_CHOICE(struct top_m_config, loss, "auto", tutti_growth_losses,
                  "What ranks the models, each alone, on the validation rows; auto: the loss that the run minimises."),
 };
 
@@ -23,12 +22,13 @@ static enum tutti_status measure_top_m(tutti_context *context, const struct tutt
                                        double *losses) {
   struct tutti_predictions predictions = {.size = sizeof predictions};
   struct tutti_targets targets = {.size = sizeof targets};
+  enum tutti_loss loss;
+  bool given = tutti_growth_loss_of(choice, &loss);
   tutti_pool_targets(pool, &targets);
-  TUTTI_TRY(context, growth_check(context, choice, pool->kind));
+  TUTTI_TRY(context, tutti_growth_check(context, choice, pool->kind));
   for (size_t k = 0; k < pool->models; k++) {
     tutti_pool_predictions(pool, k, &predictions);
-    losses[k] = growth_loss(choice) == TUTTI_LOSS_COUNT ? pool->losses[k]
-                                                        : tutti_loss_of(growth_loss(choice), &predictions, &targets);
+    losses[k] = given ? tutti_loss_of(loss, &predictions, &targets) : pool->losses[k];
   }
   return TUTTI_OK;
 }
@@ -41,7 +41,7 @@ static enum tutti_status selector_top_m_select(void *self, tutti_context *contex
   double *losses = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->models, sizeof *losses, &losses));
   TUTTI_TRY_OUT(context, measure_top_m(context, pool, config->loss, losses));
-  TUTTI_TRY_OUT(context, growth_rank(context, pool->models, losses, &order));
+  TUTTI_TRY_OUT(context, tutti_rank_models(context, pool->models, losses, &order));
   for (size_t m = 0; m < size && m < pool->models && !isnan(losses[order[m]]); m++) {
     uint64_t trial = pool->trials[order[m]];
     char note[96];
@@ -53,7 +53,7 @@ static enum tutti_status selector_top_m_select(void *self, tutti_context *contex
     TUTTI_TRY_OUT(context,
                   TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
                              "the loss of each of the %zu models is NaN: nothing to choose from", pool->models));
-  TUTTI_TRY_OUT(context, growth_trace_passed_over(context, pool, "loss", losses, ensemble));
+  TUTTI_TRY_OUT(context, tutti_trace_passed_over(context, pool, "loss", losses, ensemble));
 out:
   tutti_free(order);
   tutti_free(losses);

@@ -11,7 +11,6 @@
 #include <tutti/plugin.h>
 
 #include "plugins/selector/forward.c"
-#include "plugins/selector/growth.c"
 
 static double seconds(void) {
   struct timespec now;
@@ -26,9 +25,9 @@ static enum tutti_status select_once(tutti_context *context, const struct tutti_
   void *self;
   TUTTI_TRY(context, tutti_ensemble_create(context, ensemble));
   double start = seconds();
-  TUTTI_TRY(context, growth_create(context, &config, &setup, &self));
+  TUTTI_TRY(context, tutti_growth_selector_create(context, &config, &setup, &self));
   enum tutti_status status = selector_forward_select(self, context, pool, members, *ensemble);
-  growth_destroy(self);
+  tutti_growth_selector_destroy(self);
   *elapsed = seconds() - start;
   return status;
 }
@@ -74,9 +73,9 @@ static enum tutti_status load(tutti_context *context, char **files, struct tutti
 /* The parameter's number of a loss; auto if there is no such loss. */
 static int loss_named(const char *name) {
   int loss = 0;
-  while (growth_losses[loss] && strcmp(growth_losses[loss], name) != 0)
+  while (tutti_growth_losses[loss] && strcmp(tutti_growth_losses[loss], name) != 0)
     loss++;
-  return growth_losses[loss] ? loss : 0;
+  return tutti_growth_losses[loss] ? loss : 0;
 }
 
 static enum tutti_status run(tutti_context *context, char **arguments, int repeats, int loss) {

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "plugins/selector/growth.c"
 #include "plugins/selector/agnostic-bayes.c"
 
 #include "golden.h"

@@ -54,6 +54,12 @@ static void random_pool(struct pools_models *models, struct tutti_random *random
     pools_random_values(models, random, count, rows, 1 + (size_t)tutti_random_below(random, 3));
 }
 
+static struct tutti_addition best_of(const tutti_ensemble_loss *loss, const bool *barred) {
+  struct tutti_addition best = {.size = sizeof best};
+  tutti_ensemble_loss_best(loss, barred, &best);
+  return best;
+}
+
 static tutti_ensemble_loss *begin(const struct tutti_pool *pool, const struct setting *setting) {
   struct tutti_ensemble_loss_options options = {sizeof options, setting->loss, setting->density, setting->epistemic};
   tutti_ensemble_loss *loss;

@@ -8,8 +8,6 @@
 
 #include <cmocka.h>
 
-#include "plugins/selector/growth.c"
-
 /* Several plugins in one program: each exports the same one symbol. */
 #define tutti_plugin tutti_plugin_forward
 #include "plugins/selector/forward.c"

@@ -35,10 +35,10 @@ static void test_the_oldest_leaves(void **state) {
     size_t count = tutti_population_count(population);
     assert_int_equal(count, trial < 3 ? trial + 1 : 3);
     for (size_t i = 0; i < count; i++) {
-      struct tutti_individual one = tutti_population_at(population, i);
-      assert_int_equal(one.trial, trial + 1 - count + i);
-      assert_true(one.loss == -(double)one.trial);
-      assert_int_equal(tutti_candidate_seed(one.candidate), one.trial);
+      const struct tutti_individual *one = tutti_population_at(population, i);
+      assert_int_equal(one->trial, trial + 1 - count + i);
+      assert_true(one->loss == -(double)one->trial);
+      assert_int_equal(tutti_candidate_seed(one->candidate), one->trial);
     }
   }
   tutti_population_destroy(population);
@@ -59,7 +59,7 @@ static void test_tournament_has_the_right_odds(void **state) {
     add(&toy, population, trial, (double)((trial + 2) % N));
   tutti_random_init(&random, 3, "test", 0);
   for (int i = 0; i < DRAWS; i++)
-    wins[(int)tutti_population_tournament(population, &random, S).loss]++;
+    wins[(int)tutti_population_tournament(population, &random, S)->loss]++;
   for (int k = 0; k < N; k++) /* five standard deviations */
     assert_true(fabs(wins[k] - shares[k] * DRAWS) <= 5 * sqrt(DRAWS * shares[k] * (1 - shares[k])));
   tutti_population_destroy(population);
@@ -74,11 +74,11 @@ static void test_small_populations_and_ties(void **state) {
   tutti_population *population = make(&toy, 5);
   tutti_random_init(&random, 3, "test", 0);
   add(&toy, population, 7, 2);
-  assert_int_equal(tutti_population_tournament(population, &random, 4).trial, 7); /* fewer than the sample: all */
+  assert_int_equal(tutti_population_tournament(population, &random, 4)->trial, 7); /* fewer than the sample: all */
   add(&toy, population, 3, 1);
   add(&toy, population, 9, 1);
   for (int i = 0; i < 50; i++)
-    assert_int_equal(tutti_population_tournament(population, &random, 3).trial, 3);
+    assert_int_equal(tutti_population_tournament(population, &random, 3)->trial, 3);
   tutti_population_destroy(population);
   toy_destroy(&toy);
 }

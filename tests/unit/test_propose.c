@@ -366,7 +366,7 @@ static void test_failures(void **state) {
     else
       assert_memory_equal(record.values, ((double[]){4, 4, 4, 6, 5, 6, 9}), 7 * sizeof(double));
     tutti_candidate *failure = candidate_at(&toy, 100); /* not tried again either way */
-    assert_true(tutti_proposer_knows(proposer, failure));
+    assert_true(tutti_candidate_set_has(tutti_proposer_known(proposer), failure));
     tutti_candidate_unref(failure);
     assert_true(tutti_proposer_best(proposer) == 4);
     end(&toy, proposer);
@@ -421,7 +421,7 @@ static void test_end_of_a_scope(void **state) {
     assert_int_equal(candidate != NULL, i < 3);
     if (!candidate)
       continue;
-    assert_false(tutti_proposer_knows(proposer, candidate));
+    assert_false(tutti_candidate_set_has(tutti_proposer_known(proposer), candidate));
     TOY_OK(&toy, tutti_proposer_asked(toy.context, proposer, i, candidate));
     if (i == 0)
       TOY_OK(&toy, tutti_proposer_told(toy.context, proposer, i, candidate, 1));

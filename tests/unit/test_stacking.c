@@ -9,7 +9,6 @@
 #include <cmocka.h>
 #include <tutti/evaluate.h>
 
-#include "plugins/selector/growth.c"
 #include "plugins/selector/stacking.c"
 #include "plugins/selector/stacking/stacking_fit.c"
 #include "plugins/selector/stacking/stacking_forms.c"
@@ -91,12 +90,12 @@ static double loss_of_weights(uint64_t seed, const struct tutti_pool *pool, cons
 static void test_derivatives(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 6 * CASES; seed++) {
-    const bool barred[2] = {false};
+    const double own[2] = {0};
     struct pools_models models;
     struct stacking_mixture mixture;
     random_pool(&models, seed, 2);
     assert_int_equal(stacking_mixture_init(context, &models.pool, cases[seed % CASES].minimised,
-                                           cases[seed % CASES].density, barred, &mixture),
+                                           cases[seed % CASES].density, own, &mixture),
                      TUTTI_OK);
     double *slopes = calloc(mixture.values, sizeof(double)), along = 0;
     mixture.form->column(&mixture, 0, mixture.mean);

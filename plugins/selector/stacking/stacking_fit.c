@@ -178,7 +178,7 @@ static size_t most_wanted(struct stacking_fit *fit) {
   double level = differentiate(fit), lowest = INFINITY;
   size_t wanted = 0;
   for (size_t k = 0; k < mixture->pool->models; k++) {
-    if (fit->barred[k])
+    if (isnan(fit->own[k]))
       continue;
     mixture->form->column(mixture, k, fit->scratch);
     double gradient = dot(mixture->values, fit->slopes, fit->scratch);

@@ -49,7 +49,7 @@ static double joint_log_density(const struct tutti_pool *pool, size_t model, siz
 }
 
 /* Densities of all models, each row's divided by the largest. */
-static enum tutti_status measure_densities(tutti_context *context, const bool *barred,
+static enum tutti_status measure_densities(tutti_context *context, const double *own,
                                            struct stacking_mixture *mixture) {
   size_t models = mixture->pool->models, rows = mixture->values;
   TUTTI_TRY(context, tutti_alloc(context, models, rows * sizeof(double), &mixture->densities));
@@ -57,13 +57,13 @@ static enum tutti_status measure_densities(tutti_context *context, const bool *b
   for (size_t n = 0; n < rows; n++)
     mixture->shift[n] = -INFINITY;
   for (size_t k = 0; k < models; k++)
-    for (size_t n = 0; n < rows && !barred[k]; n++) {
+    for (size_t n = 0; n < rows && !isnan(own[k]); n++) {
       double density = joint_log_density(mixture->pool, k, n);
       mixture->densities[k * rows + n] = density;
       mixture->shift[n] = fmax(mixture->shift[n], density);
     }
   for (size_t k = 0; k < models; k++)
-    for (size_t n = 0; n < rows && !barred[k]; n++) {
+    for (size_t n = 0; n < rows && !isnan(own[k]); n++) {
       double *density = &mixture->densities[k * rows + n];
       *density = fmax(exp(*density - mixture->shift[n]), LEAST_DENSITY);
     }
@@ -160,7 +160,7 @@ static const struct stacking_form *form_of(const struct tutti_pool *pool, enum t
 }
 
 enum tutti_status stacking_mixture_init(tutti_context *context, const struct tutti_pool *pool, enum tutti_loss loss,
-                                        bool moments, const bool *barred, struct stacking_mixture *mixture) {
+                                        bool moments, const double *own, struct stacking_mixture *mixture) {
   const struct stacking_form *form = form_of(pool, loss, moments);
   *mixture = (struct stacking_mixture){.form = form, .pool = pool, .values = pool->rows, .count = pool->rows};
   if (form == &class_squares || form == &squares || form == &one_gaussian)
@@ -172,7 +172,7 @@ enum tutti_status stacking_mixture_init(tutti_context *context, const struct tut
   TUTTI_TRY(context, tutti_alloc(context, mixture->values, sizeof(double), &mixture->mean));
   TUTTI_TRY(context, tutti_alloc(context, mixture->values, sizeof(double), &mixture->direction));
   if (form == &densities)
-    TUTTI_TRY(context, measure_densities(context, barred, mixture));
+    TUTTI_TRY(context, measure_densities(context, own, mixture));
   return TUTTI_OK;
 }
 

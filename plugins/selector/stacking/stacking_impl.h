@@ -30,10 +30,10 @@ struct stacking_mixture {
   double *densities, *shift; /* nll of regression: [models][rows], divided by exp(shift[rows]), the row's largest */
 };
 
-/* Begin with nothing mixed; models that are barred are never asked for. `loss`: nll, brier or mse; `moments`: nll of one
+/* Begin with nothing mixed; models whose own[models] is NaN are never asked for. `loss`: nll, brier or mse; `moments`: nll of one
    Gaussian with the mixture's moments. Call stacking_mixture_clear whatever happens. */
 enum tutti_status stacking_mixture_init(tutti_context *context, const struct tutti_pool *pool, enum tutti_loss loss,
-                                        bool moments, const bool *barred, struct stacking_mixture *mixture);
+                                        bool moments, const double *own, struct stacking_mixture *mixture);
 void stacking_mixture_clear(struct stacking_mixture *mixture);
 /* The mean loss at mean + t direction; its derivatives by the mean's features, slopes[values]. */
 struct stacking_point stacking_mixture_at(const struct stacking_mixture *mixture, double t);
@@ -65,7 +65,7 @@ struct stacking_event {
 struct stacking_fit {
   struct stacking_mixture mixture;
   struct stacking_options options;
-  const bool *barred;
+  const double *own; /* [models]: NaN for models that must not be taken */
   size_t members, room, steps;
   struct stacking_member *member; /* [members] of [room]; the columns of the others are spare */
   double *slopes, *scratch;       /* [values] */
@@ -75,7 +75,7 @@ struct stacking_fit {
   struct stacking_event *event; /* [events] */
 };
 
-/* Fit weights, from `first` with all of it; mixture, options and barred are set. TUTTI_ERROR_CANCELLED. */
+/* Fit weights, from `first` with all of it; mixture, options and own are set. TUTTI_ERROR_CANCELLED. */
 enum tutti_status stacking_fit_run(tutti_context *context, struct stacking_fit *fit, size_t first);
 /* Frees all, the mixture too. */
 void stacking_fit_clear(struct stacking_fit *fit);

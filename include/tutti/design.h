@@ -1,0 +1,67 @@
+/* design.h - for builders with a model: the initial design, candidates that are spread over the scope before anything is known. */
+#ifndef TUTTI_DESIGN_H
+#define TUTTI_DESIGN_H
+
+#include <tutti/builder.h>
+#include <tutti/candidate_set.h>
+
+TUTTI_BEGIN_DECLS
+
+/* --- parameters ---------------------------------------------------------------------------------------------------- */
+
+/* A field (`design`) of a builder's config struct. The kit never sees it: it gets a tutti_design, see tutti_design_of. */
+struct tutti_design_config {
+  int64_t initial;
+  int kind;
+};
+
+/* The choices of parameter `design`, in the order of enum tutti_design_kind. */
+static const char *const tutti_design_kinds[] = {"sobol", "random", "known", NULL};
+
+/* clang-format off */
+/* initial and design, for a table: TUTTI_DESIGN_PARAMS(struct my_config, design, "sobol"); last the default of `design`. */
+#define TUTTI_DESIGN_PARAMS(config_type, field, kind_preset) \
+  TUTTI_PARAM("initial", INTEGER, config_type, field.initial, "10", 1, 1000000, NULL, TUTTI_KIND_SPACE, \
+              "Candidates of the initial design."), \
+  TUTTI_PARAM("design", CHOICE, config_type, field.kind, kind_preset, 0, 0, tutti_design_kinds, TUTTI_KIND_SPACE, \
+              "Where they come from: Sobol points of the joint domain (random ones for spaces without); random draws; or the " \
+              "architectures that the space knows, then mutants of them (Sobol points where it knows none).")
+/* clang-format on */
+
+/* --- the design ---------------------------------------------------------------------------------------------------- */
+
+enum tutti_design_kind {
+  TUTTI_DESIGN_SOBOL,  /* Sobol points of the joint domain */
+  TUTTI_DESIGN_RANDOM, /* nothing of its own: the builder draws */
+  TUTTI_DESIGN_KNOWN /* the architectures that the space knows, then mutants of them; Sobol points where it knows none */
+};
+
+struct tutti_design {
+  size_t size; /* sizeof(struct tutti_design) */
+  enum tutti_design_kind kind;
+  uint64_t initial;       /* candidates, >= 1 */
+  const tutti_host *host; /* its scope and seed */
+};
+
+static inline struct tutti_design tutti_design_of(const struct tutti_design_config *config, const tutti_host *host) {
+  struct tutti_design design;
+  design.size = sizeof design;
+  design.kind = (enum tutti_design_kind)config->kind;
+  design.initial = (uint64_t)config->initial;
+  design.host = host;
+  return design;
+}
+
+/* TUTTI_ERROR_USAGE where the scope has more dimensions than Sobol points. For `create`. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_design_check(tutti_context *context,
+                                                               const struct tutti_design *design);
+/* The design's candidate of a trial, none of `known`; the caller unrefs it. *candidate = NULL where the design is random, and
+   where it repeats candidates (small scopes) or breaks a rule of the space several times: draw one then
+   (tutti_candidate_set_draw, tutti_proposer_draw). */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_design_candidate(tutti_context *context,
+                                                                   const struct tutti_design *design, uint64_t trial,
+                                                                   const tutti_candidate_set *known,
+                                                                   tutti_candidate **candidate);
+
+TUTTI_END_DECLS
+#endif
