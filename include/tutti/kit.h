@@ -1,22 +1,19 @@
-/* kit.h - what the authors of selectors, builders, surrogates and maximisers may build on, beside plugin.h: all of it in libtutti.
+/* kit.h - plugin.h, and what selectors, builders and maximisers may build on besides. It is in libtutti, too.
 
    growth.h         selectors that grow an ensemble: parameters, picks, trace
-   ensemble_loss.h  the loss of an ensemble that grows
-   bootstraps.h     bootstraps of a split's rows, and risks on them
-   diversity.h      how different candidates are
-   bayesian.h       a whole builder with a model; design.h, propose.h: its two halves
+   bayesian.h       a whole builder with a model; design.h and propose.h are its two halves
    population.h     the queue of aging evolution
    evolution.h      parents drawn by fitness
-   candidate_set.h  never the same candidate twice */
+   candidate_set.h  never the same candidate twice
+
+   Of plugin.h, they rest on ensemble_loss.h (the loss of an ensemble that grows); bootstraps.h (risks on bootstraps of the rows) and
+   diversity.h (how different candidates are) serve the same authors. */
 #ifndef TUTTI_KIT_H
 #define TUTTI_KIT_H
 
 #include <tutti/bayesian.h>
-#include <tutti/bootstraps.h>
 #include <tutti/candidate_set.h>
 #include <tutti/design.h>
-#include <tutti/diversity.h>
-#include <tutti/ensemble_loss.h>
 #include <tutti/evolution.h>
 #include <tutti/growth.h>
 #include <tutti/plugin.h>

@@ -6,14 +6,10 @@
 #include <tutti/assembly.h>
 #include <tutti/catalogue.h>
 #include <tutti/compare.h>
-#include <tutti/cpu.h>
 #include <tutti/data.h>
 #include <tutti/kit.h>
-#include <tutti/plugin.h>
-#include <tutti/protocol.h>
 #include <tutti/recipe.h>
 #include <tutti/registry.h>
 #include <tutti/run.h>
-#include <tutti/version.h>
 
 #endif

@@ -6,7 +6,6 @@
    Deviations: of what was tried before only the `incumbents` of least loss are parents, so that a choice costs no more in long
    runs; hyperparameters that a recipe searches evolve, too. */
 #include <float.h>
-#include <tutti/evolution.h>
 
 #include "pool.h"
 

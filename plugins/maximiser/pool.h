@@ -3,8 +3,7 @@
 #ifndef TUTTI_MAXIMISER_POOL_H
 #define TUTTI_MAXIMISER_POOL_H
 
-#include <tutti/candidate_set.h>
-#include <tutti/plugin.h>
+#include <tutti/kit.h>
 
 struct maximiser_pool {
   const tutti_scope *scope;

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every public header is installed, and compiles alone as C11 and as C++17 without a warning.
+# Every public header is installed, compiles alone as C11 and as C++17 without a warning, and is in the umbrellas where it
+# belongs by build-aux/layers.
 set -u
 include=$TUTTI_TEST_SRCDIR/include
 work=$(mktemp -d)
@@ -22,5 +23,26 @@ for header in "$include"/tutti/*.h; do
   [ -z "$CXX" ] ||
     try "${cxx[@]}" -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$include" "$work/alone.cpp"
 done
+
+# headers_of FOLDERS: the public headers of folders of build-aux/layers (a regular expression).
+headers_of() {
+  awk -F'|' -v folders="^($1)\$" '{ gsub(/ /, "", $1) } $1 ~ folders { print $2 }' "$TUTTI_TEST_SRCDIR/build-aux/layers" |
+    tr ' ' '\n' | grep .
+}
+# umbrella NAME: it includes the headers on stdin, and nothing else of Tutti.
+umbrella() {
+  sort > "$work/expected"
+  echo "#include <tutti/$1.h>" | "${cc[@]}" -std=c11 -M -I"$include" -x c - | grep -o '[a-z_]*\.h' | sort -u > "$work/all"
+  for header in "$include"/tutti/*.h; do echo "${header##*/}"; done | sort | comm -12 - "$work/all" |
+    sed 's/\.h$//' | grep -vx "$1" > "$work/found"
+  diff "$work/expected" "$work/found" > "$work/difference" && return
+  echo "<tutti/$1.h> lacks (<) or should not include (>):" && grep '^[<>]' "$work/difference"
+  failed=1
+}
+below='core/(base|domain|network|plugin|score)' host='assembly|registry'
+umbrella plugin < <(headers_of "$below" | grep -Evx "$host")
+umbrella kit < <(headers_of "$below|core/kit" | grep -Evx "$host" && echo plugin)
+umbrella tutti < <(headers_of '(core|engine).*' | grep -vx tutti)
+
 [ -n "$CXX" ] || echo "no C++ compiler: not tried as C++"
 exit $failed
