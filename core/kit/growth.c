@@ -33,8 +33,9 @@ struct tutti_growth {
 /* --- losses and ranks ----------------------------------------------------------------------------------------------- */
 
 bool tutti_growth_loss_of(int choice, enum tutti_loss *loss) {
-  *loss = TUTTI_LOSS_NLL;
-  return tutti_loss_parse(tutti_growth_losses[choice], loss);
+  bool known = choice >= 0 && (size_t)choice + 1 < sizeof tutti_growth_losses / sizeof tutti_growth_losses[0];
+  *loss = known ? TUTTI_LOSS_NLL : TUTTI_LOSS_COUNT; /* of a newer header: it applies to nothing */
+  return known ? tutti_loss_parse(tutti_growth_losses[choice], loss) : true;
 }
 
 enum tutti_status tutti_growth_check(tutti_context *context, int choice, enum tutti_task_kind task) {
@@ -45,8 +46,8 @@ enum tutti_status tutti_growth_check(tutti_context *context, int choice, enum tu
   };
   enum tutti_loss loss;
   if (tutti_growth_loss_of(choice, &loss) && !tutti_loss_applies(loss, task))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s", tutti_growth_losses[choice],
-                      tasks[task]);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s",
+                      loss == TUTTI_LOSS_COUNT ? "?" : tutti_growth_losses[choice], tasks[task]);
   return TUTTI_OK;
 }
 

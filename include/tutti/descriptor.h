@@ -40,16 +40,42 @@ struct tutti_descriptor {
   const struct tutti_op_definition *const *defines;
 };
 
-/* Begin a descriptor: TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "all"), ... */
+/* Begin a descriptor, in C: {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "all"), .version = "1.0", ...} */
 #define TUTTI_DESCRIPTOR_HEAD(plugin_kind, plugin_name)                                                                \
   .size = sizeof(struct tutti_descriptor), .abi_major = TUTTI_ABI_MAJOR, .abi_minor = TUTTI_ABI_MINOR,                 \
   .kind = (plugin_kind), .name = (plugin_name)
 
 /* The one symbol that a plugin exports. It MUST do nothing but return a constant. */
 typedef const struct tutti_descriptor *(*tutti_plugin_function)(void);
+#ifdef __cplusplus
+#define TUTTI_PLUGIN_LINKAGE extern "C"
+#else
+#define TUTTI_PLUGIN_LINKAGE
+#endif
 #define TUTTI_PLUGIN(descriptor)                                                                                       \
-  TUTTI_API const struct tutti_descriptor *tutti_plugin(void);                                                         \
-  TUTTI_API const struct tutti_descriptor *tutti_plugin(void) { return &(descriptor); }
+  TUTTI_PLUGIN_LINKAGE TUTTI_API const struct tutti_descriptor *tutti_plugin(void);                                    \
+  TUTTI_PLUGIN_LINKAGE TUTTI_API const struct tutti_descriptor *tutti_plugin(void) { return &(descriptor); }
 
 TUTTI_END_DECLS
+
+/* C++17 has no designated initialisers. There a descriptor, and likewise an ops table, is made by a constant expression, which
+   leaves nothing to run when the plugin is loaded:
+
+     static constexpr tutti_descriptor descriptor = [] {
+       tutti_descriptor made = tutti_descriptor_of(TUTTI_KIND_SELECTOR, "all");
+       made.version = "1.0";
+       ...
+       return made;
+     }(); */
+#if defined(__cplusplus) && __cplusplus >= 201703L
+inline constexpr tutti_descriptor tutti_descriptor_of(tutti_kind kind, const char *name) {
+  tutti_descriptor made{};
+  made.size = sizeof made;
+  made.abi_major = TUTTI_ABI_MAJOR;
+  made.abi_minor = TUTTI_ABI_MINOR;
+  made.kind = kind;
+  made.name = name;
+  return made;
+}
+#endif
 #endif

@@ -132,18 +132,16 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_trace_passed_over(tutti_contex
                                                                     const struct tutti_pool *pool, const char *loss,
                                                                     const double *losses, tutti_ensemble *ensemble);
 
-/* --- create and destroy of a selector that has no state ------------------------------------------------------------ */
+/* --- create of a selector that has no state ------------------------------------------------------------------------ */
 
 /* `self` is the config. A loss that the task does not have is refused before anything trains. The config struct must
    begin with its struct tutti_growth_config. */
 static inline enum tutti_status tutti_growth_selector_create(tutti_context *context, const void *config,
                                                              const void *setup, void **self) {
-  const struct tutti_selector_setup *given = (const struct tutti_selector_setup *)setup;
-  const struct tutti_task *task = given && given->host ? tutti_host_task(given->host) : NULL;
+  const struct tutti_task *task = ((const struct tutti_selector_setup *)setup)->task;
   *self = (void *)(uintptr_t)config;
   return task ? tutti_growth_check(context, ((const struct tutti_growth_config *)config)->loss, task->kind) : TUTTI_OK;
 }
-static inline void tutti_growth_selector_destroy(void *self) { (void)self; }
 
 TUTTI_END_DECLS
 #endif

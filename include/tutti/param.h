@@ -65,8 +65,8 @@ struct tutti_param {
      TUTTI_REAL(struct lcb_config, kappa, "1.96", 0, TUTTI_NO_LIMIT, "Standard deviations below the mean."),
 
    The parameter is named like the field, whose type the compiler checks. The text for people comes last; members of struct
-   tutti_param that stand behind `doc` may follow it in their order: `.unit = "seconds", .flags = TUTTI_PARAM_REQUIRED`. C++
-   before C++20 lacks such designators: there the values stand without them. */
+   tutti_param that stand behind `doc` may follow it in their order: `.unit = "seconds", .flags = TUTTI_PARAM_REQUIRED`. In C++
+   the values stand without designators: `"seconds", TUTTI_PARAM_REQUIRED`. */
 #define TUTTI_BOOL(config, field, preset_, ...)                                                                        \
   TUTTI_PARAM(#field, BOOL, config, field, preset_, 0, 0, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
 #define TUTTI_INTEGER(config, field, preset_, min_, max_, ...)                                                         \
@@ -91,16 +91,21 @@ struct tutti_param {
 /* What these make use of, and for a parameter that is named otherwise than its field, such as one in a struct inside the config:
    TUTTI_PARAM("size", INTEGER, struct config, growth.size, "5", 1, 9, NULL, TUTTI_KIND_SPACE, "Members."). Limits, choices and
    kind are looked at only where the type has them. */
+#ifdef __cplusplus
+#define TUTTI_PARAM(name_, type_, config, field, preset_, min_, max_, choices_, kind_, ...)                            \
+  tutti_param_of(name_, TUTTI_PARAM_##type_, TUTTI_FIELD_OFFSET(config, field, TUTTI_FIELD_##type_), preset_, min_,    \
+                 max_, choices_, kind_, __VA_ARGS__)
+#define TUTTI_PARAM_MEMBER(member)
+#else
 #define TUTTI_PARAM(name_, type_, config, field, preset_, min_, max_, choices_, kind_, ...)                            \
   {                                                                                                                    \
-    TUTTI_PARAM_MEMBER(name) name_, TUTTI_PARAM_MEMBER(type) TUTTI_PARAM_##type_,                                      \
+    TUTTI_PARAM_MEMBER(name)                                                                                           \
+    name_, TUTTI_PARAM_MEMBER(type) TUTTI_PARAM_##type_,                                                               \
         TUTTI_PARAM_MEMBER(offset) TUTTI_FIELD_OFFSET(config, field, TUTTI_FIELD_##type_),                             \
         TUTTI_PARAM_MEMBER(preset) preset_, TUTTI_PARAM_MEMBER(min) min_, TUTTI_PARAM_MEMBER(max) max_,                \
         TUTTI_PARAM_MEMBER(choices) choices_, TUTTI_PARAM_MEMBER(kind) kind_, TUTTI_PARAM_MEMBER(doc) __VA_ARGS__      \
   }
-#if defined(__cplusplus) && __cplusplus < 202002L
-#define TUTTI_PARAM_MEMBER(member)
-#else
+/* For fragments of tables in headers that serve both: TUTTI_PARAM_MEMBER(unit) "seconds". */
 #define TUTTI_PARAM_MEMBER(member) .member =
 #endif
 /* The offset of a field; an error of the compiler where its type is another. */
@@ -116,6 +121,15 @@ struct tutti_param {
 #define TUTTI_FIELD_REALS struct tutti_reals
 #define TUTTI_FIELD_CHOICES struct tutti_choices
 #define TUTTI_FIELD_PLUGIN const char *
+
+#ifdef __cplusplus
+inline constexpr tutti_param tutti_param_of(const char *name, tutti_param_type type, size_t offset, const char *preset,
+                                            double min, double max, const char *const *choices, tutti_kind kind,
+                                            const char *doc, const char *unit = nullptr, unsigned flags = 0,
+                                            bool min_open = false, bool max_open = false) {
+  return {name, type, offset, preset, min, max, choices, kind, doc, unit, flags, min_open, max_open};
+}
+#endif
 
 /* A parameter table: `count` structs, `stride` bytes apart. */
 struct tutti_params {

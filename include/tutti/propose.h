@@ -59,7 +59,7 @@ struct tutti_proposer_config {
 };
 
 /* The choices of these parameters, NULL-terminated, in the order of the enums. */
-static const char *const tutti_proposer_pendings[] = {"auto", "hallucinate", "liar",     "liar-batch",
+static const char *const tutti_proposer_pendings[] = {"auto", "hallucinate", "liar", "liar-batch",
                                                       "none", "fantasies",   NULL};
 static const char *const tutti_proposer_lies[] = {"min", "mean", "max", NULL};
 static const char *const tutti_proposer_faileds[] = {"worst", "ignore", NULL};

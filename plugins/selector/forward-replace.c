@@ -36,7 +36,6 @@ static const struct tutti_descriptor selector_forward_replace_descriptor = {
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(forward_replace_params, struct forward_replace_config),
     .create = tutti_growth_selector_create,
-    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_forward_replace_ops,
 };
 

@@ -37,7 +37,6 @@ static const struct tutti_descriptor selector_forward_descriptor = {
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(forward_params, struct forward_config),
     .create = tutti_growth_selector_create,
-    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_forward_ops,
 };
 

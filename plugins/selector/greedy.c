@@ -65,7 +65,6 @@ static const struct tutti_descriptor selector_greedy_descriptor = {
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(greedy_params, struct greedy_config),
     .create = tutti_growth_selector_create,
-    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_greedy_ops,
 };
 

@@ -59,7 +59,6 @@ static const struct tutti_descriptor selector_quick_greedy_descriptor = {
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(quick_greedy_params, struct quick_greedy_config),
     .create = tutti_growth_selector_create,
-    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_quick_greedy_ops,
 };
 

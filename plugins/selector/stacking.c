@@ -136,7 +136,6 @@ static const struct tutti_descriptor selector_stacking_descriptor = {
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(stacking_params, struct stacking_config),
     .create = tutti_growth_selector_create,
-    .destroy = tutti_growth_selector_destroy,
     .ops = &selector_stacking_ops,
 };
 

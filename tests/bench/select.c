@@ -27,7 +27,6 @@ static enum tutti_status select_once(tutti_context *context, const struct tutti_
   double start = seconds();
   TUTTI_TRY(context, tutti_growth_selector_create(context, &config, &setup, &self));
   enum tutti_status status = selector_forward_select(self, context, pool, members, *ensemble);
-  tutti_growth_selector_destroy(self);
   *elapsed = seconds() - start;
   return status;
 }

@@ -155,6 +155,23 @@ static void test_best_by_brute_force(void **state) {
   }
 }
 
+/* A caller of an older header has a shorter struct: nothing is written behind it. */
+static void test_short_addition(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct pools_models models;
+  tutti_random_init(&random, 1, "test", 3);
+  random_pool(&models, &random, &settings[0]);
+  tutti_ensemble_loss *loss = begin(&models.pool, &settings[0]);
+  struct tutti_addition found = {.size = offsetof(struct tutti_addition, runner_up_loss), .runner_up_loss = 7};
+  tutti_ensemble_loss_best(loss, NULL, &found);
+  assert_int_equal(found.model, best_of(loss, NULL).model);
+  assert_true(found.loss == best_of(loss, NULL).loss && found.runner_up_loss == 7);
+  assert_int_equal(found.size, offsetof(struct tutti_addition, runner_up_loss));
+  tutti_ensemble_loss_destroy(loss);
+  pools_free(&models);
+}
+
 /* Every model the same: the lowest number wins, and the loss does not move. */
 static void test_ties(void **state) {
   (void)state;
@@ -394,17 +411,12 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_running_equals_scratch),
-      cmocka_unit_test(test_best_by_brute_force),
-      cmocka_unit_test(test_ties),
-      cmocka_unit_test(test_broken_models),
-      cmocka_unit_test(test_extreme_probabilities),
-      cmocka_unit_test(test_odd_probabilities),
-      cmocka_unit_test(test_bounds),
-      cmocka_unit_test(test_moments_far_from_zero),
-      cmocka_unit_test(test_same_bits_on_every_processor),
-      cmocka_unit_test(test_find_in_pool),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_running_equals_scratch), cmocka_unit_test(test_best_by_brute_force),
+      cmocka_unit_test(test_short_addition),         cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_broken_models),          cmocka_unit_test(test_extreme_probabilities),
+      cmocka_unit_test(test_odd_probabilities),      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_moments_far_from_zero),  cmocka_unit_test(test_same_bits_on_every_processor),
+      cmocka_unit_test(test_find_in_pool),           cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

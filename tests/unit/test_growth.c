@@ -440,6 +440,31 @@ static void test_passed_over(void **state) {
   }
 }
 
+/* A selector of an older header has fewer options, and what stands behind them is not read; one of a newer header may know a loss
+   that this library does not. */
+static void test_other_headers(void **state) {
+  (void)state;
+  const struct tutti_growth_config config = {.size = 4};
+  struct tutti_growth_options options = tutti_growth_options_of(&config, 0);
+  struct pools_models models;
+  tutti_ensemble *ensemble;
+  random_pool(&models, 0);
+  for (int shorter = 0; shorter < 2; shorter++) {
+    options.size = shorter ? offsetof(struct tutti_growth_options, members) : sizeof options;
+    assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+    assert_int_equal(tutti_growth_select(context, &options, &models.pool, ensemble), TUTTI_OK);
+    assert_int_equal(tutti_ensemble_size(ensemble), shorter ? 1 : 4);
+    tutti_ensemble_destroy(ensemble);
+  }
+  options.size = sizeof options;
+  options.loss = 99;
+  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+  assert_int_equal(tutti_growth_select(context, &options, &models.pool, ensemble), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_growth_check(context, 99, TUTTI_TASK_REGRESSION), TUTTI_ERROR_USAGE);
+  tutti_ensemble_destroy(ensemble);
+  pools_free(&models);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   const struct tutti_descriptor *plugins[] = {tutti_plugin_forward(), tutti_plugin_forward_replace(),
@@ -474,6 +499,7 @@ int main(void) {
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_keep_best),
       cmocka_unit_test(test_passed_over),
+      cmocka_unit_test(test_other_headers),
       cmocka_unit_test(test_refusals), /* last: it cancels the context */
   };
   return cmocka_run_group_tests(tests, setup, teardown);
