@@ -5,6 +5,7 @@
 #   TUTTI_CFLAGS, TUTTI_LIBS  to compile and link a plugin
 #   TUTTI_PLUGIN_LDFLAGS      libtool's flags of a module that exports tutti_plugin and nothing else
 #   TUTTI_PLUGIN_DIR          where this Tutti looks for plugins
+#   TUTTI_CONFORM             the program that checks plugins against their contract
 #   TUTTI_ABI                 the interface's version, MAJOR.MINOR
 # --with-plugindir=DIR installs the plugins elsewhere.
 AC_DEFUN([TUTTI_PLUGIN_INIT], [
@@ -22,6 +23,7 @@ AC_ARG_WITH([plugindir],
 TUTTI_PLUGIN_LDFLAGS="-module -avoid-version -shared -no-undefined -export-symbols-regex '^tutti_plugin\$\$'"
 # What is undefined fails here and not at a user's; sanitizers leave their symbols to the program.
 AS_CASE(["$CC $CFLAGS"], [*-fsanitize*], [], [TUTTI_PLUGIN_LDFLAGS="$TUTTI_PLUGIN_LDFLAGS -Wl,-z,defs"])
+AC_PATH_PROG([TUTTI_CONFORM], [tutti-conform], [tutti-conform], [`$PKG_CONFIG --variable=bindir tutti`$PATH_SEPARATOR$PATH])
 AC_SUBST([TUTTI_ABI])
 AC_SUBST([TUTTI_PLUGIN_DIR])
 AC_SUBST([TUTTI_PLUGIN_LDFLAGS])

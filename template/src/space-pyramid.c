@@ -1,33 +1,35 @@
 /* space pyramid: fully connected networks whose layers halve in width: base, base / 2, base / 4, ...
 
    A point space, the usual kind: a genotype is a point in a domain of named dimensions, from which sampling, mutation,
-   neighbours, vectors for surrogates, printing and parsing follow. All that is left to write is `decode`. */
+   neighbours, vectors for surrogates, printing and parsing follow. To write one:
+     1. copy this file to src/space-NAME.c, and put its two lines into Makefile.am;
+     2. make the domain in `create`, and give it by `domain`;
+     3. write `decode`: from a point to a network for the task;
+     4. spaces of graphs have no domain: space.h says what they write in its place. */
 #include <tutti/plugin.h>
 
-/* 1. The config struct, and the table that fills it from a recipe. */
-struct space_pyramid_config {
+struct pyramid_config {
   int64_t max_depth, max_width;
 };
 
-static const struct tutti_param space_pyramid_params[] = {
-    TUTTI_INTEGER(struct space_pyramid_config, max_depth, "4", 1, 16, "Most hidden layers."),
-    TUTTI_INTEGER(struct space_pyramid_config, max_width, "128", 8, 4096, "Most units of the first hidden layer."),
+static const struct tutti_param pyramid_params[] = {
+    TUTTI_INTEGER(struct pyramid_config, max_depth, "4", 1, 16, "Most hidden layers."),
+    TUTTI_INTEGER(struct pyramid_config, max_width, "128", 8, 4096, "Most units of the first hidden layer."),
 };
 
-struct space_pyramid {
+struct pyramid {
   tutti_domain *domain; /* depth, base, activation */
 };
 
-static void space_pyramid_destroy(void *self) {
-  struct space_pyramid *space = self;
+static void space_destroy_pyramid(void *self) {
+  struct pyramid *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
 }
 
-/* 2. Make an instance: here, the domain. */
-static enum tutti_status space_pyramid_create(tutti_context *context, const void *config_, const void *setup,
+static enum tutti_status space_create_pyramid(tutti_context *context, const void *config_, const void *setup,
                                               void **self) {
-  const struct space_pyramid_config *config = config_;
+  const struct pyramid_config *config = config_;
   static const char *const activations[] = {"relu", "tanh", "swish"};
   const struct tutti_dimension dimensions[] = {
       {.size = sizeof dimensions[0],
@@ -48,7 +50,7 @@ static enum tutti_status space_pyramid_create(tutti_context *context, const void
        .choice_count = 3},
   };
   enum tutti_status status = TUTTI_OK;
-  struct space_pyramid *space = NULL;
+  struct pyramid *space = NULL;
   (void)setup;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *space, &space));
   TUTTI_TRY_OUT(context, tutti_domain_create(context, &space->domain));
@@ -57,21 +59,20 @@ static enum tutti_status space_pyramid_create(tutti_context *context, const void
   *self = space;
   return TUTTI_OK;
 out:
-  space_pyramid_destroy(space);
+  space_destroy_pyramid(space);
   return status;
 }
 
-static const tutti_domain *space_pyramid_domain(void *self) { return ((struct space_pyramid *)self)->domain; }
+static const tutti_domain *space_domain_pyramid(void *self) { return ((struct pyramid *)self)->domain; }
 
-/* 3. From a genotype to a network. */
-static enum tutti_status space_pyramid_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_pyramid(void *self, tutti_context *context, const tutti_genotype *genotype,
                                               const struct tutti_task *task, tutti_network **network) {
   const double *point = tutti_genotype_point(genotype);
   int depth = (int)point[0], width = (int)point[1];
   enum tutti_activation activation;
   enum tutti_status status = TUTTI_OK;
   uint32_t layer = 0;
-  const struct tutti_dimension *names = tutti_domain_at(space_pyramid_domain(self), 2);
+  const struct tutti_dimension *names = tutti_domain_at(space_domain_pyramid(self), 2);
   *network = NULL;
   TUTTI_TRY_OUT(context, tutti_activation_parse(context, names->choices[(size_t)point[2]], &activation));
   TUTTI_TRY_OUT(context, tutti_network_create(context, task->input, network));
@@ -88,23 +89,22 @@ out:
   return status;
 }
 
-static const struct tutti_space_ops space_pyramid_ops = {
-    .size = sizeof space_pyramid_ops,
-    .decode = space_pyramid_decode,
-    .domain = space_pyramid_domain,
+static const struct tutti_space_ops pyramid_ops = {
+    .size = sizeof pyramid_ops,
+    .decode = space_decode_pyramid,
+    .domain = space_domain_pyramid,
 };
 
-/* 4. The descriptor, and the one exported function. */
-static const struct tutti_descriptor space_pyramid_descriptor = {
+static const struct tutti_descriptor pyramid_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, "pyramid"),
     .version = "1.0",
     .summary = "fully connected networks whose layers halve in width",
     .source = "",
     .licence = "Apache-2.0",
-    .params = TUTTI_PARAMS(space_pyramid_params, struct space_pyramid_config),
-    .create = space_pyramid_create,
-    .destroy = space_pyramid_destroy,
-    .ops = &space_pyramid_ops,
+    .params = TUTTI_PARAMS(pyramid_params, struct pyramid_config),
+    .create = space_create_pyramid,
+    .destroy = space_destroy_pyramid,
+    .ops = &pyramid_ops,
 };
 
-TUTTI_PLUGIN(space_pyramid_descriptor)
+TUTTI_PLUGIN(pyramid_descriptor)
