@@ -44,5 +44,40 @@ umbrella plugin < <(headers_of "$below" | grep -Evx "$host")
 umbrella kit < <(headers_of "$below|core/kit" | grep -Evx "$host" && echo plugin)
 umbrella tutti < <(headers_of '(core|engine).*' | grep -vx tutti)
 
+# In C++, too, tables and descriptors are constants, made without a warning.
+cat > "$work/plugin.cpp" << 'END'
+#include <tutti/kit.h>
+struct config {
+  tutti_growth_config growth;
+  tutti_bayesian_config bayesian;
+  double x;
+};
+static constexpr tutti_param params[] = {
+    TUTTI_GROWTH_PARAMS(config, growth),
+    TUTTI_DESIGN_PARAMS(config, bayesian.design, "sobol"),
+    TUTTI_PROPOSER_PARAMS(config, bayesian.model, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
+    TUTTI_REAL(config, x, "1", 0, TUTTI_NO_LIMIT, "A number.", "seconds", TUTTI_PARAM_REQUIRED),
+};
+static_assert(params[0].unit && params[15].flags == TUTTI_PARAM_REQUIRED, "as in C");
+static constexpr tutti_descriptor descriptor = [] {
+  tutti_descriptor made = tutti_descriptor_of(TUTTI_KIND_SELECTOR, "plugin");
+  made.params = TUTTI_PARAMS(params, config);
+  made.create = tutti_growth_selector_create;
+  return made;
+}();
+TUTTI_PLUGIN(descriptor)
+END
+header="a plugin in C++17"
+[ -z "$CXX" ] || try "${cxx[@]}" -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$include" -c -o "$work/plugin.o" "$work/plugin.cpp"
+[ -z "$CXX" ] || nm "$work/plugin.o" | grep -q ' T tutti_plugin$' || { echo "TUTTI_PLUGIN exports a mangled name" && failed=1; }
+
+# What the documents show compiles.
+awk -v folder="$work" '/^```/ { writing = 0 } writing { print > file } /^```c$/ { writing = 1; file = folder "/shown" ++count ".c" }' \
+  "$TUTTI_TEST_SRCDIR/docs/writing-a-plugin.md"
+for shown in "$work"/shown*.c; do
+  header="the example $(sed -n 's/.*TUTTI_DESCRIPTOR_HEAD(\(.*\)),/\1/p' "$shown")"
+  try "${cc[@]}" -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I"$include" "$shown"
+done
+
 [ -n "$CXX" ] || echo "no C++ compiler: not tried as C++"
 exit $failed
