@@ -2,22 +2,24 @@
 #include <math.h>
 
 #include "domain_impl.h"
+#include "core/base/sized_impl.h"
 
 size_t tutti_domain_width(const tutti_domain *domain) { return domain->width; }
 
-struct tutti_column tutti_domain_column(const tutti_domain *domain, size_t column) {
+void tutti_domain_column(const tutti_domain *domain, size_t column, struct tutti_domain_column_facts *facts) {
   size_t index = 0;
   while (domain->dimensions[index].column + domain->dimensions[index].columns <= column)
     index++;
   const struct dimension *dimension = &domain->dimensions[index];
-  struct tutti_column found = {.dimension = (uint32_t)index, .type = dimension->given.type};
+  struct tutti_domain_column_facts found = {
+      .size = sizeof found, .dimension = (uint32_t)index, .type = dimension->given.type};
   if (dimension->given.type == TUTTI_DIMENSION_CATEGORICAL)
     found.choice =
         dimension->columns == 1 ? (uint32_t)dimension->given.choice_count - 1 : (uint32_t)(column - dimension->column);
   if (dimension->given.type == TUTTI_DIMENSION_INTEGER && !dimension->given.log &&
       tutti_dimension_varies(&dimension->given))
     found.step = 1 / (dimension->given.high - dimension->given.low);
-  return found;
+  TUTTI_GIVE(facts, &found);
 }
 
 static void encode_choice(const struct dimension *dimension, double value, double *columns) {

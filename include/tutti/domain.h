@@ -87,14 +87,18 @@ TUTTI_API void tutti_domain_from_unit(const tutti_domain *domain, const double *
 
 /* Encoded columns: reals and integers scaled to [0, 1] in their (log) range, choices one-hot (two choices: one column, 1
    for the second); inactive dimensions give 0.5 in a single column, and zeros in one-hot columns. */
-struct tutti_column {
+
+/* What a column is. */
+struct tutti_domain_column_facts {
+  size_t size; /* sizeof(struct tutti_domain_column_facts) */
   uint32_t dimension;
   enum tutti_dimension_type type;
   uint32_t choice; /* that the column is 1 for */
   double step;     /* spacing of an integer in its column when not log, else 0 */
 };
 TUTTI_API size_t tutti_domain_width(const tutti_domain *domain);
-TUTTI_API struct tutti_column tutti_domain_column(const tutti_domain *domain, size_t column);
+/* Fill *facts, whose size the caller has set, for a column below the width. */
+TUTTI_API void tutti_domain_column(const tutti_domain *domain, size_t column, struct tutti_domain_column_facts *facts);
 TUTTI_API void tutti_domain_encode(const tutti_domain *domain, const double *point, double *vector);
 /* The point whose encoding is nearest: largest one-hot column, rounded integers, clipped reals; conditions repaired. */
 TUTTI_API void tutti_domain_decode(const tutti_domain *domain, const double *vector, double *point);

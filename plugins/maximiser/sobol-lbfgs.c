@@ -101,7 +101,8 @@ static enum tutti_status sobol_points_sobol_lbfgs(const struct sobol_lbfgs *self
 
 /* Is it a real or an integer that is active at the point? */
 static bool searched_sobol_lbfgs(const tutti_domain *joint, const double *point, size_t column) {
-  struct tutti_column about = tutti_domain_column(joint, column);
+  struct tutti_domain_column_facts about = {.size = sizeof about};
+  tutti_domain_column(joint, column, &about);
   return about.type != TUTTI_DIMENSION_CATEGORICAL && !isnan(point[about.dimension]);
 }
 

@@ -440,6 +440,31 @@ static void vectors_come_back(void **state) {
   tutti_domain_destroy(domain);
 }
 
+static struct tutti_domain_column_facts column_of(const tutti_domain *domain, size_t column) {
+  struct tutti_domain_column_facts facts = {.size = sizeof facts};
+  tutti_domain_column(domain, column, &facts);
+  return facts;
+}
+
+/* A caller that knows less of the struct gets what it has room for, and one that knows more gets zeros beyond. */
+static void columns_are_told_to_callers_of_other_versions(void **state) {
+  tutti_domain *domain = rich_domain();
+  struct {
+    struct tutti_domain_column_facts facts;
+    double more;
+  } longer = {.facts.size = sizeof longer, .more = 1};
+  struct tutti_domain_column_facts shorter = {.size = offsetof(struct tutti_domain_column_facts, step), .step = 7};
+  (void)state;
+  tutti_domain_column(domain, 9, &shorter);
+  assert_true(shorter.step == 7);
+  assert_int_equal(shorter.dimension, 7);
+  assert_int_equal(shorter.size, offsetof(struct tutti_domain_column_facts, step));
+  tutti_domain_column(domain, 9, &longer.facts);
+  assert_true(longer.facts.step == 1.0 / 16);
+  assert_true(longer.more == 0);
+  tutti_domain_destroy(domain);
+}
+
 static void columns_say_what_they_are(void **state) {
   tutti_domain *domain = rich_domain();
   const double point[RICH] = {0.01, 16, 2, 0.33, NAN, NAN, 2, -4, NAN, 4};
@@ -450,13 +475,13 @@ static void columns_say_what_they_are(void **state) {
     assert_true(fabs(vector[c] - expected[c]) < 1e-14);
   static const uint32_t dimensions[RICH_WIDTH] = {0, 1, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9};
   for (size_t c = 0; c < RICH_WIDTH; c++)
-    assert_int_equal(tutti_domain_column(domain, c).dimension, dimensions[c]);
-  assert_int_equal(tutti_domain_column(domain, 4).choice, 2);
-  assert_int_equal(tutti_domain_column(domain, 6).choice, 1);
-  assert_int_equal(tutti_domain_column(domain, 6).type, TUTTI_DIMENSION_CATEGORICAL);
-  assert_true(tutti_domain_column(domain, 1).step == 0);
-  assert_true(tutti_domain_column(domain, 9).step == 1.0 / 16);
-  assert_true(tutti_domain_column(domain, 11).step == 0);
+    assert_int_equal(column_of(domain, c).dimension, dimensions[c]);
+  assert_int_equal(column_of(domain, 4).choice, 2);
+  assert_int_equal(column_of(domain, 6).choice, 1);
+  assert_int_equal(column_of(domain, 6).type, TUTTI_DIMENSION_CATEGORICAL);
+  assert_true(column_of(domain, 1).step == 0);
+  assert_true(column_of(domain, 9).step == 1.0 / 16);
+  assert_true(column_of(domain, 11).step == 0);
   tutti_domain_destroy(domain);
 }
 
@@ -629,6 +654,7 @@ int main(void) {
       cmocka_unit_test(large_integers_are_exact),
       cmocka_unit_test(vectors_come_back),
       cmocka_unit_test(columns_say_what_they_are),
+      cmocka_unit_test(columns_are_told_to_callers_of_other_versions),
       cmocka_unit_test(inactive_choices_are_zeros),
       cmocka_unit_test(printed_points_come_back_bit_for_bit),
       cmocka_unit_test(points_read_well),
