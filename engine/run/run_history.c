@@ -9,7 +9,7 @@
 
 enum { ROOM = 64 };
 
-static enum tutti_status grow(tutti_context *context, struct tutti_history *history) {
+static enum tutti_status grow_history(tutti_context *context, struct tutti_history *history) {
   if (history->asked < history->room)
     return TUTTI_OK;
   uint64_t room = history->room * 2 + ROOM;
@@ -20,7 +20,7 @@ static enum tutti_status grow(tutti_context *context, struct tutti_history *hist
 
 enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,
                                     const struct tutti_proposal *proposal) {
-  TUTTI_TRY(context, grow(context, history));
+  TUTTI_TRY(context, grow_history(context, history));
   struct tutti_record *record = &history->records[history->asked++];
   *record = (struct tutti_record){.candidate = tutti_candidate_ref(proposal->candidate),
                                   .parent = proposal->parent,
@@ -44,7 +44,7 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
   if (trial->number != history->asked)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "catalogue: expected trial %" PRIu64 " next, found trial %" PRIu64,
                       history->asked, trial->number);
-  TUTTI_TRY(context, grow(context, history));
+  TUTTI_TRY(context, grow_history(context, history));
   struct tutti_record *record = &history->records[history->asked];
   *record = (struct tutti_record){.parent = trial->parent,
                                   .asked_after = trial->asked_after,
