@@ -33,10 +33,10 @@ complete_to() {
 : >err
 rm difference
 
-complete_to "select status" s
-complete_to "curve" cu
+complete_to "$("$TUTTI_PROGRAM" --help | awk '/^  s/ { print $1 }' | sort | xargs)" s
+complete_to "select" sel
 complete_to "--help --version" --
-complete_to "evaluate" help e
+complete_to "evaluate" help ev
 complete_to "--resume" run --re
 complete_to "--dry-run --help --json --out --quiet --resume --set --usage --verbose --workers" run one.ini --
 complete_to "folder one.ini" run ""
