@@ -167,7 +167,6 @@ unit_tests += %D%/unit/test_ops
 unit_tests += %D%/unit/test_param
 unit_tests += %D%/unit/test_path_labels
 unit_tests += %D%/unit/test_pi
-tests_unit_test_path_labels_SOURCES = %D%/unit/test_path_labels.c core/base/path_labels.c
 unit_tests += %D%/unit/test_propose
 tests_unit_test_propose_SOURCES = %D%/unit/test_propose.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_random

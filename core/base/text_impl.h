@@ -24,11 +24,6 @@ TUTTI_PRIVATE void tutti_text_add_json(struct tutti_text *text, const char *stri
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_text_take(struct tutti_text *text, char **out);
 TUTTI_PRIVATE void tutti_text_discard(struct tutti_text *text);
 
-/* The shortest names that tell files apart: "concrete" for data/concrete.csv or, beside wine/data.csv, for
-   concrete/data.csv. Replaces labels[count] (NULL or from tutti_alloc); free them with tutti_free. */
-TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_path_labels(tutti_context *context, size_t count,
-                                                                  const char *const *paths, char **labels);
-
 enum { TUTTI_NUMBER_SIZE = 32 };
 /* The shortest decimal of at most 17 digits that reads back to the same bits. */
 TUTTI_PRIVATE void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]);

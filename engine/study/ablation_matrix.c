@@ -1,5 +1,6 @@
 /* ablation_matrix.c - the cells of an ablation: every recipe with every combination of swapped values and every seed. */
 #include "ablation_impl.h"
+#include "path_labels.h"
 
 #include "core/base/text_impl.h"
 

@@ -6,6 +6,7 @@
    about variants. Of keys that go together (a builder, and the parameters that it alone has) the first is enough to tell
    variants apart, and plugins' names come first. */
 #include "compare_impl.h"
+#include "path_labels.h"
 
 #include "core/base/text_impl.h"
 

@@ -5,7 +5,7 @@
    several seeds up instead would count rows as often as splits share them. */
 #include "compare_impl.h"
 
-#include "core/score/evaluate_impl.h"
+#include "engine/evaluation/evaluate_impl.h"
 #include "core/base/file_impl.h"
 #include "engine/run/trial_impl.h"
 

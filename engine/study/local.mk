@@ -10,3 +10,5 @@ libtutti_engine_la_SOURCES += %D%/compare_rows.c
 libtutti_engine_la_SOURCES += %D%/compare_runs.c
 libtutti_engine_la_SOURCES += %D%/compare_statistics.c
 libtutti_engine_la_SOURCES += %D%/compare_time.c
+libtutti_engine_la_SOURCES += %D%/path_labels.c
+libtutti_engine_la_SOURCES += %D%/path_labels.h

@@ -6,8 +6,8 @@
    evolution.h      parents drawn by fitness
    candidate_set.h  never the same candidate twice
 
-   Of plugin.h, they rest on ensemble_loss.h (the loss of an ensemble that grows); bootstraps.h (risks on bootstraps of the rows) and
-   diversity.h (how different candidates are) serve the same authors. */
+   Of plugin.h, they rest on ensemble_loss.h (the loss of an ensemble that grows); bootstraps.h (risks on bootstraps of the
+   rows) serves the same authors. */
 #ifndef TUTTI_KIT_H
 #define TUTTI_KIT_H
 

@@ -16,10 +16,8 @@
 #include <tutti/cpu.h>
 #include <tutti/dataset.h>
 #include <tutti/descriptor.h>
-#include <tutti/diversity.h>
 #include <tutti/domain.h>
 #include <tutti/ensemble_loss.h>
-#include <tutti/evaluate.h>
 #include <tutti/executor.h>
 #include <tutti/host.h>
 #include <tutti/kind.h>

@@ -68,7 +68,7 @@ static void expect_message(const struct fixture *fixture, const char *text) {
 static const char *const refusals[][2] = {
     {"old-abi", "made for plugin ABI 1.0, this is 2.0; build it against this version"},
     {"new-abi", "made for plugin ABI 3.0, this is 2.0; build it against this version"},
-    {"new-kind", "kind 8 is none of ours; it was made for a newer tutti"},
+    {"new-kind", "is none of ours; it was made for a newer tutti"},
     {"short", "its descriptor has"},
     {"no-op", "a selector must have the operation select"},
     {"short-ops", "a selector must have the operation select"},

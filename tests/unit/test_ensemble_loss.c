@@ -84,12 +84,6 @@ static double from_scratch(const struct tutti_pool *pool, const struct setting *
   return value;
 }
 
-static struct tutti_addition best_of(const tutti_ensemble_loss *loss, const bool *barred) {
-  struct tutti_addition best = {.size = sizeof best};
-  tutti_ensemble_loss_best(loss, barred, &best);
-  return best;
-}
-
 /* After random additions, with repetitions, each possible next loss is that of evaluation from scratch. */
 static void test_running_equals_scratch(void **state) {
   (void)state;

@@ -1,5 +1,5 @@
 /* test_path_labels.c - files are called by the shortest names that tell them apart. */
-#include "core/base/text_impl.h"
+#include "engine/study/path_labels.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "evaluate_impl.h"
-#include "metrics_impl.h"
+#include "core/score/metrics_impl.h"
 
 static const char *const epistemic_names[] = {
     [TUTTI_EPISTEMIC_UNBIASED] = "unbiased", [TUTTI_EPISTEMIC_POPULATION] = "population", NULL};

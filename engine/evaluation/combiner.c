@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "evaluate_impl.h"
-#include "metrics_impl.h"
+#include "core/score/metrics_impl.h"
 
 enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner) {

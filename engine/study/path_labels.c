@@ -1,5 +1,5 @@
 /* path_labels.c - short names for files that are told apart. */
-#include "text_impl.h"
+#include "path_labels.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "evaluate_impl.h"
-#include "metrics_impl.h"
+#include "core/score/metrics_impl.h"
 
 /* A bin of confidence, (lower, upper]. */
 struct bin {

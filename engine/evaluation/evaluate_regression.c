@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "evaluate_impl.h"
-#include "metrics_impl.h"
+#include "core/score/metrics_impl.h"
 
 /* Levels 0.05, 0.10, ..., 0.95 at which observed and expected frequencies are compared. */
 enum { LEVELS = 19 };

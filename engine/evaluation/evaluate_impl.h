@@ -1,8 +1,6 @@
-/* evaluate_impl.h - an ensemble's members found in a pool and combined row by row; for core/ alone. */
+/* evaluate_impl.h - an ensemble's members found in a pool and combined row by row; for engine/ alone. */
 #ifndef TUTTI_EVALUATE_IMPL_H
 #define TUTTI_EVALUATE_IMPL_H
-
-#include "core/base/private.h"
 
 #include <math.h>
 #include <tutti/evaluate.h>
@@ -20,19 +18,17 @@ struct tutti_combiner {
 };
 
 /* Find the members. Release also after failure. */
-TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_combiner_init(tutti_context *context,
-                                                                    const struct tutti_pool *pool,
-                                                                    const tutti_ensemble *ensemble,
-                                                                    struct tutti_combiner *combiner);
-TUTTI_PRIVATE void tutti_combiner_release(struct tutti_combiner *combiner);
+TUTTI_NODISCARD enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
+                                                      const tutti_ensemble *ensemble, struct tutti_combiner *combiner);
+void tutti_combiner_release(struct tutti_combiner *combiner);
 /* The probabilities that a member gives the classes of a row: [outputs]. */
 const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row);
 /* Regression: the mixture at a row and output; valid until the next call. */
-TUTTI_PRIVATE struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output);
+struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output);
 /* Classification: make probabilities and shares of a row; gives the members' mean entropy. */
-TUTTI_PRIVATE double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row);
+double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row);
 /* What the ensemble holds to be the row's probabilities, by its combination. */
-TUTTI_PRIVATE const double *tutti_combiner_classes(const struct tutti_combiner *combiner);
+const double *tutti_combiner_classes(const struct tutti_combiner *combiner);
 
 /* --- metrics --- */
 
