@@ -239,6 +239,16 @@ out:
   return status;
 }
 
+enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path, struct tutti_npy *array) {
+  enum tutti_status status = tutti_npy_map(context, path, array);
+  if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO) {
+    char message[1024];
+    (void)snprintf(message, sizeof message, "%s", tutti_error_message(context));
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
+  }
+  return status;
+}
+
 void tutti_npy_unmap(struct tutti_npy *array) {
   if (array->mapped)
     (void)munmap(array->mapping, array->mapped);

@@ -145,38 +145,74 @@ bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, 
   return snprintf(name, size, "%.*s", (int)(length - prefix - 4), file + prefix + 1) < (int)size;
 }
 
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Sorted, and each once: a plugin that was loaded is on the path, too. */
+static size_t unique(size_t count, char **names) {
+  size_t kept = 0;
+  qsort(names, count, sizeof *names, by_name);
+  for (size_t i = 0; i < count; i++)
+    if (kept && strcmp(names[kept - 1], names[i]) == 0)
+      tutti_free(names[i]);
+    else
+      names[kept++] = names[i];
+  return kept;
+}
+
+static enum tutti_status add_name(struct naming *naming, const char *name) {
+  TUTTI_TRY(naming->context,
+            grow(naming->context, naming->count, &naming->room, sizeof *naming->names, &naming->names));
+  TUTTI_TRY(naming->context, tutti_strdup(naming->context, name, &naming->names[naming->count]));
+  naming->count++;
+  return TUTTI_OK;
+}
+
 static enum tutti_status name_in(void *argument, const char *folder) {
   struct naming *naming = argument;
   DIR *entries = opendir(folder);
   enum tutti_status status = TUTTI_OK;
   struct dirent *entry;
   char name[256];
-  while (entries && status == TUTTI_OK && (entry = readdir(entries))) {
-    if (!tutti_plugin_file_name(entry->d_name, naming->kind, name, sizeof name))
-      continue;
-    status = grow(naming->context, naming->count, &naming->room, sizeof *naming->names, &naming->names);
-    if (status == TUTTI_OK)
-      status = tutti_strdup(naming->context, name, &naming->names[naming->count]);
-    naming->count += status == TUTTI_OK;
-  }
+  while (entries && status == TUTTI_OK && (entry = readdir(entries)))
+    if (tutti_plugin_file_name(entry->d_name, naming->kind, name, sizeof name))
+      status = add_name(naming, name);
   if (entries)
     (void)closedir(entries);
   return status;
 }
 
-static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind, const char *name) {
+enum tutti_status tutti_plugin_names(tutti_context *context, enum tutti_kind kind, size_t *count, char ***names) {
   struct naming naming = {.context = context, .kind = kind};
+  struct registry *registry;
+  TUTTI_TRY(context, get_registry(context, &registry));
   enum tutti_status status = tutti_plugin_visit_folders(context, name_in, &naming);
-  if (status == TUTTI_OK) {
-    const char *closest = tutti_closest_name(name, naming.count, (const char *const *)naming.names);
-    status =
-        TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'; %s%s%s'tutti list %s' shows those that there are",
-                   tutti_kind_name(kind), name, closest ? "did you mean '" : "", closest ? closest : "",
-                   closest ? "'? " : "", tutti_kind_name(kind));
-  }
-  for (size_t i = 0; i < naming.count; i++)
-    tutti_free(naming.names[i]);
-  tutti_free(naming.names);
+  for (size_t i = 0; status == TUTTI_OK && i < registry->plugin_count; i++)
+    if (registry->plugins[i].descriptor->kind == kind)
+      status = add_name(&naming, registry->plugins[i].descriptor->name);
+  *count = naming.count ? unique(naming.count, naming.names) : 0;
+  *names = naming.names;
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  tutti_plugin_names_free(*count, *names);
+  return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+}
+
+void tutti_plugin_names_free(size_t count, char **names) {
+  for (size_t i = 0; i < count; i++)
+    tutti_free(names[i]);
+  tutti_free(names);
+}
+
+static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind, const char *name) {
+  char **names;
+  size_t count;
+  TUTTI_TRY(context, tutti_plugin_names(context, kind, &count, &names));
+  const char *closest = tutti_closest_name(name, count, (const char *const *)names);
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'; %s%s%s'tutti list %s' shows those that there are",
+                 tutti_kind_name(kind), name, closest ? "did you mean '" : "", closest ? closest : "",
+                 closest ? "'? " : "", tutti_kind_name(kind));
+  tutti_plugin_names_free(count, names);
   return status;
 }
 

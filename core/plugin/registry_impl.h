@@ -1,4 +1,4 @@
-/* registry_impl.h - what a scan (scan.c) needs of the registry. */
+/* registry_impl.h - what scan.c and source.c need of the registry. */
 #ifndef TUTTI_REGISTRY_IMPL_H
 #define TUTTI_REGISTRY_IMPL_H
 
@@ -13,5 +13,9 @@ tutti_plugin_visit_folders(tutti_context *context, enum tutti_status (*visit)(vo
                            void *argument);
 /* NAME of a file called KIND-NAME.so; false for others. */
 bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, size_t size);
+/* Names of a kind's plugins, on the search path or loaded, sorted; for tutti_plugin_names_free. */
+TUTTI_NODISCARD enum tutti_status tutti_plugin_names(tutti_context *context, enum tutti_kind kind, size_t *count,
+                                                     char ***names);
+void tutti_plugin_names_free(size_t count, char **names);
 
 #endif

@@ -2,19 +2,27 @@
    by their bytes, so that they do not depend on the order of rows. */
 #include <string.h>
 
-#include "data_impl.h"
+#include "categories_impl.h"
+#include "cells_impl.h"
 #include "core/base/text_impl.h"
 
-const char *tutti_category_of(const struct tutti_table *table, size_t row, size_t column, char buffer[32]) {
-  if (tutti_table_cell(table, row, column) != TUTTI_CELL_NUMBER)
-    return tutti_table_text(table, row, column, buffer);
-  tutti_number_print(tutti_table_number(table, row, column), buffer);
+const char *tutti_category_of(const tutti_rows *table, size_t row, size_t column, char buffer[32]) {
+  enum tutti_cell cell = tutti_rows_cell(table, row, column);
+  const char *text = tutti_rows_text(table, row, column);
+  if (cell != TUTTI_CELL_NUMBER && (*text || cell != TUTTI_CELL_INFINITE))
+    return text;
+  tutti_number_print(tutti_rows_number(table, row, column), buffer);
   return buffer;
+}
+
+static bool is_number(const char *text, double *number) {
+  enum tutti_cell kind = tutti_cell_read(text, number);
+  return kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE;
 }
 
 static int compare(const char *a, const char *b) {
   double x, y;
-  bool a_number = tutti_table_parse(a, &x), b_number = tutti_table_parse(b, &y);
+  bool a_number = is_number(a, &x), b_number = is_number(b, &y);
   if (a_number && b_number && x != y)
     return x < y ? -1 : 1;
   if (a_number != b_number)
@@ -23,7 +31,7 @@ static int compare(const char *a, const char *b) {
 }
 
 /* Where a category is, or would be. */
-static size_t place_of(const struct tutti_column *column, const char *category, bool *found) {
+static size_t place_of(const struct tutti_data_column *column, const char *category, bool *found) {
   size_t low = 0, high = column->categories;
   *found = false;
   while (low < high && !*found) {
@@ -41,13 +49,13 @@ static size_t place_of(const struct tutti_column *column, const char *category, 
   return low;
 }
 
-size_t tutti_category_find(const struct tutti_column *column, const char *category) {
+size_t tutti_category_find(const struct tutti_data_column *column, const char *category) {
   bool found;
   size_t place = place_of(column, category, &found);
   return found ? place : SIZE_MAX;
 }
 
-enum tutti_status tutti_category_add(tutti_context *context, struct tutti_column *column, const char *category) {
+enum tutti_status tutti_category_add(tutti_context *context, struct tutti_data_column *column, const char *category) {
   bool found;
   char *copy;
   size_t count = column->categories, place = place_of(column, category, &found);
@@ -59,7 +67,7 @@ enum tutti_status tutti_category_add(tutti_context *context, struct tutti_column
         "column '%s' has more than %d different values, such as '%.40s': too many to be categories; name it "
         "in data.ignore if it identifies rows",
         column->name, TUTTI_MAX_CATEGORIES, category);
-  if (!tutti_table_is_utf8(category))
+  if (!tutti_is_utf8(category))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "column '%s': '%.40s' is not UTF-8; convert the file", column->name,
                       category);
   if ((count & (count - 1)) == 0) /* grow at 0, 1, 2, 4, 8, ... */
@@ -72,8 +80,8 @@ enum tutti_status tutti_category_add(tutti_context *context, struct tutti_column
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti_column *column,
-                                      const struct tutti_table *table, size_t row, size_t position) {
+enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti_data_column *column,
+                                      const tutti_rows *table, size_t row, size_t position) {
   enum { LISTED = 20 };
   char buffer[32], *known = NULL;
   struct tutti_text text = tutti_text_begin(context);
@@ -82,8 +90,8 @@ enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti
   if (column->categories > LISTED)
     tutti_text_add(&text, ", and %zu more", column->categories - LISTED);
   TUTTI_TRY(context, tutti_text_take(&text, &known));
-  enum tutti_status status = tutti_table_fail(context, table, row, position, "expected one of: %.600s; found '%.60s'",
-                                              known, tutti_category_of(table, row, position, buffer));
+  enum tutti_status status = tutti_cell_fail(context, table, row, position, "expected one of: %.600s; found '%.60s'",
+                                             known, tutti_category_of(table, row, position, buffer));
   tutti_free(known);
   return status;
 }

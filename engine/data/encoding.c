@@ -2,10 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "data_impl.h"
+#include "cells_impl.h"
+#include "encoding_impl.h"
 #include "core/plugin/split_impl.h"
 
-static void destroy_columns(size_t count, struct tutti_column *columns) {
+static void destroy_columns(size_t count, struct tutti_data_column *columns) {
   for (size_t i = 0; columns && i < count; i++) {
     tutti_free(columns[i].name);
     for (size_t c = 0; c < columns[i].categories; c++)
@@ -18,6 +19,7 @@ static void destroy_columns(size_t count, struct tutti_column *columns) {
 void tutti_encoding_destroy(struct tutti_encoding *encoding) {
   if (!encoding)
     return;
+  tutti_origin_release(&encoding->origin);
   destroy_columns(encoding->inputs, encoding->input);
   destroy_columns(encoding->targets, encoding->target);
   for (size_t i = 0; encoding->feature && i < encoding->features; i++)
@@ -62,7 +64,7 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
     TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_scale));
   }
   for (size_t i = 0; i < encoding->inputs; i++) {
-    const struct tutti_column *column = &encoding->input[i];
+    const struct tutti_data_column *column = &encoding->input[i];
     if (column->categories == 0)
       TUTTI_TRY(context, tutti_strdup(context, column->name, &encoding->feature[feature++]));
     for (size_t c = 0; c < column->categories; c++)
@@ -76,30 +78,29 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
 
 /* The number of a cell; its column's mean where it is missing and that may be. */
 static enum tutti_status read_number(tutti_context *context, const struct tutti_encoding *encoding,
-                                     const struct tutti_column *column, const struct tutti_table *table, size_t row,
+                                     const struct tutti_data_column *column, const tutti_rows *table, size_t row,
                                      double *number) {
-  char buffer[32];
-  *number = tutti_table_number(table, row, column->position);
-  enum tutti_cell cell = tutti_table_cell(table, row, column->position);
+  *number = tutti_rows_number(table, row, column->position);
+  enum tutti_cell cell = tutti_rows_cell(table, row, column->position);
   if (cell == TUTTI_CELL_NUMBER)
     return TUTTI_OK;
   if (cell == TUTTI_CELL_TEXT)
-    return tutti_table_fail(context, table, row, column->position, "expected a number, found '%.60s'",
-                            tutti_table_text(table, row, column->position, buffer));
+    return tutti_cell_fail(context, table, row, column->position, "expected a number, found '%.60s'",
+                           tutti_rows_text(table, row, column->position));
   if (cell == TUTTI_CELL_INFINITE)
-    return tutti_table_fail(context, table, row, column->position, "expected a finite number, found infinity");
+    return tutti_cell_fail(context, table, row, column->position, "expected a finite number, found infinity");
   if (encoding->missing != TUTTI_MISSING_MEAN)
-    return tutti_table_fail(context, table, row, column->position,
-                            "the value is missing; only data that were loaded with data.missing = mean may lack some");
+    return tutti_cell_fail(context, table, row, column->position,
+                           "the value is missing; only data that were loaded with data.missing = mean may lack some");
   *number = column->mean;
   return TUTTI_OK;
 }
 
 static enum tutti_status encode_row(tutti_context *context, const struct tutti_encoding *encoding,
-                                    const struct tutti_table *table, size_t row, float *out) {
+                                    const tutti_rows *table, size_t row, float *out) {
   char buffer[32];
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
-    const struct tutti_column *column = &encoding->input[i];
+    const struct tutti_data_column *column = &encoding->input[i];
     if (column->categories) { /* `out` is zeroed */
       size_t category = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
       if (category == SIZE_MAX)
@@ -112,17 +113,17 @@ static enum tutti_status encode_row(tutti_context *context, const struct tutti_e
     TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number));
     out[feature] = (float)((number - encoding->shift[feature]) / encoding->scale[feature]);
     if (!isfinite(out[feature]))
-      return tutti_table_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
-                              number);
+      return tutti_cell_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
+                             number);
     feature++;
   }
   return TUTTI_OK;
 }
 
 enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutti_encoding *encoding,
-                                       const struct tutti_table *table, size_t row, int32_t *label) {
+                                       const tutti_rows *table, size_t row, int32_t *label) {
   char buffer[32];
-  const struct tutti_column *column = &encoding->target[0];
+  const struct tutti_data_column *column = &encoding->target[0];
   size_t class = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
   if (class == SIZE_MAX)
     return tutti_category_fail(context, column, table, row, column->position);
@@ -131,17 +132,17 @@ enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutt
 }
 
 static enum tutti_status encode_targets(tutti_context *context, const struct tutti_encoding *encoding,
-                                        const struct tutti_table *table, tutti_split *split) {
+                                        const tutti_rows *table, tutti_split *split) {
   size_t targets = encoding->targets;
   TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->targets, &split->targets));
   TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->raw_targets, &split->raw_targets));
   for (size_t r = 0; r < split->rows; r++)
     for (size_t t = 0; t < targets; t++) {
       size_t position = encoding->target[t].position, row = split->source_rows[r];
-      double raw = tutti_table_number(table, row, position);
+      double raw = tutti_rows_number(table, row, position);
       float scaled = (float)((raw - encoding->target_shift[t]) / encoding->target_scale[t]);
-      if (tutti_table_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
-        return tutti_table_fail(context, table, row, position, "expected a finite number as target");
+      if (tutti_rows_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
+        return tutti_cell_fail(context, table, row, position, "expected a finite number as target");
       split->raw_targets[r * targets + t] = raw;
       split->targets[r * targets + t] = scaled;
     }
@@ -149,7 +150,7 @@ static enum tutti_status encode_targets(tutti_context *context, const struct tut
 }
 
 static enum tutti_status encode_labels(tutti_context *context, const struct tutti_encoding *encoding,
-                                       const struct tutti_table *table, tutti_split *split) {
+                                       const tutti_rows *table, tutti_split *split) {
   TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->labels, &split->labels));
   for (size_t r = 0; r < split->rows; r++)
     TUTTI_TRY(context, tutti_encoding_label(context, encoding, table, split->source_rows[r], &split->labels[r]));
@@ -167,8 +168,8 @@ static enum tutti_status copy_scaling(tutti_context *context, const struct tutti
 }
 
 enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
-                                       const struct tutti_table *table, const char *name, size_t count,
-                                       const uint32_t *rows, bool targets, tutti_split **out) {
+                                       const tutti_rows *table, const char *name, size_t count, const uint32_t *rows,
+                                       bool targets, tutti_split **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_split *split = NULL;
   *out = NULL;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data_impl.h"
+#include "encoding_impl.h"
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 
@@ -17,7 +17,8 @@ static void print_numbers(struct tutti_text *text, const char *key, size_t count
   tutti_text_add(text, "]");
 }
 
-static void print_columns(struct tutti_text *text, const char *key, size_t count, const struct tutti_column *columns) {
+static void print_columns(struct tutti_text *text, const char *key, size_t count,
+                          const struct tutti_data_column *columns) {
   tutti_text_add(text, ",\n \"%s\": [", key);
   for (size_t i = 0; i < count; i++) {
     tutti_text_add(text, "%s\n  {\"name\": ", i ? "," : "");
@@ -34,27 +35,62 @@ static void print_columns(struct tutti_text *text, const char *key, size_t count
   tutti_text_add(text, "]");
 }
 
+static const char *task_name(const struct tutti_encoding *encoding) {
+  return encoding->task == TUTTI_TASK_CLASSIFICATION ? "classification" : "regression";
+}
+
+/* Columns and statistics. */
+static void print_rest(struct tutti_text *text, const struct tutti_encoding *encoding) {
+  size_t targets = encoding->task == TUTTI_TASK_CLASSIFICATION ? 0 : encoding->targets;
+  if (!encoding->image.height)
+    print_columns(text, "inputs", encoding->inputs, encoding->input);
+  print_columns(text, "targets", encoding->targets, encoding->target);
+  print_numbers(text, "shift", encoding->features, encoding->shift);
+  print_numbers(text, "scale", encoding->features, encoding->scale);
+  print_numbers(text, "target_shift", targets, encoding->target_shift);
+  print_numbers(text, "target_scale", targets, encoding->target_scale);
+  tutti_text_add(text, "}\n");
+}
+
+static void print_origin(struct tutti_text *text, const struct tutti_origin *origin) {
+  tutti_text_add(text, "\"source\": {\"plugin\": ");
+  tutti_text_add_json(text, origin->plugin);
+  tutti_text_add(text, ", \"parameters\": {");
+  for (size_t i = 0; i < origin->count; i++) {
+    tutti_text_add(text, i ? ", " : "");
+    tutti_text_add_json(text, origin->keys[i]);
+    tutti_text_add(text, ": ");
+    tutti_text_add_json(text, origin->values[i]);
+  }
+  tutti_text_add(text, "}}");
+}
+
 enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding, char **json) {
   struct tutti_text text = tutti_text_begin(context);
-  bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
-  tutti_text_add(&text,
-                 "{\"version\": 1, \"task\": \"%s\", \"header\": %s, \"columns\": %zu, \"delimiter\": %d, "
-                 "\"missing\": %d",
-                 classes ? "classification" : "regression", encoding->header ? "true" : "false",
-                 encoding->source_columns, encoding->delimiter, (int)encoding->missing);
+  tutti_text_add(&text, "{\"version\": 2, ");
+  print_origin(&text, &encoding->origin);
+  tutti_text_add(&text, ",\n \"task\": \"%s\", \"named\": %s, \"columns\": %zu, \"missing\": %d", task_name(encoding),
+                 encoding->named ? "true" : "false", encoding->source_columns, (int)encoding->missing);
+  if (encoding->image.height)
+    tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"floats\": %s", encoding->image.height,
+                   encoding->image.width, encoding->image.channels, encoding->features,
+                   encoding->floats ? "true" : "false");
+  print_rest(&text, encoding);
+  return tutti_text_take(&text, json);
+}
+
+enum tutti_status tutti_encoding_fingerprint_text(tutti_context *context, const struct tutti_encoding *encoding,
+                                                  const char *source, char **out) {
+  struct tutti_text text = tutti_text_begin(context);
+  tutti_text_add(
+      &text, "{\"version\": 1, \"task\": \"%s\", \"header\": %s, \"columns\": %zu, \"delimiter\": 0, \"missing\": %d",
+      task_name(encoding), encoding->named ? "true" : "false", encoding->source_columns, (int)encoding->missing);
   if (encoding->image.height)
     tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"format\": \"%s\", \"floats\": %s",
-                   encoding->image.height, encoding->image.width, encoding->image.channels, encoding->features,
-                   tutti_format_names[encoding->format], encoding->floats ? "true" : "false");
-  else
-    print_columns(&text, "inputs", encoding->inputs, encoding->input);
-  print_columns(&text, "targets", encoding->targets, encoding->target);
-  print_numbers(&text, "shift", encoding->features, encoding->shift);
-  print_numbers(&text, "scale", encoding->features, encoding->scale);
-  print_numbers(&text, "target_shift", classes ? 0 : encoding->targets, encoding->target_shift);
-  print_numbers(&text, "target_scale", classes ? 0 : encoding->targets, encoding->target_scale);
-  tutti_text_add(&text, "}\n");
-  return tutti_text_take(&text, json);
+                   encoding->image.height, encoding->image.width, encoding->image.channels, encoding->features, source,
+                   encoding->floats ? "true" : "false");
+  print_rest(&text, encoding);
+  return tutti_text_take(&text, out);
 }
 
 /* --- from JSON --- */
@@ -88,7 +124,8 @@ static enum tutti_status take_numbers(tutti_context *context, const json_t *root
 }
 
 /* Categories come sorted, so that adding them in turn keeps their numbers. */
-static enum tutti_status take_categories(tutti_context *context, const json_t *array, struct tutti_column *column) {
+static enum tutti_status take_categories(tutti_context *context, const json_t *array,
+                                         struct tutti_data_column *column) {
   if (!json_is_array(array))
     return torn(context, "categories");
   for (size_t i = 0; i < json_array_size(array); i++) {
@@ -103,7 +140,7 @@ static enum tutti_status take_categories(tutti_context *context, const json_t *a
 }
 
 static enum tutti_status take_columns(tutti_context *context, const json_t *root, const char *key, size_t positions,
-                                      size_t *count, struct tutti_column **columns) {
+                                      size_t *count, struct tutti_data_column **columns) {
   const json_t *array = json_object_get(root, key);
   if (!json_is_array(array) || json_array_size(array) == 0)
     return torn(context, key);
@@ -112,7 +149,7 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
   for (size_t i = 0; i < *count; i++) {
     const json_t *object = json_array_get(array, i);
     const char *name = json_string_value(json_object_get(object, "name"));
-    struct tutti_column *column = &(*columns)[i];
+    struct tutti_data_column *column = &(*columns)[i];
     const json_t *mean = json_object_get(object, "mean");
     if (!name || !json_is_number(mean))
       return torn(context, key);
@@ -127,7 +164,6 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
 /* How images become inputs. */
 static enum tutti_status take_images(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
   const json_t *shape = json_object_get(root, "images");
-  const char *format = json_string_value(json_object_get(root, "format"));
   int32_t *sizes[] = {&encoding->image.height, &encoding->image.width, &encoding->image.channels};
   if (json_array_size(shape) != 3 || encoding->task != TUTTI_TASK_CLASSIFICATION)
     return torn(context, "images");
@@ -137,35 +173,47 @@ static enum tutti_status take_images(tutti_context *context, const json_t *root,
       return torn(context, "images");
     *sizes[i] = (int32_t)json_integer_value(size);
   }
-  TUTTI_TRY(context, take_count(context, root, "channels", TUTTI_MAX_CHANNELS, &encoding->features));
+  TUTTI_TRY(context, take_count(context, root, "channels", TUTTI_ROWS_MAX_CHANNELS, &encoding->features));
   if (encoding->features == 0 ||
       (encoding->image.channels != 1 && (size_t)encoding->image.channels != encoding->features))
     return torn(context, "channels");
-  while (encoding->format < TUTTI_FORMAT_GENERATOR && format &&
-         strcmp(tutti_format_names[encoding->format], format) != 0)
-    encoding->format++;
-  if (!format || encoding->format == TUTTI_FORMAT_GENERATOR)
-    return torn(context, "format");
   encoding->floats = json_is_true(json_object_get(root, "floats"));
   return tutti_encoding_name_channels(context, encoding);
 }
 
+static enum tutti_status take_origin(tutti_context *context, const json_t *root, struct tutti_origin *origin) {
+  json_t *source = json_object_get(root, "source"), *parameters = json_object_get(source, "parameters");
+  const char *plugin = json_string_value(json_object_get(source, "plugin")), *key;
+  json_t *value;
+  size_t i = 0;
+  if (!plugin || !json_is_object(parameters))
+    return torn(context, "source");
+  TUTTI_TRY(context, tutti_strdup(context, plugin, &origin->plugin));
+  TUTTI_TRY(context, tutti_origin_reserve(context, origin, json_object_size(parameters)));
+  json_object_foreach(parameters, key, value) {
+    if (!json_is_string(value))
+      return torn(context, "source");
+    TUTTI_TRY(context, tutti_strdup(context, key, &origin->keys[i]));
+    TUTTI_TRY(context, tutti_strdup(context, json_string_value(value), &origin->values[i++]));
+  }
+  return TUTTI_OK;
+}
+
 static enum tutti_status take_encoding(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
-  size_t version, delimiter, missing;
+  size_t version, missing;
   const char *task = json_string_value(json_object_get(root, "task"));
   TUTTI_TRY(context, take_count(context, root, "version", SIZE_MAX, &version));
-  if (version != 1)
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data has version %zu; expected 1", version);
+  if (version != 2)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data has version %zu; expected 2", version);
+  TUTTI_TRY(context, take_origin(context, root, &encoding->origin));
   if (!task || (strcmp(task, "classification") != 0 && strcmp(task, "regression") != 0))
     return torn(context, "task");
-  if (!json_is_boolean(json_object_get(root, "header")))
-    return torn(context, "header");
+  if (!json_is_boolean(json_object_get(root, "named")))
+    return torn(context, "named");
   encoding->task = strcmp(task, "regression") == 0 ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION;
-  encoding->header = json_is_true(json_object_get(root, "header"));
+  encoding->named = json_is_true(json_object_get(root, "named"));
   TUTTI_TRY(context, take_count(context, root, "columns", UINT32_MAX, &encoding->source_columns));
-  TUTTI_TRY(context, take_count(context, root, "delimiter", TUTTI_DELIMITER_SPACE, &delimiter));
   TUTTI_TRY(context, take_count(context, root, "missing", TUTTI_MISSING_DROP, &missing));
-  encoding->delimiter = (int)delimiter;
   encoding->missing = (enum tutti_missing)missing;
   if (encoding->source_columns == 0)
     return torn(context, "columns");

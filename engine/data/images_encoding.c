@@ -7,6 +7,8 @@
 #include "core/plugin/split_impl.h"
 #include "core/base/text_impl.h"
 
+static bool has_floats(const tutti_rows *images) { return tutti_rows_element(images) == TUTTI_F32; }
+
 /* --- classes --- */
 
 static int by_value(const void *a, const void *b) {
@@ -15,25 +17,25 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* The labels that occur, sorted, into distinct[rows]. */
-static size_t find_distinct(const struct tutti_images *images, int64_t *distinct) {
+static size_t find_distinct(const tutti_rows *images, int64_t *distinct) {
   size_t count = 0;
-  memcpy(distinct, images->labels, images->rows * sizeof *distinct);
-  qsort(distinct, images->rows, sizeof *distinct, by_value);
-  for (size_t r = 0; r < images->rows; r++)
+  memcpy(distinct, tutti_rows_labels(images), tutti_rows_count(images) * sizeof *distinct);
+  qsort(distinct, tutti_rows_count(images), sizeof *distinct, by_value);
+  for (size_t r = 0; r < tutti_rows_count(images); r++)
     if (count == 0 || distinct[count - 1] != distinct[r])
       distinct[count++] = distinct[r];
   return count;
 }
 
-static enum tutti_status take_classes(tutti_context *context, const struct tutti_images *images, int32_t *labels,
-                                      struct tutti_column *column) {
+static enum tutti_status take_classes(tutti_context *context, const tutti_rows *images, int32_t *labels,
+                                      struct tutti_data_column *column) {
   enum tutti_status status = TUTTI_OK;
   int64_t *distinct = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *distinct, &distinct));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(images), sizeof *distinct, &distinct));
   size_t classes = find_distinct(images, distinct);
   if (classes < 2 || classes > TUTTI_MAX_CATEGORIES) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected labels of 2 to %d classes, found %zu", images->source,
-                        TUTTI_MAX_CATEGORIES, classes);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected labels of 2 to %d classes, found %zu",
+                        tutti_rows_origin(images), TUTTI_MAX_CATEGORIES, classes);
     goto out;
   }
   for (size_t c = 0; c < classes; c++) {
@@ -41,8 +43,8 @@ static enum tutti_status take_classes(tutti_context *context, const struct tutti
     tutti_number_print((double)distinct[c], name);
     TUTTI_TRY_OUT(context, tutti_category_add(context, column, name));
   }
-  for (size_t r = 0; r < images->rows; r++) {
-    const int64_t *found = bsearch(&images->labels[r], distinct, classes, sizeof *distinct, by_value);
+  for (size_t r = 0; r < tutti_rows_count(images); r++) {
+    const int64_t *found = bsearch(&tutti_rows_labels(images)[r], distinct, classes, sizeof *distinct, by_value);
     labels[r] = (int32_t)(found - distinct);
   }
 out:
@@ -66,25 +68,24 @@ static enum tutti_status check_config(tutti_context *context, const struct tutti
 }
 
 static enum tutti_status count_channels(tutti_context *context, const struct tutti_data_config *config,
-                                        const struct tutti_images *images, size_t *channels) {
-  *channels = config->channels ? (size_t)config->channels : (size_t)images->shape.channels;
-  if (*channels == (size_t)images->shape.channels || images->shape.channels == 1)
+                                        const tutti_rows *images, size_t *channels) {
+  *channels = config->channels ? (size_t)config->channels : (size_t)tutti_rows_shape(images).channels;
+  if (*channels == (size_t)tutti_rows_shape(images).channels || tutti_rows_shape(images).channels == 1)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "data.channels: only grey images can be repeated, and those of %s have %d channels; leave it at 0",
-                    images->source, images->shape.channels);
+                    tutti_rows_origin(images), tutti_rows_shape(images).channels);
 }
 
 enum tutti_status tutti_images_encode(tutti_context *context, const struct tutti_data_config *config,
-                                      const struct tutti_images *images, int32_t *labels, struct tutti_encoding **out) {
+                                      const tutti_rows *images, int32_t *labels, struct tutti_encoding **out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_encoding *encoding = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, check_config(context, config));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding, &encoding));
-  encoding->image = images->shape;
-  encoding->format = config->format;
-  encoding->floats = images->floats;
+  encoding->image = tutti_rows_shape(images);
+  encoding->floats = has_floats(images);
   encoding->task = TUTTI_TASK_CLASSIFICATION;
   encoding->targets = encoding->source_columns = 1; /* the label */
   TUTTI_TRY_OUT(context, count_channels(context, config, images, &encoding->features));
@@ -102,25 +103,39 @@ out:
 /* --- channels --- */
 
 /* What a pixel of 1 counts in the files: bytes go from 0 to 255. */
-static double full_scale(const struct tutti_images *images) { return images->floats ? 1 : 255; }
+static double full_scale(const tutti_rows *images) { return has_floats(images) ? 1 : 255; }
 
-static double pixel_at(const struct tutti_images *images, size_t index) {
-  return images->floats ? (double)((const float *)images->pixels)[index] : ((const uint8_t *)images->pixels)[index];
+/* Pixels of either kind. */
+struct pixels {
+  const uint8_t *bytes; /* or */
+  const float *floats;
+  size_t channels, values; /* of an image */
+};
+
+static struct pixels pixels_of(const tutti_rows *images) {
+  struct tutti_shape shape = tutti_rows_shape(images);
+  const void *all = tutti_rows_pixels(images);
+  size_t channels = (size_t)shape.channels, values = (size_t)shape.height * (size_t)shape.width * channels;
+  bool floats = has_floats(images);
+  return (struct pixels){floats ? NULL : all, floats ? all : NULL, channels, values};
+}
+
+static double pixel_at(const struct pixels *pixels, size_t index) {
+  return pixels->floats ? (double)pixels->floats[index] : pixels->bytes[index];
 }
 
 /* Mean and standard deviation of a channel over the given rows, in two passes. */
-static void measure_channel(const struct tutti_images *images, size_t channel, size_t count, const uint32_t *rows,
+static void measure_channel(const struct pixels *pixels, size_t channel, size_t count, const uint32_t *rows,
                             double *mean, double *deviation) {
-  size_t channels = (size_t)images->shape.channels, values = tutti_images_values(images);
-  size_t pixels = values / channels;
-  double n = (double)count * (double)pixels, sum = 0, squares = 0;
+  size_t channels = pixels->channels, values = pixels->values;
+  double n = (double)count * (double)(values / channels), sum = 0, squares = 0;
   for (size_t i = 0; i < count; i++)
     for (size_t v = channel; v < values; v += channels)
-      sum += pixel_at(images, rows[i] * values + v);
+      sum += pixel_at(pixels, rows[i] * values + v);
   *mean = sum / n;
   for (size_t i = 0; i < count; i++)
     for (size_t v = channel; v < values; v += channels) {
-      double offset = pixel_at(images, rows[i] * values + v) - *mean;
+      double offset = pixel_at(pixels, rows[i] * values + v) - *mean;
       squares += offset * offset;
     }
   *deviation = squares > 0 ? sqrt(squares / n) : 1;
@@ -140,17 +155,18 @@ static double given_at(const struct tutti_reals *given, size_t channel) {
 }
 
 enum tutti_status tutti_images_measure(tutti_context *context, const struct tutti_data_config *config,
-                                       const struct tutti_images *images, size_t count, const uint32_t *rows,
+                                       const tutti_rows *images, size_t count, const uint32_t *rows,
                                        struct tutti_encoding *encoding) {
   const struct tutti_reals *mean = &config->pixel_mean, *deviation = &config->pixel_deviation;
-  size_t channels = encoding->features, stored = (size_t)images->shape.channels;
+  struct pixels pixels = pixels_of(images);
+  size_t channels = encoding->features, stored = pixels.channels;
   double full = full_scale(images);
   TUTTI_TRY(context, check_given(context, "pixel_mean", mean, channels));
   TUTTI_TRY(context, check_given(context, "pixel_deviation", deviation, channels));
   for (size_t c = 0; c < channels; c++) {
     double measured_mean = 0, measured_deviation = full;
     if (config->standardise && (mean->count == 0 || deviation->count == 0))
-      measure_channel(images, c < stored ? c : 0, count, rows, &measured_mean, &measured_deviation);
+      measure_channel(&pixels, c < stored ? c : 0, count, rows, &measured_mean, &measured_deviation);
     encoding->shift[c] = mean->count ? full * given_at(mean, c) : measured_mean;
     encoding->scale[c] = deviation->count ? full * given_at(deviation, c) : measured_deviation;
   }
@@ -203,14 +219,14 @@ out:
 }
 
 enum tutti_status tutti_images_split(tutti_context *context, const struct tutti_encoding *encoding,
-                                     const struct tutti_images *images, const char *name, size_t count,
-                                     const uint32_t *rows, const int32_t *labels, tutti_split **out) {
+                                     const tutti_rows *images, const char *name, size_t count, const uint32_t *rows,
+                                     const int32_t *labels, tutti_split **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_split *split = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
-  split->pixels.bytes = images->floats ? NULL : images->pixels;
-  split->pixels.floats = images->floats ? images->pixels : NULL;
+  split->pixels.bytes = pixels_of(images).bytes;
+  split->pixels.floats = pixels_of(images).floats;
   split->pixels.image = split->source_rows;
   if (labels)
     TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *labels, &split->labels));
@@ -244,49 +260,35 @@ out:
 
 /* Class numbers of the labels of new images. */
 static enum tutti_status known_labels(tutti_context *context, const struct tutti_encoding *encoding,
-                                      const struct tutti_images *images, int32_t *labels) {
-  const struct tutti_column *column = &encoding->target[0];
-  for (size_t r = 0; r < images->rows; r++) {
+                                      const tutti_rows *images, int32_t *labels) {
+  const struct tutti_data_column *column = &encoding->target[0];
+  for (size_t r = 0; r < tutti_rows_count(images); r++) {
     char name[TUTTI_NUMBER_SIZE];
-    tutti_number_print((double)images->labels[r], name);
+    tutti_number_print((double)tutti_rows_labels(images)[r], name);
     size_t class = tutti_category_find(column, name);
     if (class == SIZE_MAX)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: image %zu: label %s is none of the %zu known classes",
-                        images->source, r, name, column->categories);
+                        tutti_rows_origin(images), r, name, column->categories);
     labels[r] = (int32_t) class;
   }
   return TUTTI_OK;
 }
 
-/* CIFAR's files have labels in them; of the others, images alone are read. */
-static enum tutti_status read_new(tutti_context *context, const struct tutti_encoding *encoding, const char *path,
-                                  struct tutti_images *images, bool *labels) {
-  *labels = false;
-  if (tutti_npy_has_images(context, path))
-    return tutti_npy_images(context, path, NULL, images);
-  if (encoding->format == TUTTI_FORMAT_IDX)
-    return tutti_idx_images(context, path, images);
-  *labels = encoding->format >= TUTTI_FORMAT_CIFAR;
-  return *labels ? tutti_cifar_read(context, path, (enum tutti_format)encoding->format, true, images)
-                 : tutti_npy_images(context, path, NULL, images);
-}
+static void destroy_images(void *images) { tutti_rows_destroy(images); }
 
-static void destroy_images(void *images) { tutti_images_destroy(images); }
-
-enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding,
-                                    struct tutti_images *images, const char *name, bool with_labels,
-                                    tutti_split **split) {
+enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding, tutti_rows *images,
+                                    const char *name, bool with_labels, tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   uint32_t *rows = NULL;
   int32_t *labels = NULL;
   *split = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *rows, &rows));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, images->rows, sizeof *labels, &labels));
-  for (size_t r = 0; r < images->rows; r++)
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(images), sizeof *rows, &rows));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(images), sizeof *labels, &labels));
+  for (size_t r = 0; r < tutti_rows_count(images); r++)
     rows[r] = (uint32_t)r;
   if (with_labels)
     TUTTI_TRY_OUT(context, known_labels(context, encoding, images, labels));
-  TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, name, images->rows, rows,
+  TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, name, tutti_rows_count(images), rows,
                                             with_labels ? labels : NULL, split));
   (*split)->owned = images;
   (*split)->owned_destroy = destroy_images;
@@ -299,23 +301,22 @@ out:
 enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_encoding *encoding, const char *path,
                                      const char *name, bool labels, tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
-  struct tutti_images *images = NULL;
-  bool has_labels;
+  tutti_rows *images = NULL;
   *split = NULL;
-  TUTTI_TRY_OUT(context, tutti_images_create(context, path, &images));
-  TUTTI_TRY_OUT(context, read_new(context, encoding, path, images, &has_labels));
-  struct tutti_shape want = encoding->image, have = images->shape;
+  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, false, TUTTI_ROWS_IMAGES, &images));
+  struct tutti_shape want = encoding->image, have = tutti_rows_shape(images);
   if (want.height != have.height || want.width != have.width || want.channels != have.channels ||
-      images->floats != encoding->floats) {
+      has_floats(images) != encoding->floats) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s: expected images of %d x %d x %d as in the training data, of %s; found %d x %d x %d of %s",
                         path, want.height, want.width, want.channels, encoding->floats ? "floats" : "uint8",
-                        have.height, have.width, have.channels, images->floats ? "floats" : "uint8");
+                        have.height, have.width, have.channels, has_floats(images) ? "floats" : "uint8");
     goto out;
   }
-  TUTTI_TRY_OUT(context, tutti_images_take(context, encoding, images, name, labels && has_labels, split));
+  TUTTI_TRY_OUT(context,
+                tutti_images_take(context, encoding, images, name, labels && tutti_rows_labels(images), split));
   images = NULL;
 out:
-  tutti_images_destroy(images);
+  tutti_rows_destroy(images);
   return status;
 }

@@ -1,7 +1,7 @@
 /* measure.c - means and standard deviations of the training rows, in float64, two passes. */
 #include <math.h>
 
-#include "data_impl.h"
+#include "encoding_impl.h"
 
 /* Of one column. */
 struct statistics {
@@ -9,12 +9,11 @@ struct statistics {
 };
 
 /* Missing cells count as the mean. */
-static struct statistics measure_column(const struct tutti_table *table, size_t column, size_t count,
-                                        const uint32_t *rows) {
+static struct statistics measure_column(const tutti_rows *table, size_t column, size_t count, const uint32_t *rows) {
   double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
-    double value = tutti_table_number(table, rows[i], column);
+    double value = tutti_rows_number(table, rows[i], column);
     if (isnan(value))
       continue;
     sum += value;
@@ -28,7 +27,7 @@ static struct statistics measure_column(const struct tutti_table *table, size_t 
     return statistics;
   }
   for (size_t i = 0; i < count; i++) {
-    double value = tutti_table_number(table, rows[i], column);
+    double value = tutti_rows_number(table, rows[i], column);
     double offset = isnan(value) ? 0 : value - statistics.mean;
     squares += offset * offset;
   }
@@ -36,29 +35,29 @@ static struct statistics measure_column(const struct tutti_table *table, size_t 
   return statistics;
 }
 
-static enum tutti_status check(tutti_context *context, const struct tutti_table *table,
-                               const struct tutti_column *column, bool standardise, struct statistics statistics) {
+static enum tutti_status check(tutti_context *context, const tutti_rows *table, const struct tutti_data_column *column,
+                               bool standardise, struct statistics statistics) {
   if (isnan(statistics.mean))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: column '%s' has no value in any training row, so that its mean is unknown; name it in "
                       "data.ignore",
-                      table->source, column->name);
+                      tutti_rows_origin(table), column->name);
   if (standardise && (!isfinite(statistics.mean) || !isfinite(statistics.deviation) || statistics.deviation <= 0))
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
         "%s: column '%s' has values too large or too close to be standardised (mean %g, standard deviation "
         "%g); rescale it",
-        table->source, column->name, statistics.mean, statistics.deviation);
+        tutti_rows_origin(table), column->name, statistics.mean, statistics.deviation);
   return TUTTI_OK;
 }
 
 enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_encoding *encoding,
-                                         const struct tutti_table *table, size_t count, const uint32_t *rows,
+                                         const tutti_rows *table, size_t count, const uint32_t *rows,
                                          bool standardise) {
   for (size_t f = 0; f < encoding->features; f++)
     encoding->scale[f] = 1;
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
-    struct tutti_column *column = &encoding->input[i];
+    struct tutti_data_column *column = &encoding->input[i];
     if (column->categories) {
       feature += column->categories;
       continue;

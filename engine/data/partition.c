@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tutti/random.h>
 
-#include "data_impl.h"
+#include "partition_impl.h"
 #include "core/base/file_impl.h"
 
 static const char *const split_names[] = {"train", "validation", "test"};

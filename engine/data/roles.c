@@ -2,24 +2,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data_impl.h"
+#include "cells_impl.h"
+#include "encoding_impl.h"
+#include "partition_impl.h"
 #include "core/base/text_impl.h"
 
 enum role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED };
 
 /* --- lists of columns --- */
 
-static enum tutti_status refuse_column(tutti_context *context, const struct tutti_table *table, const char *parameter,
+static enum tutti_status refuse_column(tutti_context *context, const tutti_rows *table, const char *parameter,
                                        const char *word) {
   enum tutti_status status = TUTTI_OK;
   char *message = NULL;
   struct tutti_text text = tutti_text_begin(context);
-  const char *closest = tutti_closest_name(word, table->columns, (const char *const *)table->names);
-  tutti_text_add(&text, "data.%s: %s has no column '%s'", parameter, table->source, word);
+  const char *closest = tutti_closest_name(word, tutti_rows_columns(table), tutti_rows_names(table));
+  tutti_text_add(&text, "data.%s: %s has no column '%s'", parameter, tutti_rows_origin(table), word);
   if (closest)
     tutti_text_add(&text, "; did you mean '%s'?", closest);
   else
-    tutti_text_add(&text, "; give a name or a number from 0 to %zu, or from -1 for the last", table->columns - 1);
+    tutti_text_add(&text, "; give a name or a number from 0 to %zu, or from -1 for the last",
+                   tutti_rows_columns(table) - 1);
   TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
   status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
 out:
@@ -27,33 +30,33 @@ out:
   return status;
 }
 
-static size_t find_column(const struct tutti_table *table, const char *word) {
+static size_t find_column(const tutti_rows *table, const char *word) {
   char *end;
-  for (size_t i = 0; i < table->columns; i++)
-    if (strcmp(table->names[i], word) == 0)
+  for (size_t i = 0; i < tutti_rows_columns(table); i++)
+    if (strcmp(tutti_rows_names(table)[i], word) == 0)
       return i;
   long number = strtol(word, &end, 10);
   if (end == word || *end != '\0')
     return SIZE_MAX;
   if (number < 0)
-    number += (long)table->columns;
-  return number >= 0 && (size_t)number < table->columns ? (size_t)number : SIZE_MAX;
+    number += (long)tutti_rows_columns(table);
+  return number >= 0 && (size_t)number < tutti_rows_columns(table) ? (size_t)number : SIZE_MAX;
 }
 
-static enum tutti_status give_role(tutti_context *context, const struct tutti_table *table, const char *parameter,
+static enum tutti_status give_role(tutti_context *context, const tutti_rows *table, const char *parameter,
                                    const char *word, enum role role, uint8_t *roles) {
   size_t column = find_column(table, word);
   if (column == SIZE_MAX)
     return refuse_column(context, table, parameter, word);
   if (roles[column] != ROLE_INPUT)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: column '%s' is named twice, here or in another parameter",
-                      parameter, table->names[column]);
+                      parameter, tutti_rows_names(table)[column]);
   roles[column] = (uint8_t)role;
   return TUTTI_OK;
 }
 
 /* Columns are separated by commas; without a comma the list is one name, or else names separated by blanks. */
-static enum tutti_status give_roles(tutti_context *context, const struct tutti_table *table, const char *parameter,
+static enum tutti_status give_roles(tutti_context *context, const tutti_rows *table, const char *parameter,
                                     const char *list, enum role role, uint8_t *roles) {
   enum tutti_status status = TUTTI_OK;
   char *copy = NULL, *rest;
@@ -71,13 +74,13 @@ out:
 }
 
 static enum tutti_status find_roles(tutti_context *context, const struct tutti_data_config *config,
-                                    const struct tutti_table *table, uint8_t *roles) {
-  if (table->target_columns && config->target[0])
+                                    const tutti_rows *table, uint8_t *roles) {
+  if (tutti_rows_targets(table) && config->target[0])
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.target: the targets come from data.target_path; give one of the two");
-  for (size_t i = table->columns - table->target_columns; i < table->columns; i++)
+  for (size_t i = tutti_rows_columns(table) - tutti_rows_targets(table); i < tutti_rows_columns(table); i++)
     roles[i] = ROLE_TARGET;
-  if (!table->target_columns)
+  if (!tutti_rows_targets(table))
     TUTTI_TRY(context,
               give_roles(context, table, "target", config->target[0] ? config->target : "-1", ROLE_TARGET, roles));
   TUTTI_TRY(context, give_roles(context, table, "ignore", config->ignore, ROLE_IGNORED, roles));
@@ -88,24 +91,24 @@ static enum tutti_status find_roles(tutti_context *context, const struct tutti_d
 
 /* Drop rows with a missing cell, or refuse missing targets and, unless a mean can stand for them, missing inputs. */
 static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
-                                      const struct tutti_table *table, const uint8_t *roles, uint8_t *split) {
-  for (size_t r = 0; r < table->rows; r++)
-    for (size_t c = 0; c < table->columns; c++) {
+                                      const tutti_rows *table, const uint8_t *roles, uint8_t *split) {
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    for (size_t c = 0; c < tutti_rows_columns(table); c++) {
       if (roles[c] == ROLE_IGNORED || split[r] == TUTTI_UNUSED)
         continue;
-      enum tutti_cell cell = tutti_table_cell(table, r, c);
+      enum tutti_cell cell = tutti_rows_cell(table, r, c);
       if (cell == TUTTI_CELL_INFINITE)
-        return tutti_table_fail(context, table, r, c, "expected a finite %s, found infinity",
-                                roles[c] == ROLE_TARGET ? "target" : "number");
+        return tutti_cell_fail(context, table, r, c, "expected a finite %s, found infinity",
+                               roles[c] == ROLE_TARGET ? "target" : "number");
       if (cell != TUTTI_CELL_MISSING)
         continue;
       if (config->missing == TUTTI_MISSING_DROP)
         split[r] = TUTTI_UNUSED;
       else if (roles[c] == ROLE_TARGET)
-        return tutti_table_fail(context, table, r, c,
-                                "the target is missing or NaN; data.missing = drop leaves such rows out");
+        return tutti_cell_fail(context, table, r, c,
+                               "the target is missing or NaN; data.missing = drop leaves such rows out");
       else if (config->missing == TUTTI_MISSING_ERROR)
-        return tutti_table_fail(
+        return tutti_cell_fail(
             context, table, r, c,
             "the value is missing; data.missing = mean fills in the training rows' mean, drop leaves "
             "such rows out");
@@ -118,12 +121,12 @@ struct census {
   size_t numbers, texts, first_text;
 };
 
-static struct census count_cells(const struct tutti_table *table, const uint8_t *split, size_t column) {
+static struct census count_cells(const tutti_rows *table, const uint8_t *split, size_t column) {
   struct census census = {0};
-  for (size_t r = 0; r < table->rows; r++) {
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (split[r] == TUTTI_UNUSED)
       continue;
-    enum tutti_cell cell = tutti_table_cell(table, r, column);
+    enum tutti_cell cell = tutti_rows_cell(table, r, column);
     census.numbers += cell == TUTTI_CELL_NUMBER;
     if (cell == TUTTI_CELL_TEXT && census.texts++ == 0)
       census.first_text = r;
@@ -131,14 +134,14 @@ static struct census count_cells(const struct tutti_table *table, const uint8_t 
   return census;
 }
 
-static enum tutti_status collect_categories(tutti_context *context, const struct tutti_table *table,
-                                            const uint8_t *split, struct tutti_column *column) {
+static enum tutti_status collect_categories(tutti_context *context, const tutti_rows *table, const uint8_t *split,
+                                            struct tutti_data_column *column) {
   char buffer[32];
-  for (size_t r = 0; r < table->rows; r++) {
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (split[r] == TUTTI_UNUSED)
       continue;
-    if (tutti_table_cell(table, r, column->position) == TUTTI_CELL_MISSING)
-      return tutti_table_fail(
+    if (tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
+      return tutti_cell_fail(
           context, table, r, column->position,
           "the value is missing, and categories have no mean; data.missing = drop leaves such rows out");
     TUTTI_TRY(context, tutti_category_add(context, column, tutti_category_of(table, r, column->position, buffer)));
@@ -146,46 +149,54 @@ static enum tutti_status collect_categories(tutti_context *context, const struct
   return TUTTI_OK;
 }
 
-static enum tutti_status start_column(tutti_context *context, const struct tutti_table *table, size_t position,
-                                      struct tutti_column *column) {
+static enum tutti_status start_column(tutti_context *context, const tutti_rows *table, size_t position,
+                                      struct tutti_data_column *column) {
   column->position = position;
-  if (!tutti_table_is_utf8(table->names[position]))
+  if (!tutti_is_utf8(tutti_rows_names(table)[position]))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the name of column %zu, '%s', is not UTF-8; convert the file",
-                      table->source, position, table->names[position]);
-  return tutti_strdup(context, table->names[position], &column->name);
+                      tutti_rows_origin(table), position, tutti_rows_names(table)[position]);
+  return tutti_strdup(context, tutti_rows_names(table)[position], &column->name);
 }
 
-static enum tutti_status take_input(tutti_context *context, const struct tutti_table *table, const uint8_t *split,
-                                    size_t position, bool categories, struct tutti_column *column) {
-  char buffer[32];
+static enum tutti_status take_input(tutti_context *context, const tutti_rows *table, const uint8_t *split,
+                                    size_t position, bool categories, struct tutti_data_column *column) {
   struct census census = count_cells(table, split, position);
   TUTTI_TRY(context, start_column(context, table, position, column));
   if (categories || (census.texts > 0 && census.numbers == 0))
     return collect_categories(context, table, split, column);
   if (census.texts > 0)
-    return tutti_table_fail(
+    return tutti_cell_fail(
         context, table, census.first_text, position,
         "expected a number as in %zu other rows, found '%.60s'; if the column holds categories, name "
         "it in data.categorical",
-        census.numbers, tutti_table_text(table, census.first_text, position, buffer));
+        census.numbers, tutti_rows_text(table, census.first_text, position));
   if (census.numbers == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
-                      table->source, table->names[position]);
+                      tutti_rows_origin(table), tutti_rows_names(table)[position]);
   return TUTTI_OK;
 }
 
+/* As the recipe says, or else the source, or else the target. */
+static bool is_classification(const struct tutti_data_config *config, const tutti_rows *table,
+                              const struct census *census) {
+  enum tutti_task_kind task;
+  if (config->task != TUTTI_TASK_AUTO)
+    return config->task == TUTTI_TASK_AS_CLASSIFICATION;
+  if (tutti_rows_task(table, &task))
+    return task == TUTTI_TASK_CLASSIFICATION;
+  return census->texts > 0 && census->numbers == 0;
+}
+
 static enum tutti_status take_target(tutti_context *context, const struct tutti_data_config *config,
-                                     const struct tutti_table *table, const uint8_t *split, size_t position,
-                                     struct tutti_encoding *encoding, struct tutti_column *column) {
-  char buffer[32];
+                                     const tutti_rows *table, const uint8_t *split, size_t position,
+                                     struct tutti_encoding *encoding, struct tutti_data_column *column) {
   struct census census = count_cells(table, split, position);
-  bool classes = config->task == TUTTI_TASK_AS_CLASSIFICATION ||
-                 (config->task == TUTTI_TASK_AUTO && census.texts > 0 && census.numbers == 0);
+  bool classes = is_classification(config, table, &census);
   TUTTI_TRY(context, start_column(context, table, position, column));
   if (!classes && census.texts > 0)
-    return tutti_table_fail(context, table, census.first_text, position,
-                            "expected a number as target, found '%.60s'; for classes set data.task = classification",
-                            tutti_table_text(table, census.first_text, position, buffer));
+    return tutti_cell_fail(context, table, census.first_text, position,
+                           "expected a number as target, found '%.60s'; for classes set data.task = classification",
+                           tutti_rows_text(table, census.first_text, position));
   encoding->task = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION;
   if (!classes)
     return TUTTI_OK;
@@ -195,19 +206,19 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu class; expected two or more",
-                      table->source, column->name, column->categories);
+                      tutti_rows_origin(table), column->name, column->categories);
   return TUTTI_OK;
 }
 
 /* --- all of them --- */
 
 static enum tutti_status take_columns(tutti_context *context, const struct tutti_data_config *config,
-                                      const struct tutti_table *table, const uint8_t *roles, const uint8_t *split,
+                                      const tutti_rows *table, const uint8_t *roles, const uint8_t *split,
                                       struct tutti_encoding *encoding) {
   size_t used = 0, inputs = 0, targets = 0;
-  for (size_t r = 0; r < table->rows; r++)
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
     used += split[r] != TUTTI_UNUSED;
-  for (size_t c = 0; c < table->columns; c++) {
+  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
     encoding->inputs += roles[c] == ROLE_INPUT || roles[c] == ROLE_CATEGORIES;
     encoding->targets += roles[c] == ROLE_TARGET;
   }
@@ -215,13 +226,13 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: every one of the %zu rows has a missing value, so that data.missing "
                       "= drop leaves none",
-                      table->source, table->rows);
+                      tutti_rows_origin(table), tutti_rows_count(table));
   if (encoding->inputs == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: no column is left as an input beside %zu targets", table->source,
-                      encoding->targets);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: no column is left as an input beside %zu targets",
+                      tutti_rows_origin(table), encoding->targets);
   TUTTI_TRY(context, tutti_alloc(context, encoding->inputs, sizeof *encoding->input, &encoding->input));
   TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof *encoding->target, &encoding->target));
-  for (size_t c = 0; c < table->columns; c++)
+  for (size_t c = 0; c < tutti_rows_columns(table); c++)
     if (roles[c] == ROLE_TARGET)
       TUTTI_TRY(context, take_target(context, config, table, split, c, encoding, &encoding->target[targets++]));
     else if (roles[c] != ROLE_IGNORED)
@@ -230,16 +241,15 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
 }
 
 enum tutti_status tutti_encoding_create(tutti_context *context, const struct tutti_data_config *config,
-                                        const struct tutti_table *table, uint8_t *split, struct tutti_encoding **out) {
+                                        const tutti_rows *table, uint8_t *split, struct tutti_encoding **out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_encoding *encoding = NULL;
   uint8_t *roles = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *encoding, &encoding));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, table->columns, sizeof *roles, &roles));
-  encoding->header = table->header;
-  encoding->source_columns = table->columns;
-  encoding->delimiter = config->delimiter;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *roles, &roles));
+  encoding->named = tutti_rows_named(table);
+  encoding->source_columns = tutti_rows_columns(table);
   encoding->missing = (enum tutti_missing)config->missing;
   TUTTI_TRY_OUT(context, find_roles(context, config, table, roles));
   TUTTI_TRY_OUT(context, find_missing(context, config, table, roles, split));

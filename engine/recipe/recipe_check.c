@@ -24,6 +24,8 @@ static const struct {
     {"executor", TUTTI_KIND_EXECUTOR, "local"},
 };
 enum { ROOTS = sizeof roots / sizeof roots[0] };
+/* The section of the source, which has keys of the data set, too. It is there where there are data. */
+static const char source_section[] = "data";
 /* Networks of a space are of no use to a backend without data. */
 #define SPACE_WITHOUT_DATA "fixed"
 
@@ -34,7 +36,7 @@ static bool is_root(const char *section) {
   for (size_t i = 0; i < ROOTS; i++)
     if (strcmp(roots[i].section, section) == 0)
       return true;
-  return false;
+  return strcmp(section, source_section) == 0;
 }
 
 static bool is_own(const char *section) {
@@ -57,19 +59,24 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
+/* Add the names of a table to names[]; returns how many there are then. */
+static size_t add_names(const struct tutti_params *params, unsigned flags, size_t count, const char **names) {
+  for (size_t i = 0; params && i < params->count; i++)
+    if ((tutti_params_at(params, i)->flags & flags) == flags)
+      names[count++] = tutti_params_at(params, i)->name;
+  return count;
+}
+
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
-                                           const struct tutti_params *params, unsigned flags) {
+                                           const struct tutti_params *params, const struct tutti_params *more,
+                                           unsigned flags) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_text text = tutti_text_begin(context);
   const char **names = NULL;
   char *message = NULL;
-  size_t count = 0;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, params->count, sizeof *names, &names));
-  for (size_t i = 0; i < params->count; i++) {
-    const struct tutti_param *param = tutti_params_at(params, i);
-    if ((param->flags & flags) == flags)
-      names[count++] = param->name;
-  }
+  size_t count = params->count + (more ? more->count : 0);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *names, &names));
+  count = add_names(more, flags, add_names(params, flags, 0, names), names);
   const char *closest = tutti_closest_name(entry->key, count, names);
   tutti_text_add(&text, "unknown key");
   if (closest)
@@ -124,17 +131,20 @@ static enum tutti_status value_of(tutti_context *context, const struct recipe_en
                                        entry->file->folder));
 }
 
-/* Fill the config of one of the core's own sections. */
+/* Fill the config of one of the engine's own sections; keys of [data] that it does not have are its source's. */
 static enum tutti_status fill_own(tutti_context *context, const tutti_recipe *recipe, const char *section,
                                   const struct tutti_params *params, tutti_config **config) {
+  bool shared = strcmp(section, source_section) == 0;
   TUTTI_TRY(context, tutti_config_create(context, params, config));
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
     if (strcmp(entry->section, section) != 0 || !*entry->key)
       continue;
     const struct tutti_param *param = tutti_params_find(params, entry->key);
+    if (!param && shared)
+      continue;
     if (!param)
-      return tutti_recipe_unknown_key(context, entry, "the section", params, 0);
+      return tutti_recipe_unknown_key(context, entry, "the section", params, NULL, 0);
     char *value;
     TUTTI_TRY(context, value_of(context, entry, param, &value));
     enum tutti_status status = tutti_config_set(context, *config, entry->key, value);
@@ -239,6 +249,10 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
 
 unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
   unsigned layer = 0;
+  if (strcmp(section, source_section) == 0 && !tutti_recipe_find(recipe, section, "plugin")) {
+    const struct recipe_entry *path = tutti_recipe_find(recipe, section, "path");
+    return path ? path->layer : 0;
+  }
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
     bool decides = is_root(section) ? strcmp(entry->section, section) == 0 && strcmp(entry->key, "plugin") == 0
@@ -299,9 +313,11 @@ static enum tutti_status set_plugin_value(tutti_context *context, tutti_recipe *
   bool swapped = entry->layer < tutti_recipe_decided(recipe, entry->section);
   if (!param && swapped)
     return leave_out(context, descriptor, entry, "does not have it");
+  if (!param && descriptor->kind == TUTTI_KIND_SOURCE)
+    return tutti_recipe_unknown_data_key(context, entry, descriptor);
   if (!param) {
     (void)snprintf(owner, sizeof owner, "%s %s", tutti_kind_name(descriptor->kind), descriptor->name);
-    return tutti_recipe_unknown_key(context, entry, owner, &descriptor->params, 0);
+    return tutti_recipe_unknown_key(context, entry, owner, &descriptor->params, NULL, 0);
   }
   TUTTI_TRY(context, value_of(context, entry, param, &value));
   enum tutti_status status = tutti_host_set(context, recipe->host, entry->section, entry->key, value);
@@ -319,6 +335,8 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
     const struct recipe_entry *entry = &recipe->entries[i];
     if (strcmp(entry->section, section) != 0 || !*entry->key || tutti_recipe_is_superseded(recipe, entry))
       continue;
+    if (strcmp(section, source_section) == 0 && tutti_params_find(tutti_data_params(), entry->key))
+      continue;
     if (strcmp(entry->key, "plugin") != 0)
       TUTTI_TRY(context, set_plugin_value(context, recipe, descriptor, entry));
     else if (!is_root(section))
@@ -332,6 +350,8 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
 static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recipe) {
   for (size_t i = 0; i < ROOTS; i++)
     TUTTI_TRY(context, put_root(context, recipe, i));
+  if (recipe->data)
+    TUTTI_TRY(context, tutti_recipe_put_source(context, recipe));
   for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
     const struct tutti_descriptor *descriptor;
     const tutti_config *config;

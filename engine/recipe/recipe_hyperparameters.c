@@ -93,7 +93,7 @@ static enum tutti_status set_entry(tutti_context *context, tutti_recipe *recipe,
     if (entry->layer < tutti_recipe_decided(recipe, "backend"))
       return TUTTI_OK;
     (void)snprintf(owner, sizeof owner, "hyperparameters: backend %s", backend->name);
-    return tutti_recipe_unknown_key(context, entry, owner, &backend->params, TUTTI_PARAM_SEARCHABLE);
+    return tutti_recipe_unknown_key(context, entry, owner, &backend->params, NULL, TUTTI_PARAM_SEARCHABLE);
   }
   TUTTI_TRY(context, check_backend_entry(context, recipe, entry, &wins));
   if (wins)

@@ -25,7 +25,7 @@ struct tutti_recipe {
   struct recipe_entry *entries; /* one for each section and key, in the order in which they were first seen */
   size_t count, room;
   char *folder;
-  tutti_config *run, *data, *head, *evaluation;       /* all but run: NULL without data */
+  tutti_config *run, *data, *head, *evaluation;       /* all but run: NULL without data. The source is in the host */
   struct tutti_evaluation_options evaluation_options; /* what `evaluation` says */
   tutti_domain *hyperparameters;
   tutti_host *host;
@@ -51,15 +51,24 @@ enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct r
 
 /* Fill run, data, head, hyperparameters and host from the entries. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe);
-/* Fail for a key that a table does not have. `owner` has the table, as in "backend cpu"; parameters that lack one of
-   `flags` are not told of. */
+/* Fail for a key that a table does not have, nor `more` (or NULL). `owner` has the tables, as in "backend cpu"; parameters
+   that lack one of `flags` are not told of. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
-                                           const struct tutti_params *params, unsigned flags);
+                                           const struct tutti_params *params, const struct tutti_params *more,
+                                           unsigned flags);
 /* The layer that decided which plugin stands in a section; 0 when it is the default. */
 unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section);
 /* Descriptor of the plugin in a section, or NULL. */
 const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
                                                    const tutti_config **config);
+
+/* --- the source (recipe_source.c) -------------------------------------------------------------------------------- */
+
+/* Put the source that [data] names, or that the ending of its path says, into the section "data" of the host. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_put_source(tutti_context *context, tutti_recipe *recipe);
+/* Fail for a key of [data] that neither the data set nor its source has. */
+enum tutti_status tutti_recipe_unknown_data_key(tutti_context *context, const struct recipe_entry *entry,
+                                                const struct tutti_descriptor *source);
 
 /* --- hyperparameters (recipe_hyperparameters.c) ------------------------------------------------------------------ */
 

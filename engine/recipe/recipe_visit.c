@@ -104,12 +104,28 @@ static bool names_its_plugin(const char *section, enum tutti_kind kind) {
           kind == TUTTI_KIND_SELECTOR || kind == TUTTI_KIND_EXECUTOR);
 }
 
+/* [data]: its source, and the keys of the data set and of the source. */
+static enum tutti_status visit_data(tutti_context *context, const struct tour *tour) {
+  const tutti_config *config;
+  const struct tutti_descriptor *source = tutti_recipe_plugin(tour->recipe, "data", &config);
+  TUTTI_TRY(context, show(context, tour,
+                          (struct tutti_recipe_item){.section = "data",
+                                                     .key = "plugin",
+                                                     .value = source->name,
+                                                     .doc = source->summary,
+                                                     .note = source->version}));
+  TUTTI_TRY(context, visit_config(context, tour, "data", tour->recipe->data));
+  return visit_config(context, tour, "data", config);
+}
+
 static enum tutti_status visit_plugins(tutti_context *context, const struct tour *tour) {
   const tutti_host *host = tour->recipe->host;
   for (size_t i = 0; i < tutti_host_sections(host); i++) {
     const struct tutti_descriptor *descriptor;
     const tutti_config *config;
     const char *section = tutti_host_section(host, i, &descriptor, &config);
+    if (descriptor->kind == TUTTI_KIND_SOURCE)
+      continue;
     TUTTI_TRY(context,
               show(context, tour,
                    (struct tutti_recipe_item){.section = section,
@@ -127,7 +143,7 @@ enum tutti_status tutti_recipe_visit(tutti_context *context, const tutti_recipe 
   const struct tour tour = {recipe, visit, argument};
   TUTTI_TRY(context, visit_config(context, &tour, "run", recipe->run));
   if (recipe->data) {
-    TUTTI_TRY(context, visit_config(context, &tour, "data", recipe->data));
+    TUTTI_TRY(context, visit_data(context, &tour));
     TUTTI_TRY(context, visit_config(context, &tour, "head", recipe->head));
   }
   TUTTI_TRY(context, visit_hyperparameters(context, &tour));

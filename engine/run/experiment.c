@@ -10,9 +10,13 @@ static enum tutti_status load_data(tutti_context *context, struct tutti_experime
     experiment->task = (struct tutti_task){.size = sizeof experiment->task, .kind = TUTTI_TASK_VALUE};
     return TUTTI_OK;
   }
+  struct tutti_source_setup setup = {.size = sizeof setup, .host = experiment->host};
+  tutti_source *source;
+  TUTTI_TRY(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
   enum tutti_status status =
-      tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe), tutti_recipe_folder(recipe),
-                         experiment->facts.seed, &experiment->dataset);
+      tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe), source,
+                         tutti_recipe_folder(recipe), experiment->facts.seed, &experiment->dataset);
+  tutti_source_destroy(source);
   if (status != TUTTI_OK)
     return tutti_recipe_place(context, recipe, status);
   experiment->task = *tutti_dataset_task(experiment->dataset);
@@ -47,10 +51,10 @@ enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *
                                                 .window = (size_t)run->window,
                                                 .task = &experiment->task,
                                                 .other_run = tutti_other_run};
-  TUTTI_TRY_OUT(context, load_data(context, experiment));
-  TUTTI_TRY_OUT(context, choose_loss(context, experiment));
   TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, experiment->recipe, &experiment->host));
   tutti_host_set_facts(experiment->host, &experiment->facts);
+  TUTTI_TRY_OUT(context, load_data(context, experiment));
+  TUTTI_TRY_OUT(context, choose_loss(context, experiment));
   struct tutti_space_setup space = {
       .size = sizeof space, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
   TUTTI_TRY_OUT(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));

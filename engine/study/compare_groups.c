@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-const char *const tutti_compare_data_keys[] = {"data.format",      "data.path",        "data.target",
+const char *const tutti_compare_data_keys[] = {"data.plugin",      "data.path",        "data.target",
                                                "data.target_path", "data.rows",        "data.noise",
                                                "data.box",         "data.test_points", NULL};
 
@@ -76,7 +76,7 @@ static enum tutti_status find_blocks(tutti_context *context, struct compare *com
 
 /* What a data set is called after: its file, or its generator. */
 static const char *source_of(const struct compare_run *run) {
-  const char *path = tutti_compare_value(run, "data.path"), *format = tutti_compare_value(run, "data.format");
+  const char *path = tutti_compare_value(run, "data.path"), *format = tutti_compare_value(run, "data.plugin");
   return path && *path ? path : format ? format : "no data";
 }
 

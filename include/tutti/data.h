@@ -5,20 +5,22 @@
 #include <tutti/dataset.h>
 #include <tutti/param.h>
 #include <tutti/predictions.h>
+#include <tutti/source.h>
 
 TUTTI_BEGIN_DECLS
 
 typedef struct tutti_dataset tutti_dataset;
 
-/* The parameter tables of [data] and [head]. */
+/* The parameter tables of [data], without the keys `plugin` and those of the source that it names, and of [head]. */
 TUTTI_API const struct tutti_params *tutti_data_params(void);
 TUTTI_API const struct tutti_params *tutti_head_params(void);
 
-/* Load. Files of rows and data are found relative to `folder` (the recipe's; NULL: the working folder). Splits, draws of
-   generators and everything random are keyed by `seed`. Errors name file, line or row, and column. */
+/* Load what the source gives. Files of rows and data are found relative to `folder` (the recipe's; NULL: the working folder).
+   Splits, draws of generators and everything random are keyed by `seed`. Errors name file, line or row, and column. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_load(tutti_context *context, const tutti_config *data,
-                                                               const tutti_config *head, const char *folder,
-                                                               uint64_t seed, tutti_dataset **dataset);
+                                                               const tutti_config *head, tutti_source *source,
+                                                               const char *folder, uint64_t seed,
+                                                               tutti_dataset **dataset);
 TUTTI_API void tutti_dataset_destroy(tutti_dataset *dataset);
 TUTTI_API const struct tutti_task *tutti_dataset_task(const tutti_dataset *dataset);
 /* Splits: "train", "validation", "test" always come first (any may have 0 rows but train), then shifted ones
@@ -33,8 +35,8 @@ TUTTI_API const char *tutti_dataset_class(const tutti_dataset *dataset, size_t i
 /* A hash of all values, splits and scalings: two runs are on the same data if it is equal. */
 TUTTI_API uint64_t tutti_dataset_fingerprint(const tutti_dataset *dataset);
 
-/* How raw rows become inputs (columns, categories, standardisation) as JSON, kept in the run directory; and new rows,
-   from CSV or NPY, through it: the split has targets or labels where the file has them. */
+/* How raw rows become inputs (source, columns, categories, standardisation) as JSON, kept in the run directory; and new rows
+   through it, from a file that a source reads: the split has targets or labels where the file has them. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_describe(tutti_context *context, const tutti_dataset *dataset,
                                                                    char **json);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json,

@@ -17,7 +17,8 @@ TUTTI_BEGIN_DECLS
   KIND(SELECTOR, selector, "Selectors")                                                                                \
   KIND(EXECUTOR, executor, "Executors")                                                                                \
   KIND(PRUNER, pruner, "Pruners")                                                                                      \
-  KIND(CALIBRATOR, calibrator, "Calibrators")
+  KIND(CALIBRATOR, calibrator, "Calibrators")                                                                          \
+  KIND(SOURCE, source, "Sources")
 
 /* TUTTI_KIND_SPACE, TUTTI_KIND_BACKEND, ... */
 #define TUTTI_KIND_CONSTANT(constant, name, title) TUTTI_KIND_##constant,

@@ -19,6 +19,9 @@ struct tutti_npy {
 /* Map a C-order little-endian .npy file (versions 1-3); every length is checked (TUTTI_ERROR_CORRUPT). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map(tutti_context *context, const char *path,
                                                           struct tutti_npy *array);
+/* tutti_npy_map of a file that the user named: what is wrong with it is a TUTTI_ERROR_USAGE. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path,
+                                                                struct tutti_npy *array);
 TUTTI_API void tutti_npy_unmap(struct tutti_npy *array);
 /* Write a C-order array by temporary name, fsync, rename. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_write(tutti_context *context, const char *path,

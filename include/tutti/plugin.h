@@ -32,7 +32,9 @@
 #include <tutti/protocol.h>
 #include <tutti/pruner.h>
 #include <tutti/random.h>
+#include <tutti/rows.h>
 #include <tutti/selector.h>
+#include <tutti/source.h>
 #include <tutti/space.h>
 #include <tutti/status.h>
 #include <tutti/surrogate.h>

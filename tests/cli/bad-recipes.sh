@@ -27,7 +27,12 @@ refuse 's/^epochs = 5/epohcs = 5/' wrong.ini '[hyperparameters] epohcs' "did you
 refuse 's/^learning_rate = .*/learning_rate = log-uniform 1e-1 1e-3/' wrong.ini '[hyperparameters] learning_rate'
 refuse 's/^learning_rate = .*/learning_rate = log-uniform 0 1/' wrong.ini '[hyperparameters] learning_rate'
 refuse 's/^learning_rate = .*/learning_rate = logg-uniform 1e-3 1e-1/' wrong.ini:15 '[hyperparameters] learning_rate' logg-uniform
-refuse 's/^format = csv/format = cvs/' wrong.ini '[data] format' "did you mean 'csv'"
+refuse 's/^plugin = csv/plugin = cvs/' wrong.ini '[data] plugin' "did you mean 'csv'"
+refuse 's/^plugin = csv/format = csv/' 'wrong.ini:6: data.format is now data.plugin: write plugin = csv'
+refuse 's/^plugin = csv/format = auto/' 'wrong.ini:6: data.format is now data.plugin: leave it out'
+refuse 's/^plugin = csv/format = nomu-levy/' 'write plugin = nomu and function = levy'
+refuse 's/^plugin = csv/&\nformat = csv/' 'wrong.ini:7: data.format is now data.plugin'
+refuse 's/^plugin = csv/&\ndelimitre = comma/' 'wrong.ini:7: [data] delimitre' "did you mean 'delimiter'"
 refuse 's/^path = .*/path = absent.csv/' absent.csv
 refuse 's/^target = y/target = yy/' table.csv yy "did you mean 'y'"
 refuse 's/^split = .*/split = 0.5 -0.1 0.1/' '[data] split' -0.1

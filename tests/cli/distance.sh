@@ -42,7 +42,7 @@ cat >run.ini <<'INI'
 [run]
 budget = 2
 [data]
-format = toy-sine
+plugin = toy-sine
 [space]
 plugin = layer-graph-mlp
 structure = 0.5

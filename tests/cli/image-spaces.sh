@@ -42,7 +42,7 @@ cat >layer-graph.ini <<'INI'
 [run]
 budget = 2
 [data]
-format = idx
+plugin = idx
 path = images
 [space]
 plugin = layer-graph-cnn

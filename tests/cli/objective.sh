@@ -5,7 +5,7 @@ cat >objective.ini <<'INI'
 [run]
 budget = 4
 [data]
-format = toy-sine
+plugin = toy-sine
 [space]
 plugin = dense-skip
 nodes = 2

@@ -21,7 +21,7 @@ name = small
 seed = 3
 budget = 6
 [data]
-format = csv
+plugin = csv
 path = table.csv
 target = y
 ignore = kind

@@ -166,7 +166,7 @@ expect_code 1
 expect_err /nowhere/at/all.csv
 
 # Arrays, too: the predictions of before are learnt from their own file.
-regression_recipe | sed 's/^format = .*/format = npy/; s/^path = .*/path = p.npy/; s/^target = .*/target = 3/; s/^name = .*/name = arrays/; /^ignore/d' >arrays.ini
+regression_recipe | sed 's/^plugin = csv/plugin = npy/; s/^path = .*/path = p.npy/; s/^target = .*/target = 3/; s/^name = .*/name = arrays/; /^ignore/d' >arrays.ini
 tutti run arrays.ini --quiet
 expect_code 0
 tutti predict runs/arrays p.npy --out q.npy

@@ -21,7 +21,7 @@ cat >stripes.ini <<'END'
 budget = 4
 window = 2
 [data]
-format = idx
+plugin = idx
 path = images.idx
 target_path = labels.idx
 split = 1 1 1

@@ -33,6 +33,21 @@ conform --set builder/nes-re.population=6 --set builder/nes-re.parents=3 builder
 expect_code 0
 expect_out "ok   builder/nes-re: adopted and told again, it goes on as it would have"
 
+# Sources of files get a sound one: a table, images, records of label 0.
+printf 'a,b,y\n1,red,2\n,blue,"3"\n' >table.csv
+printf '\0\0\10\3\0\0\0\2\0\0\0\1\0\0\0\2abcd' >images.idx
+printf '\0\0\10\1\0\0\0\2\1\0' >labels.idx
+head -c 30730 /dev/zero >records.bin
+conform --set source/csv.path=table.csv --set source/idx.path=images.idx --set source/idx.target_path=labels.idx \
+  --set source/cifar.path=records.bin --set source/nomu.function=levy2d source
+expect_code 0
+for name in csv idx cifar nomu toy-sine; do
+  expect_out "ok   source/$name: the same request gives the same rows"
+done
+for name in csv idx cifar; do
+  expect_out "ok   source/$name: a file's rows are read as new ones, too"
+done
+
 conform selector acquisition/ei
 expect_code 0
 expect_out "ok   selector/all" "ok   acquisition/ei"

@@ -28,6 +28,9 @@ static void apply_settings(struct conform *conform, tutti_host *host) {
     if (!equals || strncmp(setting, prefix, strlen(prefix)) != 0)
       continue;
     (void)snprintf(key, sizeof key, "%.*s", (int)(equals - setting) - (int)strlen(prefix), setting + strlen(prefix));
+    /* Files for sources are no parameters of theirs. */
+    if (conform->kind == TUTTI_KIND_SOURCE && tutti_params_find(tutti_data_params(), key))
+      continue;
     if (tutti_host_set(conform->context, host, section, key, equals + 1) != TUTTI_OK)
       conform_fail(conform, "--set %s: %s", setting, tutti_error_message(conform->context));
   }

@@ -30,7 +30,7 @@ static const char *const recipes[] = {
     "[backend]\nplugin = function\nfunction = branin\nseconds = 0.004\n"
     "[hyperparameters]\nx0 = uniform -5 10\nx1 = uniform 0 15\n",
     "[run]\nname = kills\nbudget = 14\nwindow = 7\nretries = 1000\n"
-    "[data]\nformat = toy-sine\n"
+    "[data]\nplugin = toy-sine\n"
     "[space]\nplugin = mlp\nmax_depth = 2\n"
     "[hyperparameters]\nepochs = 12\nlearning_rate = log-uniform 1e-3 1e-1\n"
     "[selector]\nplugin = forward\nsize = 3\n",
@@ -40,7 +40,7 @@ static const char *const recipes[] = {
     "[hyperparameters]\nx0 = uniform -5 10\nx1 = uniform 0 15\n"
     "[builder]\nplugin = bo\n",
     "[run]\nname = kills\nbudget = 20\nwindow = 4\nretries = 1000\n"
-    "[data]\nformat = toy-sine\n"
+    "[data]\nplugin = toy-sine\n"
     "[space]\nplugin = dense-skip\nnodes = 2\n"
     "[hyperparameters]\nepochs = 8\nlearning_rate = log-uniform 1e-3 1e-1\n"
     "[builder]\nplugin = agebo\n[surrogate]\ntrees = 10\n"

@@ -2,6 +2,7 @@
 #include "loading.h"
 
 #include <ftw.h>
+#include <tutti/assembly.h>
 #include <unistd.h>
 
 tutti_context *context;
@@ -38,24 +39,72 @@ void put_bytes(const char *name, const void *bytes, size_t count) {
 
 void put(const char *name, const char *text) { put_bytes(name, text, strlen(text)); }
 
-enum tutti_status load(const char *parameters) {
+/* [data] as a recipe has it: keys of the data set, and those of its source. */
+struct sections {
   tutti_config *data, *head;
+  tutti_host *host;
+};
+
+/* The value of a parameter among these, as long as the line; NULL where it is not there. */
+static char *value_of(char *lines, const char *key) {
+  static char value[256];
+  size_t length = strlen(key);
+  for (char *line = lines; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+    if (strncmp(line, key, length) == 0 && line[length] == '=') {
+      (void)snprintf(value, sizeof value, "%.*s", (int)strcspn(line + length + 1, "\n"), line + length + 1);
+      return value;
+    }
+  return NULL;
+}
+
+/* The source that is named, or that the ending of the path says. */
+static enum tutti_status put_source(char *lines, tutti_host *host) {
+  const char *name = value_of(lines, "plugin");
+  if (!name)
+    TUTTI_TRY(context, tutti_source_find(context, value_of(lines, "path"), NULL, &name));
+  return tutti_host_put(context, host, "data", TUTTI_KIND_SOURCE, name);
+}
+
+static enum tutti_status set_value(struct sections *sections, const char *key, const char *value) {
+  if (strcmp(key, "plugin") == 0)
+    return TUTTI_OK;
+  if (strncmp(key, "head.", 5) == 0)
+    return tutti_config_set(context, sections->head, key + 5, value);
+  return tutti_params_find(tutti_data_params(), key) ? tutti_config_set(context, sections->data, key, value)
+                                                     : tutti_host_set(context, sections->host, "data", key, value);
+}
+
+static enum tutti_status load_sections(const struct sections *sections) {
+  struct tutti_source_setup setup = {.size = sizeof setup, .host = sections->host};
+  tutti_source *source;
+  TUTTI_TRY(context, tutti_source_create(context, sections->host, "data", &setup, &source));
+  enum tutti_status status = tutti_dataset_load(context, sections->data, sections->head, source, folder, 1, &dataset);
+  tutti_source_destroy(source);
+  return status;
+}
+
+enum tutti_status load(const char *parameters) {
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  struct sections sections;
   char *lines = strdup(parameters), *rest = NULL;
   tutti_dataset_destroy(dataset);
   dataset = NULL;
-  assert_int_equal(tutti_config_create(context, tutti_data_params(), &data), TUTTI_OK);
-  assert_int_equal(tutti_config_create(context, tutti_head_params(), &head), TUTTI_OK);
+  assert_int_equal(tutti_config_create(context, tutti_data_params(), &sections.data), TUTTI_OK);
+  assert_int_equal(tutti_config_create(context, tutti_head_params(), &sections.head), TUTTI_OK);
+  assert_int_equal(tutti_host_create(context, &facts, &sections.host), TUTTI_OK);
+  if (put_source(lines, sections.host) != TUTTI_OK)
+    fail_msg("%s: %s", parameters, tutti_error_message(context));
   for (char *key = strtok_r(lines, "\n", &rest); key; key = strtok_r(NULL, "\n", &rest)) {
     char *value = strchr(key, '=');
     assert_non_null(value);
     *value++ = '\0';
-    bool of_head = strncmp(key, "head.", 5) == 0;
-    if (tutti_config_set(context, of_head ? head : data, of_head ? key + 5 : key, value) != TUTTI_OK)
+    if (set_value(&sections, key, value) != TUTTI_OK)
       fail_msg("%s = %s: %s", key, value, tutti_error_message(context));
   }
-  enum tutti_status status = tutti_dataset_load(context, data, head, folder, 1, &dataset);
-  tutti_config_destroy(data);
-  tutti_config_destroy(head);
+  enum tutti_status status = load_sections(&sections);
+  tutti_config_destroy(sections.data);
+  tutti_config_destroy(sections.head);
+  tutti_host_destroy(sections.host);
   free(lines);
   assert_int_equal(status == TUTTI_OK, dataset != NULL);
   return status;

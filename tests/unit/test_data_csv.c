@@ -267,8 +267,8 @@ static void wrong_tables(void **state) {
   refuses("is not UTF-8", PLAIN);
   refuses("b.csv: No such file", "path=b.csv");
   refuses("data.path: expected a file", "path=b.csv");
-  refuses("data.path", "format=csv");
-  refuses("only npy and idx have a second file", PLAIN "target_path=b.npy");
+  refuses("data.path", "plugin=csv");
+  refuses("source csv has no second file", PLAIN "target_path=b.npy");
   char path[80];
   (void)snprintf(path, sizeof path, "path=%s", folder);
   refuses("cannot read", path);

@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "golden.h"
-#include "engine/data/sources/test_functions.c"
+#include "plugins/source/nomu/functions.c"
+
+static size_t function_count(void) { return sizeof functions / sizeof functions[0]; }
 
 static void put_array(const char *name, enum tutti_element element, size_t rank, const size_t *shape,
                       const void *data) {
@@ -29,7 +31,7 @@ static void arrays(void **state) {
   assert_memory_equal(tutti_split_raw_targets(split_of("train")), y, sizeof y);
   loads(ARRAY); /* the last column */
   assert_true(tutti_split_raw_targets(split_of("train"))[3] == 8);
-  loads(ARRAY "target=x0\nformat=npy");
+  loads(ARRAY "target=x0\nplugin=npy");
   assert_true(tutti_split_raw_targets(split_of("train"))[3] == 7);
   loads(ARRAY "target_path=labels.npy\ntask=classification");
   assert_int_equal(tutti_dataset_task(dataset)->outputs, 3);
@@ -63,15 +65,15 @@ static void functions_have_their_golden_values(void **state) {
                                       "Gfun2D",       "Goldstein2D", "Styblinski2D", "Perm2D", "Branin2D",  "Beale2D",
                                       "Rosenbrock2D", "Camel2D",     "Bukin2D"};
   json_t *golden = golden_load("nomu_functions");
-  assert_int_equal(tutti_test_functions(), sizeof names / sizeof names[0]);
-  for (size_t f = 0; f < tutti_test_functions(); f++) {
-    size_t dimensions = tutti_test_function_dimensions(f), points, count;
+  assert_int_equal(function_count(), sizeof names / sizeof names[0]);
+  for (size_t f = 0; f < function_count(); f++) {
+    size_t dimensions = nomu_dimensions(f), points, count;
     const json_t *group = golden_get(golden, dimensions == 1 ? "1D" : "2D");
     double *x = golden_doubles(golden_get(group, dimensions == 1 ? "x" : "X"), &points);
     double *values = golden_doubles(golden_get(golden_get(golden_get(group, "functions"), names[f]), "values"), &count);
     assert_int_equal(points, count * dimensions);
     for (size_t i = 0; i < count; i++)
-      assert_close(tutti_test_function(f, x + i * dimensions), values[i], 1e-12, 1e-14);
+      assert_close(nomu_value(f, x + i * dimensions), values[i], 1e-12, 1e-14);
     free(x);
     free(values);
   }
@@ -80,11 +82,11 @@ static void functions_have_their_golden_values(void **state) {
 
 static void every_generator_loads(void **state) {
   (void)state;
-  for (size_t f = 0; f < tutti_test_functions(); f++) {
+  for (size_t f = 0; f < function_count(); f++) {
     char parameters[96];
-    size_t dimensions = tutti_test_function_dimensions(f);
-    (void)snprintf(parameters, sizeof parameters, "format=%s\nstandardise=no\nsplit=3 1 0",
-                   tutti_test_function_name(f));
+    size_t dimensions = nomu_dimensions(f);
+    (void)snprintf(parameters, sizeof parameters, "plugin=nomu\nfunction=%s\nstandardise=no\nsplit=3 1 0",
+                   nomu_names[f]);
     loads(parameters);
     const tutti_split *train = split_of("train"), *test = split_of("test");
     assert_string_equal(tutti_dataset_target(dataset, 0), "y");
@@ -95,19 +97,19 @@ static void every_generator_loads(void **state) {
       double at[2] = {tutti_split_inputs(train)[i * dimensions],
                       tutti_split_inputs(train)[i * dimensions + dimensions - 1]};
       assert_true(fabs(at[0]) <= 1 && fabs(at[1]) <= 1);
-      assert_true(f == 1 || fabs(tutti_split_raw_targets(train)[i] - tutti_test_function(f, at)) < 1e-4);
+      assert_true(f == 1 || fabs(tutti_split_raw_targets(train)[i] - nomu_value(f, at)) < 1e-4);
     }
     const float *first = tutti_split_inputs(test), *last = first + (tutti_split_rows(test) - 1) * dimensions;
     for (size_t d = 0; d < dimensions; d++)
       assert_true(first[d] == -1 && last[d] == 1);
   }
-  refuses("reads no file", "format=nomu-abs\npath=a.csv");
-  refuses("at most 1 variances", "format=nomu-abs\nnoise=1 2");
-  refuses("data.box", "format=nomu-abs\nbox=1 -1");
-  refuses("data.box", "format=nomu-abs\nbox=1");
-  loads("format=nomu-cubic\nbox=-2 0\nrows=50\ntest_points=3\nstandardise=no");
+  refuses("reads no file", "plugin=nomu\nfunction=abs\npath=a.csv");
+  refuses("data.noise: toy-sine takes", "plugin=toy-sine\nnoise=1 2 3");
+  refuses("data.box", "plugin=nomu\nfunction=abs\nbox=1 -1");
+  refuses("data.box", "plugin=nomu\nfunction=abs\nbox=1");
+  loads("plugin=nomu\nfunction=cubic\nbox=-2 0\nrows=50\ntest_points=3\nstandardise=no");
   assert_memory_equal(tutti_split_raw_targets(split_of("test")), ((double[]){-8, -1, 0}), 24);
-  loads("format=nomu-cubic\nbox=-3 1\ntest_points=1\nstandardise=no");
+  loads("plugin=nomu\nfunction=cubic\nbox=-3 1\ntest_points=1\nstandardise=no");
   assert_true(tutti_split_inputs(split_of("test"))[0] == -1);
 }
 
@@ -129,7 +131,7 @@ static double variance_of_noise(const tutti_split *split, bool right) {
 
 static void toy_sine_is_autodeuqs(void **state) {
   (void)state;
-  loads("format=toy-sine\nrows=30000\nsplit=2 1 0\nstandardise=no");
+  loads("plugin=toy-sine\nrows=30000\nsplit=2 1 0\nstandardise=no");
   assert_int_equal(tutti_split_rows(split_of("train")), 20000);
   assert_int_equal(tutti_split_rows(split_of("validation")), 10000);
   assert_int_equal(tutti_split_rows(split_of("test")), 200);
@@ -142,10 +144,10 @@ static void toy_sine_is_autodeuqs(void **state) {
     double x = -40 + 80 * (double)i / 199;
     assert_true(fabs(tutti_split_raw_targets(test)[i] - (cos(x / 2) + 2 * sin(x / 10) + x / 100)) < 1e-12);
   }
-  loads("format=toy-sine\nrows=30000\nsplit=2 1 0\nstandardise=no\nnoise=4");
+  loads("plugin=toy-sine\nrows=30000\nsplit=2 1 0\nstandardise=no\nnoise=4");
   assert_true(fabs(variance_of_noise(split_of("train"), false) / 4 - 1) < 0.06);
   uint64_t fingerprint = tutti_dataset_fingerprint(dataset);
-  loads("format=toy-sine\nrows=30000\nsplit=2 1 0\nstandardise=no\nnoise=4\nsplit_seed=5");
+  loads("plugin=toy-sine\nrows=30000\nsplit=2 1 0\nstandardise=no\nnoise=4\nsplit_seed=5");
   assert_true(tutti_dataset_fingerprint(dataset) != fingerprint);
 }
 
@@ -248,10 +250,10 @@ static void torn_descriptions_are_refused(void **state) {
     free(bytes);
   }
   assert_true(torn > 300);
-  static const char *const wrong[][2] = {{"\"position\": 2", "\"position\": 3"},
-                                         {"[\"blue\", \"red\"]", "[\"red\", \"blue\"]"},
-                                         {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"},
-                                         {"\"version\": 1", "\"version\": 2"}};
+  static const char *const wrong[][2] = {
+      {"\"position\": 2", "\"position\": 3"},          {"[\"blue\", \"red\"]", "[\"red\", \"blue\"]"},
+      {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"}, {"\"version\": 2", "\"version\": 1"},
+      {"\"plugin\": \"csv\"", "\"plugin\": null"},     {"\"header\": \"auto\"", "\"header\": 1"}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     char *bytes = calloc(1, length + 16), *at = strstr(json, wrong[i][0]);
     assert_non_null(at);

@@ -122,7 +122,7 @@ static void files_of_rows(void **state) {
   put_bytes("bad.txt", "1\0002", 3);
   refuses("a zero byte", FILES "test_rows=bad.txt");
   put("bad.txt", "20\n");
-  refuses("the data have rows 0 to 19", "format=toy-sine\nrows=20\ntest_points=10\ntrain_rows=bad.txt");
+  refuses("the data have rows 0 to 19", "plugin=toy-sine\nrows=20\ntest_points=10\ntrain_rows=bad.txt");
   refuses("data.test_rows: cannot read", FILES "test_rows=.");
   refuses("data.test_rows: expected a file", FILES "test_rows=none.txt");
 }

@@ -60,7 +60,7 @@ static void put_labels(const char *name) {
   put_bytes(name, file, bytes);
 }
 
-#define IDX "format=idx\npath=x.idx\ntarget_path=y.idx\nsplit=2 1 0\nsplit_order=file\n"
+#define IDX "plugin=idx\npath=x.idx\ntarget_path=y.idx\nsplit=2 1 0\nsplit_order=file\n"
 static void put_both(bool zipped) {
   put_idx("x.idx", 3, shape, 1, 3, zipped);
   put_labels("y.idx");
@@ -102,23 +102,23 @@ static void idx_files(void **state) {
 static void torn_and_mistaken_idx_files(void **state) {
   (void)state;
   put_both(false);
-  refuses("expected the IDX file with the labels", "format=idx\npath=x.idx");
+  refuses("expected the IDX file with the labels", "plugin=idx\npath=x.idx");
   put_idx("y11.idx", 1, (size_t[]){11}, 0, 1, false);
-  refuses("is this the file of labels?", "format=idx\npath=y.idx\ntarget_path=y11.idx\n");
+  refuses("is this the file of labels?", "plugin=idx\npath=y.idx\ntarget_path=y11.idx\n");
   put_idx("x11.idx", 3, (size_t[]){11, 4, 5}, 0, 1, false);
-  refuses("is this the file of images?", "format=idx\npath=x.idx\ntarget_path=x11.idx");
-  refuses("y11.idx has 11 labels, but", "format=idx\npath=x.idx\ntarget_path=y11.idx");
+  refuses("is this the file of images?", "plugin=idx\npath=x.idx\ntarget_path=x11.idx");
+  refuses("y11.idx has 11 labels, but", "plugin=idx\npath=x.idx\ntarget_path=y11.idx");
   put("text", "not an idx file");
-  refuses("expected an IDX file", "format=idx\npath=text\ntarget_path=y.idx");
+  refuses("expected an IDX file", "plugin=idx\npath=text\ntarget_path=y.idx");
   put_bytes("int", "\0\0\x0c\x03", 4);
-  refuses("elements of type 0x0c", "format=idx\npath=int\ntarget_path=y.idx");
+  refuses("elements of type 0x0c", "plugin=idx\npath=int\ntarget_path=y.idx");
   put_bytes("short", "\0\0\x08\x03\0\0", 6);
-  refuses("breaks off in the header", "format=idx\npath=short\ntarget_path=y.idx");
+  refuses("breaks off in the header", "plugin=idx\npath=short\ntarget_path=y.idx");
   put_bytes("huge", "\0\0\x08\x03\xff\xff\xff\xff\0\0\0\x1c\0\0\0\x1c", 16);
   refuses("torn: the header promises 4294967295 images, and it breaks off after 0",
-          "format=idx\npath=huge\ntarget_path=y.idx");
+          "plugin=idx\npath=huge\ntarget_path=y.idx");
   put_bytes("wide", "\0\0\x08\x03\0\0\0\1\xff\xff\xff\xff\0\0\0\x1c", 16);
-  refuses("expected images of at most", "format=idx\npath=wide\ntarget_path=y.idx");
+  refuses("expected images of at most", "plugin=idx\npath=wide\ntarget_path=y.idx");
   tear("x.idx", 1);
   refuses("promises 12 images, and it breaks off after 11", IDX);
   put_both(false);
@@ -153,16 +153,16 @@ static void test_files_and_folders(void **state) {
   refuses("tx.idx has images of 5 x 4 x 1, but", IDX "test_path=tx.idx\ntest_target_path=ty.idx");
   refuses("data.test_path: expected a file", IDX "test_path=none");
   put("a.csv", "x,y\n1,2\n3,4\n");
-  refuses("only images have a second file", "path=a.csv\ntest_path=tx.idx");
+  refuses("source csv has no second file", "path=a.csv\ntest_path=tx.idx");
   char path[128];
   (void)snprintf(path, sizeof path, "%s/set", folder);
   assert_int_equal(mkdir(path, 0755), 0);
-  refuses("or a folder with train-images-idx3-ubyte or", "format=idx\npath=set");
+  refuses("or a folder with train-images-idx3-ubyte or", "plugin=idx\npath=set");
   put_idx("set/train-images-idx3-ubyte", 3, shape, 1, 3, false);
   put_labels("set/train-labels-idx1-ubyte");
   put_idx("set/t10k-images-idx3-ubyte.gz", 3, shape, 1, 3, true);
   put_labels("set/t10k-labels-idx1-ubyte");
-  loads("format=idx\npath=set\nsplit=1 1 0");
+  loads("plugin=idx\npath=set\nsplit=1 1 0");
   assert_int_equal(tutti_split_rows(split_of("test")), 12);
 }
 
@@ -184,7 +184,7 @@ static void cifar_files(void **state) {
   unsigned char *file = malloc(1100 * 3074);
   assert_non_null(file);
   put_zipped("c.bin", file, make_cifar(file, 1100, 1));
-  loads("format=cifar\npath=c.bin\nsplit=9 1 1\nstandardise=no\nsplit_order=file");
+  loads("plugin=cifar\npath=c.bin\nsplit=9 1 1\nstandardise=no\nsplit_order=file");
   assert_int_equal(tutti_split_rows(split_of("train")), 900);
   assert_int_equal(tutti_dataset_task(dataset)->outputs, 10);
   assert_int_equal(tutti_dataset_task(dataset)->input.channels, 3);
@@ -192,20 +192,20 @@ static void cifar_files(void **state) {
     for (size_t c = 0; c < 3; c++)
       assert_true(gathered("train", 21, 3 * p + c) == (float)((21 + 64 * c + p % 64) / 255.0));
   assert_int_equal(tutti_split_labels(split_of("test"))[3], 3);
-  refuses("expected a label from 0 to 99, found", "format=cifar100\npath=c.bin");
+  refuses("expected a label from 0 to 99, found", "plugin=cifar100\npath=c.bin");
   put_bytes("c.bin", file, make_cifar(file, 20, 2));
   put_bytes("torn.bin", file, 3074 * 20 - 1);
-  loads("format=cifar100\npath=c.bin\nsplit=2 1 0");
+  loads("plugin=cifar100\npath=c.bin\nsplit=2 1 0");
   assert_int_equal(tutti_dataset_task(dataset)->outputs, 7);
-  loads("format=cifar100-coarse\npath=c.bin\nsplit=2 1 0");
+  loads("plugin=cifar100-coarse\npath=c.bin\nsplit=2 1 0");
   assert_int_equal(tutti_dataset_task(dataset)->outputs, 10);
-  refuses("19 of them; it is torn", "format=cifar100\npath=torn.bin");
+  refuses("19 of them; it is torn", "plugin=cifar100\npath=torn.bin");
   file[3074 * 5 + 1] = 100;
   put_bytes("c.bin", file, 3074 * 20);
-  refuses("record 5: expected a label from 0 to 99, found 100", "format=cifar100\npath=c.bin");
+  refuses("record 5: expected a label from 0 to 99, found 100", "plugin=cifar100\npath=c.bin");
   put_bytes("c.bin", file, 0);
-  refuses("empty file", "format=cifar\npath=c.bin");
-  refuses("stand before the pixels", "format=cifar\npath=c.bin\ntarget_path=c.bin");
+  refuses("empty file", "plugin=cifar\npath=c.bin");
+  refuses("stand before the pixels", "plugin=cifar\npath=c.bin\ntarget_path=c.bin");
   char path[128];
   (void)snprintf(path, sizeof path, "%s/batches", folder);
   assert_int_equal(mkdir(path, 0755), 0);
@@ -214,9 +214,9 @@ static void cifar_files(void **state) {
     (void)snprintf(path, sizeof path, "batches/data_batch_%d.bin", i);
     put_bytes(path, file, bytes);
   }
-  refuses("test_batch.bin", "format=cifar\npath=batches");
+  refuses("test_batch.bin", "plugin=cifar\npath=batches");
   put_zipped("batches/test_batch.bin.gz", file, bytes);
-  loads("format=cifar\npath=batches\nsplit=4 1");
+  loads("plugin=cifar\npath=batches\nsplit=4 1");
   assert_int_equal(tutti_split_rows(split_of("train")), 120);
   assert_int_equal(tutti_split_rows(split_of("test")), 30);
   free(file);
@@ -307,7 +307,7 @@ static void channels_are_standardised_by_training_rows(void **state) {
 static void shares_and_limits(void **state) {
   (void)state;
   put_both(false);
-  loads("format=idx\npath=x.idx\ntarget_path=y.idx\nsplit=1 1 0\nlimit=3 4");
+  loads("plugin=idx\npath=x.idx\ntarget_path=y.idx\nsplit=1 1 0\nlimit=3 4");
   assert_int_equal(tutti_split_rows(split_of("train")), 3);
   assert_int_equal(tutti_split_rows(split_of("validation")), 4);
   int of_class[3] = {0};
@@ -315,9 +315,9 @@ static void shares_and_limits(void **state) {
     of_class[tutti_split_labels(split_of("train"))[r]]++;
   assert_true(of_class[0] == 1 && of_class[1] == 1 && of_class[2] == 1);
   uint64_t fingerprint = tutti_dataset_fingerprint(dataset);
-  loads("format=idx\npath=x.idx\ntarget_path=y.idx\nsplit=1 1 0\nlimit=3 4");
+  loads("plugin=idx\npath=x.idx\ntarget_path=y.idx\nsplit=1 1 0\nlimit=3 4");
   assert_true(tutti_dataset_fingerprint(dataset) == fingerprint);
-  loads("format=idx\npath=x.idx\ntarget_path=y.idx\nsplit=1 1 0\nlimit=3 4\nsplit_seed=9");
+  loads("plugin=idx\npath=x.idx\ntarget_path=y.idx\nsplit=1 1 0\nlimit=3 4\nsplit_seed=9");
   assert_true(tutti_dataset_fingerprint(dataset) != fingerprint);
   refuses("data.limit: expected at most 3", IDX "limit=1 2 3 4");
   loads(IDX "limit=4 4");
@@ -440,12 +440,12 @@ static void new_records_have_labels(void **state) {
   unsigned char *file = malloc(40 * 3073);
   assert_non_null(file);
   put_bytes("c.bin", file, make_cifar(file, 40, 1));
-  loads("format=cifar\npath=c.bin\nsplit=1 1 0");
+  loads("plugin=cifar\npath=c.bin\nsplit=1 1 0");
   assert_int_equal(apply("c.bin", &split), TUTTI_OK);
   assert_int_equal(tutti_split_labels(split)[13], 3);
   tutti_split_destroy(split);
   put_bytes("c.bin", file, make_cifar(file, 8, 1));
-  loads("format=cifar\npath=c.bin\nsplit=1 0 0");
+  loads("plugin=cifar\npath=c.bin\nsplit=1 0 0");
   put_bytes("c.bin", file, make_cifar(file, 9, 1));
   apply_refuses("label 8 is none of the 8 known classes", "c.bin");
   free(file);
@@ -458,7 +458,7 @@ static void torn_descriptions(void **state) {
   } torn[] = {{"\"channels\": 1", "\"channels\": 0"},
               {"\"images\": [4, 5, 1]", "\"images\": [4, 5]"},
               {"\"images\": [4, 5, 1]", "\"images\": [4, 0, 1]"},
-              {"\"format\": \"idx\"", "\"format\": \"jpg\""},
+              {"\"plugin\": \"idx\"", "\"plugin\": 3"},
               {"classification", "regression"}};
   char *json, text[2048];
   tutti_split *split;

@@ -30,7 +30,7 @@ static void sections_set_what_they_name(void **state) {
   tutti_recipe *recipe =
       load("; a comment\n# another\n"
            "[run]\nname = concrete   ; behind a value\n  seed=7\nloss : nll\n\torder = completion\r\n"
-           "[data]\nformat = toy-sine\n[head]\n"
+           "[data]\nplugin = toy-sine\n[head]\n"
            "[builder]\nplugin = agebo\nsurrogate = gp\nacquisition = lcb\nbatch = 5\n"
            "[acquisition]\nkappa = 0.001\n[surrogate]\nrate = 2\n[backend]\nepochs = 3\n");
   assert_string_equal(tutti_recipe_run(recipe)->name, "concrete");
@@ -165,7 +165,7 @@ static char *printed(const tutti_recipe *recipe) {
 }
 
 static const char rich[] =
-    "[run]\nname = r\nplugin_path = a:b\ntrial_timeout = 0.1\n[data]\nformat = toy-sine\nnoise = 0.1 0.3\n"
+    "[run]\nname = r\nplugin_path = a:b\ntrial_timeout = 0.1\n[data]\nplugin = toy-sine\nnoise = 0.1 0.3\n"
     "[builder]\nplugin = agebo\nacquisition = lcb\n[surrogate]\npath = p\n[acquisition]\nkappa = 1e-17\n"
     "[hyperparameters]\noptimiser = choice sgd adam\nrate = log-uniform 1e-7 0.3 if optimiser = sgd\n"
     "epochs = 7\nbatch = log-integer 1 256\n";
@@ -197,7 +197,7 @@ static void everything_effective_is_printed(void **state) {
   char *text = printed(recipe);
   static const char *const parts[] = {"[run]\nname = r ",
                                       "\nbudget = ",
-                                      "\n[data]\nformat = toy-sine ",
+                                      "\n[data]\nplugin = toy-sine ",
                                       "\n[head]\n",
                                       "\n[hyperparameters]\noptimiser = choice sgd adam ",
                                       "\nrate = log-uniform 1e-07 0.3 if optimiser = sgd ; Test. [x]\n",
@@ -277,7 +277,7 @@ static void keys_have_a_part(void **state) {
   assert_int_equal(part_in(recipe, "run", "loss"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "run", "name"), TUTTI_RECIPE_CIRCUMSTANCES);
   assert_int_equal(part_in(recipe, "executor", "plugin"), TUTTI_RECIPE_CIRCUMSTANCES);
-  assert_int_equal(part_in(recipe, "data", "format"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "data", "plugin"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "hyperparameters", "batch"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "backend", "batch"), -1);
   assert_int_equal(part_in(recipe, "surrogate", ""), TUTTI_RECIPE_SEARCH);
@@ -297,7 +297,7 @@ static void a_selector_that_a_builder_names_is_part_of_the_search(void **state) 
   static const struct tutti_descriptor builder =
       PLUGIN(TUTTI_KIND_BUILDER, "breeder", TUTTI_PARAMS(params, struct config), &builder_ops);
   assert_int_equal(tutti_plugin_register(context, &builder), TUTTI_OK);
-  tutti_recipe *recipe = load("[data]\nformat = toy-sine\n[builder]\nplugin = breeder\n");
+  tutti_recipe *recipe = load("[data]\nplugin = toy-sine\n[builder]\nplugin = breeder\n");
   assert_int_equal(part_in(recipe, "selector", "plugin"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "evaluation", "bins"), TUTTI_RECIPE_SELECTION);
   tutti_recipe_destroy(recipe);

@@ -145,7 +145,7 @@ static void long_lines_are_read(void **state) {
 /* --- torn recipes ------------------------------------------------------------------------------------------------ */
 
 static const char whole[] =
-    "; comment\nextends = base.ini\n[run]\nname = r\nseed = 3\n[data]\nformat = toy-sine\nnoise = 0.1 0.3\n"
+    "; comment\nextends = base.ini\n[run]\nname = r\nseed = 3\n[data]\nplugin = toy-sine\nnoise = 0.1 0.3\n"
     "[builder]\nplugin = agebo\nacquisition = lcb\n[surrogate]\npath = p\n[acquisition]\nkappa = 1e-17\n"
     "[hyperparameters]\noptimiser = choice sgd adam\nrate = log-uniform 1e-7 0.3 if optimiser = sgd\n"
     "epochs = 7\nbatch = log-integer 1 256\nflag = choice yes no\n";

@@ -2,9 +2,10 @@
 #ifndef TUTTI_SHIFT_IMPL_H
 #define TUTTI_SHIFT_IMPL_H
 
+#include <tutti/npy.h>
 #include <tutti/random.h>
 
-#include "engine/data/data_impl.h"
+#include "engine/data/encoding_impl.h"
 
 /* What a shifted split is made of. */
 struct tutti_shift {

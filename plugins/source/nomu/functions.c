@@ -1,7 +1,7 @@
-/* test_functions.c - the one- and two-dimensional functions on which the NOMU paper (Heiss et al., ICML 2022) compares
+/* functions.c - the one- and two-dimensional functions on which the NOMU paper (Heiss et al., ICML 2022) compares
    regressions, on [-1, 1]^d and scaled to [-1, 1] by their extremes on the original box. Goldstein-Price keeps the
    paper's maximum of 1e6, which the function exceeds: its range ends at 1.03. */
-#include "engine/data/data_impl.h"
+#include "functions.h"
 
 #include <math.h>
 
@@ -100,35 +100,40 @@ static double f_bukin2d(const double *x) {
   return scaled(100 * sqrt(fabs(v - 0.01 * u * u)) + 0.01 * fabs(u + 10), 229.178784747792, 0);
 }
 
-static const struct function {
-  const char *name; /* of the generator that it makes */
+/* --- all of them: name, variables --- */
+
+#define FUNCTIONS(X)                                                                                                   \
+  X(abs, 1)                                                                                                            \
+  X(step, 1)                                                                                                           \
+  X(kink, 1)                                                                                                           \
+  X(square, 1)                                                                                                         \
+  X(cubic, 1)                                                                                                          \
+  X(sine1, 1)                                                                                                          \
+  X(sine2, 1)                                                                                                          \
+  X(sine3, 1)                                                                                                          \
+  X(forrester, 1)                                                                                                      \
+  X(levy, 1)                                                                                                           \
+  X(sphere2d, 2)                                                                                                       \
+  X(levy2d, 2)                                                                                                         \
+  X(g2d, 2)                                                                                                            \
+  X(goldstein2d, 2)                                                                                                    \
+  X(styblinski2d, 2)                                                                                                   \
+  X(perm2d, 2)                                                                                                         \
+  X(branin2d, 2)                                                                                                       \
+  X(beale2d, 2)                                                                                                        \
+  X(rosenbrock2d, 2)                                                                                                   \
+  X(camel2d, 2)                                                                                                        \
+  X(bukin2d, 2)
+
+#define NAME(name, dimensions) #name,
+const char *const nomu_names[] = {FUNCTIONS(NAME) NULL};
+
+#define ENTRY(name, dimensions) {dimensions, f_##name},
+static const struct {
   size_t dimensions;
   double (*value)(const double *x);
-} functions[] = {
-    {"nomu-abs", 1, f_abs},
-    {"nomu-step", 1, f_step},
-    {"nomu-kink", 1, f_kink},
-    {"nomu-square", 1, f_square},
-    {"nomu-cubic", 1, f_cubic},
-    {"nomu-sine1", 1, f_sine1},
-    {"nomu-sine2", 1, f_sine2},
-    {"nomu-sine3", 1, f_sine3},
-    {"nomu-forrester", 1, f_forrester},
-    {"nomu-levy", 1, f_levy},
-    {"nomu-sphere2d", 2, f_sphere2d},
-    {"nomu-levy2d", 2, f_levy2d},
-    {"nomu-g2d", 2, f_g2d},
-    {"nomu-goldstein2d", 2, f_goldstein2d},
-    {"nomu-styblinski2d", 2, f_styblinski2d},
-    {"nomu-perm2d", 2, f_perm2d},
-    {"nomu-branin2d", 2, f_branin2d},
-    {"nomu-beale2d", 2, f_beale2d},
-    {"nomu-rosenbrock2d", 2, f_rosenbrock2d},
-    {"nomu-camel2d", 2, f_camel2d},
-    {"nomu-bukin2d", 2, f_bukin2d},
-};
+} functions[] = {FUNCTIONS(ENTRY)};
 
-size_t tutti_test_functions(void) { return sizeof functions / sizeof functions[0]; }
-const char *tutti_test_function_name(size_t index) { return functions[index].name; }
-size_t tutti_test_function_dimensions(size_t index) { return functions[index].dimensions; }
-double tutti_test_function(size_t index, const double *x) { return functions[index].value(x); }
+size_t nomu_dimensions(size_t function) { return functions[function].dimensions; }
+
+double nomu_value(size_t function, const double *x) { return functions[function].value(x); }

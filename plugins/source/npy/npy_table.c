@@ -1,7 +1,5 @@
 /* npy_table.c - arrays as tables. */
-#include <string.h>
-
-#include "engine/data/data_impl.h"
+#include "npy_impl.h"
 
 static double element_at(const struct tutti_npy *array, size_t index) {
   switch (array->element) {
@@ -16,17 +14,6 @@ static double element_at(const struct tutti_npy *array, size_t index) {
   default:
     return ((const uint8_t *)array->data)[index];
   }
-}
-
-enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path, struct tutti_npy *array) {
-  enum tutti_status status = tutti_npy_map(context, path, array);
-  if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO) {
-    char message[1024];
-    (void)strncpy(message, tutti_error_message(context), sizeof message - 1);
-    message[sizeof message - 1] = '\0';
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
-  }
-  return status;
 }
 
 /* Map a file that shall be [rows] or [rows][columns]. */
@@ -45,12 +32,29 @@ static enum tutti_status map_matrix(tutti_context *context, const char *path, st
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_npy_table(tutti_context *context, const char *path, const char *target_path,
-                                  struct tutti_table **table) {
+/* Append the columns of a matrix. */
+static enum tutti_status add_columns(tutti_context *context, const struct tutti_npy *array, size_t columns,
+                                     tutti_rows *rows) {
+  enum { BLOCK = 1024 };
+  double numbers[BLOCK];
+  size_t first = tutti_rows_columns(rows);
+  for (size_t c = 0; c < columns; c++)
+    TUTTI_TRY(context, tutti_rows_add_column(context, rows, NULL));
+  for (size_t done = 0, count; done < array->shape[0]; done += count) {
+    count = array->shape[0] - done < BLOCK ? array->shape[0] - done : BLOCK;
+    for (size_t c = 0; c < columns; c++) {
+      for (size_t r = 0; r < count; r++)
+        numbers[r] = element_at(array, (done + r) * columns + c);
+      TUTTI_TRY(context, tutti_rows_add_numbers(context, rows, first + c, count, numbers));
+    }
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status npy_read_table(tutti_context *context, const char *path, const char *target_path, tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_npy inputs = {0}, targets = {0};
   size_t columns = 0, behind = 0;
-  *table = NULL;
   TUTTI_TRY_OUT(context, map_matrix(context, path, &inputs, &columns));
   if (target_path) {
     TUTTI_TRY_OUT(context, map_matrix(context, target_path, &targets, &behind));
@@ -60,15 +64,10 @@ enum tutti_status tutti_npy_table(tutti_context *context, const char *path, cons
       goto out;
     }
   }
-  TUTTI_TRY_OUT(context, tutti_table_create(context, path, inputs.shape[0], columns + behind, table));
-  (*table)->target_columns = behind;
-  for (size_t r = 0; r < (*table)->rows; r++) {
-    double *row = (*table)->numbers + r * (columns + behind);
-    for (size_t c = 0; c < columns; c++)
-      row[c] = element_at(&inputs, r * columns + c);
-    for (size_t c = 0; c < behind; c++)
-      row[columns + c] = element_at(&targets, r * behind + c);
-  }
+  TUTTI_TRY_OUT(context, add_columns(context, &inputs, columns, rows));
+  if (target_path)
+    TUTTI_TRY_OUT(context, add_columns(context, &targets, behind, rows));
+  tutti_rows_set_targets(rows, behind);
 out:
   tutti_npy_unmap(&inputs);
   tutti_npy_unmap(&targets);

@@ -1,0 +1,207 @@
+/* rows.c - rows of a table as they are read, column by column. */
+#include <math.h>
+#include <string.h>
+
+#include "rows_impl.h"
+
+enum tutti_status tutti_rows_create(tutti_context *context, const char *origin, tutti_rows **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_rows *rows = NULL;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *rows, &rows));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, origin, &rows->origin));
+  *out = rows;
+  rows = NULL;
+out:
+  tutti_rows_destroy(rows);
+  return status;
+}
+
+static void release_column(char *name, struct tutti_cells *cells) {
+  tutti_free(name);
+  tutti_free(cells->numbers);
+  tutti_free(cells->kinds);
+  tutti_free(cells->texts);
+  tutti_free(cells->text);
+}
+
+void tutti_rows_destroy(tutti_rows *rows) {
+  if (!rows)
+    return;
+  for (size_t c = 0; c < rows->columns; c++)
+    release_column(rows->names[c], &rows->cells[c]);
+  tutti_free(rows->names);
+  tutti_free(rows->cells);
+  tutti_free(rows->lines);
+  tutti_free(rows->pixels);
+  tutti_free(rows->labels);
+  tutti_free(rows->origin);
+  tutti_free(rows);
+}
+
+enum tutti_status tutti_rows_grow(tutti_context *context, const tutti_rows *rows, size_t count, size_t more,
+                                  size_t size, size_t *room, void *array) {
+  size_t needed;
+  if (__builtin_add_overflow(count, more, &needed))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: %zu and %zu more are more than can be held", rows->origin, count,
+                      more);
+  if (needed <= *room)
+    return TUTTI_OK;
+  size_t wanted = count + count / 2 > needed ? count + count / 2 : needed;
+  TUTTI_TRY(context, tutti_realloc(context, count, wanted, size, array));
+  *room = wanted;
+  return TUTTI_OK;
+}
+
+/* --- columns --- */
+
+static enum tutti_status check_name(tutti_context *context, const tutti_rows *rows, const char *name) {
+  for (size_t c = 0; c < rows->columns; c++)
+    if (strcmp(name, rows->names[c]) == 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: columns %zu and %zu are both named '%s'", rows->origin, c,
+                        rows->columns, name);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows, const char *name) {
+  size_t count = rows->columns, room = rows->column_room;
+  char *copy;
+  if (rows->shape.height)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "rows that are images have no columns");
+  if (name)
+    TUTTI_TRY(context, check_name(context, rows, name));
+  TUTTI_TRY(context, tutti_rows_grow(context, rows, count, 1, sizeof *rows->names, &room, &rows->names));
+  TUTTI_TRY(context, tutti_rows_grow(context, rows, count, 1, sizeof *rows->cells, &rows->column_room, &rows->cells));
+  TUTTI_TRY(context, name ? tutti_strdup(context, name, &copy) : tutti_format(context, &copy, "x%zu", count));
+  rows->names[rows->columns++] = copy;
+  rows->named = rows->named || name;
+  return TUTTI_OK;
+}
+
+/* --- cells --- */
+
+/* Room for `more` cells at the end of a column. */
+static enum tutti_status extend(tutti_context *context, tutti_rows *rows, size_t column, size_t more) {
+  if (column >= rows->columns)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "there is no column %zu to add cells to; there are %zu", column,
+                      rows->columns);
+  struct tutti_cells *cells = &rows->cells[column];
+  size_t room = cells->room, text_room = cells->room;
+  if (more > UINT32_MAX || cells->count + more > UINT32_MAX)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: more than %u rows are more than can be held", rows->origin,
+                      UINT32_MAX);
+  TUTTI_TRY(context,
+            tutti_rows_grow(context, rows, cells->count, more, sizeof *cells->numbers, &room, &cells->numbers));
+  if (cells->texts)
+    TUTTI_TRY(context,
+              tutti_rows_grow(context, rows, cells->count, more, sizeof *cells->texts, &text_room, &cells->texts));
+  return tutti_rows_grow(context, rows, cells->count, more, sizeof *cells->kinds, &cells->room, &cells->kinds);
+}
+
+/* Keep a text for the cell that is to be added next. */
+static enum tutti_status keep_text(tutti_context *context, const tutti_rows *rows, struct tutti_cells *cells,
+                                   const char *text) {
+  size_t bytes = strlen(text) + 1;
+  if (!cells->texts) {
+    TUTTI_TRY(context, tutti_alloc(context, cells->room, sizeof *cells->texts, &cells->texts));
+    TUTTI_TRY(context, tutti_rows_grow(context, rows, 0, 1, 1, &cells->text_room, &cells->text));
+    cells->text_bytes = 1;
+  }
+  TUTTI_TRY(context, tutti_rows_grow(context, rows, cells->text_bytes, bytes, 1, &cells->text_room, &cells->text));
+  memcpy(cells->text + cells->text_bytes, text, bytes);
+  cells->texts[cells->count] = cells->text_bytes;
+  cells->text_bytes += bytes;
+  return TUTTI_OK;
+}
+
+static void add(struct tutti_cells *cells, enum tutti_cell kind, double number) {
+  cells->kinds[cells->count] = (uint8_t)kind;
+  cells->numbers[cells->count++] = number;
+}
+
+enum tutti_status tutti_rows_add_numbers(tutti_context *context, tutti_rows *rows, size_t column, size_t count,
+                                         const double *numbers) {
+  TUTTI_TRY(context, extend(context, rows, column, count));
+  for (size_t i = 0; i < count; i++)
+    add(&rows->cells[column],
+        isnan(numbers[i])   ? TUTTI_CELL_MISSING
+        : isinf(numbers[i]) ? TUTTI_CELL_INFINITE
+                            : TUTTI_CELL_NUMBER,
+        numbers[i]);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_rows_add_text(tutti_context *context, tutti_rows *rows, size_t column, const char *text) {
+  TUTTI_TRY(context, extend(context, rows, column, 1));
+  struct tutti_cells *cells = &rows->cells[column];
+  if (text)
+    TUTTI_TRY(context, keep_text(context, rows, cells, text));
+  add(cells, text ? TUTTI_CELL_TEXT : TUTTI_CELL_MISSING, NAN);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column, const char *text) {
+  double number;
+  enum tutti_cell kind = tutti_cell_read(text, &number);
+  TUTTI_TRY(context, extend(context, rows, column, 1));
+  struct tutti_cells *cells = &rows->cells[column];
+  if (kind != TUTTI_CELL_NUMBER && *text)
+    TUTTI_TRY(context, keep_text(context, rows, cells, text));
+  add(cells, kind, number);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_rows_add_lines(tutti_context *context, tutti_rows *rows, size_t count, const uint32_t *lines) {
+  TUTTI_TRY(context,
+            tutti_rows_grow(context, rows, rows->line_count, count, sizeof *lines, &rows->line_room, &rows->lines));
+  if (count)
+    memcpy(rows->lines + rows->line_count, lines, count * sizeof *lines);
+  rows->line_count += count;
+  return TUTTI_OK;
+}
+
+void tutti_rows_set_targets(tutti_rows *rows, size_t columns) { rows->targets = columns; }
+
+void tutti_rows_set_task(tutti_rows *rows, enum tutti_task_kind task) {
+  rows->has_task = true;
+  rows->task = task;
+}
+
+void tutti_rows_set_test_rows(tutti_rows *rows, size_t count) { rows->test_rows = count; }
+
+/* --- reading --- */
+
+const char *tutti_rows_origin(const tutti_rows *rows) { return rows->origin; }
+
+size_t tutti_rows_count(const tutti_rows *rows) { return rows->columns ? rows->cells[0].count : rows->images; }
+
+size_t tutti_rows_test_rows(const tutti_rows *rows) { return rows->test_rows; }
+
+bool tutti_rows_are_images(const tutti_rows *rows) { return rows->shape.height > 0; }
+
+size_t tutti_rows_columns(const tutti_rows *rows) { return rows->columns; }
+
+const char *const *tutti_rows_names(const tutti_rows *rows) { return (const char *const *)rows->names; }
+
+bool tutti_rows_named(const tutti_rows *rows) { return rows->named; }
+
+size_t tutti_rows_targets(const tutti_rows *rows) { return rows->targets; }
+
+bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *task) {
+  if (rows->has_task)
+    *task = rows->task;
+  return rows->has_task;
+}
+
+enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column) {
+  return (enum tutti_cell)rows->cells[column].kinds[row];
+}
+
+double tutti_rows_number(const tutti_rows *rows, size_t row, size_t column) { return rows->cells[column].numbers[row]; }
+
+const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column) {
+  const struct tutti_cells *cells = &rows->cells[column];
+  return cells->texts ? cells->text + cells->texts[row] : "";
+}
+
+uint32_t tutti_rows_line(const tutti_rows *rows, size_t row) { return rows->lines ? rows->lines[row] : 0; }

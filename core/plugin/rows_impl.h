@@ -1,0 +1,41 @@
+/* rows_impl.h - the inside of rows; for core/plugin/ alone. */
+#ifndef TUTTI_ROWS_IMPL_H
+#define TUTTI_ROWS_IMPL_H
+
+#include <tutti/rows.h>
+
+/* A column of a table. */
+struct tutti_cells {
+  size_t count, room;
+  double *numbers; /* [count]; NaN unless the cell is a number */
+  uint8_t *kinds;  /* [count]: enum tutti_cell */
+  size_t *texts;   /* [count]: where in `text` a cell's text starts; NULL while there is none */
+  char *text;      /* begins with an empty text */
+  size_t text_bytes, text_room;
+};
+
+struct tutti_rows {
+  char *origin;
+  size_t test_rows;
+  /* a table */
+  size_t columns, column_room;
+  char **names;              /* [columns] */
+  struct tutti_cells *cells; /* [columns] */
+  bool named;
+  uint32_t *lines;
+  size_t line_count, line_room, targets;
+  bool has_task;
+  enum tutti_task_kind task;
+  /* or images */
+  struct tutti_shape shape; /* height 0: none */
+  enum tutti_element element;
+  size_t images, image_room, label_count, label_room;
+  void *pixels;
+  int64_t *labels;
+};
+
+/* Make room for `more` elements of `size` bytes behind the first `count` of *(void **)array. */
+TUTTI_NODISCARD enum tutti_status tutti_rows_grow(tutti_context *context, const tutti_rows *rows, size_t count,
+                                                  size_t more, size_t size, size_t *room, void *array);
+
+#endif

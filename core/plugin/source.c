@@ -1,0 +1,199 @@
+/* source.c - kind source: checks around its ops. */
+#include "core/base/sized_impl.h"
+#include "instance_impl.h"
+#include "registry_impl.h"
+#include "rows_impl.h"
+
+#include <string.h>
+#include <tutti/source.h>
+
+struct tutti_source {
+  struct tutti_instance instance;
+  struct tutti_source_ops ops;
+};
+
+TUTTI_DEFINE_KIND(SOURCE, source, .required = {TUTTI_REQUIRED_OP(source, read)})
+
+unsigned tutti_source_reads(const tutti_source *source) { return source->ops.reads; }
+
+const tutti_config *tutti_source_config(const tutti_source *source) { return source->instance.config; }
+
+/* --- what is asked --- */
+
+enum tutti_status tutti_source_check(tutti_context *context, const tutti_source *source,
+                                     const struct tutti_source_request *theirs) {
+  struct tutti_source_request whole, *request = &whole;
+  const char *name = source->instance.descriptor->name;
+  unsigned reads = source->ops.reads;
+  TUTTI_TAKE(&whole, theirs);
+  if (request->path && !(reads & TUTTI_SOURCE_PATH))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.path: source %s reads no file; leave it out", name);
+  if (!request->path && (reads & TUTTI_SOURCE_PATH))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.path: expected the file that source %s shall read, found nothing", name);
+  if (request->target_path && !(reads & TUTTI_SOURCE_TARGET_PATH))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.target_path: source %s has no second file; name the target columns in data.target", name);
+  if (request->test_path && !(reads & TUTTI_SOURCE_TEST_PATH))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.test_path: source %s has no second file; name the test rows in data.test_rows", name);
+  return TUTTI_OK;
+}
+
+/* --- what is answered --- */
+
+static enum tutti_status check_table(tutti_context *context, const tutti_source *source, const tutti_rows *rows) {
+  size_t count = tutti_rows_count(rows);
+  for (size_t c = 1; c < rows->columns; c++)
+    if (rows->cells[c].count != count)
+      return TUTTI_BREACH(context, &source->instance, "column '%s' has %zu cells, and column '%s' has %zu",
+                          rows->names[0], count, rows->names[c], rows->cells[c].count);
+  if (rows->line_count && rows->line_count != count)
+    return TUTTI_BREACH(context, &source->instance, "it gave the lines of %zu rows, and %zu rows", rows->line_count,
+                        count);
+  if (rows->targets >= rows->columns)
+    return TUTTI_BREACH(context, &source->instance, "%zu of its %zu columns are targets, which leaves no input",
+                        rows->targets, rows->columns);
+  if (rows->label_count)
+    return TUTTI_BREACH(context, &source->instance, "it gave labels of images, and a table");
+  if (rows->has_task && rows->task != TUTTI_TASK_REGRESSION && rows->task != TUTTI_TASK_CLASSIFICATION)
+    return TUTTI_BREACH(context, &source->instance, "it gave its rows a task of kind %d", (int)rows->task);
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_images(tutti_context *context, const tutti_source *source, const tutti_rows *rows,
+                                      bool labels) {
+  if (rows->label_count != rows->images && (rows->label_count || labels))
+    return TUTTI_BREACH(context, &source->instance, "it gave %zu labels for %zu images", rows->label_count,
+                        rows->images);
+  if (rows->line_count || rows->targets)
+    return TUTTI_BREACH(context, &source->instance, "it gave lines or targets of a table, and images");
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_rows(tutti_context *context, const tutti_source *source,
+                                    const struct tutti_source_request *request, const tutti_rows *rows) {
+  size_t count = tutti_rows_count(rows);
+  bool images = tutti_rows_are_images(rows);
+  if (!images && rows->columns == 0)
+    return TUTTI_BREACH(context, &source->instance, "it gave neither columns nor images");
+  TUTTI_TRY(context,
+            images ? check_images(context, source, rows, !request->new_rows) : check_table(context, source, rows));
+  if (count == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected rows, found none", rows->origin);
+  if (rows->test_rows > count)
+    return TUTTI_BREACH(context, &source->instance, "%zu of its %zu rows are test rows", rows->test_rows, count);
+  return TUTTI_OK;
+}
+
+/* An error of the data speaks for itself: it says where in the file, or in the recipe, the mistake is. */
+static enum tutti_status blame(tutti_context *context, const tutti_source *source, enum tutti_status status) {
+  if (status == TUTTI_ERROR_USAGE && tutti_error_status(context) == status)
+    return status;
+  return tutti_instance_blame(context, &source->instance, status);
+}
+
+enum tutti_status tutti_source_read(tutti_context *context, tutti_source *source,
+                                    const struct tutti_source_request *theirs, tutti_rows **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_source_request whole, *request = &whole;
+  tutti_rows *rows = NULL;
+  *out = NULL;
+  TUTTI_TAKE(&whole, theirs);
+  TUTTI_TRY_OUT(context, tutti_source_check(context, source, request));
+  TUTTI_TRY_OUT(context,
+                tutti_rows_create(context, request->path ? request->path : source->instance.descriptor->name, &rows));
+  tutti_error_clear(context);
+  status = source->ops.read(source->instance.self, context, request, rows);
+  if (status != TUTTI_OK) {
+    status = blame(context, source, status);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, check_rows(context, source, request, rows));
+  *out = rows;
+  rows = NULL;
+out:
+  tutti_rows_destroy(rows);
+  return status;
+}
+
+/* --- who reads a file --- */
+
+static bool ends_in(const char *path, const char *ending) {
+  size_t length = strlen(path), end = strlen(ending);
+  return length >= end && strcmp(path + length - end, ending) == 0;
+}
+
+/* The longest of a source's endings that fits; NULL: none does. */
+static const char *fitting_ending(const struct tutti_source_ops *ops, const char *path) {
+  const char *longest = NULL;
+  for (size_t i = 0; ops->endings && ops->endings[i]; i++)
+    if (ends_in(path, ops->endings[i]) && (!longest || strlen(ops->endings[i]) > strlen(longest)))
+      longest = ops->endings[i];
+  return longest;
+}
+
+bool tutti_source_fits(const tutti_source *source, const char *path) {
+  const char *ending = fitting_ending(&source->ops, path);
+  return ending && *ending;
+}
+
+/* The best of the sources that were asked so far. */
+struct search {
+  const char *path, *own;    /* own: NULL unless it was met, and reads files */
+  const char *name, *ending; /* NULL: none fits yet */
+  const char *rival;         /* one whose ending is as long; NULL */
+};
+
+static void consider(struct search *search, const struct tutti_descriptor *descriptor, bool own) {
+  struct tutti_source_ops ops;
+  TUTTI_TAKE(&ops, (const struct tutti_source_ops *)descriptor->ops);
+  const char *ending = fitting_ending(&ops, search->path);
+  if (own && (ops.reads & TUTTI_SOURCE_PATH))
+    search->own = descriptor->name;
+  if (!ending || (search->ending && strlen(ending) < strlen(search->ending)))
+    return;
+  search->rival = search->ending && strlen(ending) == strlen(search->ending) ? search->name : NULL;
+  /* Of two that fit as well, the own one stays. */
+  if (!search->rival || search->rival != search->own)
+    search->name = descriptor->name;
+  if (search->name == search->own)
+    search->rival = NULL;
+  search->ending = ending;
+}
+
+static enum tutti_status ask_all(tutti_context *context, const char *own, struct search *search) {
+  char **names;
+  size_t count;
+  TUTTI_TRY(context, tutti_plugin_names(context, TUTTI_KIND_SOURCE, &count, &names));
+  for (size_t i = 0; i < count; i++) {
+    const struct tutti_descriptor *descriptor;
+    if (tutti_plugin_find(context, TUTTI_KIND_SOURCE, names[i], &descriptor) == TUTTI_OK) {
+      consider(search, descriptor, own && strcmp(names[i], own) == 0);
+      continue;
+    }
+    tutti_log(context, TUTTI_LOG_WARNING, "source %s is passed over: %s", names[i], tutti_error_message(context));
+    tutti_error_clear(context);
+  }
+  tutti_plugin_names_free(count, names);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_source_find(tutti_context *context, const char *path, const char *own, const char **name) {
+  struct search search = {.path = path};
+  *name = NULL;
+  TUTTI_TRY(context, ask_all(context, own, &search));
+  bool fits = search.ending && *search.ending;
+  const char *found = search.own && !fits ? search.own : search.name;
+  if (!found)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: no source reads files with this ending; name one in data.plugin ('tutti list source' shows "
+                      "those that there are)",
+                      path);
+  if (search.rival && found == search.name)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: sources %s and %s both read files that end in '%s'; name one in data.plugin", path,
+                      search.rival, search.name, search.ending);
+  *name = found;
+  return TUTTI_OK;
+}

@@ -1,0 +1,24 @@
+/* cells.c - cells of a table in messages. */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cells_impl.h"
+
+enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *table, size_t row, size_t column,
+                                  const char *format, ...) {
+  char what[1024], line[32] = "";
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  if (tutti_rows_line(table, row))
+    (void)snprintf(line, sizeof line, ":%u", tutti_rows_line(table, row));
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s%s: row %zu, column '%s': %s", tutti_rows_origin(table), line, row,
+                    tutti_rows_names(table)[column], what);
+}
+
+bool tutti_is_utf8(const char *text) {
+  json_t *string = json_string(text);
+  json_decref(string);
+  return string != NULL;
+}

@@ -1,0 +1,13 @@
+/* cells_impl.h - cells of a table in messages; for engine/data/ alone. */
+#ifndef TUTTI_CELLS_IMPL_H
+#define TUTTI_CELLS_IMPL_H
+
+#include <tutti/rows.h>
+
+/* Fail with a message that starts with the cell's place. */
+enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *table, size_t row, size_t column,
+                                  const char *format, ...) TUTTI_PRINTF(5, 6);
+/* Is this text UTF-8? Names and categories must be, since they are kept as JSON. */
+bool tutti_is_utf8(const char *text);
+
+#endif

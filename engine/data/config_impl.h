@@ -1,0 +1,32 @@
+/* config_impl.h - the parameters of [data] that are not the source's, and those of [head]; for engine/ alone. */
+#ifndef TUTTI_DATA_CONFIG_IMPL_H
+#define TUTTI_DATA_CONFIG_IMPL_H
+
+#include <tutti/param.h>
+
+enum tutti_missing { TUTTI_MISSING_ERROR, TUTTI_MISSING_MEAN, TUTTI_MISSING_DROP };
+enum tutti_stratify { TUTTI_STRATIFY_AUTO, TUTTI_STRATIFY_YES, TUTTI_STRATIFY_NO };
+enum tutti_split_order { TUTTI_SPLIT_RANDOM, TUTTI_SPLIT_FILE };
+enum { TUTTI_TASK_AUTO, TUTTI_TASK_AS_REGRESSION, TUTTI_TASK_AS_CLASSIFICATION };
+
+struct tutti_data_config {
+  int task, missing, stratify, split_order;
+  const char *path, *target, *target_path, *test_path, *test_target_path, *ignore, *categorical;
+  struct tutti_reals split, pixel_mean, pixel_deviation;
+  struct tutti_integers limit, shift;
+  struct tutti_choices shift_validation, shift_test;
+  const char *shift_path, *cache, *ood_path;
+  int64_t ood_noise;
+  int64_t channels;
+  const char *train_rows, *validation_rows, *test_rows;
+  int64_t split_seed;
+  bool standardise;
+};
+
+enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR };
+struct tutti_head_config {
+  int kind, parametrisation;
+  double scale, floor;
+};
+
+#endif

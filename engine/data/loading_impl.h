@@ -1,0 +1,54 @@
+/* loading_impl.h - a data set on its way from rows to splits; for engine/data/ alone. dataset.c goes through the steps:
+   loading.c reads, loading_splits.c shares rows out, loading_extra.c adds shifted splits and those out of distribution. */
+#ifndef TUTTI_LOADING_IMPL_H
+#define TUTTI_LOADING_IMPL_H
+
+#include <tutti/data.h>
+
+#include "engine/data/images_impl.h"
+#include "engine/data/partition_impl.h"
+#include "engine/data/shift/corruption_impl.h"
+
+enum {
+  TUTTI_OUT_OF_DISTRIBUTION = 2,
+  TUTTI_MOST_SPLITS = TUTTI_SPLITS + 2 * TUTTI_SEVERITIES + TUTTI_OUT_OF_DISTRIBUTION
+};
+
+struct tutti_dataset {
+  struct tutti_task task;
+  struct tutti_attribute head_attributes[4]; /* the task's, ended by name NULL */
+  struct tutti_encoding *encoding;
+  tutti_rows *images; /* whose pixels the splits borrow; NULL for tables */
+  tutti_split *splits[TUTTI_MOST_SPLITS];
+  size_t split_count;
+  uint64_t fingerprint;
+};
+
+/* What loading needs on its way. */
+struct tutti_loading {
+  tutti_context *context;
+  const struct tutti_data_config *config;
+  tutti_source *source;
+  const char *folder;
+  uint64_t seed;
+  tutti_rows *rows;                 /* as they were read; those of images are the data set's */
+  bool images;                      /* are they images? */
+  uint8_t *split;                   /* [rows] */
+  int32_t *labels;                  /* [rows]; NULL for regression */
+  uint32_t *of_split[TUTTI_SPLITS]; /* [counts]: numbers of rows */
+  size_t counts[TUTTI_SPLITS];
+};
+
+/* The file that the parameter `name` names, relative to the recipe's folder; NULL where it names none. Free with
+   tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_loading_file(const struct tutti_loading *loading, const char *name,
+                                                     const char *path, char **found);
+/* Read all rows: into loading->rows and, of images, dataset->images. */
+TUTTI_NODISCARD enum tutti_status tutti_loading_read(struct tutti_loading *loading, tutti_dataset *dataset);
+/* Make the encoding, and the splits of training, validation and test. */
+TUTTI_NODISCARD enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset);
+/* Make the shifted splits, and those out of distribution. */
+TUTTI_NODISCARD enum tutti_status tutti_loading_add_shifted(struct tutti_loading *loading, tutti_dataset *dataset);
+TUTTI_NODISCARD enum tutti_status tutti_loading_add_ood(struct tutti_loading *loading, tutti_dataset *dataset);
+
+#endif

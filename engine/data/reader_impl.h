@@ -1,0 +1,29 @@
+/* reader_impl.h - the source of a data set as it is kept, and new rows from it, or from another that reads a file's ending;
+   for engine/data/ alone. */
+#ifndef TUTTI_READER_IMPL_H
+#define TUTTI_READER_IMPL_H
+
+#include <tutti/source.h>
+
+/* A source and the values of its parameters, as a recipe would write them. */
+struct tutti_origin {
+  char *plugin;
+  size_t count;
+  char **keys, **values; /* [count] */
+};
+
+TUTTI_NODISCARD enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source,
+                                                    struct tutti_origin *origin);
+void tutti_origin_release(struct tutti_origin *origin);
+/* Room for `count` parameters, whose texts are still NULL. */
+TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, struct tutti_origin *origin,
+                                                       size_t count);
+
+/* Read the rows of a new file: by the source whose ending it has, or by the one that the data set came from. `named`: the
+   columns of the data set had names. TUTTI_ERROR_USAGE where the file holds a table and images are wanted, or the other
+   way round. Free *rows with tutti_rows_destroy. */
+TUTTI_NODISCARD enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin,
+                                                 const char *path, bool named, enum tutti_rows_wanted wanted,
+                                                 tutti_rows **rows);
+
+#endif

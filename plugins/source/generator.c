@@ -1,0 +1,66 @@
+/* generator.c - rows of a generator: drawn, then on a grid. */
+#include "generator.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST_DIMENSIONS = 2 };
+
+static void draw_row(const struct generator *generator, size_t row, uint64_t seed, double *out) {
+  struct tutti_random random;
+  const struct generator_region *region = row < generator->second_from ? &generator->region : &generator->second;
+  tutti_random_init(&random, seed, "generator", row);
+  for (size_t i = 0; i < generator->dimensions; i++)
+    out[i] = region->low + (region->high - region->low) * tutti_random_uniform(&random);
+  out[generator->dimensions] =
+      generator->value(generator->function, out) + region->deviation * tutti_random_normal(&random);
+}
+
+/* `side` points along each axis. */
+static void grid_row(const struct generator *generator, size_t row, size_t side, double *out) {
+  for (size_t i = generator->dimensions; i-- > 0; row /= side) {
+    double share = side > 1 ? (double)(row % side) / (double)(side - 1) : 0.5;
+    out[i] = generator->low + (generator->high - generator->low) * share;
+  }
+  out[generator->dimensions] = generator->value(generator->function, out);
+}
+
+static enum tutti_status add_row(tutti_context *context, size_t columns, const double *row, tutti_rows *rows) {
+  for (size_t c = 0; c < columns; c++)
+    TUTTI_TRY(context, tutti_rows_add_numbers(context, rows, c, 1, &row[c]));
+  return TUTTI_OK;
+}
+
+enum tutti_status generator_read_box(tutti_context *context, const struct tutti_reals *box, double *low, double *high) {
+  if (box->count != 2 || !(box->values[0] < box->values[1]))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.box: expected a lower and an upper end, as in: box = -1 1");
+  *low = box->values[0];
+  *high = box->values[1];
+  return TUTTI_OK;
+}
+
+enum tutti_status generator_fill(tutti_context *context, const struct generator *generator, uint64_t seed,
+                                 tutti_rows *rows) {
+  size_t dimensions = generator->dimensions, side = generator->test_points, count = side;
+  double row[MOST_DIMENSIONS + 1];
+  char name[32];
+  if (dimensions == 2) {
+    side = (size_t)sqrt((double)generator->test_points);
+    count = side * side;
+  }
+  for (size_t c = 0; c < dimensions; c++) {
+    (void)snprintf(name, sizeof name, "x%zu", c);
+    TUTTI_TRY(context, tutti_rows_add_column(context, rows, name));
+  }
+  TUTTI_TRY(context, tutti_rows_add_column(context, rows, "y"));
+  for (size_t r = 0; r < generator->rows; r++) {
+    draw_row(generator, r, seed, row);
+    TUTTI_TRY(context, add_row(context, dimensions + 1, row, rows));
+  }
+  for (size_t r = 0; r < count; r++) {
+    grid_row(generator, r, side, row);
+    TUTTI_TRY(context, add_row(context, dimensions + 1, row, rows));
+  }
+  tutti_rows_set_test_rows(rows, count);
+  return TUTTI_OK;
+}

@@ -1,0 +1,31 @@
+/* generator.h - tables that are computed: training inputs are drawn uniformly, and their targets noisy; test rows lie on an
+   even grid without noise. */
+#ifndef SOURCE_GENERATOR_H
+#define SOURCE_GENERATOR_H
+
+#include <tutti/plugin.h>
+
+/* Where inputs are drawn from, each coordinate alike, and the standard deviation of the noise there. */
+struct generator_region {
+  double low, high, deviation;
+};
+
+struct generator {
+  size_t dimensions;  /* 1 or 2 */
+  size_t rows;        /* for training and validation */
+  size_t second_from; /* rows from here on are of the second region */
+  struct generator_region region, second;
+  size_t test_points;                                /* of the grid; in two dimensions the next smaller square */
+  double low, high;                                  /* ends of the grid */
+  double (*value)(size_t function, const double *x); /* of x[dimensions] */
+  size_t function;                                   /* handed to it */
+};
+
+/* Read the parameter `box`: a lower and an upper end. */
+TUTTI_NODISCARD enum tutti_status generator_read_box(tutti_context *context, const struct tutti_reals *box, double *low,
+                                                     double *high);
+/* Add the columns x0, x1, ..., y with all rows; each training row is drawn from a stream of its own, keyed by the seed. */
+TUTTI_NODISCARD enum tutti_status generator_fill(tutti_context *context, const struct generator *generator,
+                                                 uint64_t seed, tutti_rows *rows);
+
+#endif
