@@ -37,13 +37,10 @@ static json_t *variants_json(const struct compare *compare) {
 
 static json_t *data_sets_json(const struct compare *compare) {
   json_t *data_sets = json_array();
-  size_t keys = 0;
-  while (tutti_compare_data_keys[keys])
-    keys++;
   for (size_t d = 0; d < compare->data_sets; d++)
-    json_array_append_new(
-        data_sets, json_pack("{s:s, s:o}", "name", compare->data_set_names[d], "settings",
-                             settings_of(&compare->runs[compare->data_set_runs[d]], tutti_compare_data_keys, keys)));
+    json_array_append_new(data_sets, json_pack("{s:s, s:o}", "name", compare->data_set_names[d], "settings",
+                                               settings_of(&compare->runs[compare->data_set_runs[d]],
+                                                           compare->data_keys, compare->data_key_count)));
   return data_sets;
 }
 

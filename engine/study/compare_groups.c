@@ -11,16 +11,19 @@
 #include "core/base/text_impl.h"
 
 #include <string.h>
+#include <tutti/data.h>
 
-const char *const tutti_compare_data_keys[] = {"data.plugin",      "data.path",        "data.target",
-                                               "data.target_path", "data.rows",        "data.noise",
-                                               "data.box",         "data.test_points", NULL};
-
+/* Does a key say where the rows come from? Those of the source do, whichever it is, and these of the data set. */
 static bool is_data_key(const char *key) {
-  for (const char *const *data = tutti_compare_data_keys; *data; data++)
-    if (strcmp(*data, key) == 0)
+  static const char *const names[] = {"plugin", "path", "target", "target_path"};
+  static const char prefix[] = "data.";
+  if (strncmp(key, prefix, strlen(prefix)) != 0)
+    return false;
+  const char *name = key + strlen(prefix);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(names[i], name) == 0)
       return true;
-  return false;
+  return !tutti_params_find(tutti_data_params(), name);
 }
 
 static bool same_value(const char *one, const char *other) {
@@ -29,19 +32,42 @@ static bool same_value(const char *one, const char *other) {
 
 /* --- data sets, blocks ------------------------------------------------------------------------------------------- */
 
-static bool same_data(const struct compare_run *one, const struct compare_run *other) {
-  for (const char *const *key = tutti_compare_data_keys; *key; key++)
-    if (!same_value(tutti_compare_value(one, *key), tutti_compare_value(other, *key)))
+static bool is_listed(const struct compare *compare, const char *key) {
+  for (size_t k = 0; k < compare->data_key_count; k++)
+    if (strcmp(compare->data_keys[k], key) == 0)
+      return true;
+  return false;
+}
+
+/* All keys of all runs that say where rows come from, as first met. */
+static enum tutti_status list_data_keys(tutti_context *context, struct compare *compare) {
+  size_t most = 0;
+  for (size_t i = 0; i < compare->compared; i++)
+    most += compare->runs[i].count;
+  TUTTI_TRY(context, tutti_alloc(context, most, sizeof *compare->data_keys, &compare->data_keys));
+  for (size_t i = 0; i < compare->compared; i++)
+    for (size_t j = 0; j < compare->runs[i].count; j++) {
+      const char *key = compare->runs[i].items[j].key;
+      if (is_data_key(key) && !is_listed(compare, key))
+        compare->data_keys[compare->data_key_count++] = key;
+    }
+  return TUTTI_OK;
+}
+
+static bool same_data(const struct compare *compare, const struct compare_run *one, const struct compare_run *other) {
+  for (size_t k = 0; k < compare->data_key_count; k++)
+    if (!same_value(tutti_compare_value(one, compare->data_keys[k]), tutti_compare_value(other, compare->data_keys[k])))
       return false;
   return true;
 }
 
 static enum tutti_status find_data_sets(tutti_context *context, struct compare *compare) {
+  TUTTI_TRY(context, list_data_keys(context, compare));
   TUTTI_TRY(context, tutti_alloc(context, compare->compared, sizeof *compare->data_set_runs, &compare->data_set_runs));
   for (size_t i = 0; i < compare->compared; i++) {
     struct compare_run *run = &compare->runs[i];
     size_t d = 0;
-    while (d < compare->data_sets && !same_data(run, &compare->runs[compare->data_set_runs[d]]))
+    while (d < compare->data_sets && !same_data(compare, run, &compare->runs[compare->data_set_runs[d]]))
       d++;
     run->data_set = d;
     if (d == compare->data_sets)
@@ -76,8 +102,8 @@ static enum tutti_status find_blocks(tutti_context *context, struct compare *com
 
 /* What a data set is called after: its file, or its generator. */
 static const char *source_of(const struct compare_run *run) {
-  const char *path = tutti_compare_value(run, "data.path"), *format = tutti_compare_value(run, "data.plugin");
-  return path && *path ? path : format ? format : "no data";
+  const char *path = tutti_compare_value(run, "data.path"), *source = tutti_compare_value(run, "data.plugin");
+  return path && *path ? path : source ? source : "no data";
 }
 
 /* Data sets of one file are told apart by the first key that differs from an earlier one's. */
@@ -88,7 +114,7 @@ static enum tutti_status tell_apart(tutti_context *context, struct compare *comp
     char *name = compare->data_set_names[index];
     if (strcmp(name, compare->data_set_names[d]) != 0)
       continue;
-    const char *const *key = tutti_compare_data_keys;
+    const char *const *key = compare->data_keys;
     while (same_value(tutti_compare_value(run, *key), tutti_compare_value(other, *key)))
       key++;
     const char *value = tutti_compare_value(run, *key);

@@ -47,6 +47,8 @@ struct compare {
   size_t key_count;
   struct compare_block *blocks; /* by data set, then by seed */
   size_t block_count, data_sets, variants;
+  const char **data_keys; /* [data_key_count]: keys that say where rows come from */
+  size_t data_key_count;
   size_t *data_set_runs, *variant_runs; /* [data_sets], [variants]: the first run of each */
   char **data_set_names;
   double *row_better; /* [data_sets][variants][variants], one < other: the probability that the one is better; or NaN */
@@ -67,8 +69,6 @@ const char *tutti_compare_value(const struct compare_run *run, const char *key);
 /* Find data sets, blocks and variants; with `count` keys variants differ in these alone. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, struct compare *compare, size_t count,
                                                       const char *const *by);
-/* Keys that say which data set a run is about; NULL-terminated. */
-extern const char *const tutti_compare_data_keys[];
 
 /* --- standings (compare.c) --------------------------------------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ void tutti_compare_release(struct compare *compare) {
   tutti_free(compare->runs);
   tutti_free(compare->keys);
   tutti_free(compare->blocks);
+  tutti_free(compare->data_keys);
   tutti_free(compare->data_set_runs);
   tutti_free(compare->variant_runs);
   tutti_free(compare->data_set_names);
