@@ -17,6 +17,8 @@ dist_doc_DATA += %D%/smbo-ensemble.md
 dist_doc_DATA += %D%/spaces.md
 dist_doc_DATA += %D%/writing-a-plugin.md
 dist_doc_DATA += README.md
+dist_doc_DATA += CONTRIBUTING.md
+dist_doc_DATA += CHANGELOG.md
 dist_doc_DATA += LICENSE
 dist_man_MANS = %D%/tutti.1
 
