@@ -106,7 +106,7 @@ static const struct tutti_descriptor svm_descriptor = {
               "probabilistic outputs for support vector machines, 2007",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(svm_params, struct machine_config),
-    .available = machine_is_there,
+    .available = backend_available_svm,
     .ops = &svm_ops,
 };
 

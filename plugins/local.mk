@@ -112,7 +112,6 @@ plugin_LTLIBRARIES += pruner-none.la
 pruner_none_la_SOURCES = %D%/pruner/none.c
 plugin_LTLIBRARIES += calibrator-none.la
 calibrator_none_la_SOURCES = %D%/calibrator/none.c
-selector_agnostic_bayes_la_SOURCES = %D%/selector/agnostic-bayes.c
 # Reading files, for sources: maybe gzipped ones, and folders of published data sets.
 noinst_LTLIBRARIES += libreading.la
 libreading_la_LDFLAGS =

@@ -62,7 +62,7 @@ struct space_darts {
   } known[CELL_PUBLISHED];
 };
 
-static void space_darts_destroy(void *self) {
+static void space_destroy_darts(void *self) {
   struct space_darts *space = self;
   for (size_t i = 0; i < space->known_count; i++)
     tutti_free(space->known[i].json);
@@ -176,13 +176,13 @@ static void point_of_genotype(const struct space_darts *space, const struct cell
     }
 }
 
-static enum tutti_status space_darts_print_point(void *self, tutti_context *context, const double *point, char **json) {
+static enum tutti_status space_print_point_darts(void *self, tutti_context *context, const double *point, char **json) {
   struct cell_genotype genotype;
   genotype_of_point(self, point, &genotype);
   return cell_print(context, &genotype, json);
 }
 
-static enum tutti_status space_darts_parse_point(void *self, tutti_context *context, const char *json, double *point) {
+static enum tutti_status space_parse_point_darts(void *self, tutti_context *context, const char *json, double *point) {
   const struct space_darts *space = self;
   struct cell_genotype genotype;
   TUTTI_TRY(context, cell_parse(context, &space->rules, json, &genotype));
@@ -215,7 +215,7 @@ static void mutate_input(const struct space_darts *space, struct tutti_random *r
   edges[number].input = state;
 }
 
-static enum tutti_status space_darts_mutate_point(void *self, tutti_context *context, struct tutti_random *random,
+static enum tutti_status space_mutate_point_darts(void *self, tutti_context *context, struct tutti_random *random,
                                                   double *point) {
   const struct space_darts *space = self;
   bool operations = space->rules.operation_count > 1, inputs = space->rules.nodes > 1;
@@ -248,7 +248,7 @@ static enum tutti_status list_known(tutti_context *context, struct space_darts *
   return TUTTI_OK;
 }
 
-static enum tutti_status space_darts_create(tutti_context *context, const void *config_, const void *setup_,
+static enum tutti_status space_create_darts(tutti_context *context, const void *config_, const void *setup_,
                                             void **self) {
   const struct space_darts_config *config = config_;
   const struct tutti_space_setup *setup = setup_;
@@ -271,13 +271,13 @@ static enum tutti_status space_darts_create(tutti_context *context, const void *
   *self = space;
   return TUTTI_OK;
 out:
-  space_darts_destroy(space);
+  space_destroy_darts(space);
   return status;
 }
 
-static const tutti_domain *space_darts_domain(void *self) { return ((struct space_darts *)self)->domain; }
+static const tutti_domain *space_domain_darts(void *self) { return ((struct space_darts *)self)->domain; }
 
-static bool space_darts_known(void *self, size_t index, const char **name, const char **json) {
+static bool space_known_darts(void *self, size_t index, const char **name, const char **json) {
   const struct space_darts *space = self;
   if (index >= space->known_count)
     return false;
@@ -286,7 +286,7 @@ static bool space_darts_known(void *self, size_t index, const char **name, const
   return true;
 }
 
-static enum tutti_status space_darts_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_darts(void *self, tutti_context *context, const tutti_genotype *genotype,
                                             const struct tutti_task *task, tutti_network **network) {
   const struct space_darts *space = self;
   struct cell_genotype cells;
@@ -297,12 +297,12 @@ static enum tutti_status space_darts_decode(void *self, tutti_context *context, 
 
 static const struct tutti_space_ops space_darts_ops = {
     .size = sizeof space_darts_ops,
-    .decode = space_darts_decode,
-    .domain = space_darts_domain,
-    .mutate_point = space_darts_mutate_point,
-    .known = space_darts_known,
-    .print_point = space_darts_print_point,
-    .parse_point = space_darts_parse_point,
+    .decode = space_decode_darts,
+    .domain = space_domain_darts,
+    .mutate_point = space_mutate_point_darts,
+    .known = space_known_darts,
+    .print_point = space_print_point_darts,
+    .parse_point = space_parse_point_darts,
 };
 
 static const struct tutti_descriptor space_darts_descriptor = {
@@ -313,8 +313,8 @@ static const struct tutti_descriptor space_darts_descriptor = {
               "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_darts_params, struct space_darts_config),
-    .create = space_darts_create,
-    .destroy = space_darts_destroy,
+    .create = space_create_darts,
+    .destroy = space_destroy_darts,
     .ops = &space_darts_ops,
 };
 

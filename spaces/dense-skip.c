@@ -145,13 +145,13 @@ out:
   return status;
 }
 
-static void space_dense_skip_destroy(void *self) {
+static void space_destroy_dense_skip(void *self) {
   struct space_dense_skip *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
 }
 
-static enum tutti_status space_dense_skip_create(tutti_context *context, const void *config, const void *setup,
+static enum tutti_status space_create_dense_skip(tutti_context *context, const void *config, const void *setup,
                                                  void **self) {
   enum tutti_status status;
   struct space_dense_skip *space = NULL;
@@ -164,11 +164,11 @@ static enum tutti_status space_dense_skip_create(tutti_context *context, const v
   *self = space;
   return TUTTI_OK;
 out:
-  space_dense_skip_destroy(space);
+  space_destroy_dense_skip(space);
   return status;
 }
 
-static const tutti_domain *space_dense_skip_domain(void *self) { return ((struct space_dense_skip *)self)->domain; }
+static const tutti_domain *space_domain_dense_skip(void *self) { return ((struct space_dense_skip *)self)->domain; }
 
 /* --- decode ------------------------------------------------------------------------------------------------------ */
 
@@ -241,7 +241,7 @@ static enum tutti_status decode_nodes_dense_skip(tutti_context *context, struct 
   return TUTTI_OK;
 }
 
-static enum tutti_status space_dense_skip_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_dense_skip(void *self, tutti_context *context, const tutti_genotype *genotype,
                                                  const struct tutti_task *task, tutti_network **network) {
   const struct space_dense_skip *space = self;
   struct decoding decoding = {.config = space->config, .variable = tutti_genotype_point(genotype)};
@@ -262,8 +262,8 @@ out:
 
 static const struct tutti_space_ops space_dense_skip_ops = {
     .size = sizeof space_dense_skip_ops,
-    .decode = space_dense_skip_decode,
-    .domain = space_dense_skip_domain,
+    .decode = space_decode_dense_skip,
+    .domain = space_domain_dense_skip,
 };
 
 static const struct tutti_descriptor space_dense_skip_descriptor = {
@@ -274,8 +274,8 @@ static const struct tutti_descriptor space_dense_skip_descriptor = {
         "Egele et al., AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification, ICPR 2022, section III-A",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_dense_skip_params, struct space_dense_skip_config),
-    .create = space_dense_skip_create,
-    .destroy = space_dense_skip_destroy,
+    .create = space_create_dense_skip,
+    .destroy = space_destroy_dense_skip,
     .ops = &space_dense_skip_ops,
 };
 

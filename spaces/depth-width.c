@@ -30,7 +30,7 @@ struct space_depth_width {
   size_t cells, channels; /* dimensions, or SIZE_MAX */
 };
 
-static void space_depth_width_destroy(void *self) {
+static void space_destroy_depth_width(void *self) {
   struct space_depth_width *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
@@ -59,7 +59,7 @@ static enum tutti_status add_values_depth_width(tutti_context *context, tutti_do
   return tutti_domain_add(context, domain, &dimension);
 }
 
-static enum tutti_status space_depth_width_create(tutti_context *context, const void *config_, const void *setup_,
+static enum tutti_status space_create_depth_width(tutti_context *context, const void *config_, const void *setup_,
                                                   void **self) {
   const struct space_depth_width_config *config = config_;
   const struct tutti_space_setup *setup = setup_;
@@ -76,18 +76,18 @@ static enum tutti_status space_depth_width_create(tutti_context *context, const 
   *self = space;
   return TUTTI_OK;
 out:
-  space_depth_width_destroy(space);
+  space_destroy_depth_width(space);
   return status;
 }
 
-static const tutti_domain *space_depth_width_domain(void *self) { return ((struct space_depth_width *)self)->domain; }
+static const tutti_domain *space_domain_depth_width(void *self) { return ((struct space_depth_width *)self)->domain; }
 
 /* The value that a point has in a dimension, or the only one. */
 static int64_t value_depth_width(struct tutti_integers values, const double *point, size_t dimension) {
   return values.values[dimension == SIZE_MAX ? 0 : (size_t)point[dimension]];
 }
 
-static enum tutti_status space_depth_width_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_depth_width(void *self, tutti_context *context, const tutti_genotype *genotype,
                                                   const struct tutti_task *task, tutti_network **network) {
   const struct space_depth_width *space = self;
   const struct space_depth_width_config *config = space->config;
@@ -99,8 +99,8 @@ static enum tutti_status space_depth_width_decode(void *self, tutti_context *con
 
 static const struct tutti_space_ops space_depth_width_ops = {
     .size = sizeof space_depth_width_ops,
-    .decode = space_depth_width_decode,
-    .domain = space_depth_width_domain,
+    .decode = space_decode_depth_width,
+    .domain = space_domain_depth_width,
 };
 
 static const struct tutti_descriptor space_depth_width_descriptor = {
@@ -111,8 +111,8 @@ static const struct tutti_descriptor space_depth_width_descriptor = {
               "NES-RS (depth, width)",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_depth_width_params, struct space_depth_width_config),
-    .create = space_depth_width_create,
-    .destroy = space_depth_width_destroy,
+    .create = space_create_depth_width,
+    .destroy = space_destroy_depth_width,
     .ops = &space_depth_width_ops,
 };
 

@@ -39,7 +39,7 @@ struct space_fixed {
   tutti_network *network; /* of the file, or NULL */
 };
 
-static void space_fixed_destroy(void *self) {
+static void space_destroy_fixed(void *self) {
   struct space_fixed *space = self;
   tutti_domain_destroy(space->domain);
   tutti_network_destroy(space->network);
@@ -91,7 +91,7 @@ static enum tutti_status load_network_fixed(tutti_context *context, struct space
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, TUTTI_ERROR_USAGE, "[space] network: %s: ", path);
 }
 
-static enum tutti_status space_fixed_create(tutti_context *context, const void *config_, const void *setup,
+static enum tutti_status space_create_fixed(tutti_context *context, const void *config_, const void *setup,
                                             void **self) {
   const struct space_fixed_config *config = config_;
   enum tutti_status status = TUTTI_OK;
@@ -107,11 +107,11 @@ static enum tutti_status space_fixed_create(tutti_context *context, const void *
   *self = space;
   return TUTTI_OK;
 out:
-  space_fixed_destroy(space);
+  space_destroy_fixed(space);
   return status;
 }
 
-static const tutti_domain *space_fixed_domain(void *self) { return ((struct space_fixed *)self)->domain; }
+static const tutti_domain *space_domain_fixed(void *self) { return ((struct space_fixed *)self)->domain; }
 
 /* --- decode ------------------------------------------------------------------------------------------------------ */
 
@@ -153,7 +153,7 @@ static enum tutti_status build_fixed(tutti_context *context, const struct space_
   return tutti_network_add_head(context, network, layer, task);
 }
 
-static enum tutti_status space_fixed_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_fixed(void *self, tutti_context *context, const tutti_genotype *genotype,
                                             const struct tutti_task *task, tutti_network **network) {
   const struct space_fixed *space = self;
   (void)genotype;
@@ -170,7 +170,7 @@ static enum tutti_status space_fixed_decode(void *self, tutti_context *context, 
   return status;
 }
 
-static bool space_fixed_known(void *self, size_t index, const char **name, const char **json) {
+static bool space_known_fixed(void *self, size_t index, const char **name, const char **json) {
   (void)self;
   *name = "fixed";
   *json = "{}";
@@ -179,9 +179,9 @@ static bool space_fixed_known(void *self, size_t index, const char **name, const
 
 static const struct tutti_space_ops space_fixed_ops = {
     .size = sizeof space_fixed_ops,
-    .decode = space_fixed_decode,
-    .domain = space_fixed_domain,
-    .known = space_fixed_known,
+    .decode = space_decode_fixed,
+    .domain = space_domain_fixed,
+    .known = space_known_fixed,
 };
 
 static const struct tutti_descriptor space_fixed_descriptor = {
@@ -191,8 +191,8 @@ static const struct tutti_descriptor space_fixed_descriptor = {
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_fixed_params, struct space_fixed_config),
-    .create = space_fixed_create,
-    .destroy = space_fixed_destroy,
+    .create = space_create_fixed,
+    .destroy = space_destroy_fixed,
     .ops = &space_fixed_ops,
 };
 

@@ -32,7 +32,7 @@ static const struct layer_graph_family family_cnn = {
     .pool = &pool_cnn,
 };
 
-static enum tutti_status space_layer_graph_cnn_create(tutti_context *context, const void *config, const void *setup,
+static enum tutti_status space_create_layer_graph_cnn(tutti_context *context, const void *config, const void *setup,
                                                       void **self) {
   const struct tutti_task *task = ((const struct tutti_space_setup *)setup)->task;
   TUTTI_TRY(context, block_need_image(context, task));
@@ -47,7 +47,7 @@ static const struct tutti_descriptor space_layer_graph_cnn_descriptor = {
         "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_layer_graph_cnn_params, struct layer_graph_config),
-    .create = space_layer_graph_cnn_create,
+    .create = space_create_layer_graph_cnn,
     .destroy = layer_graph_destroy,
     .ops = &layer_graph_ops,
 };

@@ -19,7 +19,7 @@ static const struct layer_graph_family family_mlp = {
     .pool = &pool_mlp,
 };
 
-static enum tutti_status space_layer_graph_mlp_create(tutti_context *context, const void *config, const void *setup,
+static enum tutti_status space_create_layer_graph_mlp(tutti_context *context, const void *config, const void *setup,
                                                       void **self) {
   return layer_graph_create(context, &family_mlp, config, ((const struct tutti_space_setup *)setup)->task, self);
 }
@@ -32,7 +32,7 @@ static const struct tutti_descriptor space_layer_graph_mlp_descriptor = {
         "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_layer_graph_mlp_params, struct layer_graph_config),
-    .create = space_layer_graph_mlp_create,
+    .create = space_create_layer_graph_mlp,
     .destroy = layer_graph_destroy,
     .ops = &layer_graph_ops,
 };

@@ -50,7 +50,7 @@ struct space_mlp {
   struct layer_dimensions layers[DEEPEST];
 };
 
-static void space_mlp_destroy(void *self) {
+static void space_destroy_mlp(void *self) {
   struct space_mlp *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
@@ -162,7 +162,7 @@ out:
   return status;
 }
 
-static enum tutti_status space_mlp_create(tutti_context *context, const void *config, const void *setup, void **self) {
+static enum tutti_status space_create_mlp(tutti_context *context, const void *config, const void *setup, void **self) {
   enum tutti_status status = TUTTI_OK;
   struct space_mlp *space = NULL;
   (void)setup;
@@ -174,11 +174,11 @@ static enum tutti_status space_mlp_create(tutti_context *context, const void *co
   *self = space;
   return TUTTI_OK;
 out:
-  space_mlp_destroy(space);
+  space_destroy_mlp(space);
   return status;
 }
 
-static const tutti_domain *space_mlp_domain(void *self) { return ((struct space_mlp *)self)->domain; }
+static const tutti_domain *space_domain_mlp(void *self) { return ((struct space_mlp *)self)->domain; }
 
 /* --- decode ------------------------------------------------------------------------------------------------------ */
 
@@ -200,7 +200,7 @@ static enum tutti_status decode_layer_mlp(tutti_context *context, const struct s
   return rate > 0 ? tutti_network_add_dropout(context, network, NULL, *layer, rate, layer) : TUTTI_OK;
 }
 
-static enum tutti_status space_mlp_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_mlp(void *self, tutti_context *context, const tutti_genotype *genotype,
                                           const struct tutti_task *task, tutti_network **network) {
   const struct space_mlp *space = self;
   const double *point = tutti_genotype_point(genotype);
@@ -223,8 +223,8 @@ out:
 
 static const struct tutti_space_ops space_mlp_ops = {
     .size = sizeof space_mlp_ops,
-    .decode = space_mlp_decode,
-    .domain = space_mlp_domain,
+    .decode = space_decode_mlp,
+    .domain = space_domain_mlp,
 };
 
 static const struct tutti_descriptor space_mlp_descriptor = {
@@ -234,8 +234,8 @@ static const struct tutti_descriptor space_mlp_descriptor = {
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_mlp_params, struct space_mlp_config),
-    .create = space_mlp_create,
-    .destroy = space_mlp_destroy,
+    .create = space_create_mlp,
+    .destroy = space_destroy_mlp,
     .ops = &space_mlp_ops,
 };
 

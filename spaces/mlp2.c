@@ -42,7 +42,7 @@ struct space_mlp2 {
   size_t units[HIDDEN], l2[LAYERS]; /* dimensions, or SIZE_MAX */
 };
 
-static void space_mlp2_destroy(void *self) {
+static void space_destroy_mlp2(void *self) {
   struct space_mlp2 *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
@@ -89,7 +89,7 @@ static enum tutti_status add_dimensions_mlp2(tutti_context *context, struct spac
   return TUTTI_OK;
 }
 
-static enum tutti_status space_mlp2_create(tutti_context *context, const void *config_, const void *setup,
+static enum tutti_status space_create_mlp2(tutti_context *context, const void *config_, const void *setup,
                                            void **self) {
   const struct space_mlp2_config *config = config_;
   enum tutti_status status = TUTTI_OK;
@@ -104,15 +104,15 @@ static enum tutti_status space_mlp2_create(tutti_context *context, const void *c
   *self = space;
   return TUTTI_OK;
 out:
-  space_mlp2_destroy(space);
+  space_destroy_mlp2(space);
   return status == TUTTI_ERROR_USAGE ? tutti_error_prefix(context, status, "[space] ") : status;
 }
 
-static const tutti_domain *space_mlp2_domain(void *self) { return ((struct space_mlp2 *)self)->domain; }
+static const tutti_domain *space_domain_mlp2(void *self) { return ((struct space_mlp2 *)self)->domain; }
 
 /* --- decode ------------------------------------------------------------------------------------------------------ */
 
-static enum tutti_status space_mlp2_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_mlp2(void *self, tutti_context *context, const tutti_genotype *genotype,
                                            const struct tutti_task *task, tutti_network **network) {
   const struct space_mlp2 *space = self;
   const struct space_mlp2_config *config = space->config;
@@ -142,8 +142,8 @@ out:
 
 static const struct tutti_space_ops space_mlp2_ops = {
     .size = sizeof space_mlp2_ops,
-    .decode = space_mlp2_decode,
-    .domain = space_mlp2_domain,
+    .decode = space_decode_mlp2,
+    .domain = space_domain_mlp2,
 };
 
 static const struct tutti_descriptor space_mlp2_descriptor = {
@@ -153,8 +153,8 @@ static const struct tutti_descriptor space_mlp2_descriptor = {
     .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 5",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_mlp2_params, struct space_mlp2_config),
-    .create = space_mlp2_create,
-    .destroy = space_mlp2_destroy,
+    .create = space_create_mlp2,
+    .destroy = space_destroy_mlp2,
     .ops = &space_mlp2_ops,
 };
 

@@ -37,13 +37,13 @@ struct space_nasbench201 {
   uint16_t order[CODE_CELLS]; /* the benchmark's: number of the cell with each index */
 };
 
-static void space_nasbench201_destroy(void *self) {
+static void space_destroy_nasbench201(void *self) {
   struct space_nasbench201 *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
 }
 
-static enum tutti_status space_nasbench201_create(tutti_context *context, const void *config, const void *setup_,
+static enum tutti_status space_create_nasbench201(tutti_context *context, const void *config, const void *setup_,
                                                   void **self) {
   const struct tutti_space_setup *setup = setup_;
   enum tutti_status status = TUTTI_OK;
@@ -67,11 +67,11 @@ static enum tutti_status space_nasbench201_create(tutti_context *context, const 
   *self = space;
   return TUTTI_OK;
 out:
-  space_nasbench201_destroy(space);
+  space_destroy_nasbench201(space);
   return status;
 }
 
-static const tutti_domain *space_nasbench201_domain(void *self) { return ((struct space_nasbench201 *)self)->domain; }
+static const tutti_domain *space_domain_nasbench201(void *self) { return ((struct space_nasbench201 *)self)->domain; }
 
 /* --- text -------------------------------------------------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ static struct code_cell cell_of_point(const double *point) {
   return cell;
 }
 
-static enum tutti_status space_nasbench201_print_point(void *self, tutti_context *context, const double *point,
+static enum tutti_status space_print_point_nasbench201(void *self, tutti_context *context, const double *point,
                                                        char **json) {
   struct code_cell cell = cell_of_point(point);
   char text[CODE_TEXT];
@@ -106,7 +106,7 @@ static enum tutti_status read_cell(const struct space_nasbench201 *space, tutti_
   return TUTTI_OK;
 }
 
-static enum tutti_status space_nasbench201_parse_point(void *self, tutti_context *context, const char *json,
+static enum tutti_status space_parse_point_nasbench201(void *self, tutti_context *context, const char *json,
                                                        double *point) {
   struct code_cell cell;
   json_t *root;
@@ -229,7 +229,7 @@ static enum tutti_status add_stage(const struct space_nasbench201_config *config
   return TUTTI_OK;
 }
 
-static enum tutti_status space_nasbench201_decode(void *self, tutti_context *context, const tutti_genotype *genotype,
+static enum tutti_status space_decode_nasbench201(void *self, tutti_context *context, const tutti_genotype *genotype,
                                                   const struct tutti_task *task, tutti_network **network) {
   const struct space_nasbench201_config *config = ((const struct space_nasbench201 *)self)->config;
   struct code_cell cell = cell_of_point(tutti_genotype_point(genotype));
@@ -256,10 +256,10 @@ out:
 
 static const struct tutti_space_ops space_nasbench201_ops = {
     .size = sizeof space_nasbench201_ops,
-    .decode = space_nasbench201_decode,
-    .domain = space_nasbench201_domain,
-    .print_point = space_nasbench201_print_point,
-    .parse_point = space_nasbench201_parse_point,
+    .decode = space_decode_nasbench201,
+    .domain = space_domain_nasbench201,
+    .print_point = space_print_point_nasbench201,
+    .parse_point = space_parse_point_nasbench201,
 };
 
 static const struct tutti_descriptor space_nasbench201_descriptor = {
@@ -269,8 +269,8 @@ static const struct tutti_descriptor space_nasbench201_descriptor = {
     .source = "Dong, Yang, NAS-Bench-201: Extending the scope of reproducible neural architecture search, ICLR 2020",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_nasbench201_params, struct space_nasbench201_config),
-    .create = space_nasbench201_create,
-    .destroy = space_nasbench201_destroy,
+    .create = space_create_nasbench201,
+    .destroy = space_destroy_nasbench201,
     .ops = &space_nasbench201_ops,
 };
 

@@ -135,7 +135,8 @@ struct cpu_backend {
   const struct cpu_kernels *kernels;
 };
 
-static enum tutti_status create_cpu(tutti_context *context, const void *config, const void *setup, void **self) {
+static enum tutti_status backend_create_cpu(tutti_context *context, const void *config, const void *setup,
+                                            void **self) {
   (void)config, (void)setup;
   struct cpu_backend *backend;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
@@ -144,15 +145,15 @@ static enum tutti_status create_cpu(tutti_context *context, const void *config, 
   return TUTTI_OK;
 }
 
-static void destroy_cpu(void *self) { tutti_free(self); }
+static void backend_destroy_cpu(void *self) { tutti_free(self); }
 
-static bool supports_cpu(void *self, enum tutti_op op) {
+static bool backend_supports_cpu(void *self, enum tutti_op op) {
   (void)self;
   return op < TUTTI_OP_COUNT;
 }
 
 static bool supports_layer_cpu(void *self, const struct tutti_layer *layer) {
-  return supports_cpu(self, layer->op) && backend_cpu_knows(layer);
+  return backend_supports_cpu(self, layer->op) && backend_cpu_knows(layer);
 }
 
 /* Only images can be cropped and mirrored. */
@@ -172,7 +173,7 @@ static enum tutti_status check_augmentation(tutti_context *context, const struct
 }
 
 /* What a hand-made job could get wrong and the kernels could not survive. */
-static enum tutti_status check_cpu(void *self, tutti_context *context, const struct tutti_job *job) {
+static enum tutti_status backend_check_cpu(void *self, tutti_context *context, const struct tutti_job *job) {
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
   TUTTI_TRY(context, check_augmentation(context, job));
@@ -182,7 +183,7 @@ static enum tutti_status check_cpu(void *self, tutti_context *context, const str
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     if (!supports_layer_cpu(self, layer))
       return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cpu has no op %s%s", layer->label,
-                        layer->op_name, supports_cpu(self, layer->op) ? " with these attributes" : "");
+                        layer->op_name, backend_supports_cpu(self, layer->op) ? " with these attributes" : "");
   }
   const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
   if (head->op != job->task->head)
@@ -219,30 +220,30 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
 }
 
 static enum tutti_status check_data(void *self, tutti_context *context, const struct tutti_job *job) {
-  TUTTI_TRY(context, check_cpu(self, context, job));
+  TUTTI_TRY(context, backend_check_cpu(self, context, job));
   if (!job->train || tutti_split_rows(job->train) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no rows to train on");
   TUTTI_TRY(context, check_targets(context, job, job->train));
   return job->validation ? check_targets(context, job, job->validation) : TUTTI_OK;
 }
 
-static enum tutti_status train_cpu(void *self, tutti_context *context, const struct tutti_job *job,
-                                   struct tutti_outcome *outcome) {
+static enum tutti_status backend_train_cpu(void *self, tutti_context *context, const struct tutti_job *job,
+                                           struct tutti_outcome *outcome) {
   struct cpu_backend *backend = self;
   TUTTI_TRY(context, check_data(self, context, job));
   return backend_cpu_train(context, backend->kernels, job, outcome);
 }
 
-static enum tutti_status predict_cpu(void *self, tutti_context *context, const struct tutti_job *job,
-                                     const tutti_tensors *weights, const tutti_split *split, float *out) {
+static enum tutti_status backend_predict_cpu(void *self, tutti_context *context, const struct tutti_job *job,
+                                             const tutti_tensors *weights, const tutti_split *split, float *out) {
   struct cpu_backend *backend = self;
-  TUTTI_TRY(context, check_cpu(self, context, job));
+  TUTTI_TRY(context, backend_check_cpu(self, context, job));
   TUTTI_TRY(context, check_split(context, job, split));
   return backend_cpu_predict_split(context, backend->kernels, job, weights, split, out);
 }
 
-static enum tutti_status gradient_cpu(void *self, tutti_context *context, const struct tutti_job *job,
-                                      const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
+static enum tutti_status backend_gradient_cpu(void *self, tutti_context *context, const struct tutti_job *job,
+                                              const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
   struct cpu_backend *backend = self;
   TUTTI_TRY(context, check_data(self, context, job));
   return backend_cpu_gradient(context, backend->kernels, job, weights, loss, gradient);
@@ -250,11 +251,11 @@ static enum tutti_status gradient_cpu(void *self, tutti_context *context, const 
 
 static const struct tutti_backend_ops cpu_ops = {
     .size = sizeof cpu_ops,
-    .supports = supports_cpu,
-    .train = train_cpu,
-    .predict = predict_cpu,
-    .check = check_cpu,
-    .gradient = gradient_cpu,
+    .supports = backend_supports_cpu,
+    .train = backend_train_cpu,
+    .predict = backend_predict_cpu,
+    .check = backend_check_cpu,
+    .gradient = backend_gradient_cpu,
     .supports_layer = supports_layer_cpu,
 };
 
@@ -265,8 +266,8 @@ static const struct tutti_descriptor cpu_descriptor = {
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(cpu_params, struct cpu_config),
-    .create = create_cpu,
-    .destroy = destroy_cpu,
+    .create = backend_create_cpu,
+    .destroy = backend_destroy_cpu,
     .ops = &cpu_ops,
 };
 

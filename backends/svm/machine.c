@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-bool machine_is_there(char *why, size_t size) {
+bool backend_available_svm(char *why, size_t size) {
   (void)why, (void)size;
   return true;
 }

@@ -13,7 +13,7 @@ struct machine_config {
 };
 
 /* Is libsvm there? Otherwise write why not, and the functions below fail. */
-bool machine_is_there(char *why, size_t size);
+bool backend_available_svm(char *why, size_t size);
 
 /* Fit the machine of one output (classification: of all classes) and add its tensors, named "OUTPUT.": */
 TUTTI_NODISCARD enum tutti_status machine_fit(tutti_context *context, const struct machine_config *config,

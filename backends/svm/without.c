@@ -5,7 +5,7 @@
 
 static const char absent[] = "built without libsvm: install it (Debian: libsvm-dev), then configure and build again";
 
-bool machine_is_there(char *why, size_t size) {
+bool backend_available_svm(char *why, size_t size) {
   (void)snprintf(why, size, "%s", absent);
   return false;
 }

@@ -16,7 +16,7 @@ static size_t slot_of(tutti_candidate *const *slots, size_t capacity, const tutt
   return slot;
 }
 
-static enum tutti_status grow(tutti_context *context, tutti_candidate_set *set) {
+static enum tutti_status grow_set(tutti_context *context, tutti_candidate_set *set) {
   size_t capacity = 2 * set->capacity;
   tutti_candidate **slots = NULL;
   TUTTI_TRY(context, tutti_alloc(context, capacity, sizeof(*slots), &slots));
@@ -59,7 +59,7 @@ enum tutti_status tutti_candidate_set_add(tutti_context *context, tutti_candidat
   if (there)
     return TUTTI_OK;
   if (2 * (set->count + 1) > set->capacity)
-    TUTTI_TRY(context, grow(context, set));
+    TUTTI_TRY(context, grow_set(context, set));
   set->slots[slot_of(set->slots, set->capacity, candidate)] = tutti_candidate_ref(candidate);
   set->count++;
   return TUTTI_OK;

@@ -31,7 +31,7 @@ void tutti_ensemble_destroy(tutti_ensemble *ensemble) {
 }
 
 /* Room for one more of `used` elements. */
-static enum tutti_status grow(tutti_context *context, size_t used, size_t *room, size_t size, void *array) {
+static enum tutti_status grow_array(tutti_context *context, size_t used, size_t *room, size_t size, void *array) {
   if (used < *room)
     return TUTTI_OK;
   size_t wanted = *room ? 2 * *room : 16;
@@ -48,7 +48,7 @@ enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ens
   while (k < ensemble->members && ensemble->member[k].trial != trial)
     k++;
   if (k == ensemble->members) {
-    TUTTI_TRY(context, grow(context, k, &ensemble->member_room, sizeof *ensemble->member, &ensemble->member));
+    TUTTI_TRY(context, grow_array(context, k, &ensemble->member_room, sizeof *ensemble->member, &ensemble->member));
     ensemble->member[ensemble->members++] = (struct member){trial, 0};
   }
   ensemble->member[k].weight += weight;
@@ -58,7 +58,8 @@ enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ens
 
 enum tutti_status tutti_ensemble_trace(tutti_context *context, tutti_ensemble *ensemble, uint64_t trial, double loss,
                                        const char *note) {
-  TUTTI_TRY(context, grow(context, ensemble->steps, &ensemble->step_room, sizeof *ensemble->step, &ensemble->step));
+  TUTTI_TRY(context,
+            grow_array(context, ensemble->steps, &ensemble->step_room, sizeof *ensemble->step, &ensemble->step));
   struct tutti_step *step = &ensemble->step[ensemble->steps++];
   step->size = sizeof *step;
   step->trial = trial;

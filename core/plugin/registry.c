@@ -44,7 +44,7 @@ static enum tutti_status get_registry(tutti_context *context, struct registry **
   return TUTTI_OK;
 }
 
-static enum tutti_status grow(tutti_context *context, size_t count, size_t *room, size_t size, void *array) {
+static enum tutti_status grow_list(tutti_context *context, size_t count, size_t *room, size_t size, void *array) {
   if (count < *room)
     return TUTTI_OK;
   size_t wanted = *room * 2 + 16;
@@ -61,8 +61,8 @@ enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *fold
   for (size_t i = 0; i < registry->folder_count; i++)
     if (strcmp(registry->folders[i], folder) == 0)
       return TUTTI_OK;
-  TUTTI_TRY(context, grow(context, registry->folder_count, &registry->folder_room, sizeof *registry->folders,
-                          &registry->folders));
+  TUTTI_TRY(context, grow_list(context, registry->folder_count, &registry->folder_room, sizeof *registry->folders,
+                               &registry->folders));
   TUTTI_TRY(context, tutti_strdup(context, folder, &registry->folders[registry->folder_count]));
   registry->folder_count++;
   return TUTTI_OK;
@@ -161,7 +161,7 @@ static size_t unique(size_t count, char **names) {
 
 static enum tutti_status add_name(struct naming *naming, const char *name) {
   TUTTI_TRY(naming->context,
-            grow(naming->context, naming->count, &naming->room, sizeof *naming->names, &naming->names));
+            grow_list(naming->context, naming->count, &naming->room, sizeof *naming->names, &naming->names));
   TUTTI_TRY(naming->context, tutti_strdup(naming->context, name, &naming->names[naming->count]));
   naming->count++;
   return TUTTI_OK;
@@ -314,8 +314,8 @@ enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *fil
 static enum tutti_status remember(tutti_context *context, struct registry *registry,
                                   const struct tutti_descriptor *descriptor, char *file) {
   char source[128];
-  TUTTI_TRY(context, grow(context, registry->plugin_count, &registry->plugin_room, sizeof *registry->plugins,
-                          &registry->plugins));
+  TUTTI_TRY(context, grow_list(context, registry->plugin_count, &registry->plugin_room, sizeof *registry->plugins,
+                               &registry->plugins));
   (void)snprintf(source, sizeof source, "%s %s", tutti_kind_name(descriptor->kind), descriptor->name);
   if (ops_of(descriptor))
     TUTTI_TRY(context, tutti_ops_define(context, source, ops_of(descriptor)));

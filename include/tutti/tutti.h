@@ -7,6 +7,7 @@
 #include <tutti/catalogue.h>
 #include <tutti/compare.h>
 #include <tutti/data.h>
+#include <tutti/diversity.h>
 #include <tutti/kit.h>
 #include <tutti/recipe.h>
 #include <tutti/registry.h>

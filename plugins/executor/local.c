@@ -68,20 +68,20 @@ struct executor_local {
 
 extern char **environ;
 
-static bool executor_local_is(const char *entry, const char *name) {
+static bool executor_is_local(const char *entry, const char *name) {
   size_t length = strlen(name);
   return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
 /* The manager's environment with the thread counts and, unless the user chose one, the kernels of OpenBLAS. */
-static enum tutti_status executor_local_environment(struct executor_local *local, tutti_context *context) {
+static enum tutti_status executor_environment_local(struct executor_local *local, tutti_context *context) {
   size_t count = 0, kept = 0;
   while (environ[count])
     count++;
   TUTTI_TRY(context, tutti_alloc(context, count + 4, sizeof *local->environment, &local->environment));
   const char *coretype = getenv("OPENBLAS_CORETYPE") ? NULL : tutti_cpu_blas_coretype();
   for (size_t i = 0; i < count; i++)
-    if (!executor_local_is(environ[i], "OPENBLAS_NUM_THREADS") && !executor_local_is(environ[i], "OMP_NUM_THREADS"))
+    if (!executor_is_local(environ[i], "OPENBLAS_NUM_THREADS") && !executor_is_local(environ[i], "OMP_NUM_THREADS"))
       TUTTI_TRY(context, tutti_strdup(context, environ[i], &local->environment[kept++]));
   long long threads = (long long)local->config->blas_threads;
   TUTTI_TRY(context, tutti_format(context, &local->environment[kept++], "OPENBLAS_NUM_THREADS=%lld", threads));
@@ -93,7 +93,7 @@ static enum tutti_status executor_local_environment(struct executor_local *local
 
 /* --- create, destroy --- */
 
-static void executor_local_free_tasks(struct executor_local_task *task) {
+static void executor_free_tasks_local(struct executor_local_task *task) {
   while (task) {
     struct executor_local_task *next = task->next;
     tutti_free(task->request);
@@ -103,7 +103,7 @@ static void executor_local_free_tasks(struct executor_local_task *task) {
 }
 
 /* Forget a worker whose process has ended or is to be ended by `signal_number` (0: as it likes). */
-static int executor_local_reap(struct executor_local_worker *worker, int signal_number) {
+static int executor_reap_local(struct executor_local_worker *worker, int signal_number) {
   int how = 0;
   (void)close(worker->socket);
   if (signal_number)
@@ -111,18 +111,18 @@ static int executor_local_reap(struct executor_local_worker *worker, int signal_
   while (waitpid(worker->pid, &how, 0) < 0 && errno == EINTR)
     ;
   tutti_frames_destroy(worker->frames);
-  executor_local_free_tasks(worker->tasks);
+  executor_free_tasks_local(worker->tasks);
   memset(worker, 0, sizeof *worker);
   return how;
 }
 
-static void executor_local_destroy(void *self) {
+static void executor_destroy_local(void *self) {
   struct executor_local *local = self;
   if (local->workers)
     for (size_t i = 0; i < local->setup.workers; i++)
       if (local->workers[i].pid)
-        (void)executor_local_reap(&local->workers[i], SIGKILL);
-  executor_local_free_tasks(local->queue);
+        (void)executor_reap_local(&local->workers[i], SIGKILL);
+  executor_free_tasks_local(local->queue);
   for (struct executor_local_reply *reply = local->replies, *next; reply; reply = next) {
     next = reply->next;
     tutti_free(reply->reply.text);
@@ -136,7 +136,7 @@ static void executor_local_destroy(void *self) {
   tutti_free(local);
 }
 
-static enum tutti_status executor_local_create(tutti_context *context, const void *config, const void *setup,
+static enum tutti_status executor_create_local(tutti_context *context, const void *config, const void *setup,
                                                void **self) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_executor_setup *given = setup;
@@ -148,18 +148,18 @@ static enum tutti_status executor_local_create(tutti_context *context, const voi
   local->replies_end = &local->replies;
   TUTTI_TRY_OUT(context, tutti_alloc(context, local->setup.workers, sizeof *local->workers, &local->workers));
   TUTTI_TRY_OUT(context, tutti_alloc(context, local->setup.workers, sizeof *local->polls, &local->polls));
-  TUTTI_TRY_OUT(context, executor_local_environment(local, context));
+  TUTTI_TRY_OUT(context, executor_environment_local(local, context));
   *self = local;
   local = NULL;
 out:
   if (local)
-    executor_local_destroy(local);
+    executor_destroy_local(local);
   return status;
 }
 
 /* --- workers --- */
 
-static enum tutti_status executor_local_spawn(struct executor_local *local, tutti_context *context,
+static enum tutti_status executor_spawn_local(struct executor_local *local, tutti_context *context,
                                               struct executor_local_worker *worker) {
   enum tutti_status status = TUTTI_OK;
   int pair[2] = {-1, -1}, error = 0;
@@ -204,7 +204,7 @@ out:
   return status;
 }
 
-static enum tutti_status executor_local_push(struct executor_local *local, tutti_context *context,
+static enum tutti_status executor_push_local(struct executor_local *local, tutti_context *context,
                                              enum tutti_reply_kind kind, const struct executor_local_worker *worker,
                                              const struct executor_local_task *task, char *text) {
   struct executor_local_reply *entry;
@@ -225,14 +225,14 @@ static enum tutti_status executor_local_push(struct executor_local *local, tutti
 }
 
 /* End a worker; what it held is lost, with this reason (NULL: read it from how the process ended). */
-static enum tutti_status executor_local_lose(struct executor_local *local, tutti_context *context,
+static enum tutti_status executor_lose_local(struct executor_local *local, tutti_context *context,
                                              struct executor_local_worker *worker, const char *reason) {
   enum tutti_status status = TUTTI_OK;
   struct executor_local_worker gone = *worker;
   char why[160];
   bool ready = gone.ready;
   worker->tasks = NULL;
-  int how = executor_local_reap(worker, reason ? SIGKILL : 0);
+  int how = executor_reap_local(worker, reason ? SIGKILL : 0);
   if (reason)
     (void)snprintf(why, sizeof why, "%s", reason);
   else if (WIFSIGNALED(how))
@@ -246,9 +246,9 @@ static enum tutti_status executor_local_lose(struct executor_local *local, tutti
     char *text = NULL;
     status = tutti_strdup(context, why, &text);
     if (status == TUTTI_OK)
-      status = executor_local_push(local, context, late ? TUTTI_REPLY_TIMED_OUT : TUTTI_REPLY_LOST, worker, task, text);
+      status = executor_push_local(local, context, late ? TUTTI_REPLY_TIMED_OUT : TUTTI_REPLY_LOST, worker, task, text);
   }
-  executor_local_free_tasks(gone.tasks);
+  executor_free_tasks_local(gone.tasks);
   if (status == TUTTI_OK && !ready)
     status = TUTTI_FAIL(context, TUTTI_ERROR_IO,
                         "a worker did not get ready: %s; its output is in the run's worker.log", why);
@@ -256,7 +256,7 @@ static enum tutti_status executor_local_lose(struct executor_local *local, tutti
 }
 
 /* Hand waiting requests to workers with room, least busy first; start workers for those that nobody can take. */
-static enum tutti_status executor_local_dispatch(struct executor_local *local, tutti_context *context) {
+static enum tutti_status executor_dispatch_local(struct executor_local *local, tutti_context *context) {
   while (local->queue) {
     struct executor_local_worker *free_worker = NULL, *idle_place = NULL;
     bool starting = false;
@@ -277,7 +277,7 @@ static enum tutti_status executor_local_dispatch(struct executor_local *local, t
       for (size_t i = 0; i < local->setup.workers; i++)
         coming += local->workers[i].pid && !local->workers[i].ready;
       if (idle_place && coming < waiting) {
-        TUTTI_TRY(context, executor_local_spawn(local, context, idle_place));
+        TUTTI_TRY(context, executor_spawn_local(local, context, idle_place));
         continue;
       }
     }
@@ -300,17 +300,17 @@ static enum tutti_status executor_local_dispatch(struct executor_local *local, t
   return TUTTI_OK;
 }
 
-static struct executor_local_task **executor_local_find(struct executor_local_worker *worker, uint64_t trial) {
+static struct executor_local_task **executor_find_local(struct executor_local_worker *worker, uint64_t trial) {
   struct executor_local_task **place = &worker->tasks;
   while (*place && (*place)->trial != trial)
     place = &(*place)->next;
   return place;
 }
 
-static enum tutti_status executor_local_frame(struct executor_local *local, tutti_context *context,
+static enum tutti_status executor_frame_local(struct executor_local *local, tutti_context *context,
                                               struct executor_local_worker *worker, struct tutti_frame *frame) {
   enum tutti_status status = TUTTI_OK;
-  struct executor_local_task **place = executor_local_find(worker, frame->trial), *task = *place;
+  struct executor_local_task **place = executor_find_local(worker, frame->trial), *task = *place;
   switch (frame->kind) {
   case TUTTI_FRAME_READY:
     worker->ready = true;
@@ -323,7 +323,7 @@ static enum tutti_status executor_local_frame(struct executor_local *local, tutt
     if (!task)
       break;
     status =
-        executor_local_push(local, context, frame->kind == TUTTI_FRAME_DONE ? TUTTI_REPLY_DONE : TUTTI_REPLY_PROGRESS,
+        executor_push_local(local, context, frame->kind == TUTTI_FRAME_DONE ? TUTTI_REPLY_DONE : TUTTI_REPLY_PROGRESS,
                             worker, task, frame->text);
     frame->text = NULL;
     if (frame->kind == TUTTI_FRAME_DONE) {
@@ -340,7 +340,7 @@ static enum tutti_status executor_local_frame(struct executor_local *local, tutt
   return status;
 }
 
-static enum tutti_status executor_local_read(struct executor_local *local, tutti_context *context,
+static enum tutti_status executor_read_local(struct executor_local *local, tutti_context *context,
                                              struct executor_local_worker *worker) {
   bool ended, whole = true;
   enum tutti_status status = tutti_frames_fill(context, worker->frames, worker->socket, &ended);
@@ -348,18 +348,18 @@ static enum tutti_status executor_local_read(struct executor_local *local, tutti
     struct tutti_frame frame;
     status = tutti_frames_take(context, worker->frames, &frame, &whole);
     if (status == TUTTI_OK && whole)
-      TUTTI_TRY(context, executor_local_frame(local, context, worker, &frame));
+      TUTTI_TRY(context, executor_frame_local(local, context, worker, &frame));
   }
   if (status != TUTTI_OK) { /* reset by its death, or not our protocol */
     bool corrupt = status == TUTTI_ERROR_CORRUPT;
     tutti_error_clear(context);
-    return executor_local_lose(local, context, worker, corrupt ? "the worker wrote what is no reply" : NULL);
+    return executor_lose_local(local, context, worker, corrupt ? "the worker wrote what is no reply" : NULL);
   }
-  return ended ? executor_local_lose(local, context, worker, NULL) : TUTTI_OK;
+  return ended ? executor_lose_local(local, context, worker, NULL) : TUTTI_OK;
 }
 
 /* End the workers that took too long; gives the seconds until the next deadline, or infinity. */
-static enum tutti_status executor_local_deadlines(struct executor_local *local, tutti_context *context, double *next) {
+static enum tutti_status executor_deadlines_local(struct executor_local *local, tutti_context *context, double *next) {
   double now = tutti_clock();
   *next = INFINITY;
   for (size_t i = 0; i < local->setup.workers; i++) {
@@ -376,7 +376,7 @@ static enum tutti_status executor_local_deadlines(struct executor_local *local, 
       else
         (void)snprintf(why, sizeof why, "took longer than executor.startup_timeout = %g s",
                        local->config->startup_timeout);
-      TUTTI_TRY(context, executor_local_lose(local, context, worker, why));
+      TUTTI_TRY(context, executor_lose_local(local, context, worker, why));
     } else {
       *next = fmin(*next, left);
     }
@@ -386,12 +386,12 @@ static enum tutti_status executor_local_deadlines(struct executor_local *local, 
 
 /* --- ops --- */
 
-static size_t executor_local_capacity(void *self) {
+static size_t executor_capacity_local(void *self) {
   const struct executor_local *local = self;
   return local->setup.workers * local->setup.capacity;
 }
 
-static enum tutti_status executor_local_submit(void *self, tutti_context *context, uint64_t trial,
+static enum tutti_status executor_submit_local(void *self, tutti_context *context, uint64_t trial,
                                                const char *request) {
   struct executor_local *local = self;
   struct executor_local_task *task;
@@ -404,10 +404,10 @@ static enum tutti_status executor_local_submit(void *self, tutti_context *contex
   task->trial = trial;
   *local->queue_end = task;
   local->queue_end = &task->next;
-  return executor_local_dispatch(local, context);
+  return executor_dispatch_local(local, context);
 }
 
-static bool executor_local_take(struct executor_local *local, struct tutti_reply *reply) {
+static bool executor_take_local(struct executor_local *local, struct tutti_reply *reply) {
   struct executor_local_reply *entry = local->replies;
   if (!entry)
     return false;
@@ -419,16 +419,16 @@ static bool executor_local_take(struct executor_local *local, struct tutti_reply
   return true;
 }
 
-static enum tutti_status executor_local_wait(void *self, tutti_context *context, double timeout,
+static enum tutti_status executor_wait_local(void *self, tutti_context *context, double timeout,
                                              struct tutti_reply *reply) {
   struct executor_local *local = self;
   double end = timeout < 0 ? INFINITY : tutti_clock() + timeout;
   for (;;) {
-    if (executor_local_take(local, reply))
+    if (executor_take_local(local, reply))
       return TUTTI_OK;
     double next;
-    TUTTI_TRY(context, executor_local_dispatch(local, context));
-    TUTTI_TRY(context, executor_local_deadlines(local, context, &next));
+    TUTTI_TRY(context, executor_dispatch_local(local, context));
+    TUTTI_TRY(context, executor_deadlines_local(local, context, &next));
     double left = fmin(next, end - tutti_clock());
     if (local->replies)
       continue;
@@ -440,7 +440,7 @@ static enum tutti_status executor_local_wait(void *self, tutti_context *context,
       return TUTTI_FAIL(context, TUTTI_ERROR_IO, "cannot wait for workers: %s", strerror(errno));
     for (size_t i = 0; i < local->setup.workers && count > 0; i++)
       if (local->polls[i].revents)
-        TUTTI_TRY(context, executor_local_read(local, context, &local->workers[i]));
+        TUTTI_TRY(context, executor_read_local(local, context, &local->workers[i]));
     if (!local->replies && (tutti_cancelled(context) || tutti_clock() >= end)) {
       *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_NONE};
       return TUTTI_OK;
@@ -450,9 +450,9 @@ static enum tutti_status executor_local_wait(void *self, tutti_context *context,
 
 static const struct tutti_executor_ops executor_local_ops = {
     .size = sizeof executor_local_ops,
-    .capacity = executor_local_capacity,
-    .submit = executor_local_submit,
-    .wait = executor_local_wait,
+    .capacity = executor_capacity_local,
+    .submit = executor_submit_local,
+    .wait = executor_wait_local,
 };
 
 static const struct tutti_descriptor executor_local_descriptor = {
@@ -462,8 +462,8 @@ static const struct tutti_descriptor executor_local_descriptor = {
     .source = "",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(executor_local_params, struct executor_local_config),
-    .create = executor_local_create,
-    .destroy = executor_local_destroy,
+    .create = executor_create_local,
+    .destroy = executor_destroy_local,
     .ops = &executor_local_ops,
 };
 

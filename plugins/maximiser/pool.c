@@ -31,7 +31,7 @@ void maximiser_pool_clear(struct maximiser_pool *pool) {
   *pool = (struct maximiser_pool){0};
 }
 
-static enum tutti_status grow(tutti_context *context, struct maximiser_pool *pool) {
+static enum tutti_status grow_pool(tutti_context *context, struct maximiser_pool *pool) {
   size_t capacity = pool->capacity ? 2 * pool->capacity : 256, width = pool->width ? pool->width : 1;
   TUTTI_TRY(context, tutti_realloc(context, pool->count, capacity, sizeof(tutti_candidate *), &pool->candidates));
   TUTTI_TRY(context, tutti_realloc(context, pool->count, capacity, width * sizeof(double), &pool->vectors));
@@ -52,7 +52,7 @@ static void append(struct maximiser_pool *pool, tutti_candidate *candidate) {
 enum tutti_status maximiser_pool_seed(tutti_context *context, struct maximiser_pool *pool,
                                       const tutti_candidate *candidate) {
   if (pool->count == pool->capacity)
-    TUTTI_TRY(context, grow(context, pool));
+    TUTTI_TRY(context, grow_pool(context, pool));
   append(pool, tutti_candidate_ref(candidate));
   pool->seeds++;
   return TUTTI_OK;
@@ -60,7 +60,7 @@ enum tutti_status maximiser_pool_seed(tutti_context *context, struct maximiser_p
 
 enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_pool *pool, tutti_candidate *candidate) {
   bool fresh = false;
-  enum tutti_status status = pool->count < pool->capacity ? TUTTI_OK : grow(context, pool);
+  enum tutti_status status = pool->count < pool->capacity ? TUTTI_OK : grow_pool(context, pool);
   if (status == TUTTI_OK)
     status = tutti_candidate_set_add(context, pool->seen, candidate, &fresh);
   if (status != TUTTI_OK || !fresh)

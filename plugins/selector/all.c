@@ -3,7 +3,7 @@
 #include <tutti/plugin.h>
 
 /* `count` has no meaning here: there is no size to override. */
-static enum tutti_status selector_all_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+static enum tutti_status selector_select_all(void *self, tutti_context *context, const struct tutti_pool *pool,
                                              size_t count, tutti_ensemble *ensemble) {
   (void)self;
   (void)count;
@@ -22,7 +22,7 @@ static enum tutti_status selector_all_select(void *self, tutti_context *context,
 
 static const struct tutti_selector_ops selector_all_ops = {
     .size = sizeof selector_all_ops,
-    .select = selector_all_select,
+    .select = selector_select_all,
 };
 
 static const struct tutti_descriptor selector_all_descriptor = {

@@ -13,7 +13,7 @@ struct forward_replace_config {
 
 static const struct tutti_param forward_replace_params[] = {TUTTI_GROWTH_PARAMS(struct forward_replace_config, growth)};
 
-static enum tutti_status selector_forward_replace_select(void *self, tutti_context *context,
+static enum tutti_status selector_select_forward_replace(void *self, tutti_context *context,
                                                          const struct tutti_pool *pool, size_t count,
                                                          tutti_ensemble *ensemble) {
   const struct forward_replace_config *config = self;
@@ -24,7 +24,7 @@ static enum tutti_status selector_forward_replace_select(void *self, tutti_conte
 
 static const struct tutti_selector_ops selector_forward_replace_ops = {
     .size = sizeof selector_forward_replace_ops,
-    .select = selector_forward_replace_select,
+    .select = selector_select_forward_replace,
 };
 
 static const struct tutti_descriptor selector_forward_replace_descriptor = {

@@ -16,7 +16,7 @@ struct forward_config {
 
 static const struct tutti_param forward_params[] = {TUTTI_GROWTH_PARAMS(struct forward_config, growth)};
 
-static enum tutti_status selector_forward_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+static enum tutti_status selector_select_forward(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                  size_t count, tutti_ensemble *ensemble) {
   const struct forward_config *config = self;
   const struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
@@ -25,7 +25,7 @@ static enum tutti_status selector_forward_select(void *self, tutti_context *cont
 
 static const struct tutti_selector_ops selector_forward_ops = {
     .size = sizeof selector_forward_ops,
-    .select = selector_forward_select,
+    .select = selector_select_forward,
 };
 
 static const struct tutti_descriptor selector_forward_descriptor = {

@@ -38,7 +38,7 @@ static const struct tutti_param greedy_params[] = {
                   .unit = "picks"),
 };
 
-static enum tutti_status selector_greedy_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+static enum tutti_status selector_select_greedy(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                 size_t count, tutti_ensemble *ensemble) {
   const struct greedy_config *config = self;
   struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
@@ -52,7 +52,7 @@ static enum tutti_status selector_greedy_select(void *self, tutti_context *conte
 
 static const struct tutti_selector_ops selector_greedy_ops = {
     .size = sizeof selector_greedy_ops,
-    .select = selector_greedy_select,
+    .select = selector_select_greedy,
 };
 
 static const struct tutti_descriptor selector_greedy_descriptor = {

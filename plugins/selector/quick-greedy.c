@@ -28,7 +28,7 @@ static enum tutti_status pass_quick_greedy(tutti_context *context, tutti_growth 
   return TUTTI_OK;
 }
 
-static enum tutti_status selector_quick_greedy_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+static enum tutti_status selector_select_quick_greedy(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                       size_t count, tutti_ensemble *ensemble) {
   const struct quick_greedy_config *config = self;
   const struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
@@ -48,7 +48,7 @@ out:
 
 static const struct tutti_selector_ops selector_quick_greedy_ops = {
     .size = sizeof selector_quick_greedy_ops,
-    .select = selector_quick_greedy_select,
+    .select = selector_select_quick_greedy,
 };
 
 static const struct tutti_descriptor selector_quick_greedy_descriptor = {

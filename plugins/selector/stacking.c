@@ -99,7 +99,7 @@ static enum tutti_status fit_stacking(tutti_context *context, const struct stack
   return TUTTI_OK;
 }
 
-static enum tutti_status selector_stacking_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+static enum tutti_status selector_select_stacking(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                   size_t count, tutti_ensemble *ensemble) {
   const struct stacking_config *config = self;
   const struct tutti_growth_options options = tutti_growth_options_of(&config->growth, count);
@@ -123,7 +123,7 @@ out:
 
 static const struct tutti_selector_ops selector_stacking_ops = {
     .size = sizeof selector_stacking_ops,
-    .select = selector_stacking_select,
+    .select = selector_select_stacking,
 };
 
 static const struct tutti_descriptor selector_stacking_descriptor = {

@@ -33,7 +33,7 @@ static enum tutti_status measure_top_m(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-static enum tutti_status selector_top_m_select(void *self, tutti_context *context, const struct tutti_pool *pool,
+static enum tutti_status selector_select_top_m(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                size_t count, tutti_ensemble *ensemble) {
   enum tutti_status status;
   const struct top_m_config *config = self;
@@ -62,7 +62,7 @@ out:
 
 static const struct tutti_selector_ops selector_top_m_ops = {
     .size = sizeof selector_top_m_ops,
-    .select = selector_top_m_select,
+    .select = selector_select_top_m,
 };
 
 static const struct tutti_descriptor selector_top_m_descriptor = {

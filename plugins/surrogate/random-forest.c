@@ -61,7 +61,7 @@ struct random_forest {
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
 
-static void surrogate_destroy_forest(void *instance) {
+static void surrogate_destroy_random_forest(void *instance) {
   struct random_forest *self = instance;
   forest_clear(&self->forest);
   tutti_free(self->vectors);
@@ -69,8 +69,8 @@ static void surrogate_destroy_forest(void *instance) {
   tutti_free(self);
 }
 
-static enum tutti_status surrogate_create_forest(tutti_context *context, const void *config_, const void *setup_,
-                                                 void **instance) {
+static enum tutti_status surrogate_create_random_forest(tutti_context *context, const void *config_, const void *setup_,
+                                                        void **instance) {
   const struct forest_config *config = config_;
   const struct tutti_surrogate_setup *setup = setup_;
   struct random_forest *self;
@@ -92,7 +92,7 @@ static enum tutti_status surrogate_create_forest(tutti_context *context, const v
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
 /* Not a number is on no side of a threshold. */
-static enum tutti_status check_points_forest(tutti_context *context, const struct tutti_points *points) {
+static enum tutti_status check_points_random_forest(tutti_context *context, const struct tutti_points *points) {
   for (size_t i = 0; i < points->count * points->dimension; i++)
     if (!isfinite(points->vectors[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
@@ -101,7 +101,7 @@ static enum tutti_status check_points_forest(tutti_context *context, const struc
   return TUTTI_OK;
 }
 
-static enum tutti_status make_room_forest(struct random_forest *self, tutti_context *context, size_t count) {
+static enum tutti_status make_room_random_forest(struct random_forest *self, tutti_context *context, size_t count) {
   if (count <= self->room)
     return TUTTI_OK;
   size_t room = count + count / 2;
@@ -112,17 +112,18 @@ static enum tutti_status make_room_forest(struct random_forest *self, tutti_cont
   return TUTTI_OK;
 }
 
-static enum tutti_status surrogate_add_forest(void *instance, tutti_context *context, const struct tutti_points *points,
-                                              const double *values, const double *noise) {
+static enum tutti_status surrogate_add_random_forest(void *instance, tutti_context *context,
+                                                     const struct tutti_points *points, const double *values,
+                                                     const double *noise) {
   struct random_forest *self = instance;
   (void)noise;
-  TUTTI_TRY(context, check_points_forest(context, points));
+  TUTTI_TRY(context, check_points_random_forest(context, points));
   for (size_t i = 0; i < points->count; i++)
     if (!isfinite(values[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
                         "surrogate random-forest: a finite value was expected, and that of observation %zu is %g", i,
                         values[i]);
-  TUTTI_TRY(context, make_room_forest(self, context, self->count + points->count));
+  TUTTI_TRY(context, make_room_random_forest(self, context, self->count + points->count));
   if (self->dimension > 0)
     memcpy(self->vectors + self->count * self->dimension, points->vectors,
            points->count * self->dimension * sizeof *self->vectors);
@@ -132,7 +133,7 @@ static enum tutti_status surrogate_add_forest(void *instance, tutti_context *con
 }
 
 /* Grow again if there are observations that the forest has not seen. */
-static enum tutti_status settle_forest(struct random_forest *self, tutti_context *context) {
+static enum tutti_status settle_random_forest(struct random_forest *self, tutti_context *context) {
   const struct forest_data data = {self->count, self->dimension, self->vectors, self->values};
   if (self->count == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate random-forest: fit was expected before a prediction");
@@ -144,35 +145,37 @@ static enum tutti_status settle_forest(struct random_forest *self, tutti_context
   return TUTTI_OK;
 }
 
-static enum tutti_status surrogate_fit_forest(void *instance, tutti_context *context, const struct tutti_points *points,
-                                              const double *values, const double *noise) {
+static enum tutti_status surrogate_fit_random_forest(void *instance, tutti_context *context,
+                                                     const struct tutti_points *points, const double *values,
+                                                     const double *noise) {
   struct random_forest *self = instance;
   self->count = self->grown = 0;
-  TUTTI_TRY(context, surrogate_add_forest(self, context, points, values, noise));
-  return settle_forest(self, context);
+  TUTTI_TRY(context, surrogate_add_random_forest(self, context, points, values, noise));
+  return settle_random_forest(self, context);
 }
 
 /* --- predictions -------------------------------------------------------------------------------------------------- */
 
-static enum tutti_status surrogate_predict_forest(void *instance, tutti_context *context,
-                                                  const struct tutti_points *points, double *mean, double *deviation) {
+static enum tutti_status surrogate_predict_random_forest(void *instance, tutti_context *context,
+                                                         const struct tutti_points *points, double *mean,
+                                                         double *deviation) {
   struct random_forest *self = instance;
-  TUTTI_TRY(context, settle_forest(self, context));
-  TUTTI_TRY(context, check_points_forest(context, points));
+  TUTTI_TRY(context, settle_random_forest(self, context));
+  TUTTI_TRY(context, check_points_random_forest(context, points));
   forest_predict(&self->forest, (enum forest_deviation)self->config->deviation, points->count, points->vectors, mean,
                  deviation);
   return TUTTI_OK;
 }
 
 /* One tree, drawn, is a function of all points together; what its leaves scatter by is added where it counts. */
-static enum tutti_status surrogate_draw_forest(void *instance, tutti_context *context,
-                                               const struct tutti_points *points, struct tutti_random *random,
-                                               double *values) {
+static enum tutti_status surrogate_draw_random_forest(void *instance, tutti_context *context,
+                                                      const struct tutti_points *points, struct tutti_random *random,
+                                                      double *values) {
   struct random_forest *self = instance;
   const struct forest *forest = &self->forest;
   size_t *leaves;
-  TUTTI_TRY(context, settle_forest(self, context));
-  TUTTI_TRY(context, check_points_forest(context, points));
+  TUTTI_TRY(context, settle_random_forest(self, context));
+  TUTTI_TRY(context, check_points_random_forest(context, points));
   TUTTI_TRY(context, tutti_alloc(context, points->count, sizeof *leaves, &leaves));
   forest_leaves(forest, (size_t)tutti_random_below(random, forest->trees), points->count, points->vectors, leaves);
   for (size_t i = 0; i < points->count; i++) {
@@ -186,10 +189,10 @@ static enum tutti_status surrogate_draw_forest(void *instance, tutti_context *co
   return TUTTI_OK;
 }
 
-static enum tutti_status surrogate_describe_forest(void *instance, tutti_context *context, char **json) {
+static enum tutti_status surrogate_describe_random_forest(void *instance, tutti_context *context, char **json) {
   struct random_forest *self = instance;
   const struct forest *forest = &self->forest;
-  TUTTI_TRY(context, settle_forest(self, context));
+  TUTTI_TRY(context, settle_random_forest(self, context));
   size_t nodes = forest->roots[forest->trees];
   json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I}", "trees", (json_int_t)forest->trees, "nodes",
                              (json_int_t)nodes, "leaves", (json_int_t)((nodes + forest->trees) / 2), "depth",
@@ -202,11 +205,11 @@ static enum tutti_status surrogate_describe_forest(void *instance, tutti_context
 static const struct tutti_surrogate_ops forest_ops = {
     .size = sizeof(struct tutti_surrogate_ops),
     .needs = TUTTI_NEEDS_VECTORS,
-    .fit = surrogate_fit_forest,
-    .predict = surrogate_predict_forest,
-    .add = surrogate_add_forest,
-    .draw = surrogate_draw_forest,
-    .describe = surrogate_describe_forest,
+    .fit = surrogate_fit_random_forest,
+    .predict = surrogate_predict_random_forest,
+    .add = surrogate_add_random_forest,
+    .draw = surrogate_draw_random_forest,
+    .describe = surrogate_describe_random_forest,
 };
 
 static const struct tutti_descriptor forest_descriptor = {
@@ -219,8 +222,8 @@ static const struct tutti_descriptor forest_descriptor = {
         "al., AutoDEUQ, ICPR 2022",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(forest_params, struct forest_config),
-    .create = surrogate_create_forest,
-    .destroy = surrogate_destroy_forest,
+    .create = surrogate_create_random_forest,
+    .destroy = surrogate_destroy_random_forest,
     .ops = &forest_ops,
 };
 

@@ -161,7 +161,7 @@ out:
 
 /* --- genotypes --------------------------------------------------------------------------------------------------- */
 
-static void free_architecture(void *self, void *graph) {
+static void space_free_layer_graph(void *self, void *graph) {
   struct architecture *architecture = graph;
   (void)self;
   tutti_free(architecture->profile);
@@ -182,7 +182,8 @@ static enum tutti_status make_architecture(tutti_context *context, const struct 
   return TUTTI_OK;
 }
 
-static enum tutti_status sample(void *self, tutti_context *context, struct tutti_random *random, void **out) {
+static enum tutti_status space_sample_layer_graph(void *self, tutti_context *context, struct tutti_random *random,
+                                                  void **out) {
   const struct layer_graph *space = self;
   struct graph graph = space->starts[tutti_random_below(random, space->start_count)].graph;
   uint64_t steps = tutti_random_below(random, (uint64_t)space->config->sample_steps + 1);
@@ -192,8 +193,8 @@ static enum tutti_status sample(void *self, tutti_context *context, struct tutti
 }
 
 /* Steps that lead back where they began are taken again; where no step leads anywhere, the graph itself comes out. */
-static enum tutti_status mutate(void *self, tutti_context *context, struct tutti_random *random, const void *from,
-                                void **out) {
+static enum tutti_status space_mutate_layer_graph(void *self, tutti_context *context, struct tutti_random *random,
+                                                  const void *from, void **out) {
   enum { ATTEMPTS = 100 };
   const struct layer_graph *space = self;
   const struct architecture *parent = from;
@@ -206,19 +207,19 @@ static enum tutti_status mutate(void *self, tutti_context *context, struct tutti
   return make_architecture(context, space, &graph, out);
 }
 
-static enum tutti_status print(void *self, tutti_context *context, const void *graph, char **json) {
+static enum tutti_status space_print_layer_graph(void *self, tutti_context *context, const void *graph, char **json) {
   (void)self;
   return graph_to_json(context, &((const struct architecture *)graph)->graph, json);
 }
 
-static enum tutti_status parse(void *self, tutti_context *context, const char *json, void **out) {
+static enum tutti_status space_parse_layer_graph(void *self, tutti_context *context, const char *json, void **out) {
   const struct layer_graph *space = self;
   struct graph graph;
   TUTTI_TRY(context, graph_from_json(context, &space->rules, json, &graph));
   return make_architecture(context, space, &graph, out);
 }
 
-static bool known(void *self, size_t index, const char **name, const char **json) {
+static bool space_known_layer_graph(void *self, size_t index, const char **name, const char **json) {
   const struct layer_graph *space = self;
   if (index >= space->start_count)
     return false;
@@ -227,8 +228,8 @@ static bool known(void *self, size_t index, const char **name, const char **json
   return true;
 }
 
-static enum tutti_status decode(void *self, tutti_context *context, const tutti_genotype *genotype,
-                                const struct tutti_task *task, tutti_network **network) {
+static enum tutti_status space_decode_layer_graph(void *self, tutti_context *context, const tutti_genotype *genotype,
+                                                  const struct tutti_task *task, tutti_network **network) {
   const struct architecture *architecture = tutti_genotype_graph(genotype);
   (void)self;
   return graph_decode(context, &architecture->graph, task, network);
@@ -236,13 +237,15 @@ static enum tutti_status decode(void *self, tutti_context *context, const tutti_
 
 /* --- distances --------------------------------------------------------------------------------------------------- */
 
-static size_t measures(void *self) { return 2 * ((const struct layer_graph *)self)->otmann.rules.structure_count; }
+static size_t space_measures_layer_graph(void *self) {
+  return 2 * ((const struct layer_graph *)self)->otmann.rules.structure_count;
+}
 
-static enum tutti_status distances(void *self, tutti_context *context, const tutti_genotype *from, size_t count,
-                                   const tutti_genotype *const *to, double *out) {
+static enum tutti_status space_distances_layer_graph(void *self, tutti_context *context, const tutti_genotype *from,
+                                                     size_t count, const tutti_genotype *const *to, double *out) {
   struct layer_graph *space = self;
   const struct architecture *one = tutti_genotype_graph(from);
-  size_t width = measures(self);
+  size_t width = space_measures_layer_graph(self);
   (void)context;
   for (size_t i = 0; i < count; i++) {
     const struct architecture *other = tutti_genotype_graph(to[i]);
@@ -251,9 +254,9 @@ static enum tutti_status distances(void *self, tutti_context *context, const tut
   return TUTTI_OK;
 }
 
-static const char *measure_name(void *self, size_t index) {
+static const char *space_measure_name_layer_graph(void *self, size_t index) {
   const struct layer_graph *space = self;
-  return index < measures(self) ? space->measure_names[index] : NULL;
+  return index < space_measures_layer_graph(self) ? space->measure_names[index] : NULL;
 }
 
 /* What goes where, in numbers of layers; -1: not matched. */
@@ -293,8 +296,8 @@ static const char *name_layer(const struct graph *graph, int index, char text[32
   return text;
 }
 
-static enum tutti_status explain(void *self, tutti_context *context, const tutti_genotype *from,
-                                 const tutti_genotype *to, char **json) {
+static enum tutti_status space_explain_layer_graph(void *self, tutti_context *context, const tutti_genotype *from,
+                                                   const tutti_genotype *to, char **json) {
   struct layer_graph *space = self;
   const struct architecture *first = tutti_genotype_graph(from), *second = tutti_genotype_graph(to);
   struct explanation explanation = {.from = first->profile, .to = second->profile};
@@ -317,15 +320,15 @@ static enum tutti_status explain(void *self, tutti_context *context, const tutti
 
 const struct tutti_space_ops layer_graph_ops = {
     .size = sizeof layer_graph_ops,
-    .decode = decode,
-    .graph_sample = sample,
-    .graph_mutate = mutate,
-    .graph_print = print,
-    .graph_parse = parse,
-    .graph_free = free_architecture,
-    .known = known,
-    .measures = measures,
-    .distances = distances,
-    .measure_name = measure_name,
-    .explain = explain,
+    .decode = space_decode_layer_graph,
+    .graph_sample = space_sample_layer_graph,
+    .graph_mutate = space_mutate_layer_graph,
+    .graph_print = space_print_layer_graph,
+    .graph_parse = space_parse_layer_graph,
+    .graph_free = space_free_layer_graph,
+    .known = space_known_layer_graph,
+    .measures = space_measures_layer_graph,
+    .distances = space_distances_layer_graph,
+    .measure_name = space_measure_name_layer_graph,
+    .explain = space_explain_layer_graph,
 };

@@ -57,19 +57,19 @@ static enum tutti_status run(tutti_context *context, char **arguments) {
   setup.dimension = seen.dimension;
   TUTTI_TRY(context, configure(context, arguments + 5, &config, &setup.seed));
   TUTTI_TRY(context, tutti_alloc(context, at.count, 2 * sizeof(double), &moments));
-  TUTTI_TRY(context, surrogate_create_forest(context, tutti_config_values(config), &setup, &forest));
+  TUTTI_TRY(context, surrogate_create_random_forest(context, tutti_config_values(config), &setup, &forest));
   for (int i = 0; i < atoi(arguments[4]); i++) {
     double start = seconds();
-    TUTTI_TRY(context, surrogate_fit_forest(forest, context, &seen, y.data, NULL));
+    TUTTI_TRY(context, surrogate_fit_random_forest(forest, context, &seen, y.data, NULL));
     double middle = seconds();
-    TUTTI_TRY(context, surrogate_predict_forest(forest, context, &at, moments, moments + at.count));
+    TUTTI_TRY(context, surrogate_predict_random_forest(forest, context, &at, moments, moments + at.count));
     refit = fmin(refit, middle - start);
     ask = fmin(ask, seconds() - middle);
   }
-  TUTTI_TRY(context, surrogate_describe_forest(forest, context, &description));
+  TUTTI_TRY(context, surrogate_describe_random_forest(forest, context, &description));
   printf("%.6f %.6f %s\n", refit, ask, description);
   TUTTI_TRY(context, write_moments(context, arguments[3], 2 * at.count, moments));
-  surrogate_destroy_forest(forest);
+  surrogate_destroy_random_forest(forest);
   tutti_free(description);
   tutti_free(moments);
   tutti_config_destroy(config);

@@ -26,7 +26,7 @@ static enum tutti_status select_once(tutti_context *context, const struct tutti_
   TUTTI_TRY(context, tutti_ensemble_create(context, ensemble));
   double start = seconds();
   TUTTI_TRY(context, tutti_growth_selector_create(context, &config, &setup, &self));
-  enum tutti_status status = selector_forward_select(self, context, pool, members, *ensemble);
+  enum tutti_status status = selector_select_forward(self, context, pool, members, *ensemble);
   *elapsed = seconds() - start;
   return status;
 }

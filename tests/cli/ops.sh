@@ -22,7 +22,7 @@ seed = 1
 budget = 6
 workers = 2
 [data]
-format = toy-sine
+plugin = toy-sine
 split = 2 1 0
 [space]
 plugin = gate

@@ -75,7 +75,7 @@ static const char *const refusals[][2] = {
     {"no-ops", "its table of operations is not there"},
     {"no-create", "destroy without create would destroy its parameters"},
     {"no-summary", "version, summary, source and licence must all be there"},
-    {"unknown-kind", "kind 8 is none of ours"},
+    {"unknown-kind", "is none of ours"},
     {"bad-table", "parameter table: parameter 'share': its preset is wrong: expected a number in [0, 1]; found '2'"},
     {"bad-name", "expected a name of lower-case letters, digits and hyphens, found 'Bad Name'"},
     {"other-name", "it says that it is selector quite-another, so its file has to be named selector-quite-another.so"},

@@ -464,7 +464,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
   struct fixture *fixture = *state;
   if (fixture->forest)
-    surrogate_destroy_forest(fixture->forest);
+    surrogate_destroy_random_forest(fixture->forest);
   tutti_context_destroy(fixture->context);
   free(fixture);
   return 0;
@@ -472,7 +472,8 @@ static int teardown(void **state) {
 
 static void make(struct fixture *fixture, size_t dimension) {
   struct tutti_surrogate_setup setup_ = {.size = sizeof setup_, .seed = 3, .dimension = dimension};
-  assert_int_equal(surrogate_create_forest(fixture->context, &fixture->config, &setup_, &fixture->forest), TUTTI_OK);
+  assert_int_equal(surrogate_create_random_forest(fixture->context, &fixture->config, &setup_, &fixture->forest),
+                   TUTTI_OK);
 }
 
 static struct tutti_points points_at(const double *x, size_t count, size_t dimension) {
@@ -482,13 +483,13 @@ static struct tutti_points points_at(const double *x, size_t count, size_t dimen
 static enum tutti_status fit(struct fixture *fixture, const double *x, size_t count, size_t dimension,
                              const double *y) {
   struct tutti_points points = points_at(x, count, dimension);
-  return surrogate_fit_forest(fixture->forest, fixture->context, &points, y, NULL);
+  return surrogate_fit_random_forest(fixture->forest, fixture->context, &points, y, NULL);
 }
 
 static enum tutti_status predict(struct fixture *fixture, const double *x, size_t count, size_t dimension, double *mean,
                                  double *deviation) {
   struct tutti_points points = points_at(x, count, dimension);
-  return surrogate_predict_forest(fixture->forest, fixture->context, &points, mean, deviation);
+  return surrogate_predict_random_forest(fixture->forest, fixture->context, &points, mean, deviation);
 }
 
 /* Observations added one by one give the bits of all at once. */
@@ -502,7 +503,7 @@ static void test_added(void **state) {
   assert_int_equal(fit(fixture, x, 5, WIDE, y), TUTTI_OK);
   for (size_t i = 5; i < MANY; i++) {
     struct tutti_points one = points_at(x + i * WIDE, 1, WIDE);
-    assert_int_equal(surrogate_add_forest(fixture->forest, fixture->context, &one, y + i, NULL), TUTTI_OK);
+    assert_int_equal(surrogate_add_random_forest(fixture->forest, fixture->context, &one, y + i, NULL), TUTTI_OK);
     if (i == 30)
       assert_int_equal(predict(fixture, x, MANY, WIDE, mean[1], deviation[1]), TUTTI_OK);
   }
@@ -612,7 +613,7 @@ static void test_draw(void **state) {
     assert_int_equal(predict(fixture, fixture->table.x, 2, WIDE, mean, deviation), TUTTI_OK);
     tutti_random_init(&random, 1, "test draw", 0);
     for (int i = 0; i < DRAWS; i++) {
-      assert_int_equal(surrogate_draw_forest(fixture->forest, fixture->context, &two, &random, draw), TUTTI_OK);
+      assert_int_equal(surrogate_draw_random_forest(fixture->forest, fixture->context, &two, &random, draw), TUTTI_OK);
       for (int k = 0; k < 2; k++)
         sum[k] += draw[k] - mean[k], squares[k] += pow(draw[k] - mean[k], 2);
     }
@@ -620,7 +621,7 @@ static void test_draw(void **state) {
       assert_close(sum[k] / DRAWS, 0, 0, 6 * deviation[k] / sqrt(DRAWS));
       assert_close(sqrt(squares[k] / DRAWS), deviation[k], 0.08, 0);
     }
-    surrogate_destroy_forest(fixture->forest);
+    surrogate_destroy_random_forest(fixture->forest);
     fixture->forest = NULL;
   }
 }
@@ -642,7 +643,8 @@ static void test_refusals(void **state) {
   assert_int_equal(fit(fixture, x, 2, 2, x), TUTTI_OK);
   x[3] = INFINITY;
   assert_int_equal(predict(fixture, x, 2, 2, mean, deviation), TUTTI_ERROR_NUMERIC);
-  assert_int_equal(surrogate_draw_forest(fixture->forest, fixture->context, &bad, &random, draw), TUTTI_ERROR_NUMERIC);
+  assert_int_equal(surrogate_draw_random_forest(fixture->forest, fixture->context, &bad, &random, draw),
+                   TUTTI_ERROR_NUMERIC);
   x[3] = 3;
   tutti_cancel(fixture->context);
   assert_int_equal(fit(fixture, x, 2, 2, x), TUTTI_ERROR_CANCELLED);
@@ -654,7 +656,7 @@ static void test_describe(void **state) {
   make(fixture, WIDE);
   fixture->config.bootstrap = false;
   assert_int_equal(fit(fixture, fixture->table.x, 1, WIDE, fixture->table.y), TUTTI_OK);
-  assert_int_equal(surrogate_describe_forest(fixture->forest, fixture->context, &text), TUTTI_OK);
+  assert_int_equal(surrogate_describe_random_forest(fixture->forest, fixture->context, &text), TUTTI_OK);
   assert_string_equal(text, "{\"trees\": 20, \"nodes\": 20, \"leaves\": 20, \"depth\": 0, \"observations\": 1}");
   tutti_free(text);
 }

@@ -266,9 +266,9 @@ static enum tutti_status grow_trees(tutti_context *context, struct forest_grower
 }
 
 /* Values, unless there are labels. */
-static enum tutti_status grow(tutti_context *context, const struct forest_settings *settings,
-                              const struct forest_data *data, const struct forest_labels *labels,
-                              struct forest *forest) {
+static enum tutti_status grow_forest(tutti_context *context, const struct forest_settings *settings,
+                                     const struct forest_data *data, const struct forest_labels *labels,
+                                     struct forest *forest) {
   enum tutti_status status;
   struct forest_grower grower = {.settings = settings};
   forest->trees = forest->depth = 0;
@@ -302,13 +302,13 @@ out:
 
 enum tutti_status forest_grow(tutti_context *context, const struct forest_settings *settings,
                               const struct forest_data *data, struct forest *forest) {
-  return grow(context, settings, data, NULL, forest);
+  return grow_forest(context, settings, data, NULL, forest);
 }
 
 enum tutti_status forest_grow_classes(tutti_context *context, const struct forest_settings *settings,
                                       const struct forest_data *data, const struct forest_labels *labels,
                                       struct forest *forest) {
-  return grow(context, settings, data, labels, forest);
+  return grow_forest(context, settings, data, labels, forest);
 }
 
 void forest_clear(struct forest *forest) {

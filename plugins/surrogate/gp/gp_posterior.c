@@ -124,7 +124,7 @@ static void weigh(struct gp_posterior *posterior) {
 }
 
 /* Row by row from `factored` to `count`; all at once, with jitter, when a row cannot be added. */
-static enum tutti_status grow(tutti_context *context, struct gp_posterior *posterior, size_t count) {
+static enum tutti_status grow_posterior(tutti_context *context, struct gp_posterior *posterior, size_t count) {
   while (posterior->factored < count) {
     if (!gp_factor_row(&posterior->matrix, posterior->factored))
       TUTTI_TRY(context, gp_factor_all(context, &posterior->matrix, posterior->factored + 1, NULL));
@@ -145,12 +145,12 @@ enum tutti_status gp_posterior_settle(tutti_context *context, struct gp_posterio
     TUTTI_TRY(context, gp_factor_all(context, &posterior->matrix, posterior->first, NULL));
     posterior->factored = posterior->first;
   }
-  TUTTI_TRY(context, grow(context, posterior, posterior->count));
+  TUTTI_TRY(context, grow_posterior(context, posterior, posterior->count));
   if (before < posterior->count) {
     posterior->settled_jitter = posterior->matrix.jitter;
     weigh(posterior);
   }
-  return grow(context, posterior, posterior->count + posterior->pending);
+  return grow_posterior(context, posterior, posterior->count + posterior->pending);
 }
 
 enum tutti_status gp_posterior_suppose(tutti_context *context, struct gp_posterior *posterior, size_t count,
