@@ -205,6 +205,8 @@ tests_unit_test_svm_LDADD = libmachine.la $(LDADD)
 endif
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
+unit_tests += %D%/unit/test_threads
+tests_unit_test_threads_SOURCES = %D%/unit/test_threads.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_trees
 tests_unit_test_trees_SOURCES = %D%/unit/test_trees.c %D%/unit/learning.c %D%/unit/learning.h
 tests_unit_test_trees_LDADD = libgrove.la $(LDADD)
