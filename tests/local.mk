@@ -246,8 +246,9 @@ cli_tests += %D%/cli/shift.sh
 cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/source.sh
+# The source of template/, for a test in this tree.
 check_LTLIBRARIES += %D%/cli/source_ledger.la
-tests_cli_source_ledger_la_SOURCES = %D%/cli/source_ledger.c
+tests_cli_source_ledger_la_SOURCES = template/src/source-ledger.c
 tests_cli_source_ledger_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
 cli_tests += %D%/cli/template.sh
 cli_tests += %D%/cli/terminal.sh

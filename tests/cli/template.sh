@@ -30,9 +30,10 @@ for source in src/*.c*; do
   grep -q "^${plugin%%-*}/${plugin#*-}: .* passed, 0 failed" "$stage/log" || { echo "$plugin was not checked" && exit 1; }
   [ -e "$TUTTI_PLUGIN_FOLDER/$plugin.so" ] || { echo "$plugin was not installed" && exit 1; }
 done
-[ "$plugins" -ge 6 ]
+[ "$plugins" -ge 7 ]
 grep "passed, 0 failed" "$stage/log"
 for said in "builder hill-climb, space pyramid" "chosen by better-half" "builder restless, space pyramid"; do
   grep -q "$said" "$stage/log" || { echo "no run said: $said" && exit 1; }
 done
 grep -q "acquisition = patient" runs/bayes/recipe.ini
+grep -q "plugin = ledger" runs/ledger/recipe.ini

@@ -1,9 +1,14 @@
-/* source_ledger.c - a source as a third party would write it, for a text format that nobody else reads. A record is lines
-   "name: value", and ends with an empty line; the first record names the columns, and later ones may lack some. A value in
-   quotes is a text, everything else a number times `factor`.
+/* source ledger: records in a text file. A record is lines "name: value" and ends with an empty line; the first record names
+   the columns, and later ones may lack some. A value in quotes is a text, everything else a number times `factor`:
 
      height: 12.5
-     colour: "red"                                                                                                    */
+     colour: "red"
+
+   A source fills rows, a table or images; splits, scaling and roles of columns are not its business. To write one:
+     1. copy this file to src/source-NAME.c, and put its two lines into Makefile.am;
+     2. say in `reads` whether it needs a path, and in `endings` which files are its own: then recipes need not name it;
+     3. write `read`: add columns, then cells (rows.h), and the lines where rows start, which messages about cells name;
+     4. parameters stand in [data], so none may have the name of one of its keys (`tutti inspect data`). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
