@@ -34,6 +34,9 @@ enum tutti_status tutti_source_check(tutti_context *context, const tutti_source 
   if (request->target_path && !(reads & TUTTI_SOURCE_TARGET_PATH))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.target_path: source %s has no second file; name the target columns in data.target", name);
+  if (request->test_target_path && !(reads & TUTTI_SOURCE_TARGET_PATH && reads & TUTTI_SOURCE_TEST_PATH))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.test_target_path: source %s has no file with the targets of test rows; leave it out", name);
   if (request->test_path && !(reads & TUTTI_SOURCE_TEST_PATH))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.test_path: source %s has no second file; name the test rows in data.test_rows", name);

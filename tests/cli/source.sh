@@ -66,6 +66,17 @@ mv out half.out
 checks=$((checks + 1))
 cmp -s half.out by-csv-new.csv.out || complain "halves of doubles are not the same"
 
+# A file that changes the source by its ending leaves keys of the other one behind, in files below; not in its own.
+sed '/^plugin = csv/d; s/^path = .*/&\nheader = yes/' csv.ini >named.ini
+tutti validate named.ini
+expect_code 0
+tutti validate named.ini --set data.path=table.ledger
+expect_code 0
+sed 's/table.csv/table.ledger/' named.ini >both.ini
+tutti validate both.ini
+expect_code 2
+expect_err "both.ini:7: [data] header" "source ledger"
+
 # What the source says of its task holds unless the recipe says otherwise.
 awk -F, -v OFS=, 'NR > 1 { $4 = NR % 3 } 1' table.csv >three.csv
 as_ledger three.csv >three.ledger

@@ -151,6 +151,21 @@ static void toy_sine_is_autodeuqs(void **state) {
   assert_true(tutti_dataset_fingerprint(dataset) != fingerprint);
 }
 
+/* --- fingerprints --- */
+
+/* Runs are on the same data if their fingerprints are equal: across versions, and however the source is named. */
+static void fingerprints_last(void **state) {
+  (void)state;
+  const uint64_t of_version_0_1 = 0xe1fc752a658a1645;
+  put("a.csv", "a,colour,y\n1,red,10\n3.5,blue,20\n2,red,5\n-1,green,7.25\n4,blue,1e3\n0.125,red,3\n");
+  loads("path=a.csv\nsplit=4 2 0\nstandardise=no");
+  assert_true(tutti_dataset_fingerprint(dataset) == of_version_0_1);
+  loads("plugin=csv\ndelimiter=comma\npath=a.csv\nsplit=4 2 0\nstandardise=no");
+  assert_true(tutti_dataset_fingerprint(dataset) == of_version_0_1);
+  loads("path=a.csv\nsplit=4 2 0\nstandardise=no\nsplit_seed=2");
+  assert_true(tutti_dataset_fingerprint(dataset) != of_version_0_1);
+}
+
 /* --- new rows --- */
 
 static void assert_rows(const char *file, size_t rows, const float *inputs, bool targets) {
@@ -278,6 +293,7 @@ int main(void) {
       data_test(functions_have_their_golden_values),
       data_test(every_generator_loads),
       data_test(toy_sine_is_autodeuqs),
+      data_test(fingerprints_last),
       data_test(columns_are_matched_by_name),
       data_test(columns_are_matched_by_position),
       data_test(classes_are_known),

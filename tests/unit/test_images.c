@@ -242,6 +242,9 @@ static void arrays_of_images(void **state) {
   put_array("x.npy", TUTTI_U8, 4, (size_t[]){4, 2, 3, 3}, bytes);
   put_array("y.npy", TUTTI_I64, 1, (size_t[]){4}, labels);
   loads(NPY "standardise=no");
+  uint64_t fingerprint = tutti_dataset_fingerprint(dataset);
+  loads(NPY "standardise=no\nplugin=npy"); /* named or found: the same data */
+  assert_true(tutti_dataset_fingerprint(dataset) == fingerprint);
   assert_true(gathered("validation", 1, 17) == (float)(213 / 255.0));
   assert_memory_equal(tutti_split_labels(split_of("validation")), ((int32_t[]){1, 0}), 8);
   refuses("only grey images can be repeated", NPY "channels=1");

@@ -319,6 +319,8 @@ static void paths_that_are_not_read(void **state) {
   fails(TUTTI_ERROR_USAGE, "data.target_path: source faulty has no", read_faulty(SOUND, &request, &rows));
   request = (struct tutti_source_request){.size = sizeof request, .test_path = "a.csv"};
   fails(TUTTI_ERROR_USAGE, "data.test_path: source faulty has no", read_faulty(SOUND, &request, &rows));
+  request = (struct tutti_source_request){.size = sizeof request, .test_target_path = "a.csv"};
+  fails(TUTTI_ERROR_USAGE, "data.test_target_path: source faulty has no", read_faulty(SOUND, &request, &rows));
 }
 
 /* --- which source reads a file --- */
