@@ -86,7 +86,7 @@ static enum tutti_status extend(tutti_context *context, tutti_rows *rows, size_t
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "there is no column %zu to add cells to; there are %zu", column,
                       rows->columns);
   struct tutti_cells *cells = &rows->cells[column];
-  size_t room = cells->room, text_room = cells->room;
+  size_t room = cells->room, text_room = room;
   if (more > UINT32_MAX || cells->count + more > UINT32_MAX)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: more than %u rows are more than can be held", rows->origin,
                       UINT32_MAX);

@@ -128,7 +128,8 @@ static double pixel_at(const struct pixels *pixels, size_t index) {
 static void measure_channel(const struct pixels *pixels, size_t channel, size_t count, const uint32_t *rows,
                             double *mean, double *deviation) {
   size_t channels = pixels->channels, values = pixels->values;
-  double n = (double)count * (double)(values / channels), sum = 0, squares = 0;
+  size_t each = values / channels;
+  double n = (double)count * (double)each, sum = 0, squares = 0;
   for (size_t i = 0; i < count; i++)
     for (size_t v = channel; v < values; v += channels)
       sum += pixel_at(pixels, rows[i] * values + v);

@@ -60,7 +60,8 @@ static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
       return true; /* the curve ends here; training goes on */
     training->room = room;
   }
-  TUTTI_TAKE(&training->curve[training->epochs++], epoch);
+  struct tutti_epoch *kept = &training->curve[training->epochs++];
+  TUTTI_TAKE(kept, epoch);
   return true;
 }
 

@@ -185,7 +185,7 @@ static enum tutti_status start_cells(struct scheduler *scheduler) {
     ready += can_start(scheduler, &ablation->cells[i]);
   for (size_t i = 0; i < ablation->count && left > 0; i++) {
     struct ablation_cell *cell = &ablation->cells[i];
-    if (!can_start(scheduler, cell))
+    if (!can_start(scheduler, cell) || ready == 0)
       continue;
     int64_t share = left / ready > 1 ? left / ready : 1;
     if (share > cell->window)

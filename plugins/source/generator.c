@@ -18,8 +18,12 @@ static void draw_row(const struct generator *generator, size_t row, uint64_t see
 
 /* `side` points along each axis. */
 static void grid_row(const struct generator *generator, size_t row, size_t side, double *out) {
-  for (size_t i = generator->dimensions; i-- > 0; row /= side) {
-    double share = side > 1 ? (double)(row % side) / (double)(side - 1) : 0.5;
+  for (size_t i = generator->dimensions; i-- > 0;) {
+    double share = 0.5;
+    if (side > 1) {
+      share = (double)(row % side) / (double)(side - 1);
+      row /= side;
+    }
     out[i] = generator->low + (generator->high - generator->low) * share;
   }
   out[generator->dimensions] = generator->value(generator->function, out);

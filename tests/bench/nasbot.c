@@ -118,7 +118,8 @@ static enum tutti_status run(struct bench *bench, size_t observations, size_t ev
   TUTTI_TRY(bench->context, ask(bench, observations + 1, &candidates[observations + 1]));
   second = seconds() - start;
   TUTTI_TRY(bench->context, distances(bench, observations, candidates, evaluations, &distance));
-  printf("%zu observations, %zu evaluations: %.3f s with distances and a fit anew, %.3f s with one outstanding and no fit, "
+  printf("%zu observations, %zu evaluations: %.3f s with distances and a fit anew, %.3f s with one outstanding and no "
+         "fit, "
          "of which distances %.3f s (%.1f us a pair)\n",
          observations, evaluations, first, second, distance,
          1e6 * distance / (double)observations / (double)evaluations);

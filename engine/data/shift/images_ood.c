@@ -15,7 +15,7 @@ static void draw_image(const struct tutti_encoding *encoding, size_t row, uint8_
     double value = encoding->shift[channel] + encoding->scale[channel] * tutti_random_normal(&random);
     if (floats)
       floats[v] = (float)value;
-    else
+    else if (bytes)
       bytes[v] = (uint8_t)(fmin(fmax(value, 0), 255) + 0.5);
   }
 }
