@@ -7,9 +7,14 @@
 
 /* --- values --- */
 
+struct range {
+  double min, max;
+  bool min_open, max_open;
+};
+
 /* Without limits of its own, an integer has those of 32 bits, and a real must be finite. */
-static struct tutti_attribute_definition range_of(const struct tutti_attribute_definition *attribute) {
-  struct tutti_attribute_definition range = *attribute;
+static struct range range_of(const struct tutti_attribute_definition *attribute) {
+  struct range range = {attribute->min, attribute->max, attribute->min_open, attribute->max_open};
   bool integer = attribute->type == TUTTI_ATTRIBUTE_INTEGER;
   if (range.min == 0 && range.max == 0) {
     range.min = -INFINITY;
@@ -28,7 +33,7 @@ static struct tutti_attribute_definition range_of(const struct tutti_attribute_d
 
 static enum tutti_status check_number(tutti_context *context, const struct tutti_attribute_definition *attribute,
                                       double value) {
-  struct tutti_attribute_definition range = range_of(attribute);
+  struct range range = range_of(attribute);
   bool low = range.min_open ? value > range.min : value >= range.min;
   bool high = range.max_open ? value < range.max : value <= range.max;
   bool whole = attribute->type != TUTTI_ATTRIBUTE_INTEGER || !(low && high) || value == trunc(value);

@@ -1,6 +1,8 @@
 /* acquisition.c - kind acquisition: checks and defaults around its ops. */
 #include "acquisition_impl.h"
 
+#include "core/base/sized_impl.h"
+
 #include <math.h>
 
 static const char *missing_ops(const void *ops) {
@@ -51,7 +53,8 @@ enum tutti_status tutti_acquisition_moments(tutti_context *context, tutti_acquis
 
 /* The standing as a component sees it, which may suppose a value below the best one. */
 static struct tutti_standing standing_of(const struct tutti_standing *standing, double least) {
-  struct tutti_standing its = *standing;
+  struct tutti_standing its;
+  TUTTI_TAKE(&its, standing);
   its.best = fmin(its.best, least);
   return its;
 }

@@ -3,6 +3,8 @@
    out. Stages of ever tighter bounds, the most promising points evaluated after each, then what is left, best bound first. */
 #include "acquisition_impl.h"
 
+#include "core/base/sized_impl.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +77,8 @@ static int compare_worths(const void *a_, const void *b_) {
 
 /* The first `count` rivals that are left, side by side. */
 static struct tutti_points gather(struct contest *contest, size_t count) {
-  struct tutti_points points = *contest->points;
+  struct tutti_points points;
+  TUTTI_TAKE(&points, contest->points);
   size_t dimension = points.dimension;
   for (size_t i = 0; i < count; i++) {
     size_t index = contest->rival[contest->begin + i].index;
