@@ -1,5 +1,5 @@
-/* ablation.h - a whole matrix of runs: recipes, each with keys swapped for each of several values, each with several
-   seeds. Every cell is an ordinary run directory; cells share the machine's workers, and searches where they can. */
+/* ablation.h - a matrix of runs: recipes, times values of some of their keys, times seeds. Every cell is an ordinary
+   run directory. Cells share the machine's workers and, where they can, a search. */
 #ifndef TUTTI_ABLATION_H
 #define TUTTI_ABLATION_H
 
@@ -20,18 +20,22 @@ struct tutti_ablation_options {
 
 typedef struct tutti_ablation tutti_ablation;
 
-/* Make the matrix and check every cell as tutti_run_check does; nothing is written. An error names the cell. */
+/* Make the matrix and check every cell as tutti_run_check does; nothing is written. Options are copied. The caller
+   destroys *ablation. TUTTI_ERROR_USAGE: no recipe, no seed, a swap that cannot be read, or a cell that is wrong, which
+   the error names. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_ablation_create(tutti_context *context, const struct tutti_ablation_options *options, tutti_ablation **ablation);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_ablation_destroy(tutti_ablation *ablation);
+/* The number of cells. */
 TUTTI_API size_t tutti_ablation_cells(const tutti_ablation *ablation);
-/* The matrix as the JSON text of ablation.json (docs/ablation.md); free with tutti_free. */
+/* The matrix as the JSON text of ablation.json (docs/ablation.md); free *json with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_describe(tutti_context *context,
                                                                     const tutti_ablation *ablation, char **json);
 
 enum tutti_ablation_event {
-  TUTTI_ABLATION_KEPT,    /* it was finished before */
-  TUTTI_ABLATION_STARTED, /* with so many workers */
+  TUTTI_ABLATION_KEPT,    /* it had finished before */
+  TUTTI_ABLATION_STARTED, /* progress->workers says with how many workers */
   TUTTI_ABLATION_FINISHED,
   TUTTI_ABLATION_FAILED
 };
@@ -39,8 +43,8 @@ enum tutti_ablation_event {
 struct tutti_ablation_progress {
   size_t size;
   enum tutti_ablation_event event;
-  const char *cell, *reason;               /* of a failure; else "" */
-  int64_t workers;                         /* that it has, or had */
+  const char *cell, *reason;               /* reason: of a failure; else "" */
+  int64_t workers;                         /* that the cell has, or had */
   size_t cells, finished, failed, running; /* after the event */
   double seconds;                          /* since the cell started */
 };
@@ -54,8 +58,10 @@ struct tutti_ablation_run_options {
   void (*progress)(void *argument, const struct tutti_ablation_progress *progress); /* may be NULL */
   void *argument;
 };
-/* Run every cell that is not finished, in child processes; compare them; write ablation.json, whose text is *json. A cell that
-   fails does not end the others: *failed counts them. On TUTTI_ERROR_CANCELLED cells are in order and can be resumed. */
+/* Run every cell that is not finished, in child processes; then compare them and write ablation.json, whose text is
+   *json (free with tutti_free). A cell that fails does not end the others: *failed counts them. After
+   TUTTI_ERROR_CANCELLED every cell is in order and can be resumed. TUTTI_ERROR_USAGE: the directory has an ablation
+   already and `resume` is false, or it has a different one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_run(tutti_context *context, tutti_ablation *ablation,
                                                                const struct tutti_ablation_run_options *options,
                                                                size_t *failed, char **json);

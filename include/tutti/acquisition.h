@@ -15,77 +15,93 @@ struct tutti_acquisition_setup {
   uint64_t seed;
 };
 
-/* Where a search stands. */
+/* How far a search has come. */
 struct tutti_standing {
   size_t size;
-  double best;                         /* least value observed; infinity when none */
+  double best;                         /* the least value observed; infinity before the first */
   uint64_t step;                       /* how many proposals came before this one */
   uint64_t steps;                      /* the budget */
-  const struct tutti_points *observed; /* all points with a value or pending */
+  const struct tutti_points *observed; /* all points that have a value or are pending */
 };
 
 struct tutti_acquisition_ops {
   size_t size; /* sizeof(struct tutti_acquisition_ops) */
 
   /* One of `moments` and `evaluate` is REQUIRED; `moments` is the default of `evaluate`. */
-  /* Worth [count] of points with these means and standard deviations (0 is allowed), and, unless NULL, its derivatives in
-     both [count]. MUST be finite for finite input. */
+  /* Compute worth[count] from mean[count] and deviation[count] (standard deviations, >= 0) and, unless NULL, the
+     derivatives by_mean[count] and by_deviation[count]. MUST be finite for finite input. */
   enum tutti_status (*moments)(void *self, tutti_context *context, const struct tutti_standing *standing, size_t count,
                                const double *mean, const double *deviation, double *worth, double *by_mean,
                                double *by_deviation);
   enum tutti_status (*evaluate)(void *self, tutti_context *context, const struct tutti_standing *standing,
                                 tutti_surrogate *surrogate, const struct tutti_points *points, double *worth);
 
-  /* OPTIONAL; default: nothing. Called once after the surrogate was fitted, before the maximiser runs. */
+  /* OPTIONAL; default: nothing. Called once after the surrogate has been fitted and before the maximiser runs. */
   enum tutti_status (*prepare)(void *self, tutti_context *context, const struct tutti_standing *standing,
                                tutti_surrogate *surrogate);
-  /* OPTIONAL; default: accept. May refuse the maximiser's proposal (`round` = 0, 1, ...) after changing its own state, so
-     that the maximiser runs again; MUST accept in the end. */
+  /* OPTIONAL; default: accept. May refuse the maximiser's proposal (`round` = 0, 1, ...) after changing its own state.
+     The maximiser then runs again. MUST accept in the end: the host allows 1000 rounds. */
   enum tutti_status (*judge)(void *self, tutti_context *context, const struct tutti_standing *standing,
                              const struct tutti_points *proposal, unsigned round, bool *accept);
-  /* OPTIONAL; default: false. Is the worth that `moments` gives a logarithm? Where the surrogate is a mixture of models, the
-     worth is averaged over them, and of logarithms the exponentials are. */
+  /* OPTIONAL; default: false. True: the worth that `moments` gives is a logarithm. Where the surrogate is a mixture of
+     models, the worth is averaged over the models; for logarithms, their exponentials are averaged. */
   bool (*in_logs)(void *self);
-  /* OPTIONAL; default: false. Is the worth that `moments` gives never less for a larger deviation? But for rounding: 1e-12 of it,
-     of a logarithm 1e-12 more. */
+  /* OPTIONAL; default: false. True: the worth that `moments` gives never falls when the deviation rises. Rounding may
+     lower it by 1e-12 of its size, and a logarithm by 1e-12 more. */
   bool (*rises)(void *self);
 };
 
 /* --- the host's side --- */
 
+/* Make an instance of the acquisition plugin in `section` of the host; the caller destroys *acquisition. What is copied
+   or borrowed, and the errors of every kind: struct tutti_setup (host.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_create(tutti_context *context, const tutti_host *host,
                                                                      const char *section,
                                                                      const struct tutti_acquisition_setup *setup,
                                                                      tutti_acquisition **acquisition);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_acquisition_destroy(tutti_acquisition *acquisition);
+/* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_acquisition_descriptor(const tutti_acquisition *acquisition);
+/* Run the op `prepare`; does nothing if the plugin has none. All arguments are borrowed until return. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_prepare(tutti_context *context,
                                                                       tutti_acquisition *acquisition,
                                                                       const struct tutti_standing *standing,
                                                                       tutti_surrogate *surrogate);
+/* Compute worth[points->count] with a fitted surrogate: by the op `evaluate`, or by `moments` from the surrogate's
+   predictions. A mixture of models is averaged. TUTTI_ERROR_PLUGIN: a worth is NaN. Errors of acquisition and surrogate
+   pass through. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisition,
                            const struct tutti_standing *standing, tutti_surrogate *surrogate,
                            const struct tutti_points *points, double *worth);
-/* Has it worths that rise with deviations of which there are bounds? */
+/* Can bounds rule points out before they are predicted? True if the worth never falls as the deviation rises (op
+   `rises`), the plugin has no op `evaluate`, and the surrogate bounds deviations now (tutti_surrogate_stages). */
 TUTTI_API bool tutti_acquisition_has_bounds(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate);
-/* The same worth, bit for bit, of the `wanted` (>= 1) best points at least, whichever of equals are counted among them; NaN of
-   some of the others, where there are bounds. */
+/* Like tutti_acquisition_evaluate, and with the same bits, but surely only for the `wanted` (>= 1) best points,
+   whichever of equals are counted among them. Where there are bounds (tutti_acquisition_has_bounds), others may get
+   NaN, which saves their predictions. TUTTI_ERROR_CANCELLED as well. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_acquisition_evaluate_best(tutti_context *context, tutti_acquisition *acquisition,
                                 const struct tutti_standing *standing, tutti_surrogate *surrogate,
                                 const struct tutti_points *points, size_t wanted, double *worth);
-/* Worth at one vector and its gradient [dimension]; TUTTI_ERROR_UNSUPPORTED without `moments` or the surrogate's
-   gradient. */
+/* Can tutti_acquisition_gradient be called? True if the plugin has `moments` and no `evaluate`, and the surrogate has
+   gradients. */
 TUTTI_API bool tutti_acquisition_has_gradient(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate);
+/* Compute the worth at vector[dimension] and its gradient[dimension]. TUTTI_ERROR_UNSUPPORTED without `moments`, or
+   without the surrogate's gradient; TUTTI_ERROR_PLUGIN: the worth is NaN. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_acquisition_gradient(tutti_context *context, tutti_acquisition *acquisition,
                            const struct tutti_standing *standing, tutti_surrogate *surrogate, size_t dimension,
                            const double *vector, double *worth, double *gradient);
+/* Compute worth[count] from mean[count] and deviation[count] and, unless NULL, its derivatives by_mean[count] and
+   by_deviation[count]. TUTTI_ERROR_UNSUPPORTED without the op `moments`; TUTTI_ERROR_PLUGIN: a worth is NaN. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_acquisition_moments(tutti_context *context, tutti_acquisition *acquisition, const struct tutti_standing *standing,
                           size_t count, const double *mean, const double *deviation, double *worth, double *by_mean,
                           double *by_deviation);
+/* May this proposal, a single point, be tried? *accept = true without the op `judge`. `round` counts the refusals so
+   far. TUTTI_ERROR_PLUGIN: the plugin has refused 1000 proposals in a row. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_acquisition_judge(tutti_context *context, tutti_acquisition *acquisition, const struct tutti_standing *standing,
                         const struct tutti_points *proposal, unsigned round, bool *accept);

@@ -34,30 +34,30 @@ struct tutti_epoch {
 struct tutti_job {
   size_t size;
   uint64_t trial;
-  uint64_t run_seed; /* for draws that all trials share */
-  uint64_t seed;     /* the candidate's: for draws of its own */
+  uint64_t run_seed; /* keys draws that all trials share */
+  uint64_t seed;     /* the candidate's: keys draws of its own */
   const struct tutti_task *task;
   const tutti_network *network;          /* NULL for a backend that takes none */
   const tutti_candidate *candidate;      /* may be NULL */
   const void *config;                    /* the backend's config struct, with the candidate's hyperparameters in it */
   const tutti_split *train, *validation; /* NULL for TUTTI_TASK_VALUE; validation may be NULL elsewhere */
   const tutti_tensors *initial;          /* weights to start from; NULL: draw them */
-  /* Called after each epoch; false: stop and keep the best so far (state pruned). May be NULL. */
+  /* Called after each epoch; may be NULL. False: stop, and keep the best weights so far (state pruned). */
   bool (*progress)(void *argument, const struct tutti_epoch *epoch);
   void *progress_argument;
 };
 
 enum tutti_state {
   TUTTI_STATE_FINISHED,
-  TUTTI_STATE_FAILED, /* diverged, out of memory, crashed, timed out: an ordinary result */
-  TUTTI_STATE_PRUNED  /* stopped early on request; weights may be there */
+  TUTTI_STATE_FAILED, /* diverged, ran out of memory, crashed or took too long: an ordinary result */
+  TUTTI_STATE_PRUNED  /* stopped early on request; may have weights */
 };
-/* "finished", "failed", "pruned"; NULL for what is no state. */
+/* "finished", "failed" or "pruned"; NULL for other numbers. Static. */
 TUTTI_API const char *tutti_state_name(enum tutti_state state);
-/* The state of that name into *state; false, and *state as it was, if there is none. */
+/* Set *state to the state of that name. False, with *state unchanged, if there is none. */
 TUTTI_API bool tutti_state_parse(const char *name, enum tutti_state *state);
 
-/* What came of it. The caller zeroes it, sets size, and destroys `weights`. */
+/* The result of training a job. The caller zeroes it, sets size, and destroys `weights`. */
 struct tutti_outcome {
   size_t size;
   enum tutti_state state;
@@ -74,8 +74,8 @@ struct tutti_backend_ops {
   /* REQUIRED. Does it have this built-in op? MUST answer false to ops that it does not know, those of later versions
      too. A backend that takes no networks answers false to all. Not asked about TUTTI_OP_OTHER. */
   bool (*supports)(void *self, enum tutti_op op);
-  /* REQUIRED. Train one candidate. MUST be a function of the job alone (same job, same bits), whatever ran before.
-     A status other than TUTTI_OK counts as a failed trial with the context's message; divergence SHOULD be TUTTI_OK with
+  /* REQUIRED. Train one candidate. MUST be a function of the job alone (same job, same bits), whatever ran before. A
+     status other than TUTTI_OK counts as a failed trial with the context's message; divergence SHOULD be TUTTI_OK with
      TUTTI_STATE_FAILED. MUST look at tutti_cancelled at least once an epoch. */
   enum tutti_status (*train)(void *self, tutti_context *context, const struct tutti_job *job,
                              struct tutti_outcome *outcome);
@@ -84,61 +84,81 @@ struct tutti_backend_ops {
   enum tutti_status (*predict)(void *self, tutti_context *context, const struct tutti_job *job,
                                const tutti_tensors *weights, const tutti_split *split, float *out);
 
-  /* OPTIONAL; default: nothing more is asked. Refuse a job before it is run (too little memory: say need and limit). */
+  /* OPTIONAL; default: nothing more is asked. Refuses a job before it is run; if memory is short, the message says need
+     and limit. */
   enum tutti_status (*check)(void *self, tutti_context *context, const struct tutti_job *job);
-  /* OPTIONAL, without default: loss (mean over all rows of job->train, without dropout, with the layers' L2) and its
-     gradient in every weight, as tensors named like the weights. For tests over all backends. */
+  /* OPTIONAL, without default. The loss (mean over all rows of job->train, without dropout, with the layers' L2) and
+     its gradient in every weight, as tensors named like the weights. Used by tests over all backends. */
   enum tutti_status (*gradient)(void *self, tutti_context *context, const struct tutti_job *job,
                                 const tutti_tensors *weights, double *loss, tutti_tensors **gradient);
-  /* OPTIONAL, both or neither; default: 1, and one `train` after the other. How many jobs are best trained at once; and
-     train them, calling done(argument, index) as each ends, in any order, its outcome filled. Outcomes MUST NOT depend on
-     which jobs run together. */
+  /* OPTIONAL, both or neither; default: 1, and one `train` after the other. `capacity`: how many jobs are best trained
+     at once. `train_many`: train them, and call done(argument, index) as each ends, in any order, with its outcome
+     filled. Outcomes MUST NOT depend on which jobs run together. */
   size_t (*capacity)(void *self);
   enum tutti_status (*train_many)(void *self, tutti_context *context, size_t count, const struct tutti_job *const *jobs,
                                   struct tutti_outcome *const *outcomes, void (*done)(void *argument, size_t index),
                                   void *argument);
 
-  /* OPTIONAL. Asked about every layer of a network, once `supports` has its op, or its op is a plugin's (TUTTI_OP_OTHER,
-     known by layer->op_name). Can it compute just this layer? MUST answer false to an attribute that it does not know and
-     that is not at its default (tutti_layer_unknown), and to a value that it does not know, as an activation of a later
-     version: otherwise it would train another network than was asked for. Default: true only for built-in ops whose
-     attributes are at their defaults, those aside that have none. */
+  /* OPTIONAL. Can it compute this very layer? Asked about every layer of a network whose built-in op `supports` has, or
+     whose op a plugin defines (TUTTI_OP_OTHER; layer->op_name says which). MUST answer false to an attribute that it
+     does not know and that is not at its default (tutti_layer_unknown), and to a value that it does not know, such as
+     an activation of a later version: otherwise it would train another network than was asked for. Default: true only
+     for built-in ops, and only if every attribute that has a default is at it. */
   bool (*supports_layer)(void *self, const struct tutti_layer *layer);
 };
 
 /* --- the host's side --- */
 
+/* Make an instance of the backend plugin in `section` of the host; the caller destroys *backend. What is copied or
+   borrowed, and the errors of every kind: struct tutti_setup (host.h). TUTTI_ERROR_USAGE also if the task has data and
+   the backend does not predict. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_create(tutti_context *context, const tutti_host *host,
                                                                  const char *section,
                                                                  const struct tutti_backend_setup *setup,
                                                                  tutti_backend **backend);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_backend_destroy(tutti_backend *backend);
+/* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_backend_descriptor(const tutti_backend *backend);
-/* The [backend] config with the hyperparameters at `point` of `domain` set in it; for tutti_job.config. */
+/* Make a copy of the backend's parameters, with the hyperparameters at point[count of `domain`] set in it, for
+   tutti_job.config (tutti_config_values). Inactive ones (NaN) keep the backend's value; `domain` NULL: nothing is set.
+   The caller destroys *config. TUTTI_ERROR_USAGE names a hyperparameter that the backend lacks, or whose value it
+   refuses. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_context *context,
                                                                     const tutti_backend *backend,
                                                                     const tutti_domain *domain, const double *point,
                                                                     tutti_config **config);
+/* Does it support any built-in op? Others train candidates without a network. */
 TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
+/* Does it support this built-in op? */
 TUTTI_API bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op);
-/* Does it have the layer's op, and know all of its attributes? */
+/* Does it support the layer's op with these attributes? */
 TUTTI_API bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer);
-/* The backend takes every layer of the network, and its own check passes; the error names the layer, its op, the attribute
-   with its value, and the backend. */
+/* Check that the backend takes every layer of job->network (NULL: none) and that its own check passes.
+   TUTTI_ERROR_USAGE names the layer, its op, the attribute with its value, and the backend. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job);
+/* Train one job. The caller has zeroed *outcome, set its size, and destroys its weights. An error status is a failed
+   trial too. TUTTI_ERROR_PLUGIN: the outcome has no such state, or finished without weights. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job,
                                                                 struct tutti_outcome *outcome);
+/* Predict all rows of a split with trained weights: out[rows][width] (predictions.h), in standardised units. Of the
+   job, only network, task and config are used. TUTTI_ERROR_UNSUPPORTED: the backend does not predict. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights,
                                                                   const tutti_split *split, float *out);
+/* Compute the loss of job->train at these weights and its gradient, as tensors named like the weights; the caller
+   destroys *gradient. TUTTI_ERROR_UNSUPPORTED: the backend does not give gradients. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,
                                                                    const struct tutti_job *job,
                                                                    const tutti_tensors *weights, double *loss,
                                                                    tutti_tensors **gradient);
+/* How many jobs are best trained at once, >= 1. */
 TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
+/* Train jobs[count] into outcomes[count], each prepared as for tutti_backend_train, and call done(argument, index) as
+   each ends, in any order. Without the op `train_many` they are trained in order, and the first error ends the call. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,

@@ -1,6 +1,6 @@
-/* bayesian.h - a whole builder with one model over the run's scope: an initial design, then the candidate of the largest
-   acquisition. A builder is made of it by presets alone (plugins/builder/bo.c), or has one inside and does something before or
-   after it (template/src/builder-restless.c). */
+/* bayesian.h - a whole builder with one model over the run's scope: first an initial design, then always the candidate
+   with the largest acquisition. A builder may be nothing else, by presets alone (plugins/builder/bo.c), or hold one and
+   do something before or after it (template/src/builder-restless.c). */
 #ifndef TUTTI_BAYESIAN_H
 #define TUTTI_BAYESIAN_H
 
@@ -11,15 +11,17 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_bayesian tutti_bayesian;
 
-/* Makes design and proposer, which refuse here what does not suit the space. Both structs are copied. */
+/* Make the design and the proposer. Both structs are copied; what they point to is borrowed until destroy. The caller
+   ends it with tutti_bayesian_destroy. TUTTI_ERROR_USAGE: the space lacks what the design or a sub-plugin needs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bayesian_create(tutti_context *context,
                                                                   const struct tutti_design *design,
                                                                   const struct tutti_proposer_setup *proposer,
                                                                   tutti_bayesian **bayesian);
-/* It stays the bayesian's. */
+/* Its proposer, which it keeps and destroys. */
 TUTTI_API tutti_proposer *tutti_bayesian_proposer(const tutti_bayesian *bayesian);
 
-/* The operations of a builder, with their contracts in builder.h; `self` is a tutti_bayesian. */
+/* The operations of a builder, `destroy` to `describe`, with the contracts of builder.h and descriptor.h; `self` is a
+   tutti_bayesian. */
 TUTTI_API void tutti_bayesian_destroy(void *self);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bayesian_ask(void *self, tutti_context *context, uint64_t trial,
                                                                struct tutti_proposal *proposal);
@@ -32,14 +34,16 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bayesian_describe(void *self, 
 
 /* --- a builder by presets alone -------------------------------------------------------------------------------------- */
 
-/* The config struct, or its first field; in a table, TUTTI_DESIGN_PARAMS and TUTTI_PROPOSER_PARAMS of its fields. */
+/* The config struct of a builder by presets, or its first field; in a table, TUTTI_DESIGN_PARAMS and
+   TUTTI_PROPOSER_PARAMS of its fields. Made only by the host, from the plugin's own table. */
 struct tutti_bayesian_config {
   struct tutti_design_config design;
   struct tutti_proposer_config model;
 };
 
-/* `create` of a builder with that config; `self` is a tutti_bayesian. Up to twice the design, hyperparameters of a model move
-   with each observation: it is fitted anew. */
+/* `create` of a builder with that config; `self` is a tutti_bayesian. Until there are twice as many observations as the
+   design has candidates, the model is fitted anew for each proposal, because its hyperparameters still move with each
+   observation. */
 static inline enum tutti_status tutti_bayesian_builder_create(tutti_context *context, const void *config,
                                                               const void *setup, void **self) {
   const struct tutti_bayesian_config *given = (const struct tutti_bayesian_config *)config;

@@ -1,5 +1,5 @@
-/* catalogue.h - the run's record: an SQLite file that the manager alone writes. Whatever instant the manager is killed at,
-   it holds every trial that was recorded and no half one. */
+/* catalogue.h - the run's record: an SQLite file that only the manager writes. At whatever instant the manager is
+   killed, the file holds every trial that was recorded, and no half one. */
 #ifndef TUTTI_CATALOGUE_H
 #define TUTTI_CATALOGUE_H
 
@@ -17,8 +17,8 @@ struct tutti_trial {
   const char *candidate; /* JSON, as tutti_scope_print gives */
   uint64_t parent;       /* TUTTI_NO_TRIAL: none */
   const char *origin;
-  uint64_t asked_after; /* how many results had been told when it was asked for */
-  bool done;            /* has a result: the fields below */
+  uint64_t asked_after; /* how many results had been told when the trial was asked for */
+  bool done;            /* has a result, which is in the fields below */
   enum tutti_state state;
   double loss;   /* NaN unless finished */
   uint64_t told; /* place in the order of telling, from 0; TUTTI_NO_TRIAL: not told yet */
@@ -28,30 +28,40 @@ struct tutti_trial {
   const char *report;  /* JSON: epochs, parameters, metrics, files with sizes and checksums */
 };
 
-/* "wal" where shared memory and locks work, "delete" on network file systems. */
+/* SQLite's journal mode for a folder: "wal" where shared memory and locks work, "delete" on network file systems and
+   where the folder cannot be looked at. Static. */
 TUTTI_API const char *tutti_catalogue_journal_mode(const char *folder);
 
-/* Open for writing (made if absent) or for reading alone. */
+/* Open the file `path`, for writing (made if absent) or for reading only; the caller closes *catalogue. TUTTI_ERROR_IO,
+   _FULL, _CORRUPT or _BUSY, here and below, by what SQLite reports. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path, bool write,
                                                                  tutti_catalogue **catalogue);
+/* Close it; NULL is allowed. After writing, the record is one file, unless a reader is at work. */
 TUTTI_API void tutti_catalogue_close(tutti_catalogue *catalogue);
 
-/* Changes between begin and commit are durable together or not at all. */
+/* Begin a change; changes up to tutti_catalogue_commit become durable together or not at all. If the commit fails, none
+   of them is kept. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_begin(tutti_context *context, tutti_catalogue *catalogue);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_commit(tutti_context *context, tutti_catalogue *catalogue);
 
+/* Record that a trial was asked for: number, candidate, parent, origin and asked_after are read. TUTTI_ERROR_IO also if
+   the number is recorded already. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_asked(tutti_context *context, tutti_catalogue *catalogue,
                                                                   const struct tutti_trial *trial);
+/* Record the result of trial->number: state, loss, seconds, worker, failure and report are read. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *catalogue,
                                                                  const struct tutti_trial *trial);
+/* Record that the result of trial `number` was told to the builder as number `told`, from 0. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_told(tutti_context *context, tutti_catalogue *catalogue,
                                                                  uint64_t number, uint64_t told);
-/* Texts by key: recipe, fingerprint, ensemble, builder state, ... *text = NULL when absent; free with tutti_free. */
+/* Set the text of a key ("recipe", "fingerprint", "builder", ...); an old one is replaced. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_set(tutti_context *context, tutti_catalogue *catalogue,
                                                                 const char *key, const char *text);
+/* The text of a key; free *text with tutti_free. *text = NULL if there is none. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *catalogue,
                                                                 const char *key, char **text);
-/* Visit all trials by number; ends with visit's status when that is not TUTTI_OK. */
+/* Call visit(argument, trial) for all trials by number. The first status other than TUTTI_OK ends the tour and is
+   returned. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_catalogue_visit(tutti_context *context, tutti_catalogue *catalogue,
                       enum tutti_status (*visit)(void *argument, const struct tutti_trial *t), void *argument);

@@ -1,4 +1,4 @@
-/* compare.h - runs against each other: means, ranks, winning frequencies and sign tests over what they have in common. */
+/* compare.h - compares runs: means, ranks, winning frequencies and sign tests over what they have in common. */
 #ifndef TUTTI_COMPARE_H
 #define TUTTI_COMPARE_H
 
@@ -8,24 +8,25 @@ TUTTI_BEGIN_DECLS
 
 /* --- statistics -------------------------------------------------------------------------------------------------- */
 
-/* Figures of several variants (methods, settings) over blocks. A block is what makes figures comparable: a data set and a
+/* Figures of several variants (methods, settings) over blocks. A block makes figures comparable: it is a data set and a
    seed, with which every variant has the same rows. */
 struct tutti_figures {
   size_t size; /* sizeof(struct tutti_figures) */
   size_t blocks, variants;
-  const double *values;     /* [blocks][variants]; what is not finite is missing */
+  const double *values;     /* [blocks][variants]; a value that is not finite is missing */
   enum tutti_better better; /* with TUTTI_BETTER_NEITHER nothing is ranked */
 };
 
-/* How one variant does. What there is nothing to compute from is NaN. */
+/* How one variant does. NaN where there is nothing to compute from. */
 struct tutti_placing {
   size_t size;          /* sizeof(struct tutti_placing), set by the caller */
   size_t count;         /* blocks in which it has a value */
   double mean, error;   /* of its values; standard error: standard deviation (n - 1) / sqrt(n) */
-  size_t ranked;        /* blocks in which every variant has a value: ranks are those of these blocks */
-  double rank;          /* mean rank from 1, the best; those that tie share the mean of their places */
-  double expected_rank; /* likewise, but those that tie all have the worst of their places (Lacoste et al. 2014) */
+  size_t ranked;        /* blocks in which every variant has a value; ranks are taken in these */
+  double rank;          /* mean rank, 1 is the best; ties share the mean of their places */
+  double expected_rank; /* likewise, but ties all get the worst of their places (Lacoste et al. 2014) */
 };
+/* Compute how variant number `variant` (< figures->variants) does. Nothing is kept. */
 TUTTI_API void tutti_placing_of(const struct tutti_figures *figures, size_t variant, struct tutti_placing *placing);
 
 /* One variant against another, over the blocks in which both have a value. */
@@ -36,22 +37,25 @@ struct tutti_duel {
   double p;         /* two-sided sign test; NaN without blocks */
   double p_one; /* one-sided sign test of whether the one beats the other: tutti_sign_test_one_sided(wins, losses) */
 };
+/* Compute how variant number `one` does against number `other` (both < figures->variants). All counts are 0 with
+   TUTTI_BETTER_NEITHER. */
 TUTTI_API void tutti_duel_of(const struct tutti_figures *figures, size_t one, size_t other, struct tutti_duel *duel);
 
-/* Exact sign test, two-sided: the probability that a fair coin divides wins + losses at least as unevenly. Ties are no
-   trials: they are dropped. 1 without any. */
+/* Exact two-sided sign test: the probability that a fair coin divides wins + losses at least as unevenly. 1 if both are
+   0. Ties do not count as trials: leave them out. */
 TUTTI_API double tutti_sign_test(uint64_t wins, uint64_t losses);
-/* One-sided: P[Binomial(wins + losses, 1/2) <= losses], as Lacoste et al. (2014) use it. */
+/* Exact one-sided sign test, P[Binomial(wins + losses, 1/2) <= losses], as Lacoste et al. (2014) use it. */
 TUTTI_API double tutti_sign_test_one_sided(uint64_t wins, uint64_t losses);
 
-/* The Poisson-binomial test of Lacoste et al. (2012, 2014): is one method better on more than half of all data sets? Of a
-   data set it takes how many test rows only the one, and only the other, gets wrong. */
+/* The Poisson-binomial test of Lacoste et al. (2012, 2014): is one method better on more than half of all data sets?
+   For each data set it needs two counts of test rows: those that only the one gets wrong, and those that only the other
+   does. */
 
-/* On one data set, with a uniform prior: the probability I_1/2(1 + one, 1 + other) that the first method, which alone gets
-   `one` rows wrong, is the better one. */
+/* On one data set, with a uniform prior: the probability I_1/2(1 + one, 1 + other) that the first method is the better
+   one, where it alone gets `one` rows wrong and the second alone `other` rows. */
 TUTTI_API double tutti_better_probability(uint64_t one, uint64_t other);
-/* Over data sets with these probabilities [sets]: P(rho > 1/2) for the share rho of all data sets on which the first method is
-   better, again with a uniform prior; 1/2 without any. Fails when there is no memory. */
+/* Over data sets with the probabilities better[sets]: *probability = P(rho > 1/2), where rho is the share of all data
+   sets on which the first method is better, again with a uniform prior; 1/2 without data sets. TUTTI_ERROR_MEMORY. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_poisson_binomial_test(tutti_context *context, size_t sets,
                                                                         const double *better, double *probability);
 
@@ -61,13 +65,15 @@ struct tutti_compare_options {
   size_t size;
   const char *split; /* whose metrics are compared; NULL: "test" */
   size_t keys;
-  const char *const *by; /* [keys] "section.key": variants differ in these. None: in whatever the recipes differ */
-  uint64_t step;         /* not 0: standings after so many trials, twice so many, ..., too, by the best trial so far */
-  bool reselect; /* and by ensembles that each run's selector chooses from the trials so far; reads the runs' data */
+  const char *const
+      *by;       /* [keys] "section.key": variants differ in these. None: in all keys in which the recipes differ */
+  uint64_t step; /* not 0: also standings after so many trials, twice so many, ..., by the best trial so far */
+  bool
+      reselect; /* and by the ensembles that each run's selector chooses from the trials so far; reads the runs' data */
 };
-/* Compare finished runs: run directories, and directories of ablations, which stand for the runs in them. The JSON text
-   (free with tutti_free) is described in docs/ablation.md. TUTTI_ERROR_USAGE: no run directory, no run that is finished, a
-   split or key that there is not. */
+/* Compare finished runs. `directories` [count] are run directories, or directories of ablations, which stand for the
+   runs in them. *json is described in docs/ablation.md; free it with tutti_free. TUTTI_ERROR_USAGE: not a run
+   directory, no finished run, or a split or key that does not exist. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_compare(tutti_context *context, size_t count,
                                                           const char *const *directories,
                                                           const struct tutti_compare_options *options, char **json);

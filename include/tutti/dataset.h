@@ -8,52 +8,63 @@
 
 TUTTI_BEGIN_DECLS
 
-/* A split: rows in a fixed order. Borrowed from its data set unless made by tutti_split_create. */
+/* A split: rows in a fixed order. It belongs to its data set, unless tutti_split_create made it. */
 typedef struct tutti_split tutti_split;
 
-/* Make a split of one's own from arrays, which are copied: inputs [rows][features]; for regression targets
-   [rows][outputs] as they are to be trained on (labels NULL), for classification labels [rows] (targets NULL). */
+/* Make a split from arrays, which are copied: inputs[rows][features], and either targets[rows][outputs] as they are to
+   be trained on (regression) or labels[rows] (classification); the other is NULL, or both for rows without. The caller
+   destroys *split. TUTTI_ERROR_USAGE: a label is not in 0 .. outputs - 1. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_split_create(tutti_context *context, const char *name, size_t rows,
                                                                struct tutti_shape input, size_t outputs,
                                                                const float *inputs, const float *targets,
                                                                const int32_t *labels, tutti_split **split);
+/* Destroy a split of tutti_split_create or tutti_dataset_apply; NULL is allowed. */
 TUTTI_API void tutti_split_destroy(tutti_split *split);
 
+/* Its name, as in "validation"; borrowed. */
 TUTTI_API const char *tutti_split_name(const tutti_split *split);
+/* The number of rows. */
 TUTTI_API size_t tutti_split_rows(const tutti_split *split);
+/* The shape of a row; features = height * width * channels. */
 TUTTI_API struct tutti_shape tutti_split_input(const tutti_split *split);
+/* The number of targets, or of classes. */
 TUTTI_API size_t tutti_split_outputs(const tutti_split *split);
-/* [rows][features], or NULL where rows are made on demand: then, as always, tutti_split_gather gives them. */
+/* The inputs [rows][features], borrowed; NULL where rows are made on demand. tutti_split_gather works for both. */
 TUTTI_API const float *tutti_split_inputs(const tutti_split *split);
-/* Copy the inputs of rows[count] to out[count][features]. Safe from several threads; allocates nothing. */
+/* Copy the inputs of rows[count], each < tutti_split_rows, to out[count][features]. Safe from several threads;
+   allocates nothing. */
 TUTTI_API void tutti_split_gather(const tutti_split *split, size_t count, const uint32_t *rows, float *out);
 /* How images are varied as they are gathered for training. The draws for a row depend on (seed, epoch, row) alone. */
 struct tutti_augmentation {
   size_t size; /* sizeof(struct tutti_augmentation) */
-  uint32_t
-      padding; /* pixels by which an image is moved at most, either way, down and across: a random crop of the image
-                       with a black border of that width; what comes in has the value that a pixel of 0 has */
-  bool flip;   /* mirror every other image, left and right */
+  /* An image is moved by at most so many pixels, either way, down and across: a random crop of the image with a black
+     border of that width. What comes in has the value of a pixel of 0. */
+  uint32_t padding;
+  bool flip; /* mirror an image, left and right, with probability 1/2 */
   uint64_t seed;
   uint64_t epoch; /* < 2^32 */
 };
-/* tutti_split_gather, varied. Rows whose inputs are arrays of one's own are varied too; for them black is 0. */
+/* Like tutti_split_gather, with the images varied. Also for splits of arrays; there, black is 0. */
 TUTTI_API void tutti_split_gather_augmented(const tutti_split *split, const struct tutti_augmentation *augmentation,
                                             size_t count, const uint32_t *rows, float *out);
-/* Standardised targets [rows][outputs]; NULL for classification and for splits without targets. */
+/* Standardised targets [rows][outputs], borrowed; NULL for classification and for splits without targets. */
 TUTTI_API const float *tutti_split_targets(const tutti_split *split);
-/* Targets in their own units [rows][outputs]; NULL likewise. */
+/* Targets in their own units [rows][outputs], borrowed; NULL for classification and for splits without targets. */
 TUTTI_API const double *tutti_split_raw_targets(const tutti_split *split);
-/* Classes [rows], 0 .. outputs - 1; NULL for regression and for splits without labels. */
+/* Classes [rows], 0 .. outputs - 1, borrowed; NULL for regression and for splits without labels. */
 TUTTI_API const int32_t *tutti_split_labels(const tutti_split *split);
-/* Per output: raw = standardised * scale + shift; [outputs], or NULL for classification. */
+/* Scales [outputs], and tutti_split_target_shift: shifts [outputs], with raw = standardised * scale + shift. Borrowed;
+   NULL for classification. */
 TUTTI_API const double *tutti_split_target_scale(const tutti_split *split);
 TUTTI_API const double *tutti_split_target_shift(const tutti_split *split);
-/* Targets of a split in their own units, or its labels; borrowed from it. The caller has set targets->size. */
+/* Fill *targets with the split's targets in their own units, or its labels; they stay the split's. The caller has set
+   targets->size. */
 TUTTI_API void tutti_split_all_targets(const tutti_split *split, struct tutti_targets *targets);
-/* Number in the source of each row of a split (csv: from 0, header not counted). */
+/* The number in the source of each row [rows] (csv: from 0, without the header), borrowed; NULL for splits of
+   tutti_split_create. */
 TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
-/* Turn a backend's predictions into the target's own units, in place. */
+/* Turn a backend's predictions of this split, [rows][width] (predictions.h), into the target's own units, in place.
+   Does nothing for classification. */
 TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions);
 
 TUTTI_END_DECLS

@@ -1,4 +1,4 @@
-/* descriptor.h - what a plugin's one exported function returns. */
+/* descriptor.h - the description of a plugin that its one exported function returns. */
 #ifndef TUTTI_DESCRIPTOR_H
 #define TUTTI_DESCRIPTOR_H
 
@@ -20,13 +20,14 @@ struct tutti_descriptor {
   const char *licence; /* SPDX */
   struct tutti_params params;
 
-  /* May it work here (device, driver)? false: write why. NULL: always. MUST NOT print, spawn threads or change state. */
+  /* OPTIONAL; default: true. Can the plugin work here (device, driver)? If false, write why to why[why_size]. MUST NOT
+     print, spawn threads or change state. */
   bool (*available)(char *why, size_t why_size);
 
   /* OPTIONAL; default: `self` is `config`, which is constant. Make an instance. `config` is the struct of the parameter
-     table, `setup` the setup struct of the kind (space.h, backend.h, ...), which begins like struct tutti_setup; both are
-     borrowed: `config` until destroy, `setup` until return (what it points to lives as long as its comment says). On
-     failure nothing is left behind. */
+     table, `setup` the setup struct of the kind (space.h, backend.h, ...), which begins like struct tutti_setup. Both
+     are borrowed: `config` until destroy, `setup` until return (what it points to lives as long as its comment says).
+     On failure nothing is left behind. */
   enum tutti_status (*create)(tutti_context *context, const void *config, const void *setup, void **self);
   /* OPTIONAL, and only beside `create`; default: nothing is done. End an instance. */
   void (*destroy)(void *self);
@@ -34,9 +35,9 @@ struct tutti_descriptor {
   /* The ops table of the kind, which begins with its own size. */
   const void *ops;
 
-  /* Ops of networks (op.h) that the plugin brings, ended by NULL; NULL: none. Loading the plugin makes them known in the
-     context: to tutti_network_add_op, JSON, pictures, shapes. Two plugins may bring the same op, as a space and the
-     backend of one package both do, if their definitions agree in all but `infer` and `doc`. */
+  /* The ops of networks (op.h) that the plugin defines, ended by NULL; NULL: none. Loading the plugin makes them known
+     in the context: to tutti_network_add_op, JSON, pictures and shapes. Two plugins may define the same op, as the
+     space and the backend of one package do, if the definitions agree in everything but `infer` and `doc`. */
   const struct tutti_op_definition *const *defines;
 };
 
@@ -58,8 +59,8 @@ typedef const struct tutti_descriptor *(*tutti_plugin_function)(void);
 
 TUTTI_END_DECLS
 
-/* C++17 has no designated initialisers. There a descriptor, and likewise an ops table, is made by a constant expression, which
-   leaves nothing to run when the plugin is loaded:
+/* C++17 has no designated initialisers. There a descriptor, and likewise an ops table, is made by a constant
+   expression, which leaves nothing to run when the plugin is loaded:
 
      static constexpr tutti_descriptor descriptor = [] {
        tutti_descriptor made = tutti_descriptor_of(TUTTI_KIND_SELECTOR, "all");

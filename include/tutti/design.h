@@ -1,4 +1,4 @@
-/* design.h - for builders with a model: the initial design, candidates that are spread over the scope before anything is known. */
+/* design.h - the initial design of builders with a model: candidates spread over the scope before anything is known. */
 #ifndef TUTTI_DESIGN_H
 #define TUTTI_DESIGN_H
 
@@ -9,7 +9,8 @@ TUTTI_BEGIN_DECLS
 
 /* --- parameters ---------------------------------------------------------------------------------------------------- */
 
-/* A field (`design`) of a builder's config struct. The kit never sees it: it gets a tutti_design, see tutti_design_of. */
+/* A field (`design`) of a builder's config struct. Made only by the host, from the plugin's own table. The library
+   never sees it: tutti_design_of makes a tutti_design of it. */
 struct tutti_design_config {
   int64_t initial;
   int kind;
@@ -19,7 +20,8 @@ struct tutti_design_config {
 static const char *const tutti_design_kinds[] = {"sobol", "random", "known", NULL};
 
 /* clang-format off */
-/* initial and design, for a table: TUTTI_DESIGN_PARAMS(struct my_config, design, "sobol"); last the default of `design`. */
+/* The parameters initial and design, for a table: TUTTI_DESIGN_PARAMS(struct my_config, design, "sobol"). The last
+   argument is the default of `design`. */
 #define TUTTI_DESIGN_PARAMS(config_type, field, kind_preset) \
   TUTTI_PARAM("initial", INTEGER, config_type, field.initial, "10", 1, 1000000, NULL, TUTTI_KIND_SPACE, \
               "Candidates of the initial design."), \
@@ -32,8 +34,9 @@ static const char *const tutti_design_kinds[] = {"sobol", "random", "known", NUL
 
 enum tutti_design_kind {
   TUTTI_DESIGN_SOBOL,  /* Sobol points of the joint domain */
-  TUTTI_DESIGN_RANDOM, /* nothing of its own: the builder draws */
-  TUTTI_DESIGN_KNOWN /* the architectures that the space knows, then mutants of them; Sobol points where it knows none */
+  TUTTI_DESIGN_RANDOM, /* none: the builder draws */
+  /* the architectures that the space knows, then mutants of them; Sobol points where it knows none */
+  TUTTI_DESIGN_KNOWN
 };
 
 struct tutti_design {
@@ -52,12 +55,13 @@ static inline struct tutti_design tutti_design_of(const struct tutti_design_conf
   return design;
 }
 
-/* TUTTI_ERROR_USAGE where the scope has more dimensions than Sobol points. For `create`. */
+/* Check a design against its host's scope; for `create`. TUTTI_ERROR_USAGE: it needs Sobol points, and the scope has
+   more than TUTTI_SOBOL_DIMENSIONS dimensions. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_design_check(tutti_context *context,
                                                                const struct tutti_design *design);
-/* The design's candidate of a trial, none of `known`; the caller unrefs it. *candidate = NULL where the design is random, and
-   where it repeats candidates (small scopes) or breaks a rule of the space several times: draw one then
-   (tutti_candidate_set_draw, tutti_proposer_draw). */
+/* Make the design's candidate of a trial, one that is not in `known`; the caller unrefs it. *candidate = NULL if the
+   design is random, or if ten attempts met only known candidates (small scopes) or broke a rule of the space: draw one
+   then (tutti_candidate_set_draw, tutti_proposer_draw). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_design_candidate(tutti_context *context,
                                                                    const struct tutti_design *design, uint64_t trial,
                                                                    const tutti_candidate_set *known,

@@ -1,4 +1,5 @@
-/* diversity.h - how different the members of an ensemble are made. How differently they predict is a matter of evaluate.h. */
+/* diversity.h - how different the architectures and hyperparameters of an ensemble's members are. How differently they
+   predict is in evaluate.h. */
 #ifndef TUTTI_DIVERSITY_H
 #define TUTTI_DIVERSITY_H
 
@@ -7,10 +8,11 @@
 
 TUTTI_BEGIN_DECLS
 
-/* How different candidates [count] of a scope are: means over all pairs of tutti_domain_distance of their genotypes (of graph
-   spaces, of the first of their distances) and of their hyperparameters (Egele et al., "AutoDEUQ", ICPR 2022: pairwise
-   distances of the vectors of decisions). Left out where there are fewer than two candidates, a single architecture, no
-   distance of architectures, or no hyperparameter that is searched. */
+/* Measure how different candidates[count] of a scope are: the means over all pairs of tutti_domain_distance of their
+   genotypes (for graph spaces, of the first of their distances) and of their hyperparameters. (Egele et al.,
+   "AutoDEUQ", ICPR 2022, use pairwise distances of the vectors of decisions.) A mean is left out if there are fewer
+   than two candidates, a single architecture, no distance of architectures, or no hyperparameter that is searched. The
+   caller destroys *evaluation. Errors are those of the space's distances. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_scope *scope,
                                                                      size_t count,
                                                                      const tutti_candidate *const *candidates,

@@ -1,5 +1,5 @@
-/* evaluate.h - an ensemble's predictions made of its members', and how good and how sure they are. Definitions are those of
-   docs/metrics.md. Members' predictions are read row by row: nothing of size [members][rows] is made. */
+/* evaluate.h - an ensemble's predictions, made from its members', and how good and how sure they are. Definitions are
+   those of docs/metrics.md. Members' predictions are read row by row: nothing of size [members][rows] is allocated. */
 #ifndef TUTTI_EVALUATE_H
 #define TUTTI_EVALUATE_H
 
@@ -9,7 +9,7 @@
 
 TUTTI_BEGIN_DECLS
 
-/* Section [evaluation]. NULL, wherever these are asked for, means TUTTI_EVALUATION_DEFAULTS. */
+/* Section [evaluation]. NULL means TUTTI_EVALUATION_DEFAULTS wherever these options are asked for. */
 struct tutti_evaluation_options {
   size_t size;   /* sizeof(struct tutti_evaluation_options) */
   int epistemic; /* enum tutti_epistemic */
@@ -18,30 +18,30 @@ struct tutti_evaluation_options {
 };
 #define TUTTI_EVALUATION_DEFAULTS                                                                                      \
   { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
-/* Its parameter table. */
+/* The parameter table of section [evaluation]. Static. */
 TUTTI_API const struct tutti_params *tutti_evaluation_params(void);
 
 enum tutti_better {
   TUTTI_BETTER_LOWER,
   TUTTI_BETTER_HIGHER,
-  TUTTI_BETTER_NEITHER /* it describes, as disagreement does, or has a goal of its own, as coverage has */
+  TUTTI_BETTER_NEITHER /* it only describes, like disagreement, or has a goal of its own, like coverage */
 };
-/* "lower", "higher", "neither". */
+/* "lower", "higher" or "neither"; `better` must be one of the three. Static. */
 TUTTI_API const char *tutti_better_name(enum tutti_better better);
 /* The direction of that name; TUTTI_BETTER_NEITHER for any other text, and for NULL. */
 TUTTI_API enum tutti_better tutti_better_parse(const char *name);
 
-/* A metric: what is said of it once, beside the function that computes it, and what it comes to. Texts are static. */
+/* A metric with its value. Texts are static. */
 struct tutti_metric {
   size_t size;      /* sizeof(struct tutti_metric) of the library */
   const char *name; /* "nll", "oracle-error", ... */
-  const char *unit; /* "nats", "fraction", "target" (the targets' own), "" */
+  const char *unit; /* "nats", "fraction", "target" (the unit of the targets), "" */
   enum tutti_better better;
-  const char *text; /* its definition, a line for people, in the notation of docs/metrics.md */
-  double value;     /* NaN: not known, as the NLL where members give no variance */
+  const char *text; /* its definition, one line for people, in the notation of docs/metrics.md */
+  double value;     /* NaN: not known, like the NLL if members give no variance */
 };
 
-/* All metrics, by what they are of. */
+/* The tables of metrics, and the function that computes each. */
 enum tutti_metric_table {
   TUTTI_METRICS_CLASSIFICATION, /* tutti_evaluate */
   TUTTI_METRICS_OOD,            /* tutti_evaluate_ood */
@@ -49,43 +49,46 @@ enum tutti_metric_table {
   TUTTI_METRICS_DIVERSITY,      /* tutti_evaluate_diversity, diversity.h */
   TUTTI_METRICS_COUNT
 };
-/* Metric number `index` of a table, its value NaN; NULL past the last, and for what is no table. */
+/* Metric number `index` of a table, with value NaN; static. NULL past the last, and for a number that is no table. */
 TUTTI_API const struct tutti_metric *tutti_metric_at(enum tutti_metric_table table, size_t index);
 
-/* Metrics of an ensemble, in the order of their table; those that its combination or its size do not define are left out.
-   Who asks for one destroys it. */
+/* The metrics of an ensemble, in the order of their table, without those that are not defined for its combination or
+   size. The caller of the function that makes one destroys it. */
 typedef struct tutti_evaluation tutti_evaluation;
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_evaluation_destroy(tutti_evaluation *evaluation);
+/* The number of metrics. */
 TUTTI_API size_t tutti_evaluation_count(const tutti_evaluation *evaluation);
-/* Metric number `index`, or the one of that name; NULL if there is none. Borrowed until the evaluation is destroyed. */
+/* Metric number `index`, and tutti_evaluation_find: the metric of that name. NULL if there is none; borrowed until the
+   evaluation is destroyed. */
 TUTTI_API const struct tutti_metric *tutti_evaluation_metric(const tutti_evaluation *evaluation, size_t index);
 TUTTI_API const struct tutti_metric *tutti_evaluation_find(const tutti_evaluation *evaluation, const char *name);
 
-/* Evaluate an ensemble on a pool, in which each member's trial must be, with targets. TUTTI_ERROR_USAGE: a member is not in
-   the pool, no rows, no targets, a label that is no class, options out of range; *evaluation is NULL then. */
+/* Evaluate an ensemble on a pool with targets that has each member's trial. The caller destroys *evaluation; NULL on
+   failure. TUTTI_ERROR_USAGE: a member is not in the pool, there are no rows or no targets, a label is no class, or an
+   option is out of range. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool,
                                                            const tutti_ensemble *ensemble,
                                                            const struct tutti_evaluation_options *options,
                                                            tutti_evaluation **evaluation);
 
-/* How an ensemble of classifiers meets inputs out of distribution, the pool `outside`: its mean entropy, mutual information
-   and confidence there, and how well each of them tells these rows from those of `inside` (AUROC). Targets are not looked
-   at. Errors as of tutti_evaluate. */
+/* How an ensemble of classifiers takes inputs out of distribution, the pool `outside`: its mean entropy, mutual
+   information and confidence there, and how well each of them tells these rows from those of `inside` (AUROC). Targets
+   are not used. Ownership and errors as for tutti_evaluate. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate_ood(tutti_context *context, const struct tutti_pool *inside,
                                                                const struct tutti_pool *outside,
                                                                const tutti_ensemble *ensemble,
                                                                tutti_evaluation **evaluation);
 
-/* What an ensemble says of one output of a row. These four are all that there is by the law of total variance: it never
-   grows, so that it may stand in arrays. */
+/* What an ensemble says about one output of a row: the four quantities of the law of total variance. Never grows. */
 struct tutti_uncertainty {
-  double mean; /* regression: in the target's unit; classification: probability (of a vote: share) of the class */
+  double mean; /* regression: in the target's unit; classification: probability (with a vote: share) of the class */
   /* Regression: standard deviations in the target's unit, total^2 = aleatoric^2 + epistemic^2. Classification, the same
-     for each class of a row, in nats: total is the entropy of the mean probabilities, aleatoric the members' mean entropy,
-     epistemic their difference, the mutual information. */
+     for each class of a row, in nats: total is the entropy of the mean probabilities, aleatoric the members' mean
+     entropy, epistemic their difference, the mutual information. */
   double aleatoric, epistemic, total;
 };
-/* Predict the pool's rows (targets are not looked at) into predicted[rows][outputs]. Errors as of tutti_evaluate. */
+/* Predict the pool's rows, without using targets, into predicted[rows][outputs]. Errors as for tutti_evaluate. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                        const struct tutti_evaluation_options *options, struct tutti_uncertainty *predicted);

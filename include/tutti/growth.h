@@ -1,9 +1,9 @@
-/* growth.h - for selectors that grow an ensemble model by model: parameters, the loss that is minimised, the picks, and the
-   trace that says why each was made.
+/* growth.h - for selectors that grow an ensemble model by model: parameters, the loss that is minimised, the picks, and
+   the trace that says why each was made.
 
-   Such a selector is a config struct with a field struct tutti_growth_config, TUTTI_GROWTH_PARAMS in its table, and a `select` that makes
-   options of the config, changes the rule, and calls tutti_growth_select. One with an order of its own opens a growth, takes
-   models, and finishes it (plugins/selector/quick-greedy.c). */
+   Such a selector has a field struct tutti_growth_config in its config, and TUTTI_GROWTH_PARAMS in its table. Its
+   `select` makes options from the config, changes the rule, and calls tutti_growth_select. A selector with an order of
+   its own creates a growth, takes models, and finishes it (plugins/selector/quick-greedy.c). */
 #ifndef TUTTI_GROWTH_H
 #define TUTTI_GROWTH_H
 
@@ -14,7 +14,8 @@ TUTTI_BEGIN_DECLS
 
 /* --- parameters ---------------------------------------------------------------------------------------------------- */
 
-/* A field (`growth`) of a selector's config struct. The kit never sees it: it gets options, see tutti_growth_options_of. */
+/* A field (`growth`) of a selector's config struct. Made only by the host, from the plugin's own table. The library
+   never sees it: tutti_growth_options_of makes options of it. */
 struct tutti_growth_config {
   int64_t size;
   int loss, density, epistemic, keep;
@@ -27,7 +28,8 @@ static const char *const tutti_growth_epistemic[] = {"unbiased", "population", N
 static const char *const tutti_growth_keeps[] = {"last", "best", NULL};
 
 /* clang-format off */
-/* size, loss, density, epistemic and keep, for a table: TUTTI_GROWTH_PARAMS(struct my_config, growth). */
+/* The parameters size, loss, density, epistemic and keep, for a table: TUTTI_GROWTH_PARAMS(struct my_config,
+   growth). */
 #define TUTTI_GROWTH_PARAMS(config_type, field) \
   TUTTI_PARAM("size", INTEGER, config_type, field.size, "5", 1, TUTTI_NO_LIMIT, NULL, TUTTI_KIND_SPACE, \
               "Members of the ensemble; fewer where the pool has fewer models.", TUTTI_PARAM_MEMBER(unit) "members"), \
@@ -42,9 +44,9 @@ static const char *const tutti_growth_keeps[] = {"last", "best", NULL};
               "What is kept of the picks: all up to the last, or as many of the first as have the best (lowest) loss.")
 /* clang-format on */
 
-/* *loss = what a choice of tutti_growth_losses stands for; false for auto. */
+/* Set *loss to what a choice of tutti_growth_losses stands for. False for auto; *loss is then TUTTI_LOSS_NLL. */
 TUTTI_API bool tutti_growth_loss_of(int choice, enum tutti_loss *loss);
-/* TUTTI_ERROR_USAGE if the task does not have the loss of that choice. */
+/* TUTTI_ERROR_USAGE if the loss of that choice is not defined for the kind of task. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_check(tutti_context *context, int choice,
                                                                enum tutti_task_kind task);
 
@@ -62,17 +64,19 @@ struct tutti_growth_options {
   int loss;    /* choice of tutti_growth_losses */
   enum tutti_density density;
   enum tutti_epistemic epistemic;
-  bool keep_best; /* of the picks, only as many of the first as have the lowest loss */
+  bool keep_best; /* keep the first picks only, up to the lowest loss */
 
-  /* The rule of tutti_growth_select: from the model with the lowest loss of its own, always the best addition. */
+  /* The rule of tutti_growth_select. It starts with the model whose own loss is lowest, and always takes the best
+     addition. */
   bool replace; /* a model can be taken again */
   enum tutti_growth_accept accept;
   size_t members; /* different models, at most */
-  size_t least;   /* different models that are taken even where no addition is accepted */
+  size_t least;   /* take so many different models even if no addition is accepted */
   size_t picks;   /* picks, at most */
 };
 
-/* The options of a config: `count` (of tutti_selector_ops.select) or `size` members, each picked once, never stopping early. */
+/* The options of a config. Members: `count` (of tutti_selector_ops.select), or the parameter `size` if `count` is 0.
+   Each is picked once, and the growth never stops early. */
 static inline struct tutti_growth_options tutti_growth_options_of(const struct tutti_growth_config *config,
                                                                   size_t count) {
   struct tutti_growth_options options;
@@ -90,8 +94,8 @@ static inline struct tutti_growth_options tutti_growth_options_of(const struct t
 
 /* --- growing ------------------------------------------------------------------------------------------------------- */
 
-/* Grow by the rule from an empty ensemble: members, weights by copies, and the trace. TUTTI_ERROR_NUMERIC if the loss of every
-   model is NaN; TUTTI_ERROR_CANCELLED. */
+/* Grow by the rule, and fill an empty ensemble with members, weights by copies, and the trace. TUTTI_ERROR_NUMERIC if
+   the loss of every model is NaN; TUTTI_ERROR_CANCELLED; TUTTI_ERROR_USAGE as for tutti_ensemble_loss_create. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_select(tutti_context *context,
                                                                 const struct tutti_growth_options *options,
                                                                 const struct tutti_pool *pool,
@@ -99,43 +103,49 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_select(tutti_context *c
 
 typedef struct tutti_growth tutti_growth;
 
-/* Begin an empty ensemble under the loss that is asked for (auto: nll, or mse where no model has an nll). The pool is borrowed
-   until destroy. TUTTI_ERROR_NUMERIC if the loss of every model is NaN. */
+/* Begin an empty ensemble with the loss of the options (auto: nll, or mse where no model has an nll). The pool is
+   borrowed until destroy; the caller destroys *growth. TUTTI_ERROR_NUMERIC if the loss of every model is NaN;
+   TUTTI_ERROR_USAGE as for tutti_ensemble_loss_create. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_create(tutti_context *context,
                                                                 const struct tutti_growth_options *options,
                                                                 const struct tutti_pool *pool, tutti_growth **growth);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_growth_destroy(tutti_growth *growth);
-/* The loss that is minimised, and each model's own: [models], NaN for models that must not be taken. */
+/* The loss that is minimised. */
 TUTTI_API enum tutti_loss tutti_growth_loss(const tutti_growth *growth);
+/* Each model's own loss [models], borrowed; NaN for a model that must not be taken. */
 TUTTI_API const double *tutti_growth_own_losses(const tutti_growth *growth);
-/* The loss of the ensemble after adding model number `model` of the pool. */
+/* The loss that the ensemble would have after adding model number `model` of the pool. */
 TUTTI_API double tutti_growth_loss_with(const tutti_growth *growth, size_t model);
-/* May it be taken after the picks so far (of which there is one at least)? What is equal but for rounding is not better. */
+/* Does the rule accept an addition after which the loss is `loss`? At least one model has been taken. A difference
+   within rounding counts as equal. */
 TUTTI_API bool tutti_growth_accepts(const tutti_growth *growth, enum tutti_growth_accept accept, double loss);
-/* Take a model, after which the loss is `loss`. `note` says why (up to 95 characters), for the trace. */
+/* Take model number `model` of the pool, after which the loss is `loss`. `note` says why, for the trace; beyond 95
+   characters it is cut off. TUTTI_ERROR_CANCELLED; TUTTI_ERROR_MEMORY. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_take(tutti_context *context, tutti_growth *growth,
                                                               size_t model, double loss, const char *note);
-/* Different models taken so far. */
+/* The number of different models taken so far. */
 TUTTI_API size_t tutti_growth_members(const tutti_growth *growth);
-/* Members with weights by copies, and the trace: each pick, then the models that were passed over. `end` (may be "") is put
-   behind the last pick's note: why the growth ended. */
+/* Fill an empty ensemble: members with weights by copies, and the trace, which has each pick and then the models that
+   were passed over. `end` (may be "") says why the growth ended; it is added to the last pick's note. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_finish(tutti_context *context, const tutti_growth *growth,
                                                                 const char *end, tutti_ensemble *ensemble);
 
 /* --- ranking and passing over -------------------------------------------------------------------------------------- */
 
-/* (*order)[models]: models by ascending losses[models], the lower number first on ties, NaN last; free with tutti_free. */
+/* Rank models by losses[models]: (*order)[models] has their numbers by ascending loss, the lower number first on ties,
+   NaN last; free it with tutti_free. TUTTI_ERROR_MEMORY. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rank_models(tutti_context *context, size_t models,
                                                               const double *losses, size_t **order);
-/* A step of the trace for each model of the pool whose losses[models] is NaN; `loss` names it. */
+/* Add a step to the trace for each model of the pool whose losses[models] is NaN; `loss` is the loss's name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_trace_passed_over(tutti_context *context,
                                                                     const struct tutti_pool *pool, const char *loss,
                                                                     const double *losses, tutti_ensemble *ensemble);
 
 /* --- create of a selector that has no state ------------------------------------------------------------------------ */
 
-/* `self` is the config. A loss that the task does not have is refused before anything trains. The config struct must
-   begin with its struct tutti_growth_config. */
+/* `create` for it: `self` is the config. A loss that the task does not have is refused before anything trains. The
+   config struct must begin with its struct tutti_growth_config. */
 static inline enum tutti_status tutti_growth_selector_create(tutti_context *context, const void *config,
                                                              const void *setup, void **self) {
   const struct tutti_task *task = ((const struct tutti_selector_setup *)setup)->task;

@@ -1,4 +1,4 @@
-/* kind.h - the kinds of plugin. Everything that goes by kind is made from the one table here. */
+/* kind.h - the kinds of plugin. All that depends on the kind is made from the one table here. */
 #ifndef TUTTI_KIND_H
 #define TUTTI_KIND_H
 
@@ -6,7 +6,8 @@
 
 TUTTI_BEGIN_DECLS
 
-/* One line a kind: KIND(its constant, its name, its title in the reference). The order is part of the ABI: add at the end. */
+/* One line for each kind: KIND(its constant, its name, its title in the reference). The order is part of the ABI: add
+   at the end. */
 #define TUTTI_KINDS(KIND)                                                                                              \
   KIND(SPACE, space, "Spaces")                                                                                         \
   KIND(BACKEND, backend, "Backends")                                                                                   \
@@ -25,11 +26,11 @@ TUTTI_BEGIN_DECLS
 enum tutti_kind { TUTTI_KINDS(TUTTI_KIND_CONSTANT) TUTTI_KIND_COUNT };
 #undef TUTTI_KIND_CONSTANT
 
-/* "space", "backend", ...; "unknown kind" for other numbers. */
+/* "space", "backend", ...; "unknown kind" for other numbers. Static. */
 TUTTI_API const char *tutti_kind_name(enum tutti_kind kind);
-/* Heading of the kind in the plugin reference: "Spaces", "Backends", ... */
+/* The kind's heading in the plugin reference: "Spaces", "Backends", ...; "Unknown kind" for other numbers. Static. */
 TUTTI_API const char *tutti_kind_title(enum tutti_kind kind);
-/* The kind of this name. TUTTI_ERROR_USAGE names the closest kind, or all of them. */
+/* Set *kind to the kind of this name. TUTTI_ERROR_USAGE names the closest kind, or all of them. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_kind_parse(tutti_context *context, const char *name,
                                                              enum tutti_kind *kind);
 

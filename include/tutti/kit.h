@@ -1,13 +1,13 @@
 /* kit.h - plugin.h, and what selectors, builders and maximisers may build on besides. It is in libtutti, too.
 
-   growth.h         selectors that grow an ensemble: parameters, picks, trace
-   bayesian.h       a whole builder with a model; design.h and propose.h are its two halves
-   population.h     the queue of aging evolution
-   evolution.h      parents drawn by fitness
-   candidate_set.h  never the same candidate twice
+     growth.h         selectors that grow an ensemble: parameters, picks, trace
+     bayesian.h       a whole builder with a model; design.h and propose.h are its two halves
+     population.h     the queue of aging evolution
+     evolution.h      parents drawn by fitness
+     candidate_set.h  never the same candidate twice
 
-   Of plugin.h, they rest on ensemble_loss.h (the loss of an ensemble that grows); bootstraps.h (risks on bootstraps of the
-   rows) serves the same authors. */
+   They use ensemble_loss.h (the loss of an ensemble that grows) of plugin.h; bootstraps.h (risks on bootstraps of the
+   rows) is for the same authors. */
 #ifndef TUTTI_KIT_H
 #define TUTTI_KIT_H
 

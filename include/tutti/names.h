@@ -6,7 +6,7 @@
 
 TUTTI_BEGIN_DECLS
 
-/* The name among names[count] (NULL entries skipped) that is closest to `name` by edit distance, or NULL when none is
+/* The name among names[count] (NULL entries are skipped) that is closest to `name` by edit distance; NULL if none is
    close enough to be meant. */
 TUTTI_API const char *tutti_closest_name(const char *name, size_t count, const char *const *names);
 

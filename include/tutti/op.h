@@ -1,4 +1,4 @@
-/* op.h - what a layer may do: the built-in ops, the attributes of ops, and how a plugin defines ops of its own. */
+/* op.h - the operations of layers: the built-in ops, the attributes of ops, and how a plugin defines ops of its own. */
 #ifndef TUTTI_OP_H
 #define TUTTI_OP_H
 
@@ -9,8 +9,8 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_network tutti_network;
 struct tutti_layer;
 
-/* The built-in ops. Values are part of the ABI: new ones go at the end. What attributes an op has, and what they mean,
-   stands in its definition (tutti_op_find). */
+/* The built-in ops. Values are part of the ABI: new ones go at the end. The definition of an op (tutti_op_find) says
+   which attributes it has and what they mean. */
 enum tutti_op {
   TUTTI_OP_INPUT,             /* always layer 0 */
   TUTTI_OP_DENSE,             /* y = x W + b */
@@ -34,8 +34,8 @@ enum tutti_op {
   TUTTI_OP_HEAD_GAUSSIAN, /* input: [2 * outputs], means first; loss: Gaussian negative log-likelihood */
   TUTTI_OP_HEAD_LINEAR,   /* input: [outputs]; loss: squared error, no variance */
   TUTTI_OP_HEAD_NOMU,     /* inputs: mean [1], raw uncertainty [1]; loss of Heiss et al. with artificial points */
-  TUTTI_OP_COUNT,         /* of this version; no op */
-  TUTTI_OP_OTHER = 0x7fff /* an op that a plugin defines: its name tells which */
+  TUTTI_OP_COUNT,         /* how many this version has; not an op */
+  TUTTI_OP_OTHER = 0x7fff /* an op that a plugin defines; its name says which */
 };
 
 /* Values are part of the ABI: new ones go at the end. */
@@ -53,19 +53,19 @@ enum tutti_activation {
   TUTTI_ACTIVATION_TANH,
   TUTTI_ACTIVATION_LEAKY_RELU, /* slope 0.01 */
   TUTTI_ACTIVATION_CRELU,      /* concat(relu(x), relu(-x)): doubles the channels */
-  TUTTI_ACTIVATION_COUNT       /* of this version; no activation */
+  TUTTI_ACTIVATION_COUNT       /* how many this version has; not an activation */
 };
 
 enum tutti_padding { TUTTI_PADDING_SAME, TUTTI_PADDING_VALID };
 
-/* Tables have height = width = 1 and channels = features. Never grows. */
+/* A shape. Tables have height = width = 1 and channels = features. Never grows. */
 struct tutti_shape {
   int32_t height, width, channels;
 };
 
 /* --- attributes of a layer ---------------------------------------------------------------------------------- */
 
-/* The value of an attribute: an integer, a real, 0 or 1, or the number of a choice, all of which a double holds exactly.
+/* The value of an attribute: an integer, a real, 0 or 1, or the number of a choice; a double holds all of them exactly.
    Never grows, so that arrays of it may cross the ABI; they end with name NULL. */
 struct tutti_attribute {
   const char *name;
@@ -91,7 +91,8 @@ enum {
   TUTTI_ATTRIBUTE_OPTIONAL = 2  /* of a real: its default is NaN, "not set", which JSON leaves out */
 };
 
-/* One attribute of an op. Fill it with designated initialisers; min = max = 0 means no limits. Grows only at the end. */
+/* One attribute of an op. Fill it with designated initialisers; min = max = 0 means no limits. Grows only at the end:
+   its tables carry a stride. */
 struct tutti_attribute_definition {
   const char *name; /* lower-case letters, digits and _ */
   enum tutti_attribute_type type;
@@ -103,7 +104,7 @@ struct tutti_attribute_definition {
   const char *doc;            /* one sentence for people */
 };
 
-/* A table: `count` structs, `stride` bytes apart. Its order is that of the JSON form. */
+/* A table: `count` structs, `stride` bytes apart, in the order of the JSON form. Never grows. */
 struct tutti_attribute_definitions {
   const struct tutti_attribute_definition *table;
   size_t count, stride;
@@ -112,7 +113,7 @@ struct tutti_attribute_definitions {
 #define TUTTI_ATTRIBUTE_TABLE(array)                                                                                   \
   { (array), sizeof(array) / sizeof((array)[0]), sizeof((array)[0]) }
 
-/* What follows from a layer's inputs and attributes. */
+/* What an op infers from a layer's inputs and attributes. */
 struct tutti_inferred {
   size_t size;
   struct tutti_shape shape; /* of the output; at first that of the first input */
@@ -124,15 +125,16 @@ struct tutti_inferred {
 
 /* An op. Constant, and valid for the life of the process. Grows only at the end. */
 struct tutti_op_definition {
-  size_t size;      /* sizeof(struct tutti_op_definition) */
-  const char *name; /* lower-case letters, digits and hyphens. A third party SHOULD begin it with a name of its own
-                       ("acme-gate"), so that it never meets a built-in op of a later version. */
-  size_t min_inputs, max_inputs; /* at least 1; TUTTI_ANY_NUMBER: no most */
+  size_t size; /* sizeof(struct tutti_op_definition) */
+  /* Lower-case letters, digits and hyphens. A third party SHOULD begin it with a name of its own ("acme-gate"), so that
+     it never meets a built-in op of a later version. */
+  const char *name;
+  size_t min_inputs, max_inputs; /* at least 1; TUTTI_ANY_NUMBER: no limit */
 
-  /* REQUIRED. Shape, parameters and FLOPs of `layer`, whose op, label, inputs and attributes are set (read them by
-     tutti_layer_integer and its like); `network` holds the layers that it reads. MUST check sizes before it multiplies
-     them. Fails with TUTTI_ERROR_USAGE and what is wrong; the host puts the layer's name in front. MUST be a function of
-     its arguments alone: any thread may call it, with any context. */
+  /* REQUIRED. Infer shape, parameters and FLOPs of `layer`, whose op, label, inputs and attributes are set (read them
+     by tutti_layer_integer and its like); `network` holds the layers that it reads. MUST check sizes before it
+     multiplies them. Fails with TUTTI_ERROR_USAGE and says what is wrong; the host puts the layer's name in front. MUST
+     be a function of its arguments alone: any thread may call it, with any context. */
   enum tutti_status (*infer)(tutti_context *context, const tutti_network *network, const struct tutti_layer *layer,
                              struct tutti_inferred *inferred);
 
@@ -141,21 +143,24 @@ struct tutti_op_definition {
   const char *doc; /* one sentence for people; may be NULL */
 };
 
-/* The definition of the op of that name: built in, or brought by a plugin that is loaded in this context. NULL: there is
-   none. It lives as long as the context, and has this host's size and stride. */
+/* The definition of the op of that name, built in or of a plugin that is loaded in this context; NULL if there is none.
+   It lives as long as the context, and has this host's size and stride. */
 TUTTI_API const struct tutti_op_definition *tutti_op_find(const tutti_context *context, const char *name);
-/* An attribute of a table; NULL past its end. */
+/* Attribute number `index` of a table; NULL past its end. */
 TUTTI_API const struct tutti_attribute_definition *
 tutti_attribute_at(const struct tutti_attribute_definitions *attributes, size_t index);
 
-/* Names as in JSON and recipes: "dense", "head-gaussian"; "relu", "hard-sigmoid". Parsing errs with the closest name.
-   tutti_op_parse gives TUTTI_OP_OTHER for the op of a plugin. */
+/* The name of an op as in JSON, "dense", "head-gaussian", ...; "unknown op" for other numbers. Static. */
 TUTTI_API const char *tutti_op_name(enum tutti_op op);
+/* Set *op to the op of that name; TUTTI_OP_OTHER for the op of a plugin. TUTTI_ERROR_USAGE gives the closest name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_op_parse(tutti_context *context, const char *name, enum tutti_op *op);
+/* The name of an activation as in JSON and recipes, "relu", "hard-sigmoid", ...; "unknown activation" for other
+   numbers. Static. */
 TUTTI_API const char *tutti_activation_name(enum tutti_activation activation);
+/* Set *activation to the one of that name. TUTTI_ERROR_USAGE gives the closest name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_activation_parse(tutti_context *context, const char *name,
                                                                    enum tutti_activation *activation);
-/* The names of all activations, NULL-terminated, in the order of the enum: for parameter tables. */
+/* The names of all activations in the order of the enum, NULL-terminated, for parameter tables. Static. */
 TUTTI_API const char *const *tutti_activation_names(void);
 
 TUTTI_END_DECLS

@@ -1,4 +1,4 @@
-/* param.h - parameter tables: one table drives parsing into a plugin's config struct, ranges, inspect, the generated
+/* param.h - parameter tables. One table drives parsing into a plugin's config struct, ranges, inspect, the generated
    reference and the dumped recipe. Plugins never parse strings. */
 #ifndef TUTTI_PARAM_H
 #define TUTTI_PARAM_H
@@ -20,18 +20,22 @@ enum tutti_param_type {
   TUTTI_PARAM_INTEGERS, /* struct tutti_integers */
   TUTTI_PARAM_REALS,    /* struct tutti_reals */
   TUTTI_PARAM_CHOICES,  /* struct tutti_choices: a list of numbers in `choices` */
-  TUTTI_PARAM_PLUGIN    /* const char *: name of a plugin of kind `kind`, or "none" where the default is "none"; its
-                           parameters stand in the section of this parameter's name */
+  /* const char *: name of a plugin of kind `kind`, or "none" if that is the default; its parameters are in the section
+     of this parameter's name */
+  TUTTI_PARAM_PLUGIN
 };
 
+/* A list of integers, the field of a TUTTI_PARAM_INTEGERS; borrowed from the config. Never grows. */
 struct tutti_integers {
   size_t count;
   const int64_t *values;
 };
+/* A list of reals, the field of a TUTTI_PARAM_REALS; borrowed from the config. Never grows. */
 struct tutti_reals {
   size_t count;
   const double *values;
 };
+/* A list of numbers of choices, the field of a TUTTI_PARAM_CHOICES; borrowed from the config. Never grows. */
 struct tutti_choices {
   size_t count;
   const int *values;
@@ -43,7 +47,7 @@ enum {
   TUTTI_PARAM_REQUIRED = 2    /* no default: the recipe must give it */
 };
 
-/* One parameter. Write it with a macro from below. */
+/* One parameter. Write it with a macro from below. Grows only at the end: its tables carry a stride. */
 struct tutti_param {
   const char *name;
   enum tutti_param_type type;
@@ -57,16 +61,16 @@ struct tutti_param {
   unsigned flags;
   bool min_open, max_open; /* the limit itself is excluded */
 };
-/* As `max`, or negated as `min`: that side has no limit. */
+/* As `max`, or negated as `min`: no limit on that side. */
 #define TUTTI_NO_LIMIT ((double)INFINITY)
 
 /* A line of a parameter table, for each type:
 
      TUTTI_REAL(struct lcb_config, kappa, "1.96", 0, TUTTI_NO_LIMIT, "Standard deviations below the mean."),
 
-   The parameter is named like the field, whose type the compiler checks. The text for people comes last; members of struct
-   tutti_param that stand behind `doc` may follow it in their order: `.unit = "seconds", .flags = TUTTI_PARAM_REQUIRED`. In C++
-   the values stand without designators: `"seconds", TUTTI_PARAM_REQUIRED`. */
+   The parameter is named like the field, whose type the compiler checks. The text for people comes last. Members of
+   struct tutti_param after `doc` may follow it in their order: `.unit = "seconds", .flags = TUTTI_PARAM_REQUIRED`. In
+   C++ the values stand without designators: `"seconds", TUTTI_PARAM_REQUIRED`. */
 #define TUTTI_BOOL(config, field, preset_, ...)                                                                        \
   TUTTI_PARAM(#field, BOOL, config, field, preset_, 0, 0, NULL, TUTTI_KIND_SPACE, __VA_ARGS__)
 #define TUTTI_INTEGER(config, field, preset_, min_, max_, ...)                                                         \
@@ -88,9 +92,9 @@ struct tutti_param {
 #define TUTTI_SUBPLUGIN(config, field, preset_, kind_, ...)                                                            \
   TUTTI_PARAM(#field, PLUGIN, config, field, preset_, 0, 0, NULL, kind_, __VA_ARGS__)
 
-/* What these make use of, and for a parameter that is named otherwise than its field, such as one in a struct inside the config:
-   TUTTI_PARAM("size", INTEGER, struct config, growth.size, "5", 1, 9, NULL, TUTTI_KIND_SPACE, "Members."). Limits, choices and
-   kind are looked at only where the type has them. */
+/* The macro that these use. Use it for a parameter whose name differs from its field's, such as one in a struct inside
+   the config: TUTTI_PARAM("size", INTEGER, struct config, growth.size, "5", 1, 9, NULL, TUTTI_KIND_SPACE, "Members.").
+   Limits, choices and kind count only if the type has them. */
 #ifdef __cplusplus
 #define TUTTI_PARAM(name_, type_, config, field, preset_, min_, max_, choices_, kind_, ...)                            \
   tutti_param_of(name_, TUTTI_PARAM_##type_, TUTTI_FIELD_OFFSET(config, field, TUTTI_FIELD_##type_), preset_, min_,    \
@@ -105,10 +109,10 @@ struct tutti_param {
         TUTTI_PARAM_MEMBER(preset) preset_, TUTTI_PARAM_MEMBER(min) min_, TUTTI_PARAM_MEMBER(max) max_,                \
         TUTTI_PARAM_MEMBER(choices) choices_, TUTTI_PARAM_MEMBER(kind) kind_, TUTTI_PARAM_MEMBER(doc) __VA_ARGS__      \
   }
-/* For fragments of tables in headers that serve both: TUTTI_PARAM_MEMBER(unit) "seconds". */
+/* For parts of tables in headers that serve C and C++: TUTTI_PARAM_MEMBER(unit) "seconds". */
 #define TUTTI_PARAM_MEMBER(member) .member =
 #endif
-/* The offset of a field; an error of the compiler where its type is another. */
+/* The offset of a field; does not compile if the field has another type. */
 #define TUTTI_FIELD_OFFSET(config, field, field_type)                                                                  \
   (offsetof(config, field) + 0 * sizeof(1 ? &((config *)0)->field : (field_type *)0))
 #define TUTTI_FIELD_BOOL bool
@@ -131,7 +135,7 @@ inline constexpr tutti_param tutti_param_of(const char *name, tutti_param_type t
 }
 #endif
 
-/* A parameter table: `count` structs, `stride` bytes apart. */
+/* A parameter table: `count` structs, `stride` bytes apart. Never grows. */
 struct tutti_params {
   const struct tutti_param *table;
   size_t count, stride;
@@ -146,29 +150,38 @@ struct tutti_params {
 /* A config struct filled from its table; owns its texts and lists. */
 typedef struct tutti_config tutti_config;
 
-/* All presets. Required parameters stay unset until tutti_config_set gives them (see tutti_config_missing). */
+/* Make a config with all parameters at their presets; required ones stay unset until tutti_config_set (see
+   tutti_config_missing). `params` is borrowed and must outlive it. The caller destroys *config. TUTTI_ERROR_USAGE: a
+   preset is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_config_create(tutti_context *context, const struct tutti_params *params, tutti_config **config);
+/* Make a copy, over the same table; the caller destroys *config. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_config_copy(tutti_context *context, const tutti_config *from,
                                                               tutti_config **config);
+/* Destroy it with its texts and lists; NULL is allowed. */
 TUTTI_API void tutti_config_destroy(tutti_config *config);
-/* Set one from text. TUTTI_ERROR_USAGE says what was expected (type, range, choices), what was found, the closest name. */
+/* Set a parameter from text, as a recipe writes it. TUTTI_ERROR_USAGE says what was expected (type, range, choices),
+   what was found, and the closest name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_config_set(tutti_context *context, tutti_config *config,
                                                              const char *name, const char *text);
-/* Set a number (integer, real, bool, or the number of a choice) with the same checks. */
+/* Set a parameter that is an integer, a real, a bool or the number of a choice, with the same checks. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_config_set_number(tutti_context *context, tutti_config *config,
                                                                     const char *name, double value);
-/* Name of the first required parameter that is unset, or NULL. */
+/* The name of the first required parameter that is unset; NULL if there is none. */
 TUTTI_API const char *tutti_config_missing(const tutti_config *config);
-/* The value as a recipe would write it, so that setting it again gives the same bits; free with tutti_free. */
+/* The value as a recipe would write it, so that setting it again gives the same bits; free *text with tutti_free.
+   TUTTI_ERROR_USAGE: there is no such parameter, or it is unset. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_config_get(tutti_context *context, const tutti_config *config,
                                                              const char *name, char **text);
-/* The struct itself, borrowed. */
+/* The filled config struct; borrowed, and valid until a parameter is set or the config is destroyed. */
 TUTTI_API const void *tutti_config_values(const tutti_config *config);
+/* The table that it was made with. */
 TUTTI_API const struct tutti_params *tutti_config_params(const tutti_config *config);
+/* Parameter number `index` (< count) of a table; tutti_params_find: the one of that name, or NULL. */
 TUTTI_API const struct tutti_param *tutti_params_at(const struct tutti_params *params, size_t index);
 TUTTI_API const struct tutti_param *tutti_params_find(const struct tutti_params *params, const char *name);
-/* Check a table itself (presets parse and are in range, names unique, offsets inside the struct). */
+/* Check a table: presets parse and are in range, names are unique, fields lie inside the struct and apart.
+   TUTTI_ERROR_PLUGIN names the parameter and what is wrong with it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_params_check(tutti_context *context,
                                                                const struct tutti_params *params);
 

@@ -1,5 +1,5 @@
-/* predictions.h - predictions of one model for the rows of one split, and the targets beside them. By row number of the
-   fixed split, never in loader order; in the target's own units. On disk: float32 .npy. */
+/* predictions.h - the predictions of one model for the rows of one split, and the targets for them. Rows are in the
+   order of the split, never in loader order; values are in the target's own units. On disk: float32 .npy. */
 #ifndef TUTTI_PREDICTIONS_H
 #define TUTTI_PREDICTIONS_H
 
@@ -7,8 +7,8 @@
 
 TUTTI_BEGIN_DECLS
 
-/* Classification: probabilities [rows][outputs]. Regression: [rows][outputs][2], mean and variance; a model without a
-   variance gives NaN there. */
+/* Classification: probabilities [rows][outputs]. Regression: [rows][outputs][2], mean and variance; the variance is NaN
+   if the model gives none. */
 struct tutti_predictions {
   size_t size; /* sizeof(struct tutti_predictions) */
   enum tutti_task_kind kind;
@@ -25,7 +25,7 @@ struct tutti_targets {
   const int32_t *labels;
 };
 
-/* Numbers of a row: outputs, or 2 * outputs. */
+/* How many numbers a row has, here [width]: 2 * outputs for regression, else outputs. */
 TUTTI_API size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs);
 
 TUTTI_END_DECLS

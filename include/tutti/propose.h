@@ -1,6 +1,6 @@
-/* propose.h - what builders with a model share: the history of what was asked and told, and the way from it over surrogate,
-   acquisition and maximiser to the next candidate. A builder may hold several (one for each of several objectives over the
-   same candidates, say), over the run's scope or another. */
+/* propose.h - the part that builders with a model share: the history of what was asked and told, and the way from it
+   through surrogate, acquisition and maximiser to the next candidate. A builder may hold several proposers, over the
+   run's scope or another: one for each of several objectives, for example. */
 #ifndef TUTTI_PROPOSE_H
 #define TUTTI_PROPOSE_H
 
@@ -17,21 +17,22 @@ typedef struct tutti_proposer tutti_proposer;
 /* What stands in for the values of candidates that are being trained. */
 enum tutti_pending {
   TUTTI_PENDING_AUTO,        /* hallucinate where the surrogate can, else lie */
-  TUTTI_PENDING_HALLUCINATE, /* they lower the standard deviation, and leave the mean */
+  TUTTI_PENDING_HALLUCINATE, /* they lower the standard deviation, but leave the mean as it is */
   TUTTI_PENDING_LIAR,        /* they count as observed with a made-up value */
-  TUTTI_PENDING_LIAR_BATCH, /* likewise, but only those asked for since the last result: a lie is forgotten when one is told */
+  /* likewise, but only those asked for since the last result: each result ends the lies before it */
+  TUTTI_PENDING_LIAR_BATCH,
   TUTTI_PENDING_NONE,
   TUTTI_PENDING_FANTASIES /* the acquisition is averaged over joint draws of their values */
 };
 enum tutti_lie { TUTTI_LIE_MIN, TUTTI_LIE_MEAN, TUTTI_LIE_MAX };
-/* What a trial without a finite loss teaches. */
+/* What the model learns from a trial without a finite loss. */
 enum tutti_failed {
-  TUTTI_FAILED_WORST, /* it counts as the worst value told before it, or as the first one told after it */
-  TUTTI_FAILED_IGNORE /* nothing; it is not tried again, though */
+  TUTTI_FAILED_WORST, /* that it has the worst value told before it; if there is none, the first one told after it */
+  TUTTI_FAILED_IGNORE /* nothing; still, it is not tried again */
 };
 enum tutti_transform {
   TUTTI_TRANSFORM_NONE,
-  TUTTI_TRANSFORM_LOG /* log(loss); mirrored below 1e-6, so that losses of every sign have one */
+  TUTTI_TRANSFORM_LOG /* log(loss); mirrored below 1e-6, so that it is defined for every loss */
 };
 
 struct tutti_proposer_setup {
@@ -39,8 +40,9 @@ struct tutti_proposer_setup {
   const tutti_host *host;
   const tutti_scope *scope; /* NULL: the host's */
   uint64_t seed;            /* of surrogate, acquisition and maximiser */
-  size_t begin;             /* up to so many observations the surrogate is fitted anew for each proposal; later ones are
-                               added to a fit to the first `begin` (>= 1) */
+  /* Up to `begin` observations (>= 1), the surrogate is fitted anew for each proposal; later ones are added to a fit to
+     the first `begin`. */
+  size_t begin;
   enum tutti_pending pending;
   enum tutti_lie lie;
   enum tutti_failed failed;
@@ -51,7 +53,8 @@ struct tutti_proposer_setup {
 
 /* --- parameters ---------------------------------------------------------------------------------------------------- */
 
-/* A field (`model`) of a builder's config struct. The kit never sees it: it gets a setup, see tutti_proposer_setup_of. */
+/* A field (`model`) of a builder's config struct. Made only by the host, from the plugin's own table. The library never
+   sees it: tutti_proposer_setup_of makes a setup of it. */
 struct tutti_proposer_config {
   int pending, lie, failed, transform;
   int64_t fantasies;
@@ -66,9 +69,10 @@ static const char *const tutti_proposer_faileds[] = {"worst", "ignore", NULL};
 static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
 
 /* clang-format off */
-/* pending, fantasies, lie, failed, transform, surrogate, acquisition and maximiser, for a table:
-   TUTTI_PROPOSER_PARAMS(struct my_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"), with the defaults of pending,
-   failed and the three sub-plugins, whose own parameters stand in the sections surrogate, acquisition and maximiser. */
+/* The parameters pending, fantasies, lie, failed, transform, surrogate, acquisition and maximiser, for a table:
+   TUTTI_PROPOSER_PARAMS(struct my_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"). The last five arguments
+   are the defaults of pending, failed and the three sub-plugins, whose own parameters are in the sections surrogate,
+   acquisition and maximiser. */
 #define TUTTI_PROPOSER_PARAMS(config_type, field, pending_preset, failed_preset, surrogate_preset, acquisition_preset, \
                               maximiser_preset) \
   TUTTI_PARAM("pending", CHOICE, config_type, field.pending, pending_preset, 0, 0, tutti_proposer_pendings, TUTTI_KIND_SPACE, \
@@ -91,7 +95,7 @@ static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
               "Search for the candidate that is worth most.")
 /* clang-format on */
 
-/* The setup of a proposer over `scope` (NULL: the host's) that refits up to `begin` observations. */
+/* The setup of a proposer over `scope` (NULL: the host's). Up to `begin` observations, the surrogate is fitted anew. */
 static inline struct tutti_proposer_setup tutti_proposer_setup_of(const struct tutti_proposer_config *config,
                                                                   const tutti_host *host, const tutti_scope *scope,
                                                                   size_t begin) {
@@ -112,46 +116,54 @@ static inline struct tutti_proposer_setup tutti_proposer_setup_of(const struct t
 
 /* --- proposals ----------------------------------------------------------------------------------------------------- */
 
-/* Makes the sub-plugins, which refuse here a space that lacks what they need. */
+/* Make a proposer and its sub-plugins. The setup is copied; host, scope and section names are borrowed until destroy.
+   The caller destroys *proposer. TUTTI_ERROR_USAGE: the space lacks what a sub-plugin needs, or the surrogate lacks
+   what `pending` needs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_proposer_create(tutti_context *context, const struct tutti_proposer_setup *setup, tutti_proposer **proposer);
+/* Destroy it with its sub-plugins; NULL is allowed. */
 TUTTI_API void tutti_proposer_destroy(tutti_proposer *proposer);
 
-/* A candidate was asked for, or adopted: it is pending, and never proposed again. */
+/* A candidate was asked for, or adopted: it is referenced, pending, and never proposed again. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_asked(tutti_context *context, tutti_proposer *proposer,
                                                                  uint64_t trial, const tutti_candidate *candidate);
-/* Its loss, or NaN where there is none. A trial that was not asked for is taken as if it had been. */
+/* A trial has ended with this loss, or NaN if it has none. A trial that was not asked for is taken as if it had been.
+   TUTTI_ERROR_INTERNAL: it was told before. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_told(tutti_context *context, tutti_proposer *proposer,
                                                                 uint64_t trial, const tutti_candidate *candidate,
                                                                 double loss);
-/* The next candidate (the caller unrefs it and calls tutti_proposer_asked), and what it is worth: drawn at random, with a
-   worth of NaN, while no loss is known; *candidate = NULL when none is left. It is a function of what was asked and told,
-   and changes nothing that matters. */
+/* Find the next candidate and its worth; the caller unrefs it and calls tutti_proposer_asked. It is drawn at random,
+   with a worth of NaN, while no loss is known; *candidate = NULL if none is left. The result is a function of what was
+   asked and told alone, and the call does not change what later calls give. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_propose(tutti_context *context, tutti_proposer *proposer,
                                                                    uint64_t trial, tutti_candidate **candidate,
                                                                    double *worth);
-/* A random candidate that was not asked for; *candidate = NULL when none is left. */
+/* Draw a candidate that was not asked for; the caller unrefs it. *candidate = NULL if none is found
+   (tutti_candidate_set_draw). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_draw(tutti_context *context, const tutti_proposer *proposer,
                                                                 uint64_t trial, tutti_candidate **candidate);
 
-/* What the surrogate says of itself after all that was told, its fitted hyperparameters, say, as JSON; free with tutti_free.
-   *json = NULL when it does not say, and before there is a loss. */
+/* What the surrogate says of itself after all that was told (its fitted hyperparameters, for example) as JSON; free
+   *json with tutti_free. *json = NULL if it says nothing, and before there is a loss. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer,
                                                                     char **json);
 
-/* `state`, the text of a JSON object, with what the surrogate says of itself as its member `surrogate`: for a builder's
-   `describe`. Nothing is added where it does not say, and where `proposer` is NULL. Free *json with tutti_free. */
+/* `state`, the text of a JSON object, with tutti_proposer_describe added as its member `surrogate`: for a builder's
+   `describe`. Nothing is added if the surrogate says nothing, or if `proposer` is NULL. Free *json with tutti_free.
+   TUTTI_ERROR_USAGE: `state` is not JSON. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe_in(tutti_context *context, tutti_proposer *proposer,
                                                                        const char *state, char **json);
 
-/* Candidates asked for, those that the surrogate learns from, and those without a result. */
+/* The number of candidates asked for; _observed_count: of those that the surrogate learns from; _pending_count: of
+   those without a result. */
 TUTTI_API size_t tutti_proposer_asked_count(const tutti_proposer *proposer);
 TUTTI_API size_t tutti_proposer_observed_count(const tutti_proposer *proposer);
 TUTTI_API size_t tutti_proposer_pending_count(const tutti_proposer *proposer);
-/* The least loss told; infinity when there is none. */
+/* The least loss told; infinity if there is none. */
 TUTTI_API double tutti_proposer_best(const tutti_proposer *proposer);
-/* Everything asked for. */
+/* Every candidate asked for; borrowed. */
 TUTTI_API const tutti_candidate_set *tutti_proposer_known(const tutti_proposer *proposer);
+/* Its surrogate, and tutti_proposer_acquisition: its acquisition; both stay the proposer's. */
 TUTTI_API tutti_surrogate *tutti_proposer_surrogate(const tutti_proposer *proposer);
 TUTTI_API tutti_acquisition *tutti_proposer_acquisition(const tutti_proposer *proposer);
 

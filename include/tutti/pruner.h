@@ -1,6 +1,6 @@
-/* pruner.h - kind `pruner`: which trial is not worth its end. It learns from the loss curves of trials that have ended, and says what a new
-   trial must reach on its way. That rule travels with the trial's request: whoever trains it decides alone, so that what is
-   pruned does not depend on how fast trials run beside each other. */
+/* pruner.h - kind `pruner`: ends trials that are not worth finishing. It learns from the loss curves of trials that
+   have ended, and says what a new trial must reach on its way. That rule goes with the trial's request, and whoever
+   trains the trial decides by it alone: what is pruned does not depend on how fast trials run beside each other. */
 #ifndef TUTTI_PRUNER_H
 #define TUTTI_PRUNER_H
 
@@ -13,7 +13,7 @@ typedef struct tutti_rule tutti_rule;
 
 /* --- rules ------------------------------------------------------------------------------------------------------ */
 
-/* What of a curve is compared at a rung. */
+/* The measure of a curve that is compared at a rung. */
 enum tutti_measure {
   TUTTI_MEASURE_LAST, /* the loss of the rung's epoch */
   TUTTI_MEASURE_BEST, /* the least loss up to it */
@@ -28,17 +28,20 @@ struct tutti_rung {
   double threshold;
 };
 
-/* An empty rule, which allows everything. */
+/* Make an empty rule, which allows everything; the caller destroys *rule. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rule_create(tutti_context *context, tutti_rule **rule);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_rule_destroy(tutti_rule *rule);
-/* Add a rung (copied). TUTTI_ERROR_INTERNAL unless its epoch lies beyond those of earlier ones and the threshold is a number. */
+/* Add a rung, which is copied. TUTTI_ERROR_INTERNAL: its epoch is not after those of earlier rungs, the threshold is
+   NaN, or the measure is none of the three. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rule_add(tutti_context *context, tutti_rule *rule,
                                                            const struct tutti_rung *rung);
+/* The number of rungs. */
 TUTTI_API size_t tutti_rule_rungs(const tutti_rule *rule);
-/* Rung number `index`, by ascending epoch, into *rung, whose size the caller has set. */
+/* Fill *rung with rung number `index` (< tutti_rule_rungs), by ascending epoch. The caller has set rung->size. */
 TUTTI_API void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *rung);
-/* May a trial go on whose validation losses after epochs 1, 2, ..., `epochs` are losses[epochs]? Only a rung at this very
-   epoch can say no. Losses that are NaN (not evaluated) do not count; where none does, the trial goes on. */
+/* May a trial go on whose validation losses after epochs 1, 2, ..., `epochs` are losses[epochs]? Only a rung at this
+   very epoch can say no. NaN losses (not evaluated) do not count; if none counts, the trial goes on. */
 TUTTI_API bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses);
 
 /* --- the plugin's side ------------------------------------------------------------------------------------------ */
@@ -55,32 +58,37 @@ struct tutti_curve {
   size_t size;
   uint64_t trial;
   enum tutti_state state;
-  size_t epochs;        /* trained; 0 where it failed before the first ended */
+  size_t epochs;        /* trained; 0 if it failed before the first one ended */
   const double *losses; /* [epochs]: validation loss after each, in standardised units; NaN where not evaluated */
 };
 
 struct tutti_pruner_ops {
   size_t size; /* sizeof(struct tutti_pruner_ops) */
 
-  /* REQUIRED. Learn from a trial that ended, whether finished, failed or pruned. Trials come in the order in which the builder
-     is told of them. */
+  /* REQUIRED. Learn from a trial that ended, whether finished, failed or pruned. Trials come in the order in which the
+     builder is told of them. */
   enum tutti_status (*tell)(void *self, tutti_context *context, const struct tutti_curve *curve);
-  /* REQUIRED. Add to an empty rule what trial number `trial` must reach; it is asked for right after the builder proposed
+  /* REQUIRED. Add to an empty rule what trial number `trial` must reach. Asked for right after the builder has proposed
      the trial. MUST be a function of what was told before, the trial's number and the seed, never of time. */
   enum tutti_status (*rule)(void *self, tutti_context *context, uint64_t trial, tutti_rule *rule);
 };
 
 /* --- the host's side --- */
 
+/* Make an instance of the pruner plugin in `section` of the host; the caller destroys *pruner. What is copied or
+   borrowed, and the errors of every kind: struct tutti_setup (host.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_create(tutti_context *context, const tutti_host *host,
                                                                 const char *section,
                                                                 const struct tutti_pruner_setup *setup,
                                                                 tutti_pruner **pruner);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_pruner_destroy(tutti_pruner *pruner);
+/* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_pruner_descriptor(const tutti_pruner *pruner);
+/* Tell how a trial went; borrowed until return. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner,
                                                               const struct tutti_curve *curve);
-/* The caller destroys *rule. */
+/* Ask what trial number `trial` must reach; the caller destroys *rule, which is NULL on failure. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner,
                                                               uint64_t trial, tutti_rule **rule);
 

@@ -1,5 +1,5 @@
-/* recipe.h - an INI recipe: parsed, extended, overridden; every key checked against the tables of the core and of the
-   plugins that it names. Errors give file, line, section.key, what was expected and the closest name. */
+/* recipe.h - an INI recipe: parsed, extended, overridden. Every key is checked against the tables of the library and of
+   the plugins that the recipe names. Errors give file, line, section.key, what was expected and the closest name. */
 #ifndef TUTTI_RECIPE_H
 #define TUTTI_RECIPE_H
 
@@ -14,76 +14,83 @@ typedef struct tutti_recipe tutti_recipe;
 
 enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept */, TUTTI_OBJECTIVE_LAST_EPOCH };
 
-/* Section [run], as in its table. */
+/* Section [run], as in its table. Made only by the library, from its own table; grows only at the end. */
 struct tutti_run_config {
   const char *name; /* of the run directory */
   int64_t seed;
-  int64_t budget;          /* networks to train */
-  int64_t window;          /* trials outstanding at once; part of what is searched, so never a number of cores */
-  int64_t workers;         /* processes; 0: one a core. Never changes results */
-  int order;               /* 0 trial, 1 completion */
-  int loss;                /* 0 auto, then 1 + enum tutti_loss: what builders minimise and selectors too */
-  double trial_timeout;    /* seconds; infinity */
-  int64_t retries;         /* how often a trial is tried again whose worker crashed or was killed */
-  double memory_limit;     /* MiB of a worker; 0 none */
-  bool keep_weights;       /* write weights.safetensors of every trial */
+  int64_t budget;       /* networks to train */
+  int64_t window;       /* trials outstanding at once; it changes what is searched, so it is never a number of cores */
+  int64_t workers;      /* processes; 0: one a core. Never changes results */
+  int order;            /* 0 trial, 1 completion */
+  int loss;             /* 0 auto, then 1 + enum tutti_loss: the loss that builders and selectors minimise */
+  double trial_timeout; /* seconds; infinity */
+  int64_t retries;      /* how often a trial is tried again if its worker crashed or was killed */
+  double memory_limit;  /* MiB for each worker; 0: no limit */
+  bool keep_weights;    /* write weights.safetensors of every trial */
   const char *plugin_path; /* folders, colon-separated */
-  int objective;           /* enum tutti_run_objective: whose loss that is */
+  int objective;           /* enum tutti_run_objective: which weights that loss is of */
 };
 
-/* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. */
+/* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */
 TUTTI_API const struct tutti_params *tutti_run_params(void);
 
-/* Read a recipe file, its `extends` chain and `count` overrides "section.key=value". Plugins are loaded and every key is
-   checked; nothing is written. */
+/* Read a recipe file with the files that it `extends`, and overrides[count], "section.key=value". Plugins are loaded
+   and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
                                                               const char *const *overrides, tutti_recipe **recipe);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_recipe_destroy(tutti_recipe *recipe);
+/* The values of [run]; borrowed. */
 TUTTI_API const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *recipe);
-/* [data] and [head]; NULL when the recipe has no data (TUTTI_TASK_VALUE). */
+/* The parameters of [data], and tutti_recipe_head: of [head]; borrowed. NULL if the recipe has no data
+   (TUTTI_TASK_VALUE). */
 TUTTI_API const tutti_config *tutti_recipe_data(const tutti_recipe *recipe);
 TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
-/* [evaluation]; NULL likewise. */
+/* The values of [evaluation]; borrowed. NULL if the recipe has no data. */
 TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe);
-/* The recipe's file, as it was named. */
+/* The recipe's file, as it was named; borrowed. */
 TUTTI_API const char *tutti_recipe_path(const tutti_recipe *recipe);
-/* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): "FILE:LINE: " is put in
-   front, or the recipe's file alone where no such key stands in it. Returns `status`. */
+/* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): put "FILE:LINE: "
+   in front, or "--set " for an override, or only the recipe's file if it does not have the key. Returns `status`. */
 TUTTI_API enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe,
                                                enum tutti_status status);
-/* Folder of the recipe's file, absolute. Paths in configs are absolute already: relative ones are taken from the folder of the
-   file that has them, those of overrides from the working folder. */
+/* The folder of the recipe's file, absolute; borrowed. Paths in configs are absolute already: relative ones were taken
+   from the folder of the file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);
-/* [hyperparameters] with ranges; fixed ones are set in [backend]. */
+/* The hyperparameters of [hyperparameters] that have ranges; borrowed. Fixed ones are set in [backend]. */
 TUTTI_API const tutti_domain *tutti_recipe_hyperparameters(const tutti_recipe *recipe);
-/* A host with all plugin sections put and set (space, backend, builder, selector, executor and what they name). */
+/* Make a host with the plugins of all sections and their parameters (space, backend, builder, selector, executor and
+   the plugins that they name); the caller destroys *host. It has no facts yet: tutti_host_set_facts. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_assemble(tutti_context *context, const tutti_recipe *recipe,
                                                                   tutti_host **host);
-/* The effective recipe: every key with its value, paths absolute; running it again gives the same run. */
+/* The effective recipe as INI: every key with its value, paths absolute. Running it again gives the same run. Free
+   *text with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe,
                                                                char **text);
 
-/* What a key of the effective recipe has a say in. */
+/* What a key of the effective recipe decides. */
 enum tutti_recipe_part {
   TUTTI_RECIPE_SEARCH,       /* what is searched, and how it is trained */
-  TUTTI_RECIPE_SELECTION,    /* [selector], [evaluation]: what is made of a finished pool, and can be made of it anew */
-  TUTTI_RECIPE_CIRCUMSTANCES /* where, and how fast, a run is made; not what comes of it: run.name, run.workers, ... */
+  TUTTI_RECIPE_SELECTION,    /* [selector], [evaluation]: what is made of a finished pool, and can be made again */
+  TUTTI_RECIPE_CIRCUMSTANCES /* where and how fast a run is made, not what comes of it: run.name, run.workers, ... */
 };
-/* One key with its value. A section whose plugin another section's parameter names has an item with key "" first. */
+/* One key with its value. If another section's parameter names the plugin of a section, that section's first item has
+   the key "". */
 struct tutti_recipe_item {
   size_t size;
   enum tutti_recipe_part part;
   const char *section, *key, *value, *doc;
-  const char *note; /* behind the doc: a unit, a plugin's version; or NULL */
+  const char *note; /* follows the doc: a unit, a plugin's version; or NULL */
 };
-/* Visit the effective recipe in the order of tutti_recipe_print; texts are borrowed until the visit returns. Ends with
-   visit's status when that is not TUTTI_OK. */
+/* Call visit(argument, context, item) for each item of the effective recipe, in the order of tutti_recipe_print; texts
+   are borrowed until the visit returns. The first status other than TUTTI_OK ends the tour and is returned. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit(
     tutti_context *context, const tutti_recipe *recipe,
     enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_recipe_item *item),
     void *argument);
-/* Two recipes are of one run when they differ at most in circumstances: run.name, run.workers, run.trial_timeout,
-   run.retries, run.memory_limit, run.plugin_path and executor sections; the error names the first key that differs, and both values. */
+/* Are two recipes of one run? They are if they differ at most in circumstances: run.name, run.workers,
+   run.trial_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections. Otherwise TUTTI_ERROR_USAGE
+   names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

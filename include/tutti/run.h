@@ -1,5 +1,5 @@
-/* run.h - a whole run: search, selection, evaluation, in a run directory that can be resumed, looked at and used. Results
-   are JSON texts (free with tutti_free), described in docs/run-directory.md. */
+/* run.h - a whole run: search, selection and evaluation, in a run directory that can be resumed, looked at and used.
+   Results are JSON texts (free with tutti_free); docs/run-directory.md describes them. */
 #ifndef TUTTI_RUN_H
 #define TUTTI_RUN_H
 
@@ -24,8 +24,8 @@ enum tutti_run_file {
   TUTTI_RUN_FILE_LOCK,      /* held by the manager while it runs */
   TUTTI_RUN_FILE_LOG        /* what plugins and libraries print in workers */
 };
-/* Where a run directory has, or would have, a file; free *path with tutti_free. TUTTI_ERROR_USAGE for a file that is none
-   of the above. */
+/* The path that a file has, or would have, in a run directory; free *path with tutti_free. TUTTI_ERROR_USAGE: `file` is
+   none of the above. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_file_path(tutti_context *context, const char *directory,
                                                                 enum tutti_run_file file, char **path);
 
@@ -33,7 +33,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_file_path(tutti_context *c
 
 enum tutti_phase { TUTTI_PHASE_REPAIR, TUTTI_PHASE_SEARCH, TUTTI_PHASE_SELECT, TUTTI_PHASE_DONE };
 
-/* Where a run stands; told after every durable change. */
+/* How far a run has come; told after every durable change. */
 struct tutti_run_progress {
   size_t size;
   enum tutti_phase phase;
@@ -56,52 +56,61 @@ struct tutti_run_options {
   void *argument;
 };
 
-/* Do what the recipe says, to the end. Takes the recipe, also on failure. On TUTTI_ERROR_CANCELLED and TUTTI_ERROR_FULL
-   the directory is in order and the run can be resumed. *summary is the text of summary.json. */
+/* Do what the recipe says, to the end. Takes the recipe, also on failure. *summary is the text of summary.json. After
+   TUTTI_ERROR_CANCELLED and TUTTI_ERROR_FULL the directory is in order and the run can be resumed. TUTTI_ERROR_USAGE:
+   the recipe asks for what its plugins or data cannot do, or the directory has a run and `resume` is false, or one of
+   another recipe; TUTTI_ERROR_BUSY: another manager is at work in it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe,
                                                       const struct tutti_run_options *options, char **summary);
-/* Everything that can be checked without training: plugins, capabilities, data, probes of the space. Writes nothing. Takes
-   the recipe. *summary says what would be done. */
+/* Check everything that can be checked without training: plugins, capabilities, data, probes of the space. Nothing is
+   written. Takes the recipe, also on failure. *summary says what would be done. TUTTI_ERROR_USAGE as for tutti_run. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe,
                                                             char **summary);
-/* What `tutti worker` does: answer requests on a descriptor until it ends. Returns an exit code. */
+/* Be a worker, as `tutti worker` is: answer the requests of a run in `directory` on a descriptor until it ends. Returns
+   an exit code. */
 TUTTI_API int tutti_worker_main(tutti_context *context, const char *directory, int descriptor);
 
 /* --- finished (or stopped, or running) runs --- */
 
 typedef struct tutti_view tutti_view;
 
-/* Open a run directory for reading. */
+/* Open a run directory for reading, also while its run is at work; the caller closes *view. TUTTI_ERROR_USAGE: it is
+   not a run directory, or the recipe's plugins or data are gone. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
                                                             tutti_view **view);
+/* Close it; NULL is allowed. */
 TUTTI_API void tutti_view_close(tutti_view *view);
-/* Counts, best trials, builder's state, ensemble; "running" tells whether a manager holds the lock. */
+/* The counts, best trials, builder's state and ensemble; "running" says whether a manager holds the lock. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json);
-/* Choose an ensemble from the finished trials with the recipe's selector and `count` overrides "selector.key=value"
-   (selector.plugin=NAME for another one), on the rows of `split` ("validation-5"; NULL: "validation"). The text of
-   ensemble.json. */
+/* Choose an ensemble from the finished trials with the recipe's selector and overrides[count], "selector.key=value"
+   (selector.plugin=NAME for another selector), on the rows of `split` ("validation-5"; NULL: "validation"). *ensemble
+   is the text of an ensemble.json; nothing is written. TUTTI_ERROR_USAGE: an override or the split is wrong, or no
+   trial has finished. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view,
                                                               const char *split, size_t count,
                                                               const char *const *overrides, char **ensemble);
-/* Which points of a curve. Arrays of none stand for the defaults. */
+/* The points of a curve. An empty array stands for its default. */
 struct tutti_curve_options {
   size_t size; /* sizeof(struct tutti_curve_options) */
   size_t budgets_count;
-  const uint64_t *budgets; /* the first so many trials of the run; default: up to 8 even steps to all of them */
+  const uint64_t
+      *budgets; /* [budgets_count]: numbers of first trials of the run; default: up to 8 even steps to all of them */
   size_t members_count;
-  const uint64_t *members; /* sizes of the ensemble; default: the selector's own */
+  const uint64_t *members; /* [members_count]: sizes of the ensemble; default: the selector's own */
 };
-/* Ensembles as they would have been chosen from fewer trials, and of other sizes, without training anything; each with its
-   metrics on the validation and the test split of the same shift. A JSON array text of {"budget", "members", "ensemble",
-   "evaluation"}. The rest is as of tutti_view_select. */
+/* The ensembles that would have been chosen from fewer trials, and of other sizes, without training anything; each with
+   its metrics on the validation and the test split of the same shift. *json is the text of an array of {"budget",
+   "members", "ensemble", "evaluation"}. All else is as for tutti_view_select. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view,
                                                              const char *split, size_t count,
                                                              const char *const *overrides,
                                                              const struct tutti_curve_options *options, char **json);
-/* Metrics of an ensemble (text of ensemble.json; NULL: the run's own) on all splits. */
+/* The metrics of an ensemble (the text of an ensemble.json; NULL: the run's own) on all splits. TUTTI_ERROR_USAGE: the
+   run has no data, or no such ensemble. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view,
                                                                 const char *ensemble, char **json);
-/* Keep `ensemble` (and its evaluation) as the run's: ensemble.json and summary.json are written anew. */
+/* Keep `ensemble` and its evaluation as the run's: ensemble.json and summary.json are written anew; *summary is the
+   text of the latter. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view,
                                                             const char *ensemble, char **summary);
 
@@ -112,11 +121,15 @@ struct tutti_forecast {
   size_t rows, outputs;
   struct tutti_uncertainty *predicted; /* [rows][outputs], see evaluate.h */
 };
+/* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own). *forecast
+   is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, or the run has
+   none. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
                                                                const char *ensemble, const char *path,
                                                                struct tutti_forecast *forecast);
+/* Free the predictions of a forecast. */
 TUTTI_API void tutti_forecast_release(struct tutti_forecast *forecast);
-/* Name of a target or class, for headings. */
+/* The name of target or class number `index`, for headings; borrowed. */
 TUTTI_API const char *tutti_view_output(const tutti_view *view, size_t index);
 
 TUTTI_END_DECLS

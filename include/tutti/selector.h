@@ -1,4 +1,5 @@
-/* selector.h - kind `selector`: which members, with which weights. It sees predictions and targets, nothing else. */
+/* selector.h - kind `selector`: chooses the members of an ensemble and their weights. It sees predictions and targets,
+   nothing else. */
 #ifndef TUTTI_SELECTOR_H
 #define TUTTI_SELECTOR_H
 
@@ -12,13 +13,13 @@ typedef struct tutti_ensemble tutti_ensemble;
 
 /* --- ensembles ------------------------------------------------------------------------------------------------- */
 
-/* How members' predictions become one. */
+/* How members' predictions become those of the ensemble. */
 enum tutti_combination {
   TUTTI_COMBINATION_MIXTURE, /* weighted mean of probabilities; mixture of Gaussians */
   TUTTI_COMBINATION_VOTE     /* weighted majority of labels, lowest label on ties; regression: weighted mean */
 };
 
-/* Why a member was chosen: after `step` picks the loss was `loss`. */
+/* One step of a choice: a trial, the loss after it, and why it was chosen. */
 struct tutti_step {
   size_t size; /* sizeof(struct tutti_step) of the library */
   uint64_t trial;
@@ -26,21 +27,28 @@ struct tutti_step {
   char note[96];
 };
 
+/* Make an empty ensemble, a mixture; the caller destroys *ensemble. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_create(tutti_context *context, tutti_ensemble **ensemble);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_ensemble_destroy(tutti_ensemble *ensemble);
-/* Add weight (> 0) to a trial: a new member, or more weight of an old one. */
+/* Add weight to a trial: a new member, or more weight for an old one. TUTTI_ERROR_USAGE: the weight is not positive and
+   finite. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ensemble,
                                                                uint64_t trial, double weight);
+/* Add a step to the trace: trial, the loss after it, and why. A note is cut off beyond 95 characters.
+   TUTTI_ERROR_MEMORY. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_trace(tutti_context *context, tutti_ensemble *ensemble,
                                                                  uint64_t trial, double loss, const char *note);
+/* Set how members are combined; tutti_ensemble_combination: how they are. */
 TUTTI_API void tutti_ensemble_combine(tutti_ensemble *ensemble, enum tutti_combination combination);
 TUTTI_API enum tutti_combination tutti_ensemble_combination(const tutti_ensemble *ensemble);
-/* How many members there are, in the order in which they were added; the trial of each, and its weight, > 0: the weights sum
-   to 1. index < size. */
+/* The number of members, which stand in the order in which they were added; tutti_ensemble_trial: the trial of member
+   number `index` (< size); tutti_ensemble_weight: its weight, > 0. The weights sum to 1. */
 TUTTI_API size_t tutti_ensemble_size(const tutti_ensemble *ensemble);
 TUTTI_API uint64_t tutti_ensemble_trial(const tutti_ensemble *ensemble, size_t index);
 TUTTI_API double tutti_ensemble_weight(const tutti_ensemble *ensemble, size_t index);
-/* The steps of the choice, in order; borrowed until the next one is added. */
+/* The number of steps in the trace; tutti_ensemble_step: step number `index` (< steps), borrowed until the next one is
+   added. */
 TUTTI_API size_t tutti_ensemble_steps(const tutti_ensemble *ensemble);
 TUTTI_API const struct tutti_step *tutti_ensemble_step(const tutti_ensemble *ensemble, size_t index);
 
@@ -56,21 +64,28 @@ struct tutti_selector_setup {
 struct tutti_selector_ops {
   size_t size; /* sizeof(struct tutti_selector_ops) */
 
-  /* REQUIRED. Choose from a pool (models >= 1) into an empty ensemble: at least one member. Ties go to the lowest trial.
-     `count` > 0 overrides the parameter `size` of selectors that have one (parents of an evolution, say). MUST depend on
-     the pool's content alone, so that it is the same in whatever order trials finished. */
+  /* REQUIRED. Choose at least one member from a pool (models >= 1) into an empty ensemble. Ties go to the lowest trial.
+     `count` > 0 overrides the parameter `size` of selectors that have one (an evolution may choose parents so). MUST
+     depend on the pool's content alone: the choice is the same in whatever order the trials finished. */
   enum tutti_status (*select)(void *self, tutti_context *context, const struct tutti_pool *pool, size_t count,
                               tutti_ensemble *ensemble);
 };
 
 /* --- the host's side --- */
 
+/* Make an instance of the selector plugin in `section` of the host; the caller destroys *selector. What is copied or
+   borrowed, and the errors of every kind: struct tutti_setup (host.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_create(tutti_context *context, const tutti_host *host,
                                                                   const char *section,
                                                                   const struct tutti_selector_setup *setup,
                                                                   tutti_selector **selector);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_selector_destroy(tutti_selector *selector);
+/* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_selector_descriptor(const tutti_selector *selector);
+/* Choose from a pool, borrowed until return, into an empty ensemble. `count` > 0 overrides the parameter `size`.
+   TUTTI_ERROR_USAGE: the pool has no models or no rows; TUTTI_ERROR_PLUGIN: no member, one that is not in the pool, or
+   a weight that is not finite. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector,
                                                                   const struct tutti_pool *pool, size_t count,
                                                                   tutti_ensemble *ensemble);

@@ -1,6 +1,6 @@
-/* source.h - kind `source`: where data come from - a reader of files, or a generator. It stands in the section [data] of a
-   recipe, where its parameters have their place beside those of the data set (target, split, ...): no parameter may have the
-   name of one of these. */
+/* source.h - kind `source`: where data come from, a reader of files or a generator. Its section is [data] of a recipe,
+   which also has the parameters of the data set (target, split, ...): no parameter of a source may have the name of one
+   of these. */
 #ifndef TUTTI_SOURCE_H
 #define TUTTI_SOURCE_H
 
@@ -18,68 +18,75 @@ struct tutti_source_setup {
   uint64_t seed;
 };
 
-/* Files that a source reads; what a recipe names beyond them is refused before `read`. */
+/* The files that a source reads. If a recipe names others, it is refused before `read`. */
 enum {
-  TUTTI_SOURCE_PATH = 1, /* data.path: required then, and forbidden otherwise. Such a source reads new rows, too */
-  TUTTI_SOURCE_TARGET_PATH = 2, /* data.target_path and test_target_path: files with the targets or labels alone */
+  TUTTI_SOURCE_PATH = 1,        /* data.path: required then, forbidden otherwise. Such a source reads new rows, too */
+  TUTTI_SOURCE_TARGET_PATH = 2, /* data.target_path and test_target_path: files with only the targets or labels */
   TUTTI_SOURCE_TEST_PATH = 4    /* data.test_path: a second file, all of whose rows are test rows */
 };
 
-/* What rows are wanted. */
+/* The rows that are wanted. */
 enum tutti_rows_wanted { TUTTI_ROWS_ANY, TUTTI_ROWS_TABLE, TUTTI_ROWS_IMAGES };
 
-/* What to read. Paths are those of readable files or folders, NULL where the recipe names none; borrowed until return. */
+/* What to read. Paths are those of readable files or folders, NULL where the recipe names none; borrowed until
+   return. */
 struct tutti_source_request {
-  size_t size; /* sizeof(struct tutti_source_request); what lies beyond is to be taken as 0 */
+  size_t size; /* sizeof(struct tutti_source_request); members beyond it count as 0 */
   const char *path, *target_path, *test_path, *test_target_path;
-  uint64_t seed; /* everything random is keyed by it */
-  /* Rows to predict, or out of distribution: path alone is given, and labels need not be there. */
+  uint64_t seed; /* keys everything random */
+  /* The rows are to be predicted, or out of distribution: only `path` is given, and labels may be missing. */
   bool new_rows;
-  bool named;                    /* of new rows: the columns of the data set had names; those of the file will, too */
-  enum tutti_rows_wanted wanted; /* of new rows: what the data set consists of */
+  bool named;                    /* for new rows: the data set's columns had names, so those of the file will, too */
+  enum tutti_rows_wanted wanted; /* for new rows: what the data set has */
 };
 
 struct tutti_source_ops {
   size_t size;    /* sizeof(struct tutti_source_ops) */
   unsigned reads; /* TUTTI_SOURCE_PATH | ...; 0: a generator, or a source that finds its data by its own parameters */
 
-  /* OPTIONAL; default: none. Endings of files that this source reads, ".csv", NULL-terminated: where a recipe does not name its source, and
-     for new rows, the source with the longest fitting ending reads. "" fits every file for which there is no other. */
+  /* OPTIONAL; default: none. Endings of the files that this source reads (".csv"), NULL-terminated. If a recipe does
+     not name its source, and for new rows, the source with the longest fitting ending reads. "" fits every file that no
+     other ending fits. */
   const char *const *endings;
 
-  /* REQUIRED. Fill `rows`, which are empty. The same request and parameters MUST give the same rows. A file that is wrong,
-     or a parameter, is a TUTTI_ERROR_USAGE whose message starts with the file's path and line, or with "data.KEY: ". MUST
-     NOT keep `rows` or what the request points to. Called once or more, by one thread at a time. */
+  /* REQUIRED. Fill `rows`, which are empty. The same request and parameters MUST give the same rows. If a file or a
+     parameter is wrong: TUTTI_ERROR_USAGE, and a message that starts with the file's path and line, or with "data.KEY:
+     ". MUST NOT keep `rows` or what the request points to. Called once or more, by one thread at a time. */
   enum tutti_status (*read)(void *self, tutti_context *context, const struct tutti_source_request *request,
                             tutti_rows *rows);
 };
 
 /* --- the host's side --- */
 
+/* Make an instance of the source plugin in `section` of the host; the caller destroys *source. What is copied or
+   borrowed, and the errors of every kind: struct tutti_setup (host.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_create(tutti_context *context, const tutti_host *host,
                                                                 const char *section,
                                                                 const struct tutti_source_setup *setup,
                                                                 tutti_source **source);
+/* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_source_destroy(tutti_source *source);
+/* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_source_descriptor(const tutti_source *source);
-/* TUTTI_SOURCE_PATH | ... */
+/* The files that it reads: TUTTI_SOURCE_PATH | ... */
 TUTTI_API unsigned tutti_source_reads(const tutti_source *source);
-/* Refuse what the source does not read: a path that it needs is not there, or one that it has no use for is. Paths need not
-   be those of files. */
+/* Check the paths of a request, without opening them. TUTTI_ERROR_USAGE: a path that the source needs is missing, or it
+   has no use for one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_check(tutti_context *context, const tutti_source *source,
                                                                const struct tutti_source_request *request);
-/* Check the request, read, and check what was read: free with tutti_rows_destroy. TUTTI_ERROR_PLUGIN where the source broke its contract. */
+/* Check the request, read, and check the rows; the caller destroys *rows. TUTTI_ERROR_USAGE: the request, a file or a
+   parameter is wrong, or there are no rows; TUTTI_ERROR_PLUGIN: the source broke its contract. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_read(tutti_context *context, tutti_source *source,
                                                               const struct tutti_source_request *request,
                                                               tutti_rows **rows);
 
-/* The values of its parameters; borrowed. */
+/* Its parameters; borrowed. */
 TUTTI_API const tutti_config *tutti_source_config(const tutti_source *source);
 /* Does one of its endings, other than "", fit this path? */
 TUTTI_API bool tutti_source_fits(const tutti_source *source, const char *path);
-/* The name of the source that reads files which end like `path`, among all on the search path (those that cannot be loaded
-   are passed over, and logged). `own` is taken, if it reads files, where no ending but "" fits, and where several fit as
-   well; NULL: none is preferred. TUTTI_ERROR_USAGE: none, or more than one. *name is never freed. */
+/* Find the source that reads `path` by its ending, among all on the search path; those that cannot be loaded are passed
+   over and logged. `own` (NULL: none) is preferred, if it reads files, where only "" fits and where several fit as
+   well. *name is never freed. TUTTI_ERROR_USAGE: no source fits, or more than one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_find(tutti_context *context, const char *path, const char *own,
                                                               const char **name);
 

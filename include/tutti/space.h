@@ -1,4 +1,4 @@
-/* space.h - kind `space`: what can be tried, and how a genotype becomes a network. */
+/* space.h - kind `space`: the architectures that can be tried, and how a genotype becomes a network. */
 #ifndef TUTTI_SPACE_H
 #define TUTTI_SPACE_H
 
@@ -16,12 +16,12 @@ struct tutti_space_setup {
 };
 
 /* A space is one of two sorts. A POINT space has a `domain`: a genotype is a point in it, and sampling, mutation,
-   encoding, printing and parsing come for nothing. A GRAPH space has no domain and gives those itself. */
+   encoding, printing and parsing need no code. A GRAPH space has no domain and does these itself. */
 struct tutti_space_ops {
   size_t size; /* sizeof(struct tutti_space_ops) */
 
-  /* REQUIRED. Build the network of a genotype for the task. MUST give the same network for the same genotype; MUST end it
-     with tutti_network_add_head or tutti_network_add_mean_head. The caller owns *network. */
+  /* REQUIRED. Build the network of a genotype for the task; the caller owns *network. MUST give the same network for
+     the same genotype; MUST end it with tutti_network_add_head or tutti_network_add_mean_head. */
   enum tutti_status (*decode)(void *self, tutti_context *context, const tutti_genotype *genotype,
                               const struct tutti_task *task, tutti_network **network);
 
@@ -43,70 +43,87 @@ struct tutti_space_ops {
   enum tutti_status (*graph_parse)(void *self, tutti_context *context, const char *json, void **graph);
   void (*graph_free)(void *self, void *graph);
 
-  /* OPTIONAL for both. JSON of the index-th known genotype (a published cell, a member of the method's initial pool) and
-     its name; false when there is none of that index. Texts are constant. Names are accepted wherever a genotype is. */
+  /* OPTIONAL for both. The name and the JSON of known genotype number `index` (a published cell, a member of the
+     method's initial pool); false if there is none. Texts are constant. The name is accepted wherever a genotype is. */
   bool (*known)(void *self, size_t index, const char **name, const char **json);
-  /* OPTIONAL for both, without default: `measures` distances (>= 0, symmetric, 0 to itself) between one genotype and
-     `count` others; out[count][measures]. Both or neither. */
+  /* OPTIONAL for both, both or neither, without default. The number of distance measures, and the distances (>= 0,
+     symmetric, 0 to itself) from one genotype to `count` others: out[count][measures]. */
   size_t (*measures)(void *self);
   enum tutti_status (*distances)(void *self, tutti_context *context, const tutti_genotype *from, size_t count,
                                  const tutti_genotype *const *to, double *out);
 
-  /* POINT spaces: OPTIONAL, both or neither; default: a JSON object of the domain's active dimensions. print_point gives
-     canonical JSON (free with tutti_free), where dimensions alone would be hard to read; parse_point reads it into
-     point[count of the domain], checks all and says what is wrong. JSON strings that name no known genotype come here,
-     too, so that further spellings may be taken. */
+  /* POINT spaces: OPTIONAL, both or neither; default: a JSON object of the domain's active dimensions. For points that
+     would be hard to read as dimensions. print_point gives canonical JSON (free with tutti_free); parse_point reads it
+     into point[count of the domain], checks everything and says what is wrong. A JSON string that names no known
+     genotype comes here, too, so that a space may accept other spellings. */
   enum tutti_status (*print_point)(void *self, tutti_context *context, const double *point, char **json);
   enum tutti_status (*parse_point)(void *self, tutti_context *context, const char *json, double *point);
 
-  /* OPTIONAL for both, where there are distances. A measure's name for people; texts live as long as the instance. What a distance is made of, as a table for people: JSON {"title": TEXT, "columns": [TEXT, ...],
+  /* OPTIONAL for both, where there are distances. measure_name: a measure's name for people; texts live as long as the
+     instance. explain: what a distance is made of, as a table for people: JSON {"title": TEXT, "columns": [TEXT, ...],
      "rows": [[TEXT or NUMBER, ...], ...]} (free with tutti_free). */
   const char *(*measure_name)(void *self, size_t index);
   enum tutti_status (*explain)(void *self, tutti_context *context, const tutti_genotype *from, const tutti_genotype *to,
                                char **json);
 };
 
-/* What a space offers, and a surrogate or maximiser may need. */
+/* What a space may have, and a surrogate or maximiser may need. */
 enum {
-  TUTTI_SPACE_VECTORS = 1,  /* a domain, so an encoding as vectors */
+  TUTTI_SPACE_VECTORS = 1,  /* a domain, and so an encoding as vectors */
   TUTTI_SPACE_DISTANCES = 2 /* distances */
 };
 
 /* --- the host's side: checks and defaults around the ops --- */
 
+/* Make an instance of the space plugin in `section` of the host; the caller destroys *space. What is copied or
+   borrowed, and the errors of every kind: struct tutti_setup (host.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_create(tutti_context *context, const tutti_host *host,
                                                                const char *section,
                                                                const struct tutti_space_setup *setup,
                                                                tutti_space **space);
+/* Destroy it, after its genotypes; NULL is allowed. */
 TUTTI_API void tutti_space_destroy(tutti_space *space);
+/* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_space_descriptor(const tutti_space *space);
-/* TUTTI_SPACE_VECTORS | TUTTI_SPACE_DISTANCES */
+/* What it has: TUTTI_SPACE_VECTORS | TUTTI_SPACE_DISTANCES */
 TUTTI_API unsigned tutti_space_capabilities(const tutti_space *space);
-/* NULL for graph spaces. */
+/* Its domain, borrowed; NULL for graph spaces. */
 TUTTI_API const tutti_domain *tutti_space_domain(const tutti_space *space);
+/* Draw a genotype, which the caller unrefs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_sample(tutti_context *context, const tutti_space *space,
                                                                struct tutti_random *random, tutti_genotype **genotype);
+/* Make a mutant of a genotype, which the caller unrefs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_mutate(tutti_context *context, const tutti_space *space,
                                                                struct tutti_random *random,
                                                                const tutti_genotype *genotype, tutti_genotype **mutant);
+/* Make the genotype at point[count of the domain], which is copied; the caller unrefs it. TUTTI_ERROR_USAGE: the point
+   is out of range, or breaks a rule of the space; TUTTI_ERROR_UNSUPPORTED: a graph space. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_from_point(tutti_context *context, const tutti_space *space,
                                                                    const double *point, tutti_genotype **genotype);
-/* JSON of the genotype (free with tutti_free), and back; parse takes the name of a known genotype, too. */
+/* The genotype as canonical JSON; free *json with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_print(tutti_context *context, const tutti_genotype *genotype,
                                                               char **json);
+/* The genotype of such a text, or of the name of a known genotype in quotes; the caller unrefs it. TUTTI_ERROR_USAGE
+   says what is wrong, or gives the closest name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_parse(tutti_context *context, const tutti_space *space,
                                                               const char *json, tutti_genotype **genotype);
+/* The name and the JSON of known genotype number `index`, both constant; false if there is none. */
 TUTTI_API bool tutti_space_known(const tutti_space *space, size_t index, const char **name, const char **json);
-/* Decode and check (tutti_network_check, the task's head). */
+/* Decode a genotype and check the network (tutti_network_check, the task's head); the caller destroys *network.
+   TUTTI_ERROR_PLUGIN: no network, or another head. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_decode(tutti_context *context, const tutti_genotype *genotype,
                                                                const struct tutti_task *task, tutti_network **network);
+/* The number of its distance measures; 0 without distances. */
 TUTTI_API size_t tutti_space_measures(const tutti_space *space);
+/* Compute out[count][measures], the distances from one genotype to to[count], all of one space.
+   TUTTI_ERROR_UNSUPPORTED: the space has no distances; TUTTI_ERROR_PLUGIN: one is negative or NaN. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_distances(tutti_context *context, const tutti_genotype *from,
                                                                   size_t count, const tutti_genotype *const *to,
                                                                   double *out);
-/* The space's own name of a measure, or NULL where it has none. */
+/* The space's name of measure number `index`; NULL if it has none. */
 TUTTI_API const char *tutti_space_measure_name(const tutti_space *space, size_t index);
-/* What the distance of two genotypes is made of: the table of `explain`; *json = NULL where the space does not say. */
+/* What the distance of two genotypes is made of, as the table of the op `explain`; free *json with tutti_free. *json =
+   NULL if the space has no such op. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_explain(tutti_context *context, const tutti_genotype *from,
                                                                 const tutti_genotype *to, char **json);
 

@@ -1,4 +1,4 @@
-/* status.h - result codes and the attributes that every public declaration carries. */
+/* status.h - result codes, and the attributes that public declarations carry. */
 #ifndef TUTTI_STATUS_H
 #define TUTTI_STATUS_H
 
@@ -26,10 +26,10 @@
 
 TUTTI_BEGIN_DECLS
 
-/* What a fallible function returns; the message and the trace are in the context (context.h). */
+/* What a function that can fail returns; the message and the trace are in the context (context.h). */
 enum tutti_status {
   TUTTI_OK = 0,
-  TUTTI_ERROR_USAGE,       /* a recipe, an argument or an input file is wrong: the caller's to mend; exit code 2 */
+  TUTTI_ERROR_USAGE,       /* a recipe, an argument or an input file is wrong, which the caller can mend; exit code 2 */
   TUTTI_ERROR_IO,          /* the system refused: open, read, write, spawn */
   TUTTI_ERROR_FULL,        /* no space left on the device, or a quota is reached */
   TUTTI_ERROR_MEMORY,      /* an allocation failed, or a size overflows */
@@ -42,7 +42,7 @@ enum tutti_status {
   TUTTI_ERROR_INTERNAL     /* a bug of ours */
 };
 
-/* The status's name, as in "usage"; never NULL. */
+/* The status's name, as in "usage"; "unknown" for other numbers. Static. */
 TUTTI_API const char *tutti_status_name(enum tutti_status status);
 
 TUTTI_END_DECLS

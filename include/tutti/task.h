@@ -1,4 +1,4 @@
-/* task.h - what is to be predicted: the kind of task, the shapes of inputs and outputs, and the network's head. */
+/* task.h - the task of a run: its kind, the shapes of inputs and outputs, and the network's head. */
 #ifndef TUTTI_TASK_H
 #define TUTTI_TASK_H
 
@@ -20,18 +20,21 @@ struct tutti_task {
   size_t outputs; /* targets, or classes; 0 for TUTTI_TASK_VALUE */
   size_t train_rows;
   enum tutti_op head; /* the head that networks shall end in */
-  /* The head's attributes, ended by name NULL; NULL: all at their defaults. Owned by whoever made the task, and as
-     long-lived. */
+  /* The head's attributes, ended by name NULL; NULL: all at their defaults. Owned by whoever made the task, and valid
+     as long as it is. */
   const struct tutti_attribute *head_attributes;
 };
 
-/* Width of the head's input: classes, 2 * outputs for a Gaussian, outputs for a linear head. */
+/* The width of the head's input: classes, 2 * outputs for a head with a variance, outputs for a linear head. */
 TUTTI_API size_t tutti_task_head_width(const struct tutti_task *task);
 
-/* End a network as the task asks: a dense projection "output" from layer `input`, then the head. */
+/* End a network as the task asks: add a dense projection "output" of layer `input`, then the head. TUTTI_ERROR_USAGE: a
+   task without data, or what tutti_network_add refuses; TUTTI_ERROR_UNSUPPORTED: head-nomu, which takes two
+   networks. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network,
                                                                    uint32_t input, const struct tutti_task *task);
-/* Likewise from `count` >= 1 layers: the head reads the mean of their projections "output1", "output2", ... */
+/* Likewise from layers inputs[count], count >= 1: the head reads the mean of their projections "output1", "output2",
+   ... A single one is tutti_network_add_head. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_network *network,
                                                                         size_t count, const uint32_t *inputs,
                                                                         const struct tutti_task *task);

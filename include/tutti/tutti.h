@@ -1,4 +1,4 @@
-/* tutti.h - all that an embedder includes, who links libtutti-engine. */
+/* tutti.h - everything that an embedder, who links libtutti-engine, needs to include. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
