@@ -1,4 +1,4 @@
-/* clock.c - time that passes. */
+/* clock.c - a clock that is never set back. */
 #include <time.h>
 #include <tutti/clock.h>
 

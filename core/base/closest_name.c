@@ -1,4 +1,4 @@
-/* closest_name.c - which name was probably meant: Damerau-Levenshtein distance (optimal string alignment). */
+/* closest_name.c - finds the name that was probably meant: Damerau-Levenshtein distance (optimal string alignment). */
 #include <string.h>
 #include <tutti/names.h>
 
@@ -38,7 +38,7 @@ const char *tutti_closest_name(const char *name, size_t count, const char *const
     if (other > LONGEST)
       continue;
     size_t distance = edit_distance(name, length, names[i], other);
-    /* A third of the letters may be wrong: more than that was meant as something else. */
+    /* At most a third of the letters may be wrong: beyond that, something else was meant. */
     if (distance < best && 3 * distance <= (length > other ? length : other) + 1) {
       best = distance;
       closest = names[i];

@@ -36,7 +36,7 @@ enum tutti_status tutti_error_trace(tutti_context *context, enum tutti_status st
 
 enum tutti_status tutti_error_set(tutti_context *context, enum tutti_status status, const char *file, int line,
                                   const char *function, const char *format, ...) {
-  /* Arguments may point into the old message, so the new one is made aside. */
+  /* Arguments may point into the old message, so build the new one apart. */
   char message[TUTTI_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);

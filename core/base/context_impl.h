@@ -1,4 +1,4 @@
-/* context_impl.h - the context's inside; for core/ alone. */
+/* context_impl.h - the inside of a context; for core/ only. */
 #ifndef TUTTI_CONTEXT_IMPL_H
 #define TUTTI_CONTEXT_IMPL_H
 
@@ -15,7 +15,7 @@ struct tutti_context {
   void *log_argument;
   volatile sig_atomic_t cancelled;
   unsigned threads;
-  /* The plugin registry (registry.c), made on first use, and how to end it. */
+  /* The plugin registry (registry.c), made on first use, and the function that destroys it. */
   void *registry;
   void (*registry_destroy)(void *registry);
   /* The ops that plugins brought (op_table.c), likewise. */

@@ -37,7 +37,7 @@ static int sync_folder_of(char *path) {
   if (folder < 0)
     return -1;
   int result = fsync(folder);
-  /* Some network file systems cannot sync folders; they say so and need it less. */
+  /* Some network file systems cannot sync folders, and say so; there it matters less. */
   if (result != 0 && (errno == EINVAL || errno == EROFS))
     result = 0;
   (void)close(folder);

@@ -12,16 +12,16 @@ struct tutti_file_part {
   size_t bytes;
 };
 
-/* Write the parts as the file `path` (temporary name, fsync, rename, fsync of the folder). TUTTI_ERROR_FULL when there is
-   no room, TUTTI_ERROR_IO otherwise; then nothing is left behind and an old file of that name stays. */
+/* Write the parts as the file `path` (temporary name, fsync, rename, fsync of the folder). TUTTI_ERROR_FULL: there is
+   no room; TUTTI_ERROR_IO otherwise. After an error nothing is left behind, and an old file of that name stays. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write(tutti_context *context, const char *path, size_t count,
                                                                  const struct tutti_file_part *parts);
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_context *context, const char *path,
                                                                       const char *text);
-/* Read a whole file; *data (free with tutti_free) has a NUL behind its *bytes. */
+/* Read a whole file; *data (free with tutti_free) has a NUL after its *bytes. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data,
                                                                 size_t *bytes);
-/* Make a folder and those above it; fine if it is there. */
+/* Make a folder and those above it; one that exists is fine. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_make_folder(tutti_context *context, const char *path);
 /* Size and CRC-32 (zlib's) of a file. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_checksum(tutti_context *context, const char *path,

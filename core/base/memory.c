@@ -5,11 +5,11 @@
 #include <sys/mman.h>
 #include <tutti/context.h>
 
-/* Vectors of 512 bits, and no line shared between arrays. */
+/* For vectors of 512 bits, and so that no two arrays share a cache line. */
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
-/* Ask for huge pages, where the system gives them on request, for the part of a block that can have them: touching memory for
-   the first time costs a page fault a page. */
+/* Ask for huge pages, which some systems give on request, for the part of a block that can have them: the first touch
+   of each page costs a page fault. */
 static void prefer_huge_pages(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   size_t before = HUGE_PAGE - 1 - ((uintptr_t)memory - 1) % HUGE_PAGE;

@@ -1,5 +1,5 @@
-/* private.h - what libtutti-engine needs of libtutti and nobody else may: exported, but under the version TUTTI_PRIVATE,
-   which changes from release to release (core/libtutti.map). */
+/* private.h - marks functions of libtutti that only libtutti-engine may use. They are exported under the version
+   TUTTI_PRIVATE, which changes from release to release (core/libtutti.map). */
 #ifndef TUTTI_PRIVATE_H
 #define TUTTI_PRIVATE_H
 

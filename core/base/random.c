@@ -1,4 +1,4 @@
-/* random.c - Philox 4x32-10 (Salmon et al., SC 2011) and what is drawn from it. */
+/* random.c - Philox 4x32-10 (Salmon et al., SC 2011), and the numbers that are drawn from it. */
 #include <math.h>
 #include <string.h>
 #include <tutti/random.h>
@@ -99,7 +99,7 @@ double tutti_random_normal(struct tutti_random *random) {
 }
 
 void tutti_random_fill_uniform(struct tutti_random *random, size_t count, float low, float high, float *out) {
-  /* Where the interval is narrow beside its place, the sum may round up to `high`. */
+  /* If the interval is narrow compared with its position, the sum may round up to `high`. */
   float highest = nextafterf(high, low);
   for (size_t i = 0; i < count; i++)
     out[i] = fminf(low + (high - low) * ((float)(tutti_random_u32(random) >> 8) * 0x1p-24f), highest);
@@ -120,7 +120,7 @@ void tutti_random_shuffle(struct tutti_random *random, size_t count, uint32_t *i
 }
 
 void tutti_random_choose(struct tutti_random *random, size_t count, size_t taken, uint32_t *out) {
-  /* Floyd's method: no memory but the result; then a shuffle, so that every order is equally likely. */
+  /* Floyd's method needs no memory besides the result. The shuffle makes every order equally likely. */
   size_t drawn = 0;
   for (size_t top = count - taken; top < count; top++) {
     uint32_t number = (uint32_t)tutti_random_below(random, top + 1);

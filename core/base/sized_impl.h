@@ -1,11 +1,11 @@
-/* sized_impl.h - structs that begin with their size, between two builds of which one may know more of them. */
+/* sized_impl.h - copies structs that begin with their size between two builds, one of which may know more members. */
 #ifndef TUTTI_SIZED_IMPL_H
 #define TUTTI_SIZED_IMPL_H
 
 #include <string.h>
 #include <tutti/status.h>
 
-/* A copy of one's own of what a caller hands over: as much as both have, and zeros beyond. own->size is then own_size. */
+/* Copy a caller's struct to one's own: the members that both have, and zeros beyond. own->size becomes own_size. */
 static inline void tutti_sized_take(void *own, size_t own_size, const void *theirs) {
   size_t size;
   memcpy(&size, theirs, sizeof size);
@@ -14,7 +14,8 @@ static inline void tutti_sized_take(void *own, size_t own_size, const void *thei
   memcpy(own, &own_size, sizeof own_size);
 }
 
-/* Fill a caller's struct, whose size the caller has set, from one's own: as much as both have, and zeros beyond. */
+/* Fill a caller's struct, whose size the caller has set, from one's own: the members that both have, and zeros
+   beyond. */
 static inline void tutti_sized_give(void *theirs, const void *own, size_t own_size) {
   size_t size;
   memcpy(&size, theirs, sizeof size);

@@ -69,7 +69,7 @@ void tutti_text_discard(struct tutti_text *text) {
   *text = tutti_text_begin(text->context);
 }
 
-/* Numbers have a point, whatever the locale of the process that embeds us makes of them. */
+/* Numbers have a point, whatever the locale of the process that embeds us. */
 static locale_t enter_c_locale(locale_t *before) {
   locale_t standard = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   *before = uselocale(standard);

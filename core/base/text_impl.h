@@ -1,4 +1,4 @@
-/* text_impl.h - texts that grow piece by piece, and numbers as text; for core/ alone. */
+/* text_impl.h - texts that grow piece by piece, and numbers as text; for core/ only. */
 #ifndef TUTTI_TEXT_IMPL_H
 #define TUTTI_TEXT_IMPL_H
 
@@ -27,10 +27,10 @@ TUTTI_PRIVATE void tutti_text_discard(struct tutti_text *text);
 enum { TUTTI_NUMBER_SIZE = 32 };
 /* The shortest decimal of at most 17 digits that reads back to the same bits. */
 TUTTI_PRIVATE void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]);
-/* Read a whole text as a number; false where anything is left over, or nothing is there. */
+/* Read a whole text as a number; false if it is empty, or something is left over. */
 TUTTI_PRIVATE bool tutti_number_parse(const char *text, double *number);
 
-/* Is it a name of lower-case letters, digits and `joint`, a letter first? NULL is none. */
+/* Is it a name of lower-case letters, digits and `joint` that begins with a letter? NULL is not. */
 bool tutti_name_is_plain(const char *name, char joint);
 
 #endif

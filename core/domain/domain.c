@@ -152,7 +152,7 @@ static enum tutti_status copy_text(tutti_context *context, const char *text, con
   return TUTTI_OK;
 }
 
-/* Copy what the type uses of `from`; what was copied before a failure is in *to for dimension_release. */
+/* Copy the members of `from` that its type uses. After a failure *to holds what was copied, for dimension_release. */
 static enum tutti_status copy_dimension(tutti_context *context, const struct tutti_dimension *from,
                                         struct tutti_dimension *to) {
   *to = (struct tutti_dimension){.size = sizeof *to, .type = from->type};
@@ -180,7 +180,7 @@ static enum tutti_status copy_dimension(tutti_context *context, const struct tut
   return TUTTI_OK;
 }
 
-/* Two choices need but one column. */
+/* Two choices need only one column. */
 static size_t columns_of(const struct tutti_dimension *dimension) {
   return dimension->type != TUTTI_DIMENSION_CATEGORICAL || dimension->choice_count == 2 ? 1 : dimension->choice_count;
 }
@@ -239,7 +239,8 @@ bool tutti_dimension_active(const tutti_domain *domain, size_t index, const doub
 
 static double subtree_cardinality(const tutti_domain *domain, size_t index);
 
-/* Ways to fill what depends directly or indirectly on dimension `index` while it has this value. */
+/* The number of ways to fill the dimensions that depend on dimension `index`, directly or not, while it has this
+   value. */
 static double dependants_cardinality(const tutti_domain *domain, size_t index, double value) {
   double product = 1;
   for (size_t i = index + 1; i < domain->count; i++)
@@ -248,7 +249,7 @@ static double dependants_cardinality(const tutti_domain *domain, size_t index, d
   return product;
 }
 
-/* Is the v-th value that `child` asks for asked for earlier, in its own list or by a dimension before it? */
+/* Does something earlier ask for value number v of the condition of `child`: its own list, or a dimension before it? */
 static bool asked_before(const tutti_domain *domain, size_t child, size_t v) {
   const struct dimension *asking = &domain->dimensions[child];
   double value = asking->given.parent_values[v];
@@ -261,7 +262,7 @@ static bool asked_before(const tutti_domain *domain, size_t child, size_t v) {
   return false;
 }
 
-/* Points of an active dimension and of all that depends on it. */
+/* The number of points of an active dimension together with those that depend on it. */
 static double subtree_cardinality(const tutti_domain *domain, size_t index) {
   const struct tutti_dimension *self = &domain->dimensions[index].given;
   if (self->type == TUTTI_DIMENSION_REAL)

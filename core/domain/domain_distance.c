@@ -3,7 +3,7 @@
 
 #include "domain_impl.h"
 
-/* One dimension's part: 1 where only one of the points has it. */
+/* The distance in one dimension: 1 if only one of the points has it. */
 static double part_of(const struct dimension *dimension, double a, double b) {
   if (isnan(a) || isnan(b))
     return 1;

@@ -102,7 +102,7 @@ static enum tutti_status unknown_choice(tutti_context *context, const char *name
                     closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
 }
 
-/* A value of the parent as a condition writes it. Whether the parent can have it is tutti_domain_add's to check. */
+/* A value of the parent, as a condition writes it. tutti_domain_add checks whether the parent can have it. */
 static enum tutti_status read_parent_value(tutti_context *context, const char *name,
                                            const struct tutti_dimension *parent, const char *text, double *value) {
   if (parent->type == TUTTI_DIMENSION_CATEGORICAL) {

@@ -1,10 +1,10 @@
 /* sobol.c - the Sobol sequence in Gray-code order (Antonov and Saleev, 1979), from the direction numbers of Joe and
- * Kuo. */
+   Kuo. */
 #include <tutti/domain.h>
 
 #include "sobol_directions.h"
 
-/* Bits of a coordinate: as many as a double has. */
+/* Bits of a coordinate: a double's precision. */
 enum { BITS = 53 };
 
 struct tutti_sobol {

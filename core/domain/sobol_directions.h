@@ -1,7 +1,7 @@
-/* sobol_directions.h - primitive polynomials and initial direction numbers of the first 128 dimensions: the facts of the
-   file new-joe-kuo-6.21201 by S. Joe and F. Y. Kuo ("Constructing Sobol sequences with better two-dimensional projections",
-   SIAM J. Sci. Comput. 30, 2008). A polynomial's bits are its coefficients, the highest first and the constant term last;
-   its degree is how many initial numbers there are. Generated; the first dimension, van der Corput's, needs none. */
+/* sobol_directions.h - primitive polynomials and initial direction numbers of the first 128 dimensions, from the file
+   new-joe-kuo-6.21201 by S. Joe and F. Y. Kuo ("Constructing Sobol sequences with better two-dimensional projections",
+   SIAM J. Sci. Comput. 30, 2008). A polynomial's bits are its coefficients, the highest first and the constant term
+   last; its degree is the number of initial numbers. Generated. The first dimension, van der Corput's, needs none. */
 #ifndef TUTTI_SOBOL_DIRECTIONS_H
 #define TUTTI_SOBOL_DIRECTIONS_H
 

@@ -1,4 +1,4 @@
-/* bayesian.c - ask and tell of builders with one model over the whole scope. */
+/* bayesian.c - the operations of builders with one model over the whole scope. */
 #include <tutti/bayesian.h>
 
 #include "core/base/json_impl.h"

@@ -1,4 +1,4 @@
-/* candidate_set.c - open addressing with linear probing; never more than half full, so that a probe always ends. */
+/* candidate_set.c - a hash table with linear probing. It is never more than half full, so that a probe always ends. */
 #include <tutti/candidate_set.h>
 
 struct tutti_candidate_set {

@@ -5,9 +5,9 @@
 
 #include <tutti/space.h>
 
-enum { TRIES = 10 }; /* for a candidate that was not tried before */
+enum { TRIES = 10 }; /* attempts to find a candidate that was not tried before */
 
-/* What a candidate of the design is made from. */
+/* The facts from which a candidate of the design is made. */
 struct draft {
   struct tutti_design design;
   const tutti_scope *scope;

@@ -20,7 +20,7 @@ void tutti_evolution_shares(size_t count, const double *fitness, double spread, 
   for (size_t i = 0; i < count; i++)
     squares += (cumulative[i] - mean) * (cumulative[i] - mean) / (double)count;
   double width = spread * sqrt(squares);
-  /* The mean falls out of the shares; from the best down no exponential overflows. */
+  /* The mean cancels out of the shares; measured from the best, no exponential overflows. */
   for (size_t i = 0; i < count; i++)
     cumulative[i] = sum += width > 0 ? exp((cumulative[i] - best) / width) : 1;
   for (size_t i = 0; i < count; i++)

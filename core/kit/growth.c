@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Losses that differ by less are equal but for rounding: relative to the loss, or to one nat, for log-likelihoods cancel. */
+/* Losses that differ by less are equal up to rounding: relative to the loss, and for log-likelihoods, which cancel, to
+   at least one nat. */
 static const double ROUNDING = 1e-13;
 enum { NOTE = sizeof((struct tutti_step *)0)->note };
 
@@ -34,7 +35,7 @@ struct tutti_growth {
 
 bool tutti_growth_loss_of(int choice, enum tutti_loss *loss) {
   bool known = choice >= 0 && (size_t)choice + 1 < sizeof tutti_growth_losses / sizeof tutti_growth_losses[0];
-  *loss = known ? TUTTI_LOSS_NLL : TUTTI_LOSS_COUNT; /* of a newer header: it applies to nothing */
+  *loss = known ? TUTTI_LOSS_NLL : TUTTI_LOSS_COUNT; /* a choice of a newer header: it applies to nothing */
   return known ? tutti_loss_parse(tutti_growth_losses[choice], loss) : true;
 }
 
@@ -93,7 +94,7 @@ enum tutti_status tutti_trace_passed_over(tutti_context *context, const struct t
 
 /* --- beginning and ending ------------------------------------------------------------------------------------------- */
 
-/* The models' own losses, NaN barred; `some`: not all are. */
+/* Compute the models' own losses and bar those that are NaN. *some: not all are. */
 static enum tutti_status try_loss(tutti_context *context, enum tutti_loss loss, tutti_growth *growth, bool *some) {
   const struct tutti_ensemble_loss_options options = {
       .size = sizeof options, .loss = loss, .density = growth->options.density, .epistemic = growth->options.epistemic};
@@ -153,7 +154,7 @@ void tutti_growth_destroy(tutti_growth *growth) {
   tutti_free(growth);
 }
 
-/* How many of the first picks have the lowest loss; the fewest on ties. */
+/* How many picks there are up to the lowest loss; the fewest on ties. */
 static size_t best_prefix(const tutti_growth *growth) {
   size_t best = 0;
   for (size_t i = 1; i < growth->picks; i++)
@@ -228,7 +229,7 @@ bool tutti_growth_accepts(const tutti_growth *growth, enum tutti_growth_accept a
   }
 }
 
-/* Take the best addition, which the rule accepts or else needs. */
+/* Take the best addition: the rule accepts it, or it is `needed` for the least size. */
 static enum tutti_status take_best(tutti_context *context, tutti_growth *growth, const struct tutti_addition *best,
                                    bool needed) {
   const char *why = needed ? "; for min_size, improves nothing" : "";
@@ -254,7 +255,7 @@ static struct tutti_addition best_newcomer(const tutti_growth *growth) {
   return best;
 }
 
-/* Grow by the rule; why it ended. */
+/* Grow by the rule; *end says why the growth ended. */
 static enum tutti_status grow(tutti_context *context, tutti_growth *growth, const char **end) {
   const struct tutti_growth_options *rule = &growth->options;
   struct tutti_addition best = {.size = sizeof best};

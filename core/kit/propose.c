@@ -16,7 +16,7 @@ struct tutti_proposer {
   tutti_acquisition *acquisition;
   tutti_maximiser *maximiser;
 
-  /* Everything asked for, in that order. */
+  /* Every candidate that was asked for, in that order. */
   size_t asked, asked_room, pending;
   size_t batch;                 /* index of the first one asked for since the last result */
   tutti_candidate **candidates; /* [asked] */
@@ -26,13 +26,14 @@ struct tutti_proposer {
   tutti_candidate_set *known;
   double best; /* loss */
 
-  /* What the surrogate learns from, in the order in which it was told, with room for what is pending behind it. */
+  /* The observations that the surrogate learns from, in the order in which they were told, with room for pending
+     candidates after them. */
   size_t observed, observed_room;
   const tutti_candidate **points; /* [observed_room]: borrowed from `candidates` */
   double *vectors;                /* [observed_room][width] */
   double *values;                 /* [observed_room]: transformed losses */
   size_t fed;                     /* observations that the surrogate's fit has; 0: fit anew */
-  size_t stand_ins;               /* pending candidates behind the observations */
+  size_t stand_ins;               /* pending candidates after the observations */
 
   size_t waiting, waiting_room; /* failed before any loss was finite: indices of `candidates` */
   size_t *waiters;
@@ -62,7 +63,7 @@ static enum tutti_status create_parts(tutti_context *context, tutti_proposer *pr
   return TUTTI_OK;
 }
 
-/* The surrogate is known now: decide what becomes of pending candidates. */
+/* Decide how pending candidates are treated, now that the surrogate is known. */
 static enum tutti_status choose_pending(tutti_context *context, tutti_proposer *proposer) {
   bool can = tutti_surrogate_has_hallucination(proposer->surrogate);
   if (proposer->setup.pending == TUTTI_PENDING_AUTO)
@@ -144,7 +145,7 @@ enum tutti_status tutti_proposer_asked(tutti_context *context, tutti_proposer *p
   return TUTTI_OK;
 }
 
-/* Room for so many points at the surrogate. */
+/* Make room for so many points. */
 static enum tutti_status reserve_points(tutti_context *context, tutti_proposer *proposer, size_t wanted) {
   size_t kept = proposer->observed, room = 2 * wanted + 32, width = proposer->width ? proposer->width : 1;
   if (wanted <= proposer->observed_room)
@@ -189,7 +190,7 @@ static double extreme_value(const tutti_proposer *proposer, int sign) {
   return extreme;
 }
 
-/* A trial that failed counts as the worst value so far; where there is none yet, it waits for the first. */
+/* A trial that failed counts as the worst value so far; before there is a value, it waits for the first. */
 static enum tutti_status observe_failure(tutti_context *context, tutti_proposer *proposer, size_t index) {
   if (proposer->setup.failed == TUTTI_FAILED_IGNORE)
     return TUTTI_OK;
@@ -280,7 +281,8 @@ static double lie_of(const tutti_proposer *proposer) {
   return sum / (double)proposer->observed;
 }
 
-/* Put the pending candidates behind the observations, with lies for values, and leave room for a proposal to judge. */
+/* Put the pending candidates after the observations, with lies for values, and leave room for a proposal that is to be
+   judged. */
 static enum tutti_status place_pending(tutti_context *context, tutti_proposer *proposer) {
   size_t place = proposer->observed;
   double lie = lie_of(proposer);
@@ -292,7 +294,7 @@ static enum tutti_status place_pending(tutti_context *context, tutti_proposer *p
   return TUTTI_OK;
 }
 
-/* The surrogate with what is observed and what is pending. */
+/* Fit the surrogate to the observations, and take pending candidates into account. */
 static enum tutti_status model(tutti_context *context, tutti_proposer *proposer, uint64_t trial) {
   bool liar = proposer->setup.pending == TUTTI_PENDING_LIAR || proposer->setup.pending == TUTTI_PENDING_LIAR_BATCH;
   if (liar && proposer->stand_ins > 0) {

@@ -72,7 +72,7 @@ static enum tutti_status set_inputs(tutti_context *context, const tutti_network 
   return TUTTI_OK;
 }
 
-/* The op does not have the attribute of that name. */
+/* Fail because the op has no attribute of that name. */
 static enum tutti_status fail_attribute(tutti_context *context, const struct network_layer *layer, const char *name) {
   const struct tutti_attribute_definitions *table = &layer->definition->attributes;
   const char **names, *closest;
@@ -86,7 +86,7 @@ static enum tutti_status fail_attribute(tutti_context *context, const struct net
                     closest ? "\"?" : "");
 }
 
-/* All attributes of the op: as given, or at their defaults. */
+/* Set all attributes of the op: as given, or to their defaults. */
 static enum tutti_status set_attributes(tutti_context *context, const struct tutti_attribute *given,
                                         struct network_layer *layer) {
   const struct tutti_attribute_definitions *table = &layer->definition->attributes;
@@ -114,7 +114,7 @@ static enum tutti_status make_room(tutti_context *context, tutti_network *networ
   return TUTTI_OK;
 }
 
-/* `shape` is that of an input; other layers have theirs inferred. */
+/* `shape` counts for an input only; the shapes of other layers are inferred. */
 static enum tutti_status append(tutti_context *context, tutti_network *network, enum tutti_op op,
                                 const struct tutti_op_definition *definition, const char *label, size_t input_count,
                                 const uint32_t *inputs, const struct tutti_attribute *attributes,
@@ -165,7 +165,7 @@ enum tutti_status tutti_network_copy(tutti_context *context, const tutti_network
   for (size_t i = 0; i < from->count; i++) {
     const struct network_layer *layer = from->layers[i];
     const struct tutti_op_definition *definition = layer->definition;
-    if (layer->layer.op == TUTTI_OP_OTHER) /* of this context: it may be another one's */
+    if (layer->layer.op == TUTTI_OP_OTHER) /* this context's: the layer's may belong to another */
       TUTTI_TRY_OUT(context, tutti_op_get(context, layer->layer.op_name, &definition));
     TUTTI_TRY_OUT(context,
                   append(context, copy, layer->layer.op, definition, layer->layer.label, layer->layer.input_count,

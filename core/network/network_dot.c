@@ -15,7 +15,7 @@ static void add_kernel(struct tutti_text *text, const struct tutti_layer *layer)
                  tutti_layer_integer(layer, "kernel_width", 1));
 }
 
-/* Of an op that we know nothing about: whatever is not as it usually is. */
+/* For an op of a plugin: every attribute that is not at its default. */
 static void add_attributes(struct tutti_text *text, const struct network_layer *layer) {
   const struct tutti_attribute_definitions *table = &layer->definition->attributes;
   for (size_t i = 0; i < table->count; i++) {
@@ -32,7 +32,7 @@ static void add_attributes(struct tutti_text *text, const struct network_layer *
   }
 }
 
-/* What of a layer is worth a line in the picture. */
+/* The details of a layer that the picture shows. */
 static void add_details(struct tutti_text *text, const struct network_layer *whole) {
   const struct tutti_layer *layer = &whole->layer;
   switch (layer->op) {

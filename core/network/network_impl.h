@@ -1,4 +1,4 @@
-/* network_impl.h - the inside of a network; for core/ alone. */
+/* network_impl.h - the inside of a network; for core/ only. */
 #ifndef TUTTI_NETWORK_IMPL_H
 #define TUTTI_NETWORK_IMPL_H
 
@@ -7,11 +7,11 @@
 
 #include <tutti/network.h>
 
-/* A bound on what a file may make us do; the largest networks of the literature's spaces have some hundreds of layers.
- */
+/* A bound on the work that a file can cause. The largest networks in the literature's spaces have some hundreds of
+   layers. */
 enum { TUTTI_NETWORK_LAYERS_MAX = 16384, TUTTI_LABEL_MAX = 200 };
 
-/* A layer with what its readers do not see; owns its label, inputs and attributes. */
+/* A layer with the parts that its readers do not see. It owns its label, inputs and attributes. */
 struct network_layer {
   struct tutti_layer layer; /* first: readers hold pointers to it */
   const struct tutti_op_definition *definition;
@@ -23,11 +23,11 @@ struct tutti_network {
   struct network_layer **layers;
 };
 
-/* Check the attributes of a layer of which op, label, inputs and attributes are set, and infer shape, parameters and
-   FLOPs; of an input, the shape is set already. */
+/* Check the attributes of a layer, and infer its shape, parameters and FLOPs. Its op, label, inputs and attributes are
+   set; for an input, the shape is set, too. */
 TUTTI_NODISCARD enum tutti_status tutti_network_infer(tutti_context *context, const tutti_network *network,
                                                       struct network_layer *layer);
-/* Add a layer of any definition, which outlives the network; `op` is what readers see. For readers of files, and for tests
+/* Add a layer of any definition, which must outlive the network; readers see `op`. For readers of files, and for tests
    that play a host with ops and attributes that a plugin does not know. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status
 tutti_network_add_defined(tutti_context *context, tutti_network *network, enum tutti_op op,

@@ -1,4 +1,4 @@
-/* network_infer.c - what follows from a layer: its attributes are checked, its op says shape, parameters and FLOPs. */
+/* network_infer.c - checks a layer's attributes, and asks its op for shape, parameters and FLOPs. */
 #include "network_impl.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ static enum tutti_status infer_op(tutti_context *context, const tutti_network *n
   enum tutti_status status = layer->definition->infer(context, network, &layer->layer, inferred);
   if (status == TUTTI_OK)
     return TUTTI_OK;
-  /* A plugin may fail without saying why; the message would be of some earlier error. */
+  /* A plugin may fail without saying why; the message would then be that of an earlier error. */
   if (tutti_error_status(context) != status)
     status = TUTTI_FAIL(context, status, "its shape cannot be inferred (%s), and the op does not say why",
                         tutti_status_name(status));
   return blame(context, &layer->layer, status);
 }
 
-/* Every layer's numbers can be counted by an int32_t: flatten, and backends, need no checks of their own. */
+/* An int32_t can count the numbers of every layer, so that flatten and backends need no checks of their own. */
 static enum tutti_status check_inferred(tutti_context *context, const struct tutti_layer *layer,
                                         const struct tutti_inferred *inferred) {
   struct tutti_shape shape = inferred->shape;

@@ -66,7 +66,7 @@ enum tutti_status tutti_network_print(tutti_context *context, const tutti_networ
 
 /* --- parse --- */
 
-/* A layer on the way from text to network. */
+/* A layer that is being read. */
 struct layer_reader {
   tutti_context *context;
   json_t *numbers; /* label -> number, of the layers read so far */
@@ -143,7 +143,7 @@ static enum tutti_status fail_key(const struct layer_reader *reader, const char 
                     closest ? closest : "", closest ? "\"?" : "");
 }
 
-/* Every key but op, label, inputs and shape must be an attribute of the op. Free attributes by tutti_free. */
+/* Every key except op, label, inputs and shape must be an attribute of the op. Free *attributes with tutti_free. */
 static enum tutti_status read_attributes(const struct layer_reader *reader, const struct tutti_op_definition *op,
                                          struct tutti_attribute **attributes) {
   const char *key;
@@ -208,7 +208,7 @@ static enum tutti_status read_input(const struct layer_reader *reader, tutti_net
   return tutti_network_create(reader->context, shape, network);
 }
 
-/* The op of a layer, when it and the label are there. */
+/* Read the op of a layer, and its label into the reader; both must be there. */
 static enum tutti_status read_op(struct layer_reader *reader, const struct tutti_op_definition **op) {
   if (!json_is_object(reader->object))
     return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "network JSON, layer %zu must be an object, not %s",
@@ -252,7 +252,7 @@ out:
   return status;
 }
 
-/* The array of layers of a document that says that it is a network of our version. */
+/* Check that a document is a network of our version, and find its array of layers. */
 static enum tutti_status check_document(tutti_context *context, const json_t *document, const json_t **layers) {
   const char *format = json_string_value(json_object_get(document, "format"));
   *layers = json_object_get(document, "layers");
@@ -275,8 +275,8 @@ enum tutti_status tutti_network_parse(tutti_context *context, const char *json, 
   struct layer_reader reader = {.context = context, .numbers = json_object()};
   const json_t *layers;
   *network = NULL;
-  TUTTI_TRY_OUT(context, tutti_json_parse(context, json, JSON_REJECT_DUPLICATES, TUTTI_ERROR_USAGE, "network JSON",
-                                          &document));
+  TUTTI_TRY_OUT(context,
+                tutti_json_parse(context, json, JSON_REJECT_DUPLICATES, TUTTI_ERROR_USAGE, "network JSON", &document));
   if (!reader.numbers)
     TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for the layers of a network"));
   TUTTI_TRY_OUT(context, check_document(context, document, &layers));

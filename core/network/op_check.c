@@ -1,4 +1,4 @@
-/* op_check.c - whether an attribute's value is legal, and whether a plugin's definition of an op is. */
+/* op_check.c - checks the values of attributes, and plugins' definitions of ops. */
 #include "core/base/text_impl.h"
 #include "op_impl.h"
 
@@ -82,7 +82,7 @@ enum tutti_status tutti_attribute_check(tutti_context *context, const struct tut
 
 /* --- definitions --- */
 
-/* Choices stand in JSON and in pictures. */
+/* Choices are written in JSON and in pictures. */
 static bool choices_are_plain(const char *const *choices) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   for (; *choices; choices++)
@@ -91,7 +91,7 @@ static bool choices_are_plain(const char *const *choices) {
   return true;
 }
 
-/* What is wrong with the entry by itself, or NULL. */
+/* The fault of the entry by itself, or NULL. */
 static const char *entry_fault(const struct tutti_attribute_definition *attribute) {
   if ((unsigned)attribute->type > TUTTI_ATTRIBUTE_CHOICE)
     return "its type is unknown";

@@ -7,7 +7,7 @@
 struct op_entry {
   struct tutti_op_definition definition; /* complete; its table of attributes is `attributes` */
   struct tutti_attribute_definition *attributes;
-  char *source; /* the first that brought it */
+  char *source; /* the first plugin that brought it */
 };
 
 struct op_table {
@@ -112,7 +112,7 @@ static struct op_entry *find_entry(const struct op_table *table, const char *nam
   return NULL;
 }
 
-/* Add one; what is there already must agree. */
+/* Add a definition; one of the same name that is in the table must agree with it. */
 static enum tutti_status define(tutti_context *context, struct op_table *table, const char *source,
                                 const struct tutti_op_definition *definition) {
   struct op_entry *made;

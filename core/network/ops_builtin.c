@@ -1,12 +1,13 @@
-/* ops_builtin.c - the built-in ops: attributes, and what follows from them and the inputs: shape, parameters, FLOPs.
+/* ops_builtin.c - the built-in ops: their attributes, and the shape, parameters and FLOPs that follow from attributes
+   and inputs.
 
    "same" padding is that of TensorFlow: out = ceil(in / stride), the total padding max(0, (out - 1) stride + span - in)
    with the odd pixel at the bottom and right. A factorised reduction of an odd input takes zeros for the missing last
    row and column of its shifted half, so that both halves have ceil(in / 2) rows.
 
-   FLOPs are of one forward pass for one example as in use, not in training: a multiply-add counts 2, an elementwise
-   function, a comparison and an addition 1 for each number; what is not there in use (dropout) or only moves data
-   counts nothing. */
+   FLOPs are those of one forward pass for one example in use, not in training. A multiply-add counts 2; an elementwise
+   function, a comparison and an addition count 1 for each number. Ops that do nothing in use (dropout) or only move
+   data count nothing. */
 #include "op_impl.h"
 
 #include <math.h>
@@ -279,7 +280,7 @@ static enum tutti_status infer_global_pool(tutti_context *context, const tutti_n
 static const struct tutti_op_definition op_global_pool = {ONE_INPUT("global-pool", infer_global_pool),
                                                           .doc = "The mean over height and width."};
 
-/* Every layer's numbers can be counted by an int32_t. */
+/* An int32_t can count the numbers of every layer. */
 static enum tutti_status infer_flatten(tutti_context *context, const tutti_network *network,
                                        const struct tutti_layer *layer, struct tutti_inferred *out) {
   (void)context, (void)network, (void)layer;

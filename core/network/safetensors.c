@@ -79,15 +79,15 @@ out:
 
 /* --- read --- */
 
-/* A file on the way to tensors. */
+/* A file that is being read. */
 struct reader {
   tutti_context *context;
   const char *path;
-  const char *data; /* behind the header */
+  const char *data; /* after the header */
   size_t data_bytes;
 };
 
-/* What the header says of a tensor. */
+/* A tensor's entry in the header. */
 struct entry {
   const char *name;
   enum tutti_element element;
@@ -205,7 +205,7 @@ out:
   return status;
 }
 
-/* The header of a whole file in memory; the reader's data are what is behind it. */
+/* Parse the header of a file in memory; the reader's data are the bytes after it. */
 static enum tutti_status read_header(struct reader *reader, const char *file, size_t bytes, json_t **header) {
   uint64_t length;
   json_error_t error;

@@ -34,7 +34,7 @@ static enum tutti_status add_mean(tutti_context *context, tutti_network *network
   return tutti_network_add(context, network, TUTTI_OP_MEAN, "output", count, outputs, NULL, mean);
 }
 
-/* A task of an older, shorter kind has none. */
+/* A task of an older version, which is shorter, has none. */
 static const struct tutti_attribute *head_attributes(const struct tutti_task *task) {
   size_t end = offsetof(struct tutti_task, head_attributes) + sizeof task->head_attributes;
   return task->size >= end ? task->head_attributes : NULL;

@@ -1,4 +1,4 @@
-/* tensors_impl.h - the inside of a set of tensors; for core/ alone. */
+/* tensors_impl.h - the inside of a set of tensors; for core/ only. */
 #ifndef TUTTI_TENSORS_IMPL_H
 #define TUTTI_TENSORS_IMPL_H
 
@@ -6,7 +6,7 @@
 
 enum { TUTTI_RANK_MAX = 8 };
 
-/* The name that safetensors keeps for notes. */
+/* The name that safetensors reserves for notes. */
 #define TUTTI_NOTES_NAME "__metadata__"
 
 struct tutti_note {
@@ -23,7 +23,7 @@ struct tutti_tensors {
 size_t tutti_element_size(enum tutti_element element);
 /* Product of a shape times the element's size; false when it overflows. */
 bool tutti_tensor_size(enum tutti_element element, size_t rank, const size_t *shape, size_t *bytes);
-/* Add a tensor of which the caller knows that rank, size and name are good and that the name is new. */
+/* Add a tensor. The caller has checked rank, size and name, and that the name is new. */
 TUTTI_NODISCARD enum tutti_status tutti_tensors_append(tutti_context *context, tutti_tensors *tensors, const char *name,
                                                        enum tutti_element element, size_t rank, const size_t *shape,
                                                        size_t bytes, void **data);

@@ -51,7 +51,7 @@ enum tutti_status tutti_acquisition_moments(tutti_context *context, tutti_acquis
   return check_worth(context, acquisition, count, worth);
 }
 
-/* The standing as a component sees it, which may suppose a value below the best one. */
+/* The standing as a component sees it: the component may suppose a value below the best one. */
 static struct tutti_standing standing_of(const struct tutti_standing *standing, double least) {
   struct tutti_standing its;
   TUTTI_TAKE(&its, standing);
@@ -59,8 +59,8 @@ static struct tutti_standing standing_of(const struct tutti_standing *standing, 
   return its;
 }
 
-/* Takes the worth of one component more of `components` into *total, of which the shares of the components before and of this one
-   are given back: total = before * total + share * worth, or the logarithm of that of the exponentials. */
+/* Add the worth of one more of `components` to the average *total. Give back the weights of the old total and of this
+   worth: total = before * total + share * worth. Of logarithms, the exponentials are averaged. */
 static void average(bool in_logs, size_t components, bool first, double worth, double *total, double *before,
                     double *share) {
   if (!in_logs || components == 1) {
@@ -135,7 +135,7 @@ enum tutti_status tutti_acquisition_gradient(tutti_context *context, tutti_acqui
 enum tutti_status tutti_acquisition_judge(tutti_context *context, tutti_acquisition *acquisition,
                                           const struct tutti_standing *standing, const struct tutti_points *proposal,
                                           unsigned round, bool *accept) {
-  /* A contract says that it accepts in the end; this is the end. */
+  /* The contract says that it accepts in the end; here is the end. */
   enum { MOST_ROUNDS = 1000 };
   *accept = true;
   if (!acquisition->ops.judge)

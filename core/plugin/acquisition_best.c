@@ -1,6 +1,7 @@
-/* acquisition_best.c - the best of many points, most of which are never predicted: where the worth never falls as the deviation
-   rises, bounds above the deviations bound the worth, and a point whose bound is below what as many as are wanted are worth is
-   out. Stages of ever tighter bounds, the most promising points evaluated after each, then what is left, best bound first. */
+/* acquisition_best.c - finds the best of many points without predicting most of them. If the worth never falls as the
+   deviation rises, upper bounds of deviations give upper bounds of worths. A point is out when its bound is below the
+   worths of as many points as are wanted. The bounds get tighter in stages. After each stage the most promising points
+   are evaluated; after the last one, all that are left, best bound first. */
 #include "acquisition_impl.h"
 
 #include "core/base/sized_impl.h"
@@ -20,18 +21,18 @@ struct contest {
   const struct tutti_standing *standing;
   tutti_surrogate *surrogate;
   const struct tutti_points *points;
-  double *worth;       /* [count]: of the points evaluated; NaN of others */
+  double *worth;       /* [count]: of evaluated points; NaN for others */
   struct rival *rival; /* [count]: those from `begin` to `end` are left, best bound first */
   size_t begin, end;
   size_t wanted, known;
-  double *best; /* [known] of [count]: worths of the evaluated points, best first, and no more than wanted */
-  /* Of some rivals, in their order. */
+  double *best; /* [count], of which `known` are used: worths of evaluated points, best first, at most `wanted` */
+  /* For some rivals, in their order. */
   double *vectors;                    /* [count][dimension] */
   const tutti_candidate **candidates; /* [count] */
   double *mean, *deviation, *bound;   /* [count] */
 };
 
-enum { GROUP = 24, GROUP_MOST = 1024 }; /* points evaluated at a time: several cost little more than one */
+enum { GROUP = 24, GROUP_MOST = 1024 }; /* points that are evaluated at a time: several cost little more than one */
 
 static enum tutti_status contest_create(tutti_context *context, struct contest *contest) {
   const struct tutti_points *points = contest->points;
@@ -75,7 +76,7 @@ static int compare_worths(const void *a_, const void *b_) {
   return (a < b) - (a > b);
 }
 
-/* The first `count` rivals that are left, side by side. */
+/* Copy the first `count` rivals that are left side by side. */
 static struct tutti_points gather(struct contest *contest, size_t count) {
   struct tutti_points points;
   TUTTI_TAKE(&points, contest->points);
@@ -93,7 +94,7 @@ static struct tutti_points gather(struct contest *contest, size_t count) {
   return points;
 }
 
-/* Bound all that is left, with what the surrogate knows at a stage. */
+/* Bound all rivals that are left, as closely as the surrogate can at this stage. */
 static enum tutti_status narrow(tutti_context *context, struct contest *contest, size_t stage) {
   size_t count = contest->end - contest->begin;
   struct rival *rival = contest->rival + contest->begin;
@@ -131,7 +132,7 @@ static enum tutti_status meet(tutti_context *context, struct contest *contest, s
   return TUTTI_OK;
 }
 
-/* The worth and its bound are rounded each for itself; what is closer than that stays. Equals stay, too. */
+/* The worth and its bound are rounded separately, so points that are closer than that stay. Equals stay, too. */
 static void drop(struct contest *contest) {
   static const double rounding = 1e-9;
   if (contest->known < contest->wanted)

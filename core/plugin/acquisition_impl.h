@@ -1,4 +1,4 @@
-/* acquisition_impl.h - an acquisition at work, for the files that wrap it. */
+/* acquisition_impl.h - the inside of an acquisition, for the files that wrap it. */
 #ifndef TUTTI_ACQUISITION_IMPL_H
 #define TUTTI_ACQUISITION_IMPL_H
 

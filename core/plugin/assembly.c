@@ -1,4 +1,4 @@
-/* assembly.c - puts plugins in the sections of a host, with the plugins that their parameters name. */
+/* assembly.c - puts plugins into the sections of a host, together with the plugins that their parameters name. */
 #include "contract_impl.h"
 #include "host_impl.h"
 
@@ -14,12 +14,12 @@ static void empty_section(tutti_host *host, const char *name) {
   memmove(section, section + 1, (--host->count - index) * sizeof *section);
 }
 
-/* What a parameter of type TUTTI_PARAM_PLUGIN says. */
+/* The plugin that a parameter of type TUTTI_PARAM_PLUGIN names. */
 static const char *plugin_named(const tutti_config *config, const struct tutti_param *param) {
   return *(const char *const *)(const void *)((const char *)tutti_config_values(config) + param->offset);
 }
 
-/* Put the plugins that this one's parameters name where nothing stands yet. */
+/* Put the plugins that this one's parameters name into sections that are still empty. */
 static enum tutti_status put_named(tutti_context *context, tutti_host *host, const struct tutti_descriptor *descriptor,
                                    const tutti_config *config) {
   for (size_t i = 0; i < descriptor->params.count; i++) {
@@ -59,7 +59,7 @@ out:
   return status;
 }
 
-/* Two plugins may share what stands in a section, but not if they ask for different kinds. */
+/* Two plugins may share the plugin of a section, but not if they ask for different kinds. */
 static enum tutti_status check_kind(tutti_context *context, const tutti_host *host, const struct tutti_section *asking,
                                     const struct tutti_param *param, const char *text) {
   for (size_t i = 0; i < host->count; i++) {
@@ -85,7 +85,7 @@ enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const
   return tutti_host_put(context, host, param->name, param->kind, text);
 }
 
-/* Plugins may share what stands in a section, if each names it. */
+/* Plugins may share the plugin of a section, if each names it. */
 static enum tutti_status check_shared(tutti_context *context, const tutti_host *host,
                                       const struct tutti_section *section) {
   const struct tutti_params *params = &section->descriptor->params;

@@ -45,7 +45,7 @@ TUTTI_DEFINE_KIND(BACKEND, backend,
                   .required = {TUTTI_REQUIRED_OP(backend, supports), TUTTI_REQUIRED_OP(backend, train)},
                   .missing = missing_ops, .check = check_task)
 
-/* Set one hyperparameter; a choice goes by its text, whose number may differ between domain and table. */
+/* Set one hyperparameter. A choice is set by its text: its number may differ between domain and table. */
 static enum tutti_status set_hyperparameter(tutti_context *context, tutti_config *config,
                                             const struct tutti_dimension *dimension, double value) {
   if (isnan(value)) /* inactive: the backend's own value stands */
@@ -100,7 +100,7 @@ enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backen
   return TUTTI_OK;
 }
 
-/* What came of a training has to hang together. */
+/* Check that an outcome is consistent. */
 static enum tutti_status check_outcome(tutti_context *context, const tutti_backend *backend,
                                        const struct tutti_job *job, struct tutti_outcome *outcome) {
   if (!tutti_state_name(outcome->state))

@@ -15,8 +15,8 @@ static bool is_changed(const struct network_layer *layer, size_t index) {
   return !(attribute->flags & TUTTI_ATTRIBUTE_REQUIRED) && !(isnan(value) && isnan(preset)) && value != preset;
 }
 
-/* Without `supports_layer`, a backend gets only what it cannot mistake: built-in ops whose attributes, but for those that
-   every layer states, are at their defaults. */
+/* Without `supports_layer`, a backend gets only layers that it cannot mistake: built-in ops whose attributes are at
+   their defaults, except for those that every layer states. */
 static bool is_plain(const struct tutti_layer *layer) {
   for (size_t i = 0; i < whole(layer)->definition->attributes.count; i++)
     if (is_changed(whole(layer), i))
@@ -36,7 +36,7 @@ bool tutti_backend_knows(const struct tutti_backend_ops *ops, void *self, const 
   return has_op(ops, self, layer) && takes(ops, self, layer);
 }
 
-/* The attribute but for which the backend would take the layer; the table's count: there is none. */
+/* Find the attribute without which the backend would take the layer; the table's count if there is none. */
 static enum tutti_status find_culprit(tutti_context *context, const struct tutti_backend_ops *ops, void *self,
                                       const struct network_layer *layer, size_t *culprit) {
   const struct tutti_attribute_definitions *table = &layer->definition->attributes;

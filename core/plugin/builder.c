@@ -34,7 +34,7 @@ enum tutti_status tutti_builder_tell(tutti_context *context, tutti_builder *buil
   return TUTTI_OK;
 }
 
-/* The default: ask, and see that the answer is that of the record. */
+/* The default: ask again, and check that the answer is the recorded one. */
 static enum tutti_status ask_again(tutti_context *context, tutti_builder *builder, uint64_t trial,
                                    const struct tutti_proposal *proposal) {
   struct tutti_proposal asked;

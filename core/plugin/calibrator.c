@@ -81,7 +81,7 @@ enum tutti_status tutti_calibrator_parse(tutti_context *context, tutti_calibrato
 
 /* --- quantiles --- */
 
-/* The quantile of the standard normal: the distribution function is halved down to the last bit. */
+/* The quantile of the standard normal, by bisection of its distribution function down to the last bit. */
 static double normal_quantile(double level) {
   double low = -40, high = 40;
   for (int i = 0; i < 64; i++) {

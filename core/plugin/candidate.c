@@ -1,10 +1,10 @@
-/* candidate.c - what a builder proposes; immutable, counted by reference. */
+/* candidate.c - candidates: immutable, counted by reference. */
 #include "candidate_impl.h"
 #include "space_impl.h"
 
 #include <string.h>
 
-/* Counting is all that changes, so const is kept for everyone else. */
+/* Only the count changes, so everyone else may hold const pointers. */
 tutti_candidate *tutti_candidate_ref(const tutti_candidate *candidate_) {
   tutti_candidate *candidate = (tutti_candidate *)(uintptr_t)candidate_;
   if (candidate)

@@ -1,4 +1,4 @@
-/* cell.c - what a word in a text file says. */
+/* cell.c - reads a word of a text file. */
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static bool is_infinity(const char *text) {
   return is_one_of(text + (*text == '-' || *text == '+'), sizeof words / sizeof words[0], words);
 }
 
-/* strtod follows the process's locale, where the point may be a comma; a comma never gets here, so that a point that is
-   not understood shows as a rest, and is tried again in the C locale. */
+/* strtod follows the process's locale, which may want a comma for the point. A comma never gets here, so if strtod
+   stops at a point, the text is read again in the C locale. */
 static double number_in_c_locale(const char *text, char **end) {
   double number = strtod(text, end);
   if (**end != '.')

@@ -1,4 +1,5 @@
-/* contract_impl.h - what a kind asks of a plugin's table of operations before anything of the plugin runs. */
+/* contract_impl.h - the operations that a kind requires of a plugin; they are checked before anything of the plugin
+   runs. */
 #ifndef TUTTI_CONTRACT_IMPL_H
 #define TUTTI_CONTRACT_IMPL_H
 
@@ -17,7 +18,7 @@ struct tutti_required_op {
 bool tutti_op_there(const void *ops, size_t offset);
 #define TUTTI_HAS_OP(kind, ops, op) tutti_op_there((ops), offsetof(struct tutti_##kind##_ops, op))
 
-/* Does "none" name a plugin of this kind, and not the lack of one? */
+/* Is "none" the name of a plugin of this kind? For other kinds it means that there is none. */
 bool tutti_kind_has_none(enum tutti_kind kind);
 /* Name of the first operation that the kind requires and this table lacks; NULL when all are there. */
 const char *tutti_ops_missing(enum tutti_kind kind, const void *ops);

@@ -45,7 +45,7 @@ enum tutti_status tutti_genotype_of_graph(tutti_context *context, const tutti_sp
   return TUTTI_OK;
 }
 
-/* Counting is all that changes, so const is kept for everyone else. */
+/* Only the count changes, so everyone else may hold const pointers. */
 tutti_genotype *tutti_genotype_ref(const tutti_genotype *genotype_) {
   tutti_genotype *genotype = (tutti_genotype *)(uintptr_t)genotype_;
   if (genotype)

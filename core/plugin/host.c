@@ -1,4 +1,4 @@
-/* host.c - which plugin stands in which section, with which parameters, and the facts of the run. */
+/* host.c - the plugins in a host's sections, with their parameters, and the facts of the run. */
 #include "core/base/sized_impl.h"
 #include "host_impl.h"
 #include "instance_impl.h"

@@ -16,7 +16,7 @@ struct tutti_host {
   size_t count, room;
 };
 
-/* The section of this name; NULL when nothing stands there. */
+/* The section of this name; NULL if it is empty. */
 struct tutti_section *tutti_section_find(const tutti_host *host, const char *name);
 void tutti_section_release(struct tutti_section *section);
 

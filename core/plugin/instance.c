@@ -1,10 +1,11 @@
-/* instance.c - from a section of a host to a plugin at work. */
+/* instance.c - makes an instance of the plugin in a host's section. */
 #include "instance_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Copy a struct that begins with its size into a room of another: what the source lacks is zero. */
+/* Copy a struct that begins with its size to `room`: the members that fit, and zeros for those that the source
+   lacks. */
 static void copy_sized(void *room, size_t room_size, const void *from) {
   size_t size;
   memcpy(&size, from, sizeof size);
@@ -97,7 +98,7 @@ void tutti_instance_destroy(struct tutti_instance *instance) {
 enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutti_instance *instance,
                                        enum tutti_status status) {
   const struct tutti_descriptor *descriptor = instance->descriptor;
-  /* A plugin may fail without saying why; the message would be of some earlier error. */
+  /* A plugin may fail without saying why; the message would then be that of an earlier error. */
   if (tutti_error_status(context) != status)
     return TUTTI_FAIL(context, status, "%s %s failed (%s) without saying why", tutti_kind_name(descriptor->kind),
                       descriptor->name, tutti_status_name(status));

@@ -1,4 +1,4 @@
-/* instance_impl.h - a plugin at work: what the wrappers of all kinds share. */
+/* instance_impl.h - an instance of a plugin: the part that the wrappers of all kinds share. */
 #ifndef TUTTI_INSTANCE_IMPL_H
 #define TUTTI_INSTANCE_IMPL_H
 
@@ -15,7 +15,7 @@ struct tutti_instance {
   void *self;
 };
 
-/* What the wrappers of a kind have in common. */
+/* The part that the wrappers of one kind share. */
 struct tutti_class {
   enum tutti_kind kind;
   size_t size;                 /* of the wrapper */
@@ -23,17 +23,18 @@ struct tutti_class {
   size_t setup_size;           /* of the setup, which begins like struct tutti_setup */
   bool has_none;               /* "none" names a plugin that does nothing; of other kinds it stands for no plugin */
   struct tutti_required_op required[5];
-  /* All of the following may be NULL. The rules that a list of required operations does not tell: what is missing, or NULL. */
+  /* All of the following may be NULL. missing: check what the list of required operations cannot say, and give the name
+     of what is missing, or NULL. */
   const char *(*missing)(const void *ops);
-  /* Refuse a plugin, whose descriptor and ops are there already, before it is made; complete the wrapper afterwards; and
-     free what the wrapper holds besides the plugin. */
+  /* check: refuse a plugin before it is made; its descriptor and ops are there already. open: complete the wrapper
+     afterwards. close: free what the wrapper holds besides the plugin. */
   enum tutti_status (*check)(tutti_context *context, const void *object, const void *setup);
   enum tutti_status (*open)(tutti_context *context, void *object, const void *setup);
   void (*close)(void *object);
 };
 
-/* Define the class of a kind (the optional arguments are designated initialisers of struct tutti_class) and the three functions
-   that all its headers declare: create, destroy and descriptor. */
+/* Define the class of a kind and the three functions that every kind's header declares: create, destroy and descriptor.
+   The optional arguments are designated initialisers of struct tutti_class. */
 #define TUTTI_DEFINE_KIND(constant, name, ...)                                                                         \
   const struct tutti_class tutti_class_##name = {.kind = TUTTI_KIND_##constant,                                        \
                                                  .size = sizeof(struct tutti_##name),                                  \
@@ -54,9 +55,10 @@ struct tutti_class {
     return name->instance.descriptor;                                                                                  \
   }
 
-/* Make the plugin of a host's section into a wrapper of its kind, *object. Tables of operations and setups may be shorter or longer than
-   ours: what the other side lacks is zero, what we do not know is left out. `whole` [class->setup_size] is room for the
-   setup as the plugin gets it, with the host, and the host's task where the caller names none. Errors name the plugin. */
+/* Make *object, the wrapper of its kind, from the plugin in a host's section. Tables of operations and setups may be
+   shorter or longer than ours: members that the other side lacks are zero, and those that we do not know are left out.
+   `whole` [class->setup_size] receives the setup as the plugin gets it: with the host, and with the host's task if the
+   caller names none. Errors name the plugin. */
 TUTTI_NODISCARD enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host *host,
                                                         const char *section, const struct tutti_class *class,
                                                         const void *setup, void *whole, void *object);
@@ -66,13 +68,13 @@ void tutti_instance_destroy(struct tutti_instance *instance);
 /* Put "KIND NAME: " in front of an error that an op returned. Returns `status`. */
 enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutti_instance *instance,
                                        enum tutti_status status);
-/* An error of the plugin itself: "KIND NAME broke its contract: op WHAT ...". */
+/* An error of the plugin itself: "KIND NAME broke its contract: ...". */
 #define TUTTI_BREACH(context, instance, ...)                                                                           \
   tutti_instance_breach((context), (instance), __FILE__, __LINE__, __func__, __VA_ARGS__)
 enum tutti_status tutti_instance_breach(tutti_context *context, const struct tutti_instance *instance, const char *file,
                                         int line, const char *function, const char *format, ...) TUTTI_PRINTF(6, 7);
 
-/* Run an op of `object->instance` and blame it for what fails. */
+/* Run an op of `object->instance`; an error names the plugin. */
 #define TUTTI_CALL(context, object, call)                                                                              \
   do {                                                                                                                 \
     enum tutti_status tutti_call_ = (call);                                                                            \
@@ -81,7 +83,7 @@ enum tutti_status tutti_instance_breach(tutti_context *context, const struct tut
                                __LINE__, __func__);                                                                    \
   } while (0)
 
-/* The config of a section, borrowed; NULL when nothing is put there (host.c). */
+/* The descriptor and the config of a section, borrowed; NULL if the section is empty (host.c). */
 const struct tutti_descriptor *tutti_host_descriptor(const tutti_host *host, const char *section,
                                                      const tutti_config **config);
 

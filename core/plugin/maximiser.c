@@ -24,7 +24,7 @@ static enum tutti_status check_needs(tutti_context *context, const void *object,
 
 TUTTI_DEFINE_KIND(MAXIMISER, maximiser, .required = {TUTTI_REQUIRED_OP(maximiser, maximise)}, .check = check_needs)
 
-/* Gave it a candidate, and one that was not tried before? */
+/* Did it give a candidate, and one that was not tried before? */
 static enum tutti_status check_candidate(tutti_context *context, const tutti_maximiser *maximiser,
                                          const struct tutti_objective *objective, const tutti_candidate *candidate,
                                          double worth) {

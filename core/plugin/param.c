@@ -23,7 +23,7 @@ static bool has_choices(const struct tutti_param *param) {
   return param->type == TUTTI_PARAM_CHOICE || param->type == TUTTI_PARAM_CHOICES;
 }
 
-/* What is wrong with the entry by itself, or NULL. */
+/* The fault of the entry by itself, or NULL. */
 static const char *entry_fault(const struct tutti_param *param, size_t config_size) {
   size_t size = tutti_param_field_size(param->type);
   if (size == 0)

@@ -1,4 +1,4 @@
-/* param_impl.h - values of parameters between their text and their field in a config struct; for core/ alone. */
+/* param_impl.h - values of parameters, between their text and their field in a config struct; for core/ only. */
 #ifndef TUTTI_PARAM_IMPL_H
 #define TUTTI_PARAM_IMPL_H
 
@@ -16,7 +16,7 @@ struct tutti_value {
 /* Parse and check; value->memory belongs to the caller. TUTTI_ERROR_USAGE: "expected ..., found ...". */
 TUTTI_NODISCARD enum tutti_status tutti_value_parse(tutti_context *context, const struct tutti_param *param,
                                                     const char *text, struct tutti_value *value);
-/* The same from a number; for types that are one. */
+/* The same from a number, for types that have one. */
 TUTTI_NODISCARD enum tutti_status tutti_value_from_number(tutti_context *context, const struct tutti_param *param,
                                                           double number, struct tutti_value *value);
 /* The text that gives this value again; free with tutti_free. */
@@ -28,7 +28,7 @@ struct tutti_value tutti_value_load(const struct tutti_param *param, const void 
 /* Bytes of the field. */
 size_t tutti_param_field_size(enum tutti_param_type type);
 bool tutti_param_is_text(enum tutti_param_type type);
-/* Lower-case letters, digits and hyphens, a letter first. */
+/* Is it of lower-case letters, digits and hyphens, and is the first a letter? */
 bool tutti_plugin_name_valid(const char *name);
 
 #endif

@@ -158,7 +158,7 @@ static bool is_infinite(const char *text) {
   return text && tutti_number_parse(text, &number) && isinf(number);
 }
 
-/* Finite, in range; infinite only where the preset is. */
+/* Is the number in range, and finite unless the preset is infinite? */
 static bool in_range(const struct tutti_param *param, double number) {
   if (isnan(number) || (isinf(number) && !is_infinite(param->preset)))
     return false;
@@ -167,7 +167,7 @@ static bool in_range(const struct tutti_param *param, double number) {
   return !(has_max(param) && (param->max_open ? number >= param->max : number > param->max));
 }
 
-/* Decimal digits with sign, point and exponent, or inf: what strtod takes beyond that is a slip here. */
+/* Decimal digits with sign, point and exponent, or inf. Whatever else strtod takes is a slip here. */
 static bool parse_real(const char *text, double *number) {
   bool word = strcmp(text, "inf") == 0 || strcmp(text, "infinity") == 0;
   if (!word && text[strspn(text, "+-.eE0123456789")] != '\0')

@@ -5,7 +5,7 @@
 
 #include "split_impl.h"
 
-/* Where the pixels of a row come from: moved by so many pixels, maybe mirrored. */
+/* Where the pixels of a row come from: moved by so many pixels, and maybe mirrored. */
 struct view {
   int down, right;
   bool flip;
@@ -25,7 +25,7 @@ static void write_black(const struct tutti_pixels *pixels, size_t channels, floa
     out[c] = pixels->black ? pixels->black[c] : 0;
 }
 
-/* One image; what comes in from outside is black. */
+/* Write one image; what comes in from outside is black. */
 static void write_image(const struct tutti_pixels *pixels, size_t channels, size_t image, struct view view,
                         float *out) {
   int height = pixels->stored.height, width = pixels->stored.width;

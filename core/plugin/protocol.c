@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 enum { HEADER = 13, CHUNK = 1 << 16 };
-/* A request is a candidate, a reply a few hundred bytes: more is a stream that is not ours. */
+/* A request is a candidate, and a reply a few hundred bytes: more is not our stream. */
 static const size_t LIMIT = (size_t)64 << 20;
 
 struct tutti_frames {
@@ -27,7 +27,7 @@ static uint64_t get_little(const unsigned char *in, size_t bytes) {
   return value;
 }
 
-/* A peer that is gone gives an error, not a signal: sockets can be asked for that. */
+/* Sockets can be asked to give an error, not a signal, if the peer is gone. */
 static ssize_t write_parts(int descriptor, struct iovec *parts, int count) {
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
   ssize_t n = sendmsg(descriptor, &message, MSG_NOSIGNAL);

@@ -47,7 +47,7 @@ void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *ru
   TUTTI_GIVE(rung, &rule->rungs[index]);
 }
 
-/* NaN where no loss counts. */
+/* NaN if no loss counts. */
 static double measure_curve(enum tutti_measure measure, size_t epochs, const double *losses) {
   double best = NAN, sum = 0;
   size_t counted = 0;

@@ -1,4 +1,4 @@
-/* registry.c - finds, loads and checks plugins. What is loaded hangs on the context. */
+/* registry.c - finds, loads and checks plugins. The context holds what is loaded. */
 #include "core/base/context_impl.h"
 #include "contract_impl.h"
 #include "core/network/op_impl.h"
@@ -68,7 +68,7 @@ enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *fold
   return TUTTI_OK;
 }
 
-/* Call visit(argument, folder) for every folder of the path, in order; a folder that stands there twice counts once. */
+/* Call visit(argument, folder) for every folder of the path, in order. A folder may come twice. */
 enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
                                              enum tutti_status (*visit)(void *argument, const char *folder),
                                              void *argument) {
@@ -85,7 +85,7 @@ enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
     if (*folder)
       status = visit(argument, folder);
   tutti_free(path);
-  /* An uninstalled program has its own plugins; those of an installed one would be doubles. */
+  /* An uninstalled program has its own plugins; those of an installed one would be there twice. */
   const char *installed = getenv("TUTTI_PLUGIN_FOLDER");
   if (!installed)
     installed = TUTTI_PLUGIN_FOLDER;
@@ -127,7 +127,7 @@ static enum tutti_status look_in(void *argument, const char *folder) {
   return status;
 }
 
-/* Names of a kind's plugins on the path, for the closest one. */
+/* The names of a kind's plugins on the path, to find the closest. */
 struct naming {
   tutti_context *context;
   enum tutti_kind kind;
@@ -147,7 +147,7 @@ bool tutti_plugin_file_name(const char *file, enum tutti_kind kind, char *name, 
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Sorted, and each once: a plugin that was loaded is on the path, too. */
+/* Sort the names and keep each once: a plugin that was loaded is on the path, too. */
 static size_t unique(size_t count, char **names) {
   size_t kept = 0;
   qsort(names, count, sizeof *names, by_name);
@@ -231,7 +231,7 @@ static enum tutti_status check_ops(tutti_context *context, const struct tutti_de
   return TUTTI_OK;
 }
 
-/* Everything but available(), in an order in which nothing unchecked is touched. `file` is for messages. */
+/* Check everything but available(), in such an order that nothing unchecked is used. `file` is for messages. */
 static enum tutti_status check_descriptor(tutti_context *context, const char *file,
                                           const struct tutti_descriptor *descriptor) {
   if (!descriptor)
@@ -279,7 +279,8 @@ static enum tutti_status check_available(tutti_context *context, const struct tu
 
 /* --- loading --- */
 
-/* A plugin made for a newer minor version loads where all that it uses is there; else the linker names the version. */
+/* A plugin made for a newer minor version loads if all that it uses is there; otherwise the linker names the
+   version. */
 static enum tutti_status not_loaded(tutti_context *context, const char *file, const char *why) {
   if (strstr(why, "version `TUTTI_"))
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
@@ -289,7 +290,7 @@ static enum tutti_status not_loaded(tutti_context *context, const char *file, co
   return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "cannot load %s: %s", file, why);
 }
 
-/* Load a file; `expected` is the file's name, which kind and name have to agree with. */
+/* Load a file. Its name must be that of the plugin's kind and name. */
 enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
                                          const struct tutti_descriptor **descriptor) {
   const char *base = strrchr(file, '/');
@@ -310,7 +311,7 @@ enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *fil
   return check_available(context, *descriptor);
 }
 
-/* The plugin belongs to the context from here on, and its ops are known there. `file` is taken on success. */
+/* Keep the plugin in the context, and make its ops known there. `file` is taken on success. */
 static enum tutti_status remember(tutti_context *context, struct registry *registry,
                                   const struct tutti_descriptor *descriptor, char *file) {
   char source[128];

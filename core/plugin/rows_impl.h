@@ -1,4 +1,4 @@
-/* rows_impl.h - the inside of rows; for core/plugin/ alone. */
+/* rows_impl.h - the inside of rows; for core/plugin/ only. */
 #ifndef TUTTI_ROWS_IMPL_H
 #define TUTTI_ROWS_IMPL_H
 
@@ -34,7 +34,7 @@ struct tutti_rows {
   int64_t *labels;
 };
 
-/* Make room for `more` elements of `size` bytes behind the first `count` of *(void **)array. */
+/* Make room for `more` elements of `size` bytes after the first `count` of *(void **)array. */
 TUTTI_NODISCARD enum tutti_status tutti_rows_grow(tutti_context *context, const tutti_rows *rows, size_t count,
                                                   size_t more, size_t size, size_t *room, void *array);
 

@@ -1,4 +1,4 @@
-/* scan.c - tries every plugin of the search path in a child process each, so that a broken one harms nothing. */
+/* scan.c - tries each plugin of the search path in a child process of its own, so that a broken one harms nothing. */
 #include "registry_impl.h"
 
 #include "core/base/json_impl.h"
@@ -23,7 +23,7 @@ extern char **environ;
 
 /* --- the child --- */
 
-/* What plugins print while loading must not mix with the answer: that gets a descriptor of its own. */
+/* What plugins print while loading must not mix with the answer, which gets a descriptor of its own. */
 static int set_output_apart(int output) {
   int answer = fcntl(output, F_DUPFD_CLOEXEC, 3), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (answer >= 0 && nowhere >= 0 && dup2(nowhere, output) >= 0) {
@@ -101,7 +101,8 @@ static json_t *ask_child(const char *scanner, const char *file) {
   bool in_time = !error && read_output(ends[0], text, sizeof text);
   (void)close(ends[0]);
   if (!error) {
-    /* Also after the end of the output: a child that closed it and goes on hangs, one that is ending does not mind. */
+    /* Even after the end of its output: a child that closed it and goes on hangs, and one that is ending does not
+       mind. */
     (void)kill(child, SIGKILL);
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
       ;

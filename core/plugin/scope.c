@@ -1,4 +1,4 @@
-/* scope.c - what a builder searches: a space and a domain of hyperparameters, and candidates made in it. */
+/* scope.c - the space and the domain of hyperparameters that a builder searches, and candidates made in them. */
 #include "candidate_impl.h"
 #include "space_impl.h"
 
@@ -19,14 +19,14 @@ struct tutti_scope {
 
 static size_t count_of(const tutti_domain *domain) { return domain ? tutti_domain_count(domain) : 0; }
 
-/* Dimensions of the architecture; none for graphs, and where it is left out. */
+/* The dimensions of the architecture; NULL for graphs, and where it is left out. */
 static const tutti_domain *architecture_of(const tutti_scope *scope) {
   return scope->space ? scope->space->domain : NULL;
 }
 
 /* --- the joint domain --- */
 
-/* Add the dimensions of a domain, under a prefix where the other domain has the name, too. */
+/* Add the dimensions of a domain, with a prefix for names that the other domain has, too. */
 static enum tutti_status add_dimensions(tutti_context *context, tutti_domain *joint, const tutti_domain *from,
                                         const tutti_domain *other) {
   for (size_t i = 0; i < count_of(from); i++) {
@@ -136,7 +136,7 @@ out:
   return status;
 }
 
-/* Values of a point that are active: NaN stands where a condition does not hold. */
+/* The number of active values of a point; the others are NaN. */
 static size_t active_of(const double *point, size_t count) {
   size_t active = 0;
   for (size_t i = 0; i < count; i++)
@@ -144,7 +144,7 @@ static size_t active_of(const double *point, size_t count) {
   return active;
 }
 
-/* Variables of an architecture that a mutation may strike. */
+/* The number of variables of an architecture that a mutation may change. */
 static size_t variables_of(const tutti_scope *scope, const tutti_genotype *genotype) {
   const tutti_domain *domain = architecture_of(scope);
   if (!domain)

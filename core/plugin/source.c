@@ -89,7 +89,7 @@ static enum tutti_status check_rows(tutti_context *context, const tutti_source *
   return TUTTI_OK;
 }
 
-/* An error of the data speaks for itself: it says where in the file, or in the recipe, the mistake is. */
+/* An error of the data speaks for itself: it says where the mistake is, in the file or in the recipe. */
 static enum tutti_status blame(tutti_context *context, const tutti_source *source, enum tutti_status status) {
   if (status == TUTTI_ERROR_USAGE && tutti_error_status(context) == status)
     return status;
@@ -145,7 +145,7 @@ bool tutti_source_fits(const tutti_source *source, const char *path) {
 struct search {
   const char *path, *own;    /* own: NULL unless it was met, and reads files */
   const char *name, *ending; /* NULL: none fits yet */
-  const char *rival;         /* one whose ending is as long; NULL */
+  const char *rival;         /* another source whose ending is as long, or NULL */
 };
 
 static void consider(struct search *search, const struct tutti_descriptor *descriptor, bool own) {
@@ -157,7 +157,7 @@ static void consider(struct search *search, const struct tutti_descriptor *descr
   if (!ending || (search->ending && strlen(ending) < strlen(search->ending)))
     return;
   search->rival = search->ending && strlen(ending) == strlen(search->ending) ? search->name : NULL;
-  /* Of two that fit as well, the own one stays. */
+  /* Of two that fit equally well, `own` stays. */
   if (!search->rival || search->rival != search->own)
     search->name = descriptor->name;
   if (search->name == search->own)

@@ -105,8 +105,8 @@ bool tutti_space_known(const tutti_space *space, size_t index, const char **name
   return space->ops.known && space->ops.known(space->instance.self, index, name, json);
 }
 
-/* The JSON of the known genotype that `json` names, or `json` itself. Names that are not known are the matter of spaces that
-   parse their points. */
+/* The JSON of the known genotype that `json` names, or `json` itself. A space that parses its points gets unknown
+   names, too. */
 static enum tutti_status resolve_name(tutti_context *context, const tutti_space *space, const char *json,
                                       const char **resolved) {
   enum { MOST = 64 };

@@ -9,7 +9,7 @@ static size_t split_features(const tutti_split *split) {
   return (size_t)split->input.height * (size_t)split->input.width * (size_t)split->input.channels;
 }
 
-/* Targets of one's own are taken as they are: scale 1, shift 0. */
+/* Targets that a caller gives are taken as they are: scale 1, shift 0. */
 static enum tutti_status split_take_targets(tutti_context *context, tutti_split *split, const float *targets) {
   size_t count = split->rows * split->outputs;
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof *targets, &split->targets));

@@ -1,4 +1,4 @@
-/* split_impl.h - the inside of a split; for core/ alone. */
+/* split_impl.h - the inside of a split; for core/ only. */
 #ifndef TUTTI_SPLIT_IMPL_H
 #define TUTTI_SPLIT_IMPL_H
 
@@ -7,14 +7,14 @@
 #include <tutti/dataset.h>
 #include <tutti/npy.h>
 
-/* Images that rows are made of on demand; tables are the split's own, the rest is borrowed. */
+/* Images of which rows are made on demand. The tables belong to the split; the rest is borrowed. */
 struct tutti_pixels {
   struct tutti_shape stored; /* channels may be 1 where the input has more: grey is repeated */
   const uint8_t *bytes;      /* [images][height][width][stored channels]; or */
   const float *floats;       /* likewise: x * factor + black */
   const uint32_t *image;     /* [rows]: the image of each row; NULL: its own number */
   float *table;              /* [channels][256]: what bytes become */
-  float *black, *factor;     /* [channels]: what 0 becomes; what 1 adds to it. NULL: floats are taken as they are */
+  float *black, *factor;     /* [channels]: what 0 becomes, and what 1 adds to it. NULL: floats are taken as they are */
 };
 
 /* Write rows[count] to out[count][height][width][channels]; `augmentation` may be NULL (pixels.c). */
@@ -28,15 +28,15 @@ struct tutti_split {
   struct tutti_shape input;
   float *inputs; /* [rows][features]; NULL where there are pixels */
   struct tutti_pixels pixels;
-  void *owned; /* what the pixels borrow from, where it is this split's alone, and how to end it; or */
+  void *owned; /* what the pixels borrow from, if only this split uses it, and the function that ends it; or */
   void (*owned_destroy)(void *owned);
   struct tutti_npy map;  /* an array of them */
-  uint32_t *own_image;   /* behind pixels.image, likewise */
+  uint32_t *own_image;   /* that of pixels.image, likewise */
   float *targets;        /* [rows][outputs], standardised; NULL without */
   double *raw_targets;   /* [rows][outputs], in their own units; NULL without */
   int32_t *labels;       /* [rows]; NULL without */
   double *scale, *shift; /* [outputs]: raw = standardised * scale + shift; NULL for classification */
-  uint32_t *source_rows; /* [rows]; NULL for splits of one's own */
+  uint32_t *source_rows; /* [rows]; NULL for splits that a caller made */
 };
 
 /* FNV-1a, 64 bits; NULL adds nothing. */

@@ -182,7 +182,7 @@ enum tutti_status tutti_surrogate_add(tutti_context *context, tutti_surrogate *s
   return TUTTI_OK;
 }
 
-/* A draw at each point, which is keyed by the point alone, so that it is the same whenever it is asked for. */
+/* Draw at each point, keyed by the point alone, so that the draw is the same each time. */
 static void draw_white(const tutti_surrogate *surrogate, const struct tutti_points *points, double *mean,
                        double *deviation) {
   for (size_t i = 0; i < points->count; i++) {

@@ -1,4 +1,4 @@
-/* bootstraps.c - how often each row is in each bootstrap, and weighted means by that. */
+/* bootstraps.c - how often each row is in each bootstrap, and means weighted by that. */
 #include <tutti/bootstraps.h>
 #include <tutti/random.h>
 
@@ -16,7 +16,7 @@ void tutti_bootstraps_destroy(tutti_bootstraps *bootstraps) {
   tutti_free(bootstraps);
 }
 
-/* All rows zero times. */
+/* Make bootstraps without rows in them. */
 static enum tutti_status create_empty(tutti_context *context, size_t count, size_t rows,
                                       tutti_bootstraps **bootstraps) {
   enum tutti_status status;

@@ -90,7 +90,7 @@ void tutti_ensemble_loss_add(tutti_ensemble_loss *loss, size_t model) {
 
 /* --- the best addition ----------------------------------------------------------------------------------------------- */
 
-/* Does a model come before another, or before none (NaN)? The lower number on ties. */
+/* Does a model come before another? It does if the other's value is NaN (none); the lower number on ties. */
 static bool precedes(size_t model, double value, size_t other, double other_value) {
   return isnan(other_value) || value < other_value || (value == other_value && model < other);
 }
@@ -109,7 +109,7 @@ static void consider(struct tutti_addition *best, size_t model, double value) {
   }
 }
 
-/* Try a batch; their bounds become INFINITY, which is that of models that need not be tried. */
+/* Try a batch. Their bounds become INFINITY: they need not be tried again. */
 static void try_batch(const tutti_ensemble_loss *loss, size_t count, const size_t *batch, struct tutti_addition *best) {
   double losses[ENSEMBLE_LOSS_BATCH];
   loss->kind->with(loss, count, batch, losses);
@@ -119,7 +119,7 @@ static void try_batch(const tutti_ensemble_loss *loss, size_t count, const size_
   }
 }
 
-/* The models with the lowest bounds. */
+/* Fill batch[] with the models whose bounds are lowest; returns how many. */
 static size_t most_promising(const tutti_ensemble_loss *loss, size_t *batch) {
   size_t count = 0;
   for (size_t k = 0; k < loss->pool.models; k++) {
@@ -136,7 +136,7 @@ static size_t most_promising(const tutti_ensemble_loss *loss, size_t *batch) {
   return count;
 }
 
-/* The most promising models are tried first, so that the bounds of most others show that they need not be. */
+/* Try the most promising models first: then the bounds of most others show that they need not be tried. */
 void tutti_ensemble_loss_best(const tutti_ensemble_loss *loss, const bool *barred, struct tutti_addition *addition) {
   size_t models = loss->pool.models, batch[ENSEMBLE_LOSS_BATCH], count;
   struct tutti_addition best = {sizeof best, models, models, NAN, NAN};

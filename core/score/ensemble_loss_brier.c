@@ -4,10 +4,10 @@
 
 #include "ensemble_loss_impl.h"
 
-/* With D_k a model's probabilities less the labels' ones and zeros, and R the sum of the members' D, N (m + 1)^2 times the score
-   after adding model k is |R|^2 + 2 R.D_k + |D_k|^2. R.D_k is a running sum, too: adding model j adds D_j.D_k, so that the
-   models are read once an addition, and trying one costs nothing. All of these are sums of what is not negative, (1 - p)
-   times (1 - p) for the labels: they do not cancel. */
+/* Let D_k be a model's probabilities less the labels' ones and zeros, and R the sum of the members' D. After adding
+   model k, N (m + 1)^2 times the score is |R|^2 + 2 R.D_k + |D_k|^2. R.D_k is a running sum, too: adding model j adds
+   D_j.D_k, so that the models are read once per addition, and trying one costs nothing. All terms of these sums are >=
+   0, (1 - p) times (1 - p) for the labels: they do not cancel. */
 enum { LANES = 8 };
 
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
@@ -66,7 +66,7 @@ static void multiply_for(enum tutti_cpu cpu, size_t count, const double *differe
   (void)cpu;
 }
 
-/* D of a model into loss->sums; the sum of those of the labels. */
+/* Write a model's D to loss->sums; returns the sum of its entries at the labels. */
 static double take_differences(tutti_ensemble_loss *loss, size_t model) {
   const struct tutti_pool *pool = &loss->pool;
   double labels = 0;
@@ -77,7 +77,7 @@ static double take_differences(tutti_ensemble_loss *loss, size_t model) {
   return labels;
 }
 
-/* products[k] = D.D_k with the D of a model for `count` models from `first`. */
+/* products[j] = D.D_k for k = first + j, j < count, where D is in loss->sums. */
 static void multiply_differences(const tutti_ensemble_loss *loss, double labels, size_t first, size_t count,
                                  double *products) {
   const float *values[ENSEMBLE_LOSS_BATCH];

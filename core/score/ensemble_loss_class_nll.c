@@ -1,4 +1,5 @@
-/* ensemble_loss_class_nll.c - running NLL of ensembles of classifiers. Of each row only the true class's probability counts. */
+/* ensemble_loss_class_nll.c - running NLL of ensembles of classifiers. Only the true class's probability of each row
+   counts. */
 #include <math.h>
 
 #include "ensemble_loss_impl.h"
@@ -21,10 +22,10 @@ static double log_of(struct product product) { return log(product.mantissa) + pr
 
 /* The sum of logarithms over rows is the logarithm of the product, held as mantissas (8 lanes) and exponents: one
    multiplication a row and one logarithm a model. Each factor rounds by 2^-53, so that 10^4 rows cost 10^-12 of the
-   product, that is 10^-16 of the mean: closer than summing rounded logarithms. A factor is at least FLT_MIN = 2^-126, so
-   that a mantissa times UNROLL = 8 of them stays a normal float64. All processors do the same operations in the same
-   order, and what a compiler might contract into other roundings stays outside: the choice of instructions does not change
-   a bit. */
+   product, that is 10^-16 of the mean: closer than summing rounded logarithms. A factor is at least FLT_MIN = 2^-126,
+   so that a mantissa times UNROLL = 8 of them stays a normal float64. All processors do the same operations in the same
+   order, and nothing in the loops can be contracted into other roundings: the choice of instructions does not change a
+   bit. */
 static const uint64_t MANTISSA = (UINT64_C(1) << 52) - 1, ONE = UINT64_C(1023) << 52;
 
 /* products[j] = product over n < stride of sums[n] + columns[j][n], all positive; stride is a multiple of BLOCK. */
@@ -65,16 +66,16 @@ static inline __attribute__((always_inline)) void multiply(size_t stride, const 
 
 /* --- lower bounds --------------------------------------------------------------------------------------------------- */
 
-/* Reading 400 models' probabilities of 10^4 rows takes longer than all arithmetic on them. So each is kept a second time in
-   a byte: a code c with c - 1 <= CODES p <= c; p <= 1.01 keeps it below 256. With s the sum of the members' probabilities of
-   a row, e = c / CODES - p >= 0 and the step d = 1 / CODES, for any w >= 0, summed over rows,
+/* Reading the probabilities of 400 models for 10^4 rows takes longer than all arithmetic on them. So each is kept a
+   second time in a byte, as a code c with c - 1 <= CODES p <= c; p <= 1.01 keeps it below 256. With s the sum of the
+   members' probabilities of a row, e = c / CODES - p >= 0 and the step d = 1 / CODES, for any w >= 0, summed over rows,
 
      sum log(s + p) <= sum log(s + c / CODES) - sum e / (s + c / CODES),
      sum e / (s + c / CODES) >= sum e / (s + 1.02) >= w sum e - d sum max(w - 1 / (s + 1.02), 0).
 
-   With w = 1 / (mean s + 1.02) the last sum is at most w^2 sum max(s - mean s, 0), half the deviation of the rows' s: what
-   rounding up adds on average is taken off again, and the bound is near. Models whose bound is above the second lowest loss that was
-   found need no closer look. */
+   With w = 1 / (mean s + 1.02) the last sum is at most w^2 sum max(s - mean s, 0), half the deviation of the rows' s:
+   what rounding up adds on average is taken off again, and the bound is near. Models whose bound is above the second
+   lowest loss that was found need no closer look. */
 static const float CODES = 252, MOST = 1.01f;
 enum { WIDE = 16, FACTORS = BLOCK / WIDE };
 
@@ -82,10 +83,10 @@ typedef int32_t integers16 __attribute__((vector_size(WIDE * sizeof(int32_t))));
 typedef float floats16 __attribute__((vector_size(WIDE * sizeof(float))));
 typedef uint32_t words16 __attribute__((vector_size(WIDE * sizeof(uint32_t))));
 
-/* Floor a column of probabilities and make its codes: of each block the 4 x 16 rows as 16 words of 4 bytes, which are taken
-   apart faster than bytes in a row. Returns the sum of c - CODES p, or -1 if the numbers are no probabilities: a head's
-   rounding may exceed 1 a little, but what is far from a probability must not reach the products. Bits of floats that are
-   not negative compare as integers do, and a difference's highest bit says which is larger: compilers turn comparisons of
+/* Floor a column of probabilities and make its codes: the 4 x 16 rows of each block as 16 words of 4 bytes, which are
+   taken apart faster than bytes in a row. Returns the sum of c - CODES p, or -1 if the numbers are not probabilities: a
+   head's rounding may exceed 1 a little, but numbers far from it must not reach the products. The bits of floats >= 0
+   compare like integers, and the highest bit of a difference says which is larger: compilers turn comparisons of
    vectors into branches. */
 static inline __attribute__((always_inline)) double encode(size_t stride, float *column, uint32_t *codes) {
   const words16 none = {0}, least = (words16)((floats16){0} + FLT_MIN), most = (words16)((floats16){0} + MOST);
@@ -110,8 +111,8 @@ static inline __attribute__((always_inline)) double encode(size_t stride, float 
   return any >> 31 ? -1 : sum;
 }
 
-/* products[j] = product over n of sums[n] + code of row n. A factor is at least 1, and less than 2^31 up to 2^23 members, so
-   that a mantissa times FACTORS = 4 of them is a float32. */
+/* products[j] = product over n of sums[n] + code of row n. A factor is at least 1, and less than 2^31 up to 2^23
+   members, so that a mantissa times FACTORS = 4 of them is a float32. */
 static inline __attribute__((always_inline)) void bound(size_t stride, const float *sums, const uint32_t *const *codes,
                                                         struct product *products) {
   const words16 *code[ENSEMBLE_LOSS_BATCH];
@@ -219,7 +220,8 @@ static double add_up(const doubles *lanes) {
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-/* Sums over lanes[stride]; the ones after the last row do no harm: any mean gives a bound, and more above it a lower one. */
+/* Sum lanes[stride]. The ones after the last row do no harm: any mean gives a bound, and a larger part above it only
+   lowers the bound. */
 static double lanes_total(size_t stride, const double *lanes) {
   const doubles *lane = (const doubles *)(const void *)lanes;
   doubles sum = {0};
@@ -228,7 +230,7 @@ static double lanes_total(size_t stride, const double *lanes) {
   return add_up(&sum);
 }
 
-/* What is above the mean, as half of the difference and its absolute value. */
+/* The part of s above the mean, as half of the difference and its absolute value. */
 static double lanes_above(size_t stride, const double *lanes, double mean) {
   const doubles *lane = (const doubles *)(const void *)lanes;
   doubles sum = {0};
@@ -239,7 +241,8 @@ static double lanes_above(size_t stride, const double *lanes, double mean) {
   return add_up(&sum);
 }
 
-/* Twice what float32 may round a factor's code, sum and product, in which it adds up over rows; they are averaged. */
+/* Twice the most that float32 rounds in a factor's code, sum and product. Over rows the errors add up, and they are
+   averaged. */
 static const double ROUNDING = 6 * 0x1p-24;
 
 static void class_nll_bounds(const tutti_ensemble_loss *loss, double *bounds) {
@@ -284,9 +287,9 @@ static enum tutti_status class_nll_begin(tutti_context *context, tutti_ensemble_
   TUTTI_TRY(context, tutti_alloc(context, models, sizeof *loss->excess, &loss->excess));
   TUTTI_TRY(context, tutti_alloc(context, models, stride * sizeof *loss->columns, &loss->columns));
   TUTTI_TRY(context, tutti_alloc(context, models, stride, &loss->codes));
-  /* Of what float32 lanes have summed so much is there at least. */
+  /* Lanes of float32 may sum to a little too much; at least this share of the sum is right. */
   double scale = fmax(1 - 0x1p-23 * (double)stride / WIDE, 0) / (double)CODES / (double)pool->rows;
-  /* The columns end in zeros, whose codes are 1: rows of no weight. */
+  /* The columns end in zeros, whose codes are 1: these rows have no weight. */
   for (size_t n = pool->rows; n < stride; n++)
     loss->sums[n] = 1;
   for (size_t k = 0; k < models; k++) {

@@ -1,5 +1,5 @@
-/* ensemble_loss_error.c - running error of ensembles of classifiers: the share of rows whose largest summed probability is not
-   the label's (the lowest class on ties). */
+/* ensemble_loss_error.c - running error of ensembles of classifiers: the share of rows whose largest summed probability
+   is not the label's (the lowest class on ties). */
 #include <math.h>
 
 #include "ensemble_loss_impl.h"
@@ -17,7 +17,7 @@ static bool row_is_wrong(const tutti_ensemble_loss *loss, size_t n, const float 
   return wrong;
 }
 
-/* By how much the label's sum is above the largest of the others. */
+/* How far the label's sum is above the largest of the others. */
 static double row_margin(const tutti_ensemble_loss *loss, size_t n) {
   const double *sums = loss->sums + n * loss->pool.outputs;
   size_t label = (size_t)loss->pool.labels[n];
@@ -27,8 +27,8 @@ static double row_margin(const tutti_ensemble_loss *loss, size_t n) {
   return sums[label] - other;
 }
 
-/* Rows that one more member can turn are open; of the others, how many are wrong. No model moves a margin by more than the
-   reach, and what is that close counts as open. */
+/* Find the open rows, which one more member can turn, and count those that are wrong among the others. No model moves a
+   margin by more than the reach; a row this close, rounding included, is open. */
 static void sort_rows(tutti_ensemble_loss *loss) {
   loss->open_count = loss->wrong = 0;
   for (size_t n = 0; n < loss->pool.rows; n++) {

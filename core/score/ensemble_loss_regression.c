@@ -1,5 +1,5 @@
-/* ensemble_loss_regression.c - running losses of ensembles of regressors: NLL of the mixture, NLL of its moments, squared
-   error. */
+/* ensemble_loss_regression.c - running losses of ensembles of regressors: NLL of the mixture, NLL of its moments,
+   squared error. */
 #include <math.h>
 
 #include "ensemble_loss_impl.h"
@@ -27,7 +27,8 @@ static double joint_log_density(const tutti_ensemble_loss *loss, size_t model, s
   return sum;
 }
 
-/* log(exp(a) + exp(b)); beyond a distance of 37 the smaller is below half a unit in the last place of the larger. */
+/* log(exp(a) + exp(b)); beyond a distance of 37 the smaller term is less than half a unit in the last place of the
+   larger. */
 static double log_add(double a, double b) {
   double larger = a > b ? a : b, distance = fabs(a - b);
   return distance > 37 ? larger : larger + log1p(exp(-distance));
@@ -75,8 +76,8 @@ static enum tutti_status moments_begin(tutti_context *context, tutti_ensemble_lo
   return TUTTI_OK;
 }
 
-/* Mean, summed squares about it and summed variances after one more member (Welford's update: no cancellation where means
-   are large and their spread is small). */
+/* The mean, the summed squares about it and the summed variances after one more member (Welford's update: nothing
+   cancels where means are large and their spread is small). */
 struct running {
   double mean, spread, variance;
 };
@@ -89,7 +90,7 @@ static struct running next(const tutti_ensemble_loss *loss, size_t i, const floa
   return running;
 }
 
-/* What the summed squares about the mean are divided by: see enum tutti_epistemic, with weights counts / picks. */
+/* The divisor of the summed squares about the mean: see enum tutti_epistemic, with weights counts / picks. */
 static double divisor(const tutti_ensemble_loss *loss, size_t model) {
   double picks = (double)(loss->picks + 1), squares = loss->count_squares + 2 * (double)loss->counts[model] + 1;
   bool single = squares == picks * picks;

@@ -1,4 +1,4 @@
-/* losses.c - the losses: what each is of a row, and which running sums an ensemble's is made of. */
+/* losses.c - the losses: how each is computed for a row, and the running sums for an ensemble's. */
 #include <math.h>
 #include <string.h>
 
@@ -37,15 +37,16 @@ static double square_of_values(size_t outputs, const float *row, const double *v
   return sum;
 }
 
-/* All that is known of a loss, but for its number and its name (metrics.h). */
+/* All about a loss except its number and its name (metrics.h). */
 static const struct loss {
-  /* Of a row: probabilities [classes] and label; moments [outputs][2] and values [outputs]. NULL: not defined. */
+  /* The loss of a row, from probabilities [classes] and label, or from moments [outputs][2] and values [outputs]. NULL:
+     not defined. */
   double (*of_class)(size_t classes, const float *row, size_t label);
   double (*of_values)(size_t outputs, const float *row, const double *values);
   bool without_data; /* the backend gives it */
-  bool variance;     /* of regression: not defined for heads that give none */
+  bool variance;     /* for regression: not defined for heads that give none */
   bool root;         /* it is the root of the mean over rows */
-  /* Running sums of an ensemble of classifiers, and of regressors by enum tutti_density. */
+  /* Running sums for ensembles of classifiers, and for ensembles of regressors by enum tutti_density. */
   const struct ensemble_loss_kind *class_sums, *sums[2];
 } table[TUTTI_LOSS_COUNT] = {
     [TUTTI_LOSS_NLL] = {.of_class = nll_of_class,

@@ -1,5 +1,5 @@
-/* metrics_gaussian.c - Gaussians and mixtures of them against a value: moments, likelihood, continuous ranked probability
-   score. */
+/* metrics_gaussian.c - Gaussians and mixtures of them: moments, likelihood and continuous ranked probability score of a
+   value. */
 #include "metrics_impl.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@ double tutti_normal_cdf(double z) { return 0.5 * erfc(-z * M_SQRT1_2); }
 
 static double normal_density(double z) { return exp(-0.5 * z * z - HALF_LOG_TWO_PI); }
 
-/* Newton's method on log Phi, which is concave and increasing: from left of the root every step stays left of it, so that
-   the steps cannot run away. In the lower tail, where p is exact, whatever the tail. */
+/* Newton's method on log Phi, which is concave and increasing: a step from the left of the root stays on the left of
+   it, so the steps cannot run away. Only for the lower tail, where p is exact. */
 static double lower_quantile(double p) {
   double target = log(p), z = -sqrt(-2 * target); /* Phi(z) < exp(-z^2 / 2) for z < 0 */
   for (int i = 0; i < 100; i++) {
@@ -71,7 +71,8 @@ struct tutti_moments tutti_mixture_moments(const struct tutti_mixture *mixture, 
 }
 
 double tutti_mixture_nll(const struct tutti_mixture *mixture, double value) {
-  /* Largest term first, so that the sum of exponentials neither overflows nor vanishes. A NaN term makes a NaN sum. */
+  /* Take out the largest term, so that the sum of exponentials neither overflows nor vanishes. A NaN term makes a NaN
+     sum. */
   double largest = -INFINITY;
   for (size_t k = 0; k < mixture->members; k++) {
     double term = log(mixture->weights[k]) - tutti_gaussian_nll(mixture->means[k], mixture->variances[k], value);

@@ -1,19 +1,19 @@
-/* metrics_impl.h - what the files of metrics and evaluation share; for core/ alone. */
+/* metrics_impl.h - shared by the files of metrics and evaluation. */
 #ifndef TUTTI_METRICS_IMPL_H
 #define TUTTI_METRICS_IMPL_H
 
 #include <float.h>
 #include <tutti/metrics.h>
 
-/* Probabilities and variances below the smallest normal float32 count as that: it keeps likelihoods finite and alters
-   nothing that float32 predictions can say. NaN stays NaN. */
+/* Probabilities and variances below the smallest normal float32 count as that: it keeps likelihoods finite, and changes
+   nothing that float32 predictions can express. NaN stays NaN. */
 static inline double metrics_floor(double value) { return value < (double)FLT_MIN ? (double)FLT_MIN : value; }
 
-/* What cannot be negative but for rounding; NaN stays NaN. */
+/* For a value that only rounding can make negative; NaN stays NaN. */
 static inline double metrics_positive(double value) { return value < 0 ? 0 : value; }
 
-/* The most probable class (lowest on ties, `classes` for NaN) and the Brier score, of predictions (float) and of their
-   mixtures (double). */
+/* The most probable class (the lowest on ties, `classes` if one is NaN) and the Brier score, for predictions (float)
+   and for their mixtures (double). */
 #define METRICS_OF_PROBABILITIES(suffix, type)                                                                         \
   static inline size_t metrics_label_##suffix(size_t classes, const type *p) {                                         \
     size_t best = 0;                                                                                                   \

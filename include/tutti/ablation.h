@@ -61,7 +61,7 @@ struct tutti_ablation_run_options {
 /* Run every cell that is not finished, in child processes; then compare them and write ablation.json, whose text is
    *json (free with tutti_free). A cell that fails does not end the others: *failed counts them. After
    TUTTI_ERROR_CANCELLED every cell is in order and can be resumed. TUTTI_ERROR_USAGE: the directory has an ablation
-   already and `resume` is false, or it has a different one. */
+   already and `resume` is false; TUTTI_ERROR_BUSY: another run is at work in a cell. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_run(tutti_context *context, tutti_ablation *ablation,
                                                                const struct tutti_ablation_run_options *options,
                                                                size_t *failed, char **json);

@@ -78,7 +78,7 @@ tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisitio
 /* Can bounds rule points out before they are predicted? True if the worth never falls as the deviation rises (op
    `rises`), the plugin has no op `evaluate`, and the surrogate bounds deviations now (tutti_surrogate_stages). */
 TUTTI_API bool tutti_acquisition_has_bounds(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate);
-/* Like tutti_acquisition_evaluate, and with the same bits, but surely only for the `wanted` (>= 1) best points,
+/* Like tutti_acquisition_evaluate, with the same bits, but guaranteed only for the `wanted` (>= 1) best points,
    whichever of equals are counted among them. Where there are bounds (tutti_acquisition_has_bounds), others may get
    NaN, which saves their predictions. TUTTI_ERROR_CANCELLED as well. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status

@@ -35,8 +35,7 @@ TUTTI_API void tutti_host_set_facts(tutti_host *host, const struct tutti_host_fa
 /* Put a plugin in a section ("surrogate", or the name of any parameter), with its parameters at their presets. For each
    of its parameters of type TUTTI_PARAM_PLUGIN, the plugin that the preset names goes into the section of the
    parameter's name, unless a plugin is there already. "none" and "" empty the section; "none" does not where the kind
-   has a plugin of that name (pruner, calibrator). Errors are those of tutti_plugin_find (registry.h); the section is
-   then as before. */
+   has a plugin of that name (pruner, calibrator). Errors are those of tutti_plugin_find (registry.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_host_put(tutti_context *context, tutti_host *host, const char *section, enum tutti_kind kind, const char *plugin);
 /* Set a parameter of the plugin in a section from text, as a recipe writes it. A parameter of type TUTTI_PARAM_PLUGIN
@@ -50,7 +49,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_check(tutti_context *cont
 /* The number of sections with a plugin. Sections stand in the order in which they were put. */
 TUTTI_API size_t tutti_host_sections(const tutti_host *host);
 /* The name of section `index` (< tutti_host_sections), with its plugin and its parameters; all borrowed until the
-   section is put anew or the host is destroyed. */
+   section is put anew or emptied, or the host is destroyed. */
 TUTTI_API const char *tutti_host_section(const tutti_host *host, size_t index,
                                          const struct tutti_descriptor **descriptor, const tutti_config **config);
 

@@ -1,4 +1,4 @@
-/* clock.h - time that passes. */
+/* clock.h - a clock that measures how long something takes. */
 #ifndef TUTTI_CLOCK_H
 #define TUTTI_CLOCK_H
 

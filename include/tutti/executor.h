@@ -45,7 +45,7 @@ struct tutti_executor_ops {
 
   /* REQUIRED. How many trials it holds at once without queueing. */
   size_t (*capacity)(void *self);
-  /* REQUIRED. Take a request; it may queue. */
+  /* REQUIRED. Take a request, which is borrowed until return; it may queue. */
   enum tutti_status (*submit)(void *self, tutti_context *context, uint64_t trial, const char *request);
   /* REQUIRED. Wait for one reply, at most `timeout` seconds (< 0: without end; returns early, with NONE, when the
      context is cancelled). Every submitted trial gets exactly one DONE, LOST or TIMED_OUT. If a worker cannot start, or
@@ -70,7 +70,7 @@ TUTTI_API void tutti_executor_destroy(tutti_executor *executor);
 TUTTI_API const struct tutti_descriptor *tutti_executor_descriptor(const tutti_executor *executor);
 /* How many trials it holds at once without queueing. */
 TUTTI_API size_t tutti_executor_capacity(const tutti_executor *executor);
-/* Hand over a request, which is copied; it may queue. */
+/* Hand over a request, which is borrowed until return; it may queue. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_submit(tutti_context *context, tutti_executor *executor,
                                                                   uint64_t trial, const char *request);
 /* Wait for one reply, at most `timeout` seconds (< 0: without end). *reply is overwritten; the caller frees reply->text

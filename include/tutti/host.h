@@ -35,7 +35,7 @@ TUTTI_API const char *tutti_host_plugin(const tutti_host *host, const char *sect
    setup->size is less than that of struct tutti_setup. Otherwise the error is that of the plugin's own `create`.
 
    Errors of a plugin's ops are returned with "KIND NAME: " in front of the message. TUTTI_ERROR_PLUGIN means that a
-   plugin broke its contract. An object belongs to one thread at a time. */
+   plugin broke its contract. */
 struct tutti_setup {
   size_t size;                   /* of the whole setup; members beyond it count as 0 */
   const tutti_host *host;        /* the run's facts, and the plugins that parameters name */

@@ -58,8 +58,8 @@ struct tutti_run_options {
 
 /* Do what the recipe says, to the end. Takes the recipe, also on failure. *summary is the text of summary.json. After
    TUTTI_ERROR_CANCELLED and TUTTI_ERROR_FULL the directory is in order and the run can be resumed. TUTTI_ERROR_USAGE:
-   the recipe asks for what its plugins or data cannot do, or the directory has a run and `resume` is false, or one of
-   another recipe; TUTTI_ERROR_BUSY: another manager is at work in it. */
+   the recipe asks for what its plugins or data cannot do; the directory has a run and `resume` is false; or it has a
+   run of another recipe or of other data. TUTTI_ERROR_BUSY: another manager is at work in it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe,
                                                       const struct tutti_run_options *options, char **summary);
 /* Check everything that can be checked without training: plugins, capabilities, data, probes of the space. Nothing is
@@ -106,7 +106,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *cont
                                                              const char *const *overrides,
                                                              const struct tutti_curve_options *options, char **json);
 /* The metrics of an ensemble (the text of an ensemble.json; NULL: the run's own) on all splits. TUTTI_ERROR_USAGE: the
-   run has no data, or no such ensemble. */
+   run has no data or no ensemble yet, or a member is not one of its trials. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view,
                                                                 const char *ensemble, char **json);
 /* Keep `ensemble` and its evaluation as the run's: ensemble.json and summary.json are written anew; *summary is the
@@ -122,8 +122,8 @@ struct tutti_forecast {
   struct tutti_uncertainty *predicted; /* [rows][outputs], see evaluate.h */
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own). *forecast
-   is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, or the run has
-   none. */
+   is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, or
+   a member or its weights are missing. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
                                                                const char *ensemble, const char *path,
                                                                struct tutti_forecast *forecast);
