@@ -1,10 +1,8 @@
-/* ei.c - expected improvement (Mockus 1975; Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based Ensemble
-   Optimization", UAI 2014, equation 3, whose σ² is a misprint for σ): with u = (best - xi - mean)/σ,
-   EI = σ h(u), h(u) = u Φ(u) + φ(u).
-
-   Deviation: the worth is log EI unless `log = no`. Its largest point is the same, and far from the incumbent, where EI
-   underflows to a plain of zeros, it still says which way is up (Ament et al., "Unexpected improvements to expected
-   improvement for Bayesian optimization", NeurIPS 2023). */
+/* ei.c - expected improvement. Mockus, 1975; Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based
+   Ensemble Optimization", UAI 2014, equation 3 (its σ² is a misprint for σ). With u = (best - xi - mean)/σ: EI = σ
+   h(u), h(u) = u Φ(u) + φ(u). Deviation: the worth is log EI unless `log = no`. The maximum is at the same point. Far
+   from the incumbent EI underflows to a plain of zeros, but its logarithm still says which way is up (Ament et al.,
+   "Unexpected improvements to expected improvement for Bayesian optimization", NeurIPS 2023). */
 #include <tutti/plugin.h>
 
 #include "normal_tail.h"
@@ -39,7 +37,7 @@ static void worth_ei(bool in_logs, double improvement, double deviation, double 
   *by_deviation = finite_worth(in_logs ? tail.density / deviation : tail.density * h);
 }
 
-/* Before there is a best value, every improvement is infinite: the deviation alone counts. */
+/* Before there is a best value, every improvement is infinite: only the deviation counts. */
 static enum tutti_status acquisition_moments_ei(void *instance, tutti_context *context,
                                                 const struct tutti_standing *standing, size_t count, const double *mean,
                                                 const double *deviation, double *worth, double *by_mean,

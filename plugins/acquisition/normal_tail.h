@@ -12,8 +12,8 @@ struct normal_tail {
   double log_h, distribution, density;
 };
 
-/* Below -2 by Laplace's continued fraction: with z = -u and t = 1/(z + 2/(z + 3/(z + ...))), Φ/φ = 1/(z + t) and
-   h = φ t/(z + t), in which nothing cancels. So many terms leave an error below 1e-16 from z = 2 on. */
+/* Below -2, use Laplace's continued fraction. With z = -u and t = 1/(z + 2/(z + 3/(z + ...))): Φ/φ = 1/(z + t) and h =
+   φ t/(z + t), so nothing cancels. With this many terms the error is below 1e-16 for all z >= 2. */
 static inline struct normal_tail normal_tail(double u) {
   if (u > -2) {
     double density = exp(-0.5 * u * u - NORMAL_LOG_ROOT), distribution = 0.5 * erfc(-u * M_SQRT1_2);
@@ -28,7 +28,7 @@ static inline struct normal_tail normal_tail(double u) {
       .log_h = log(t / (z + t)) - 0.5 * z * z - NORMAL_LOG_ROOT, .distribution = 1 / t, .density = (z + t) / t};
 }
 
-/* u = improvement / deviation, in a range of which the squares are finite. */
+/* u = improvement / deviation, clipped so that its square is finite. */
 static inline double normal_score(double improvement, double deviation) {
   static const double widest = 1e150;
   return fmax(-widest, fmin(improvement / deviation, widest));

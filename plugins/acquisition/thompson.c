@@ -1,10 +1,9 @@
-/* thompson.c - Thompson sampling (Thompson, "On the likelihood that one unknown probability exceeds another in view of the
-   evidence of two samples", Biometrika 25, 1933): for each proposal the unknown function is drawn once from what the surrogate
-   believes, and the worth of a point is minus its value. Outstanding trials need no stand-in, since each proposal has a draw of
-   its own.
-
-   The draw is the surrogate's (op realise): one function over all points, however they come in batches. Of surrogates
-   that have none, values are drawn independently at each candidate. */
+/* thompson.c - Thompson sampling (Thompson, "On the likelihood that one unknown probability exceeds another in view of
+   the evidence of two samples", Biometrika 25, 1933). For each proposal, the unknown function is drawn once from the
+   surrogate's posterior; the worth of a point is minus the value of this draw. Outstanding trials need no stand-in,
+   since each proposal has a draw of its own. The surrogate makes the draw (op realise): one function over all points,
+   however they are split into batches. If a surrogate has no such op, values are drawn independently at each
+   candidate. */
 #include <tutti/plugin.h>
 
 struct thompson {

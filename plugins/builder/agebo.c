@@ -1,17 +1,22 @@
-/* agebo.c - AgEBO: aging evolution over architectures, Bayesian optimisation over hyperparameters. Egele, Maulik, Raghavan,
-   Lusch, Guyon, Balaprakash, "AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification", ICPR 2022, Algorithm 1;
-   evolution from Real, Aggarwal, Huang, Le, "Regularized evolution for image classifier architecture search", AAAI 2019.
+/* agebo.c - AgEBO: aging evolution over architectures, Bayesian optimisation over hyperparameters. Egele, Maulik,
+   Raghavan, Lusch, Guyon, Balaprakash, "AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification", ICPR 2022,
+   Algorithm 1; evolution from Real, Aggarwal, Huang, Le, "Regularized evolution for image classifier architecture
+   search", AAAI 2019.
 
-   Architecture: random until `population` trials have finished; then the best of `sample` members of the population is mutated,
-   and each finished trial pushes the oldest out. Hyperparameters: a model of the losses over the hyperparameters alone
-   (whatever the architecture was) proposes those of each trial. Both halves can be swapped, which gives the paper's
-   ablations: `hyperparameters = evolution` mutates one variable of both together (AgE-Mixed), `random` draws them
-   (RS-Mixed with `architecture = random`); a recipe that fixes the hyperparameters leaves aging evolution (AgE). Bayesian
-   optimisation of the joint vector (BO-Mixed) or of the hyperparameters of one architecture (BO) is builder bo.
+   Architecture: random until `population` trials have finished. After that, the best of `sample` members of the
+   population is mutated, and each finished trial pushes the oldest out. Hyperparameters: a model predicts the loss from
+   the hyperparameters alone (it does not see the architecture) and proposes those of each trial.
 
-   Deviations: the model is asked one trial at a time, whose lies are those of all outstanding trials (the authors' code
-   forgets the lies of older batches: pending = liar-batch); where hyperparameters have but finitely many values and all
-   have been tried, they are drawn at random (a model has nothing left to propose there). */
+   Both halves can be swapped, which gives the paper's ablations: `hyperparameters = evolution` mutates one variable of
+   both together (AgE-Mixed); `random` draws them (RS-Mixed with `architecture = random`); a recipe that fixes the
+   hyperparameters leaves aging evolution (AgE). Bayesian optimisation of the joint vector (BO-Mixed) or of the
+   hyperparameters of one architecture (BO) is builder bo.
+
+   Deviations:
+   - the model is asked for one trial at a time, and every outstanding trial has its lie (the authors' code forgets the
+     lies of older batches: pending = liar-batch);
+   - if the hyperparameters have only finitely many values and all have been tried, they are drawn at random, since the
+     model has nothing left to propose. */
 #include "plugins/shared/json.h"
 
 #include <stdio.h>
@@ -56,7 +61,7 @@ static const struct tutti_param agebo_params[] = {
 struct agebo {
   const struct agebo_config *config;
   const tutti_scope *scope;
-  const tutti_domain *hyperparameters; /* NULL, or without dimensions, where the recipe fixes all */
+  const tutti_domain *hyperparameters; /* NULL, or without dimensions, if the recipe fixes all */
   uint64_t seed, initial;
   size_t capacity, sample; /* of the population, and of a draw from it */
   tutti_population *population;
@@ -70,7 +75,7 @@ static size_t searched_agebo(const struct agebo *self) {
 
 /* --- life ---------------------------------------------------------------------------------------------------------- */
 
-/* The sizes that the recipe gives, or those that scale with the budget as the paper's do. */
+/* Take the sizes from the recipe; otherwise scale them with the budget as the paper's do. */
 static void size_population_agebo(struct agebo *self, uint64_t budget) {
   const struct agebo_config *config = self->config;
   self->capacity = (size_t)config->population;
@@ -110,7 +115,7 @@ static void builder_destroy_agebo(void *instance) {
 
 static enum tutti_status create_model_agebo(tutti_context *context, struct agebo *self, const tutti_host *host) {
   TUTTI_TRY(context, tutti_scope_create(context, NULL, self->hyperparameters, &self->marginal));
-  /* A forest has no hyperparameters to keep: it is fitted anew for each proposal. */
+  /* A forest has no hyperparameters worth keeping: it is fitted anew for each proposal. */
   struct tutti_proposer_setup setup = tutti_proposer_setup_of(&self->config->model, host, self->marginal, SIZE_MAX);
   return tutti_proposer_create(context, &setup, &self->proposer);
 }
@@ -140,7 +145,7 @@ out:
 
 /* --- ask ----------------------------------------------------------------------------------------------------------- */
 
-/* What a trial is made of, on the way to a candidate. */
+/* The parts of a trial, on the way to a candidate. */
 struct parts {
   tutti_genotype *genotype;
   double *point; /* of the hyperparameters */
@@ -149,7 +154,7 @@ struct parts {
   uint64_t parent;
 };
 
-/* A child of the best of a sample: of its architecture, or where both evolve, of one variable of the two. */
+/* Mutate the best of a sample: its architecture, or, if both evolve, one variable of the two. */
 static enum tutti_status evolve_agebo(struct agebo *self, tutti_context *context, struct tutti_random *random,
                                       struct parts *parts) {
   const struct tutti_individual *parent = tutti_population_tournament(self->population, random, self->sample);
@@ -173,7 +178,7 @@ static enum tutti_status draw_architecture_agebo(struct agebo *self, tutti_conte
   return tutti_space_sample(context, tutti_scope_space(self->scope), random, &parts->genotype);
 }
 
-/* Let the model replace the hyperparameters; those that are there stay where it has none left to propose. */
+/* Let the model replace the hyperparameters. If it has none left to propose, the present ones stay. */
 static enum tutti_status model_hyperparameters_agebo(struct agebo *self, tutti_context *context, uint64_t trial,
                                                      struct parts *parts) {
   tutti_candidate *candidate = NULL;
@@ -201,7 +206,7 @@ static enum tutti_status make_parts_agebo(struct agebo *self, tutti_context *con
   return self->proposer ? model_hyperparameters_agebo(self, context, trial, parts) : TUTTI_OK;
 }
 
-/* The model learns of a trial; it knows no architectures. */
+/* The candidate as the model sees it: its hyperparameters without the architecture. */
 static enum tutti_status marginal_agebo(const struct agebo *self, tutti_context *context,
                                         const tutti_candidate *candidate, tutti_candidate **marginal) {
   return tutti_scope_candidate(context, self->marginal, NULL, tutti_candidate_hyperparameters(candidate),
@@ -244,7 +249,7 @@ out:
 
 /* --- tell ---------------------------------------------------------------------------------------------------------- */
 
-/* A failed trial is no parent; the model counts it as `failed` says. */
+/* A failed trial never becomes a parent; parameter `failed` says how the model counts it. */
 static enum tutti_status builder_tell_agebo(void *instance, tutti_context *context, const struct tutti_result *result) {
   struct agebo *self = instance;
   double loss = result->state == TUTTI_STATE_FINISHED ? result->loss : NAN;

@@ -1,11 +1,10 @@
-/* bo.c - Bayesian optimisation of hyperparameters, architecture or both: an initial design, then the candidate of the
-   largest acquisition under a surrogate of the losses told (Snoek, Larochelle, Adams, "Practical Bayesian optimization of
-   machine learning algorithms", NeurIPS 2012; Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based Ensemble
-   Optimization", UAI 2014, section 4).
-
-   Deviations: a Sobol design instead of a random one by default; candidates that are being trained are hallucinated
-   (Desautels, Krause, Burdick, "Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization",
-   JMLR 2014) instead of integrated over, since that costs one row of a Cholesky factor each. */
+/* bo.c - Bayesian optimisation of hyperparameters, architecture or both: an initial design, then the candidate with the
+   largest acquisition under a surrogate of the losses told (Snoek, Larochelle, Adams, "Practical Bayesian optimization
+   of machine learning algorithms", NeurIPS 2012; Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based
+   Ensemble Optimization", UAI 2014, section 4). Deviations: the initial design is Sobol by default instead of random;
+   candidates in training are hallucinated (Desautels, Krause, Burdick, "Parallelizing exploration-exploitation
+   tradeoffs in Gaussian process bandit optimization", JMLR 2014) instead of integrated over, because that costs only
+   one row of a Cholesky factor each. */
 #include <tutti/kit.h>
 
 static const struct tutti_param bo_params[] = {

@@ -1,12 +1,11 @@
-/* deepens.c - deep ensembles: one configuration trained from as many initialisations as the budget has networks
-   (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles",
-   NeurIPS 2017; with the best of a random pool as the configuration, DeepEns(RS) of Zaidi et al., NeurIPS 2021).
-
-   The configuration is the only one that the recipe leaves (else one of them, at random), or comes from elsewhere (`from`): the
-   best trial of another run, or a file. Initial weights and mini-batches differ from trial to trial, and from those of the run that it comes from. Selector
-   `all` makes the ensemble of everything that was trained.
-
-   Deviation: no adversarial examples, which the paper trains with and the later literature leaves out. */
+/* deepens.c - deep ensembles: one configuration is trained from different initialisations, as many as the budget has
+   networks (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep
+   ensembles", NeurIPS 2017). With the best of a random pool as the configuration it is DeepEns(RS) of Zaidi et al.,
+   NeurIPS 2021. If the recipe leaves only one configuration, that is the one; if it leaves several, one is drawn. It
+   may also come from elsewhere (`from`): the best trial of another run, or a file. Initial weights and mini-batches
+   differ from trial to trial, and from those of the other run. Selector `all` makes the ensemble of everything that was
+   trained. Deviation: the paper also trains on adversarial examples; this builder, like the later literature, does
+   not. */
 #include "plugins/shared/json.h"
 
 #include <jansson.h>
@@ -50,7 +49,7 @@ static enum tutti_status read_run_deepens(const struct deepens *self, tutti_cont
              : status;
 }
 
-/* A file may leave the seed out: each trial has its own. */
+/* A file may omit the seed: each trial has its own. */
 static enum tutti_status read_file_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
   json_error_t error = {.text = ""};
   json_t *root = json_load_file(self->config->from, JSON_REJECT_DUPLICATES, &error);
@@ -81,7 +80,7 @@ out:
   return status;
 }
 
-/* The only configuration that the recipe leaves, or one of them. */
+/* The only configuration that the recipe leaves; if there are several, one drawn at random. */
 static enum tutti_status draw_configuration_deepens(struct deepens *self, tutti_context *context) {
   const tutti_domain *joint = tutti_scope_joint(self->scope);
   struct tutti_random random;
@@ -135,7 +134,7 @@ static enum tutti_status builder_ask_deepens(void *instance, tutti_context *cont
                                &proposal->candidate);
 }
 
-/* A resumed run goes on with what it began with, whatever the other run has found since. */
+/* A resumed run keeps its configuration, even if the other run has found a better one since. */
 static enum tutti_status builder_adopt_deepens(void *instance, tutti_context *context, uint64_t trial,
                                                const struct tutti_proposal *proposal) {
   struct deepens *self = instance;

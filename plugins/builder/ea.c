@@ -1,10 +1,10 @@
-/* ea.c - evolution on the losses themselves: the baselines EA and RAND of Kandasamy, Neiswanger, Schneider, Poczos, Xing,
-   "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 5 and appendix D: the
-   space's initial pool; then mutants of parents drawn among all that have finished, the better the likelier (evolution.h).
-   With `noise = yes` fitness is a random number, drawn once for each trial (RAND).
-
-   Deviations: trials are asked for one by one, each from what has finished by then, where the paper mutates 50 at a time; none
-   is tried twice; hyperparameters that a recipe searches evolve, too. Failed trials are no parents. */
+/* ea.c - evolution on the losses themselves: the baselines EA and RAND of Kandasamy, Neiswanger, Schneider, Poczos,
+   Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 5 and
+   appendix D. The space's initial pool comes first. Then parents are drawn from all finished trials, better ones with
+   higher probability (evolution.h), and mutated. With `noise = yes` the fitness is a random number, drawn once for each
+   trial (RAND). Deviations: the paper mutates 50 at a time, here trials are asked for one by one, each based on what
+   has finished by then; nothing is tried twice; searched hyperparameters evolve, too. Failed trials are never
+   parents. */
 #include <stdio.h>
 #include <tutti/kit.h>
 
@@ -75,7 +75,7 @@ out:
 
 /* --- ask ----------------------------------------------------------------------------------------------------------- */
 
-/* A mutant that was not tried, of a parent drawn for each attempt; none where mutants keep repeating what was. */
+/* A mutant that has not been tried yet; each attempt draws a new parent. None if every mutant has been tried before. */
 static enum tutti_status evolve_ea(struct ea *self, tutti_context *context, struct tutti_random *random, uint64_t trial,
                                    struct tutti_proposal *proposal) {
   enum { TRIES = 100 };
@@ -103,7 +103,7 @@ static enum tutti_status builder_adopt_ea(void *instance, tutti_context *context
   return tutti_candidate_set_add(context, self->asked, proposal->candidate, NULL);
 }
 
-/* The design comes first, and goes on while nothing has finished. */
+/* The design comes first. It also continues as long as nothing has finished. */
 static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, uint64_t trial,
                                         struct tutti_proposal *proposal) {
   struct ea *self = instance;

@@ -1,14 +1,14 @@
 /* hyperens.c - hyper ensembles and hyper deep ensembles. Wenzel, Snoek, Tran, Jenatton, "Hyperparameter ensembles for
    robustness and uncertainty quantification", NeurIPS 2020, Algorithm 1 and section 3.
 
-   Hyper ensemble (`configurations = 0`): candidates at random; with space fixed these differ in their hyperparameters and
-   initialisations alone. The greedy selection among them is the recipe's selector (greedy).
-   Hyper deep ensemble (`configurations` = K): the last K x `initialisations` networks of the budget are stratified: of those
-   drawn at random, a greedy selection of K members gives the configurations, and each is trained again from further
+   Hyper ensemble (`configurations = 0`): candidates are drawn at random; with space fixed, they differ only in their
+   hyperparameters and initialisations. The recipe's selector (greedy) then selects among them. Hyper deep ensemble
+   (`configurations` = K): the last K x `initialisations` networks of the budget are stratified. A greedy selection
+   picks K members from the networks drawn at random before; each of these configurations is trained again from further
    initialisations.
 
-   Deviations: the recipe's selector chooses among all networks, so that those of the random phase stay in the pool (the
-   paper selects among the stratified ones alone); where the selection has fewer than K members, each gets more
+   Deviations: the recipe's selector chooses among all networks, so networks of the random phase stay in the pool (the
+   paper selects only among the stratified ones); if the selection has fewer than K members, each gets more
    initialisations, so that the budget is always spent. */
 #include <stdio.h>
 #include <tutti/plugin.h>
@@ -102,7 +102,7 @@ out:
 
 /* --- strata -------------------------------------------------------------------------------------------------------- */
 
-/* The members that the selector takes from the finished ones of the random phase. */
+/* The members that the selector takes from the finished trials of the random phase. */
 static enum tutti_status select_hyperens(struct hyperens *self, tutti_context *context, const struct tutti_pool *pool) {
   tutti_ensemble *ensemble = NULL;
   enum tutti_status status;
@@ -118,7 +118,7 @@ out:
   return status;
 }
 
-/* Choose the strata, once the random phase is over; none where nothing of it finished. */
+/* Choose the strata when the random phase is over; none if none of its trials finished. */
 static enum tutti_status choose_strata_hyperens(struct hyperens *self, tutti_context *context) {
   struct tutti_pool pool = {.size = sizeof pool};
   uint64_t *finished = NULL;

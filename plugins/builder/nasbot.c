@@ -1,12 +1,10 @@
-/* nasbot.c - Bayesian optimisation over layer graphs: Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural Architecture
-   Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT): the space's initial pool; then, whenever a
-   worker is free, the candidate of the largest expected improvement under a Gaussian process over the distances between
-   architectures, found by evolution. Outstanding candidates are hallucinated: they lower the deviation and leave the mean.
-   Failed trials teach nothing. It is builder bo with other presets. On spaces of chains alone it is the paper's TreeBO; its
-   EA and RAND are builder ea.
-
-   Deviation: hyperparameters that a recipe searches are modelled and evolve beside the architecture, as the paper suggests and
-   leaves to others. */
+/* nasbot.c - Bayesian optimisation over layer graphs: Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
+   Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT). The space's initial
+   pool comes first. Then, whenever a worker is free, evolution looks for the candidate with the largest expected
+   improvement under a Gaussian process over the distances between architectures. Outstanding candidates are
+   hallucinated: they lower the deviation and leave the mean. Failed trials teach nothing. It is builder bo with other
+   presets. On spaces of chains it is the paper's TreeBO; the paper's EA and RAND are builder ea. Deviation: searched
+   hyperparameters are modelled and evolve beside the architecture. The paper suggests this and leaves it to others. */
 #include <tutti/kit.h>
 
 static const struct tutti_param nasbot_params[] = {

@@ -1,14 +1,13 @@
-/* nes-re.c - regularised evolution whose parents are chosen as an ensemble: Zaidi, Zela, Elsken, Holmes, Hutter, Teh, "Neural
-   Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021, Algorithm 1 (NES-RE).
+/* nes-re.c - regularised evolution whose parents are chosen as an ensemble: Zaidi, Zela, Elsken, Holmes, Hutter, Teh,
+   "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021, Algorithm 1 (NES-RE). The first
+   `population` trials are random. Each later one draws a severity and takes the validation rows shifted by it;
+   ForwardSelect chooses the `parents` members of the population that form the best ensemble there; one of them, drawn
+   uniformly, is mutated. A finished trial enters the population and the oldest leaves; failed trials do not enter. With
+   `severities = 0` it sees only clean data (NES-RE-0 of the paper).
 
-   The first `population` trials are random. Each later one draws a severity, lets ForwardSelect choose `parents` members of the
-   population that are the best ensemble on the validation rows shifted so far, and mutates one of them, drawn uniformly. What has
-   finished enters the population, and the oldest leaves; failed trials do not enter. With `severities = 0` it sees clean data
-   alone (NES-RE-0 of the paper).
-
-   Deviations: hyperparameters that a recipe searches, which the paper fixes, evolve, too; where a selection fails, as none of the
-   members has a finite loss on the shifted rows, all members are parents. Trials are not waited for: as in the published
-   program, parents are chosen among those that have finished, and where none has, the trial is random. */
+   Deviations: searched hyperparameters evolve, too (the paper fixes them); if the selection fails because no member has
+   a finite loss on the shifted rows, all members are parents. As in the published program, it does not wait for trials:
+   parents are chosen among those that have finished, and if none has, the trial is random. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/kit.h>
@@ -54,7 +53,7 @@ struct nes_re {
   const struct nes_re_config *config;
   const tutti_host *host;
   const tutti_scope *scope;
-  const tutti_domain *hyperparameters; /* NULL, or without dimensions, where the recipe fixes all */
+  const tutti_domain *hyperparameters; /* NULL, or without dimensions, if the recipe fixes all */
   uint64_t seed;
   tutti_population *population;
   tutti_selector *selector;
@@ -77,7 +76,7 @@ static void split_of_severity(int64_t severity, char name[SPLIT_SIZE]) {
     (void)snprintf(name, SPLIT_SIZE, "validation-%lld", (long long)severity);
 }
 
-/* The predictions of no trials: a split that is not there shows before anything is trained. */
+/* The predictions of no trials: this reports a missing split before anything is trained. */
 static enum tutti_status check_severities_nes_re(tutti_context *context, const struct nes_re *self) {
   const struct tutti_integers *severities = &self->config->severities;
   for (size_t i = 0; i < severities->count; i++) {
@@ -148,7 +147,7 @@ static int ascending(const void *a_, const void *b_) {
   return (*a > *b) - (*a < *b);
 }
 
-/* Trials enter the population as they finish, but pools want them in order. */
+/* Trials enter the population as they finish, but a pool lists them in ascending order. */
 static size_t list_trials_nes_re(struct nes_re *self) {
   size_t count = tutti_population_count(self->population);
   for (size_t i = 0; i < count; i++)
@@ -157,7 +156,7 @@ static size_t list_trials_nes_re(struct nes_re *self) {
   return count;
 }
 
-/* Select among the listed trials at a severity; *selected = false where no member has a finite loss there. */
+/* Select among the listed trials at a severity. *selected = false: no member has a finite loss there. */
 static enum tutti_status select_parents_nes_re(struct nes_re *self, tutti_context *context, int64_t severity,
                                                size_t count, tutti_ensemble *parents, bool *selected) {
   struct tutti_pool pool = {.size = sizeof pool};
@@ -174,7 +173,8 @@ static enum tutti_status select_parents_nes_re(struct nes_re *self, tutti_contex
   return TUTTI_OK;
 }
 
-/* Draw a parent among the members that make the best ensemble at a severity; among all, where there are no more of them. */
+/* Draw a parent among the members that form the best ensemble at a severity; among all if there are no more than
+   that. */
 static enum tutti_status draw_parent_nes_re(struct nes_re *self, tutti_context *context, struct tutti_random *random,
                                             int64_t severity, uint64_t *parent) {
   size_t count = list_trials_nes_re(self);
@@ -200,7 +200,7 @@ static const tutti_candidate *candidate_of_trial(const struct nes_re *self, uint
 
 /* --- children ------------------------------------------------------------------------------------------------------ */
 
-/* Hyperparameters of a child into point[searched]. */
+/* Put the hyperparameters of a child into point[searched]. */
 static void make_hyperparameters_nes_re(const struct nes_re *self, struct tutti_random *random,
                                         const tutti_candidate *parent, double *point) {
   size_t count = searched_nes_re(self);
@@ -263,7 +263,7 @@ static enum tutti_status builder_ask_nes_re(void *instance, tutti_context *conte
   return tutti_scope_sample(context, self->scope, &random, tutti_trial_seed(self->seed, trial), &proposal->candidate);
 }
 
-/* Asking changes nothing, so there is nothing to catch up on. */
+/* Asking does not change the builder's state, so there is nothing to do. */
 static enum tutti_status builder_adopt_nes_re(void *instance, tutti_context *context, uint64_t trial,
                                               const struct tutti_proposal *proposal) {
   (void)instance, (void)context, (void)trial, (void)proposal;

@@ -1,8 +1,8 @@
-/* nes-rs.c - random search: every trial draws an architecture, and hyperparameters where the recipe searches them.
-   Zaidi, Zela, Elsken, Holmes, Hutter, Teh, "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift",
-   NeurIPS 2021, Algorithm 2 (NES-RS): the pool; the ensemble is a selector's work.
-   Deviations: hyperparameters may be drawn, too (the paper fixes them); `distinct` draws without replacement (the paper
-   draws independently, the default). */
+/* nes-rs.c - random search: every trial draws an architecture, and hyperparameters if the recipe searches them. Zaidi,
+   Zela, Elsken, Holmes, Hutter, Teh, "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS
+   2021, Algorithm 2 (NES-RS): this builder makes the pool, a selector makes the ensemble. Deviations: hyperparameters
+   may be drawn, too (the paper fixes them); `distinct` draws without replacement (the default is the paper's:
+   independent draws). */
 #include <stdio.h>
 #include <tutti/candidate_set.h>
 #include <tutti/plugin.h>
@@ -25,8 +25,8 @@ struct nes_rs {
   bool dry;                  /* no new candidate was found */
 };
 
-/* Repeats that are drawn before a scope counts as tried wholly: so many for each candidate seen that, with n equally likely
-   ones of which one is left, it is missed with probability (1 - 1/n)^(40 n) < 1e-17. The constant serves small scopes. */
+/* How many repeats in a row it takes to call a scope exhausted. After 40 draws for each of n equally likely candidates,
+   the chance of having missed the last one is (1 - 1/n)^(40 n) < 1e-17. The 1000 is for small scopes. */
 static uint64_t attempts_nes_rs(const struct nes_rs *self) {
   return 1000 + 40 * (uint64_t)tutti_candidate_set_count(self->seen);
 }

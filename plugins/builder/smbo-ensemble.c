@@ -1,13 +1,12 @@
-/* smbo-ensemble.c - sequential model-based ensemble optimisation (ESMBO): Bayesian optimisation of many objectives at once, the
-   risks on bootstraps of the validation rows. Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based Ensemble
-   Optimization", UAI 2014, Algorithm 2.
+/* smbo-ensemble.c - sequential model-based ensemble optimisation (ESMBO): Bayesian optimisation of many objectives at
+   once, namely the risks on bootstraps of the validation rows. Lacoste, Larochelle, Laviolette, Marchand, "Sequential
+   Model-Based Ensemble Optimization", UAI 2014, Algorithm 2. Each bootstrap has its own history and model, and they
+   take turns: the model of bootstrap i mod N chooses trial i. Every trained network enters all histories, with its risk
+   on each bootstrap. Selector agnostic-bayes makes the ensemble of the models that are best on a bootstrap.
 
-   Each bootstrap has a history and a model of its own. They take turns: trial i is the candidate that the model of bootstrap
-   i mod N finds best; what is trained enters the histories of all, with its risk on each. Selector agnostic-bayes makes the
-   ensemble of the models that are best on a bootstrap.
-
-   Deviations: `bootstraps = 25` and `share` (rows of a bootstrap; the authors' code draws half of them, the paper and the
-   default all); a Sobol design in common before the first turn; pending candidates as in builder bo. */
+   Deviations: 25 bootstraps by default; `share` sets how many rows a bootstrap draws (all by default, as in the paper;
+   the authors' code draws half); all bootstraps share one Sobol design before the first turn; pending candidates are
+   treated as in builder bo. */
 #include "plugins/shared/json.h"
 
 #include <stdio.h>
@@ -136,7 +135,7 @@ static enum tutti_status builder_ask_smbo_ensemble(void *instance, tutti_context
 
 /* --- tell ---------------------------------------------------------------------------------------------------------- */
 
-/* Draw the bootstraps, once it is known how many rows there are. */
+/* Draw the bootstraps as soon as the number of rows is known. */
 static enum tutti_status draw_bootstraps_smbo_ensemble(struct smbo_ensemble *self, tutti_context *context,
                                                        size_t rows) {
   double draws = fmax(1, round(self->config->share * (double)rows));

@@ -1,7 +1,7 @@
-/* executor local: worker processes on this machine. Each is spawned, never forked (BLAS threads, CUDA contexts), in a
-   process group of its own (an interrupt at the terminal reaches the manager alone), with one BLAS thread. A worker that
-   crashes, is killed, or holds a trial for longer than the run's trial_timeout is replaced, and its trial reported as lost
-   or timed out; whether it is tried again is the manager's to say. */
+/* executor local: worker processes on this machine. Each is spawned, never forked (because of BLAS threads and CUDA
+   contexts), with one BLAS thread, and in its own process group, so that an interrupt at the terminal reaches only the
+   manager. A worker that crashes, is killed, or exceeds the run's trial_timeout is replaced, and its trial is reported
+   as lost or timed out. The manager decides whether to try it again. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static const struct tutti_param executor_local_params[] = {
         "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use of cores."),
 };
 
-/* A request that waits, or that a worker holds. */
+/* A request that is waiting, or that a worker is training. */
 struct executor_local_task {
   uint64_t trial;
   char *request; /* NULL once it was handed over */
@@ -73,7 +73,7 @@ static bool executor_is_local(const char *entry, const char *name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-/* The manager's environment with the thread counts and, unless the user chose one, the kernels of OpenBLAS. */
+/* The manager's environment with the thread counts set and, unless the user chose one, OpenBLAS's kernels. */
 static enum tutti_status executor_environment_local(struct executor_local *local, tutti_context *context) {
   size_t count = 0, kept = 0;
   while (environ[count])
@@ -102,7 +102,7 @@ static void executor_free_tasks_local(struct executor_local_task *task) {
   }
 }
 
-/* Forget a worker whose process has ended or is to be ended by `signal_number` (0: as it likes). */
+/* Forget a worker. Its process has ended or gets `signal_number` (0: it may end in its own time). */
 static int executor_reap_local(struct executor_local_worker *worker, int signal_number) {
   int how = 0;
   (void)close(worker->socket);
@@ -174,7 +174,7 @@ static enum tutti_status executor_spawn_local(struct executor_local *local, tutt
     goto out;
   }
   (void)posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
-  (void)posix_spawn_file_actions_adddup2(&actions, 2, 1); /* what plugins print is no result of the run */
+  (void)posix_spawn_file_actions_adddup2(&actions, 2, 1); /* output that plugins print is not a result of the run */
   (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   (void)posix_spawnattr_setsigmask(&attributes, &none);
   TUTTI_TRY_OUT(context, tutti_frames_create(context, &worker->frames));
@@ -224,7 +224,7 @@ static enum tutti_status executor_push_local(struct executor_local *local, tutti
   return TUTTI_OK;
 }
 
-/* End a worker; what it held is lost, with this reason (NULL: read it from how the process ended). */
+/* End a worker. Its requests are lost for this reason (NULL: derive it from how the process ended). */
 static enum tutti_status executor_lose_local(struct executor_local *local, tutti_context *context,
                                              struct executor_local_worker *worker, const char *reason) {
   enum tutti_status status = TUTTI_OK;
@@ -255,7 +255,7 @@ static enum tutti_status executor_lose_local(struct executor_local *local, tutti
   return status;
 }
 
-/* Hand waiting requests to workers with room, least busy first; start workers for those that nobody can take. */
+/* Hand waiting requests to workers with room, the least busy first; start workers for the rest. */
 static enum tutti_status executor_dispatch_local(struct executor_local *local, tutti_context *context) {
   while (local->queue) {
     struct executor_local_worker *free_worker = NULL, *idle_place = NULL;
@@ -270,7 +270,7 @@ static enum tutti_status executor_dispatch_local(struct executor_local *local, t
         free_worker = worker;
     }
     if (!free_worker || free_worker->held > 0) {
-      /* One more worker a waiting request, and no more than the limit. */
+      /* One more worker per waiting request, up to the limit. */
       size_t waiting = 0, coming = 0;
       for (struct executor_local_task *task = local->queue; task; task = task->next)
         waiting++;
@@ -291,7 +291,7 @@ static enum tutti_status executor_dispatch_local(struct executor_local *local, t
     free_worker->tasks = task;
     free_worker->held++;
     task->since = tutti_clock();
-    /* A worker that died meanwhile is noticed where its socket is read. */
+    /* A worker that has died in the meantime is noticed when its socket is read. */
     if (tutti_frame_write(context, free_worker->socket, TUTTI_FRAME_REQUEST, task->trial, task->request) != TUTTI_OK)
       tutti_error_clear(context);
     tutti_free(task->request);
@@ -358,7 +358,7 @@ static enum tutti_status executor_read_local(struct executor_local *local, tutti
   return ended ? executor_lose_local(local, context, worker, NULL) : TUTTI_OK;
 }
 
-/* End the workers that took too long; gives the seconds until the next deadline, or infinity. */
+/* End the workers that took too long. Returns the seconds until the next deadline, or infinity. */
 static enum tutti_status executor_deadlines_local(struct executor_local *local, tutti_context *context, double *next) {
   double now = tutti_clock();
   *next = INFINITY;

@@ -1,10 +1,8 @@
 /* direct.c - maximiser by dividing rectangles, without gradients: DIRECT (Jones, Perttunen, Stuckman, "Lipschitzian
-   optimization without the Lipschitz constant", JOTA 79, 1993), by default in its locally biased form (Gablonsky, Kelley,
-   "A locally-biased form of the DIRECT algorithm", Journal of Global Optimization 21, 2001), by NLopt. It draws nothing: the
-   same objective gives the same candidate.
-
-   The cube that is divided has a side for each dimension of the joint domain, in which every value has its share: a choice is
-   one side and not one for each of its values. */
+   optimization without the Lipschitz constant", JOTA 79, 1993), by default in its locally biased form (Gablonsky,
+   Kelley, "A locally-biased form of the DIRECT algorithm", Journal of Global Optimization 21, 2001), by NLopt. It draws
+   nothing: the same objective gives the same candidate. The cube has one side for each dimension of the joint domain,
+   and every value has its share of the side. A choice is therefore one side, not one side for each of its values. */
 #include <float.h>
 #include <nlopt.h>
 
@@ -59,7 +57,7 @@ static enum tutti_status evaluate_direct(struct direct_work *work, const double 
   return maximiser_pool_add_point(work->context, &work->pool, work->point);
 }
 
-/* What the space refuses, and what is worth nothing, is as low as lets NLopt's differences be finite. */
+/* The worth of refused points and of points without worth: as low as possible while NLopt's differences stay finite. */
 static double objective_direct(unsigned count, const double *unit, double *slope, void *argument) {
   static const double lowest = -1e100;
   struct direct_work *work = argument;
@@ -85,7 +83,7 @@ static enum tutti_status divide_direct(const struct direct *self, struct direct_
   nlopt_set_lower_bounds1(work->optimiser, 0);
   nlopt_set_upper_bounds1(work->optimiser, 1);
   nlopt_set_maxeval(work->optimiser, (int)self->config->evaluations);
-  (void)nlopt_optimize(work->optimiser, work->unit, &value); /* what counts is in the pool */
+  (void)nlopt_optimize(work->optimiser, work->unit, &value); /* the result is in the pool */
   nlopt_destroy(work->optimiser);
   return work->status;
 }

@@ -1,10 +1,9 @@
 /* ea.c - evolution on the acquisition: Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural Architecture Search with
-   Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4 and appendix D. From the space's initial pool and what
-   was tried before, epoch for epoch: parents are drawn among all that was seen, the better the likelier (evolution.h), and
-   each has a mutant; the best of those that were not tried before is the answer.
-
-   Deviations: of what was tried before only the `incumbents` of least loss are parents, so that a choice costs no more in long
-   runs; hyperparameters that a recipe searches evolve, too. */
+   Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4 and appendix D. It begins with the space's
+   initial pool and what was tried before. In each epoch, parents are drawn from everything seen so far, better ones
+   with higher probability (evolution.h), and each has one mutant. The answer is the best candidate that was not tried
+   before. Deviations: of the candidates tried before, only the `incumbents` with the least loss are parents, so that
+   long runs do not make a choice dearer; searched hyperparameters evolve, too. */
 #include <float.h>
 
 #include "pool.h"
@@ -66,7 +65,7 @@ static size_t count_by(const struct tutti_reals *rule, double of) {
   return (size_t)fmin(fmax(rule->values[0] * sqrt(of), rule->values[1]), rule->values[2]);
 }
 
-/* What evolution begins with: the best known, the space's own pool, and where both are empty a few draws. */
+/* The first generation: the best known candidates and the space's initial pool; if both are empty, a few draws. */
 static enum tutti_status begin_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
                                   struct tutti_random *random) {
   const struct tutti_objective *objective = pool->objective;
@@ -90,8 +89,8 @@ out:
   return status;
 }
 
-/* Minus infinity, as log EI where nothing is to be gained for sure, counts as the least worth beside it: it would make all
-   others alike. */
+/* Minus infinity (such as log EI where there is certainly nothing to gain) counts as the smallest finite worth.
+   Otherwise it would make all other candidates look alike. */
 static double floor_of(size_t count, const double *worth) {
   double least = DBL_MAX;
   for (size_t i = 0; i < count; i++)
@@ -100,7 +99,7 @@ static double floor_of(size_t count, const double *worth) {
   return least < DBL_MAX ? least : 0;
 }
 
-/* Up to `wanted` mutants of parents drawn among all that is evaluated. */
+/* Up to `wanted` mutants of parents drawn from all evaluated candidates. */
 static enum tutti_status evolve_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
                                    struct tutti_random *random, size_t wanted) {
   enum tutti_status status;
@@ -125,7 +124,7 @@ out:
 static enum tutti_status maximiser_maximise_ea(void *instance, tutti_context *context,
                                                const struct tutti_objective *objective, tutti_candidate **candidate,
                                                double *worth) {
-  enum { TRIES = 4 }; /* mutants that may be made for one that is new: small scopes run out of them */
+  enum { TRIES = 4 }; /* attempts per new mutant: small scopes run out of new ones */
   const struct ea *self = instance;
   enum tutti_status status;
   struct maximiser_pool pool = {0};

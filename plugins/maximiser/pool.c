@@ -40,7 +40,7 @@ static enum tutti_status grow_pool(tutti_context *context, struct maximiser_pool
   return TUTTI_OK;
 }
 
-/* There is room; the reference is taken over. */
+/* The pool has room; takes over the reference. */
 static void append(struct maximiser_pool *pool, tutti_candidate *candidate) {
   if (pool->joint) {
     tutti_scope_to_point(pool->scope, candidate, pool->point);
@@ -70,7 +70,7 @@ enum tutti_status maximiser_pool_take(tutti_context *context, struct maximiser_p
   return status;
 }
 
-/* NULL where the space refuses the point: it may have rules beyond its domain. */
+/* NULL if the space refuses the point: a space may have rules beyond its domain. */
 static enum tutti_status candidate_at(tutti_context *context, const struct maximiser_pool *pool, const double *point,
                                       tutti_candidate **candidate) {
   *candidate = NULL;
@@ -134,7 +134,7 @@ static struct tutti_points next_points(const struct maximiser_pool *pool, size_t
 }
 
 enum tutti_status maximiser_pool_evaluate(tutti_context *context, struct maximiser_pool *pool) {
-  enum { BATCH = 1024 }; /* bounds the memory of whoever evaluates */
+  enum { BATCH = 1024 }; /* bounds the memory that the evaluation needs */
   while (pool->evaluated < pool->count) {
     size_t first = pool->evaluated;
     struct tutti_points points = next_points(pool, BATCH);
@@ -157,8 +157,8 @@ enum tutti_status maximiser_pool_evaluate_best(tutti_context *context, struct ma
   return TUTTI_OK;
 }
 
-/* Indices of the `count` least keys (sign 1) or greatest (-1) from number `first` on, NaNs left out; by insertion, since
-   `count` is small. */
+/* Indices of the `count` smallest keys (sign 1) or largest (-1) from number `first` on, without NaNs; by insertion,
+   since `count` is small. */
 static size_t leading(const double *keys, double sign, size_t first, size_t total, size_t count, size_t *best) {
   size_t found = 0;
   for (size_t i = first; i < total; i++) {

@@ -13,8 +13,8 @@ static const struct tutti_param sample_params[] = {
                   "Best candidates known whose neighbours are tried, too."),
 };
 
-static const double sample_step = 0.05; /* to a neighbour in a real dimension, in its range */
-enum { SAMPLE_MUTANTS = 16 };           /* of an incumbent in a space without neighbours */
+static const double sample_step = 0.05; /* step to a neighbour in a real dimension, in its range */
+enum { SAMPLE_MUTANTS = 16 };           /* mutants of an incumbent in a space without neighbours */
 
 struct sample {
   const struct sample_config *config;
@@ -59,7 +59,7 @@ static enum tutti_status neighbours_sample(tutti_context *context, struct maximi
   return status == TUTTI_OK ? visit.status : status;
 }
 
-/* Spaces of graphs: mutants of the architecture with the same hyperparameters. */
+/* In spaces of graphs: mutants of the architecture with the same hyperparameters. */
 static enum tutti_status mutants_sample(tutti_context *context, struct maximiser_pool *pool,
                                         const tutti_candidate *centre, struct tutti_random *random) {
   for (int i = 0; i < SAMPLE_MUTANTS; i++) {

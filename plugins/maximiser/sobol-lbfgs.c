@@ -1,10 +1,9 @@
-/* sobol-lbfgs.c - Sobol points over the joint domain and points near the incumbent; the best of them start bounded L-BFGS;
-   the best of all wins (Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014,
-   section 4, with 20,000 Sobol points, 10 near the incumbent, 20 starts).
-
-   Deviations: 5,000 Sobol points, since the starts are refined. Choices stay what they are in a start; integers are relaxed
-   in the ascent, rounded after it and evaluated again. Where the objective has no gradient, BOBYQA (COBYLA in one dimension)
-   takes the place of L-BFGS. Candidates tried before are left out. */
+/* sobol-lbfgs.c - Sobol points over the joint domain and points near the incumbent are evaluated; the best of them
+   start bounded L-BFGS; the best point found wins (Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based
+   Ensemble Optimization", UAI 2014, section 4, with 20,000 Sobol points, 10 near the incumbent, 20 starts). Deviations:
+   5,000 Sobol points, since the starts are refined. Choices keep the value of their start. Integers are relaxed during
+   the ascent, then rounded and evaluated again. If the objective has no gradient, BOBYQA (COBYLA in one dimension)
+   replaces L-BFGS. Candidates tried before are left out. */
 #include <float.h>
 #include <nlopt.h>
 #include <string.h>
@@ -32,7 +31,7 @@ struct sobol_lbfgs {
   uint64_t seed;
 };
 
-/* Has it something to ascend in, and not more than there are Sobol points for? */
+/* Is there a dimension to ascend in, and no more than Sobol points cover? */
 static enum tutti_status check_scope_sobol_lbfgs(tutti_context *context, const tutti_scope *scope) {
   const tutti_domain *joint = tutti_scope_joint(scope);
   size_t count = joint ? tutti_domain_count(joint) : 0, ordered = 0;
@@ -99,7 +98,7 @@ static enum tutti_status sobol_points_sobol_lbfgs(const struct sobol_lbfgs *self
   return status;
 }
 
-/* Is it a real or an integer that is active at the point? */
+/* Is the column a real or an integer that is active at the point? */
 static bool searched_sobol_lbfgs(const tutti_domain *joint, const double *point, size_t column) {
   struct tutti_domain_column_facts about = {.size = sizeof about};
   tutti_domain_column(joint, column, &about);
@@ -126,7 +125,7 @@ static enum tutti_status near_points_sobol_lbfgs(const struct sobol_lbfgs *self,
 
 /* --- refinement ---------------------------------------------------------------------------------------------------- */
 
-/* Without a gradient, the worth of the candidate nearest to the vector: every acquisition has that. */
+/* Without a gradient, use the worth of the candidate nearest to the vector, which every acquisition can give. */
 static enum tutti_status worth_nearby_sobol_lbfgs(struct sobol_lbfgs_work *work, double *worth) {
   tutti_domain_decode(work->pool.joint, work->vector, work->point);
   return maximiser_pool_worth(work->context, &work->pool, work->point, worth);
@@ -169,12 +168,13 @@ static enum tutti_status ascend_sobol_lbfgs(const struct sobol_lbfgs *self, stru
   nlopt_set_ftol_rel(work->optimiser, 1e-6);
   nlopt_set_xtol_abs1(work->optimiser, 1e-6);
   nlopt_set_maxeval(work->optimiser, (int)self->config->evaluations);
-  (void)nlopt_optimize(work->optimiser, work->unknown, &value); /* however it ended, the point is worth a look */
+  (void)nlopt_optimize(work->optimiser, work->unknown,
+                       &value); /* however the ascent ended, its best point is worth a look */
   nlopt_destroy(work->optimiser);
   return work->status;
 }
 
-/* Refine the pool's candidate number `start`, and add what it becomes. */
+/* Refine candidate number `start` of the pool, and add the result. */
 static enum tutti_status refine_sobol_lbfgs(const struct sobol_lbfgs *self, tutti_context *context,
                                             struct sobol_lbfgs_work *work, size_t start) {
   struct maximiser_pool *pool = &work->pool;

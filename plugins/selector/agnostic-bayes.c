@@ -1,15 +1,17 @@
-/* selector agnostic-bayes: on each of many bootstraps of the validation rows, which model is best? A model's weight is the
-   share of the bootstraps on which it is, ties shared equally: an estimate of the probability that it is the best one on
-   new data. Models that are never best are no members.
+/* selector agnostic-bayes: asks on many bootstraps of the validation rows which model is best. A model's weight is the
+   share of bootstraps that it wins; ties are shared equally. The weight estimates the probability that the model is the
+   best one on new data. Models that never win are not members.
 
-   Source: Lacoste, Larochelle, Laviolette, Marchand, "Sequential model-based ensemble optimization" (UAI 2014), Equation 6
-   and section 3; Lacoste, Marchand, Laviolette, Larochelle, "Agnostic Bayesian learning of ensembles" (ICML 2014), section
-   4.3. Algorithm 2 of the former, read literally, returns all models; its Equation 6 is followed.
-   Combination: weighted majority vote of labels (the lowest wins ties) where the loss is the error; averaged probabilities
+   Source: Lacoste, Larochelle, Laviolette, Marchand, "Sequential model-based ensemble optimization" (UAI 2014),
+   Equation 6 and section 3; Lacoste, Marchand, Laviolette, Larochelle, "Agnostic Bayesian learning of ensembles" (ICML
+   2014), section 4.3. Algorithm 2 of the former, read literally, returns all models; its Equation 6 is followed here.
+
+   Combination: weighted majority vote of labels (the lowest wins ties) if the loss is the error; averaged probabilities
    for the other losses of a classification; weighted mean (the mixture) in regression.
-   Deviations: the losses nll (the default, as of the other selectors) and brier besides the paper's error and squared error;
-   `bootstraps = 25` and `share` as in the authors' code, which draws but half as many rows as there are (share = 0.5; the
-   paper, and the default, all). */
+
+   Deviations: besides the paper's error and squared error there are the losses nll (the default, as in the other
+   selectors) and brier. `bootstraps = 25` and `share` follow the authors' code. It draws only half as many rows as
+   there are (share = 0.5); the paper and the default here draw all. */
 #include <tutti/kit.h>
 
 #include <inttypes.h>
@@ -92,7 +94,7 @@ static enum tutti_status open_agnostic_bayes(const struct selector_agnostic_baye
   return TUTTI_OK;
 }
 
-/* All models' risks under a loss; false: none is a number. */
+/* All models' risks under a loss; false if none of them is a number. */
 static bool measure_agnostic_bayes(struct tournament *tournament, enum tutti_loss loss) {
   const struct tutti_pool *pool = tournament->pool;
   size_t count = tutti_bootstraps_count(tournament->bootstraps);
@@ -112,7 +114,7 @@ static bool measure_agnostic_bayes(struct tournament *tournament, enum tutti_los
   return some;
 }
 
-/* Give one bootstrap's weight to the models of the least risk. A model without a loss of its own takes no part. */
+/* Give one bootstrap's weight to the models with the least risk. A model without a loss of its own takes no part. */
 static void judge_agnostic_bayes(struct tournament *tournament, size_t bootstrap) {
   size_t count = tutti_bootstraps_count(tournament->bootstraps), models = tournament->pool->models, ties = 0;
   double least = INFINITY;

@@ -1,8 +1,8 @@
-/* selector all: every model whose loss is a number, with equal weights, in the order of trials. With a pool of one
+/* selector all: every model that has a loss, with equal weights, in the order of trials. With a pool of one
    architecture trained from different seeds this is a deep ensemble. */
 #include <tutti/plugin.h>
 
-/* `count` has no meaning here: there is no size to override. */
+/* `count` has no effect here: this selector has no size to override. */
 static enum tutti_status selector_select_all(void *self, tutti_context *context, const struct tutti_pool *pool,
                                              size_t count, tutti_ensemble *ensemble) {
   (void)self;

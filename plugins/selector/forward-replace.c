@@ -1,10 +1,11 @@
-/* selector forward-replace: greedy forward selection with replacement. From the model with the lowest validation loss, each of
-   `size` picks adds the model, be it taken before or not, that makes the ensemble's loss lowest; it never stops early, even
-   where the loss rises. A model picked c times has c / size of the weight, so that there can be fewer members than picks.
+/* selector forward-replace: greedy forward selection with replacement. It starts from the model with the lowest
+   validation loss. Each of `size` picks adds the model that makes the ensemble's loss lowest, even if that model is
+   already in. It never stops early, even if the loss rises. A model picked c times has weight c / size, so there can be
+   fewer members than picks.
 
-   Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004); as a baseline of ForwardSelect in Zaidi et
-   al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS 2021). Deviations: other losses, and
-   regression; `keep = best` can drop the last picks where the loss rose again. */
+   Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004); as a baseline of ForwardSelect in
+   Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS 2021). Deviations: other
+   losses, and regression; `keep = best` can drop the last picks if the loss rose again. */
 #include <tutti/kit.h>
 
 struct forward_replace_config {

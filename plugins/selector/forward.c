@@ -1,13 +1,13 @@
-/* selector forward: greedy forward selection without replacement. From the model with the lowest validation loss, each step
-   adds the model that makes the ensemble's loss lowest, until there are `size` members; it never stops early, even where
-   the loss rises. Equal weights, in the order of the picks.
+/* selector forward: greedy forward selection without replacement. It starts from the model with the lowest validation
+   loss. Each step adds the model that makes the ensemble's loss lowest, until there are `size` members. It never stops
+   early, even if the loss rises. Equal weights, in the order of the picks.
 
    Source: ForwardSelect of Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS
    2021), after Caruana et al. (2004). Deviations: besides the paper's NLL of the averaged probabilities it takes other
-   losses, and regression; `keep = best` can drop the last picks where the loss rose again.
+   losses, and regression; `keep = best` can drop the last picks if the loss rose again.
 
-   Cost: a pick reads one number a row and model where the loss is the NLL of classes, for which only the probability of the
-   true class counts. */
+   Cost: for the NLL of classes, only the probability of the true class counts, so a pick reads one number per row and
+   model. */
 #include <tutti/kit.h>
 
 struct forward_config {

@@ -1,18 +1,20 @@
-/* selector greedy: ensemble selection with replacement. From the model with the lowest validation loss, each step tries every
-   model, those taken before too, and adds the one that makes the ensemble's loss lowest, if that lowers the loss; until
-   there are `size` different members or no model improves the ensemble. A model taken c times has c parts of the weight.
+/* selector greedy: ensemble selection with replacement. It starts from the model with the lowest validation loss. Each
+   step tries every model, including those already taken, and adds the one that makes the ensemble's loss lowest, if
+   that lowers the loss. It ends when there are `size` different members or no model improves the ensemble. The weight
+   of a model is proportional to how often it was taken.
 
    Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004), as in Algorithm 2 of Egele et al.,
    "AutoDEUQ: automated deep ensemble with uncertainty quantification" (ICPR 2022). Deviations:
-   - the paper accepts an addition that leaves the loss as it is (`accept = not-worse`). By default only an improvement is
-     accepted: equal losses are a matter of rounding, more of the same model changes nothing but the weights, and a pool in
-     which a model alone is best would otherwise go on for ever;
+   - the paper accepts an addition that leaves the loss as it is (`accept = not-worse`). By default only an improvement
+     is accepted: equal losses are a matter of rounding, more of the same model changes only the weights, and if one
+     model alone were best, the loop would never end;
    - losses that differ by a relative 1e-13 are equal;
-   - the paper's loop, read literally, ends with more than `size` different members; here it ends when there are `size`;
-   - `max_picks` ends what would creep on by ever smaller improvements;
-   - `min_size` members are taken in any case, where a recipe asks for it: uncertainty wants more than one;
-   - the loss is the mixture's, as the paper writes; its code takes one Gaussian with the mixture's moments
-     (`density = moments`, `epistemic = population`). */
+   - the paper's loop, read literally, ends with more than `size` different members; here it ends as soon as there are
+     `size`;
+   - `max_picks` stops a loop that creeps on with ever smaller improvements;
+   - at least `min_size` members are taken if a recipe asks for it: an ensemble of one tells little about uncertainty;
+   - the loss is the mixture's, as the paper writes; its code uses one Gaussian with the mixture's moments (`density =
+     moments`, `epistemic = population`). */
 #include <tutti/kit.h>
 
 struct greedy_config {

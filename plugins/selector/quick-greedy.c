@@ -1,8 +1,8 @@
-/* selector quick-greedy: one pass over the models by their own validation losses, lowest first; each is added if the ensemble's
-   loss falls by it, until there are `size` members. Equal weights, in the order of the pass.
+/* selector quick-greedy: one pass over the models in the order of their own validation losses, lowest first. A model is
+   added if it lowers the ensemble's loss, until there are `size` members. Equal weights, in the order of the pass.
 
-   Source: a baseline of ForwardSelect in Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift"
-   (NeurIPS 2021). Deviations: other losses, and regression; losses that differ by a relative 1e-13 are equal. */
+   Source: a baseline of ForwardSelect in Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset
+   shift" (NeurIPS 2021). Deviations: other losses, and regression; losses that differ by a relative 1e-13 are equal. */
 #include <stdio.h>
 #include <tutti/kit.h>
 

@@ -1,18 +1,19 @@
-/* selector stacking: convex weights of all models, minimising the validation loss of the mixture. Sparse: a model that the
-   mixture does not need has weight zero and is no member. For the mixture's NLL, Brier score and squared error the problem is
-   convex and the weights are its solution to within `tolerance`, whatever the start; for the NLL of one Gaussian with
-   the mixture's moments (density = moments) they are a local solution, found from the best single model.
+/* selector stacking: convex weights of all models that minimise the validation loss of the mixture. The weights are
+   sparse: a model that the mixture does not need has weight zero and is not a member. For the mixture's NLL, Brier
+   score and squared error the problem is convex, and the weights solve it to within `tolerance` from any start. For the
+   NLL of one Gaussian with the mixture's moments (density = moments) they are a local solution, found from the best
+   single model.
 
-   Source: Wolpert, "Stacked generalization", Neural Networks 5 (1992); Breiman, "Stacked regressions", Machine Learning 24
-   (1996); as a baseline of ForwardSelect in Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset
-   shift" (NeurIPS 2021). Method: column generation with pairwise Frank-Wolfe steps (Lacoste-Julien and Jaggi, NeurIPS 2015).
-   Deviations:
-   - NES takes the softmax of free parameters and descends along gradients, which reaches the same minimum and never
-     ends at a weight of zero; here weights are on the simplex itself, and the distance from the minimum is known;
-   - `size` caps the members: those let in first stay, which need not be the best subset of that size; `least` drops members of
-     little weight. Weights are fitted again after either;
-   - density = moments takes the mixture's own variance (epistemic = population): the unbiased one jumps where a
-     second member's weight leaves zero, and has no minimum to be found by slopes. */
+   Source: Wolpert, "Stacked generalization", Neural Networks 5 (1992); Breiman, "Stacked regressions", Machine Learning
+   24 (1996); as a baseline of ForwardSelect in Zaidi et al., "Neural ensemble search for uncertainty estimation and
+   dataset shift" (NeurIPS 2021). Method: column generation with pairwise Frank-Wolfe steps (Lacoste-Julien and Jaggi,
+   NeurIPS 2015). Deviations:
+   - NES takes the softmax of free parameters and follows gradients. That reaches the same minimum but never an exact
+     weight of zero. Here the weights themselves stay on the simplex, and the distance from the minimum is known;
+   - `size` limits the number of members: the first ones let in stay, which need not be the best subset of that size;
+     `least` drops members with little weight. Both fit the weights again;
+   - density = moments uses the mixture's own variance (epistemic = population). The unbiased variance jumps when a
+     second member's weight leaves zero, so slopes cannot find its minimum. */
 #include "stacking/stacking_impl.h"
 
 #include <inttypes.h>
@@ -25,7 +26,7 @@ struct stacking_config {
   int64_t steps;
 };
 
-/* The first of growth_losses: the error, which follows, has no slope. */
+/* The first of growth_losses: the error follows, and it has no slope. */
 static const char *const stacking_losses[] = {"auto", "nll", "brier", "mse", NULL};
 
 static const struct tutti_param stacking_params[] = {
@@ -53,7 +54,7 @@ static double weight_stacking(const struct stacking_fit *fit, size_t model) {
   return 0;
 }
 
-/* How the fit came about: a step for each model that was let in or dropped. */
+/* How the fit came about: one step for each model let in or dropped. */
 static enum tutti_status trace_stacking(tutti_context *context, const struct stacking_fit *fit, size_t size,
                                         tutti_ensemble *ensemble) {
   for (size_t i = 0; i < fit->events; i++) {

@@ -1,7 +1,6 @@
-/* selector top-m: the models with the lowest losses of their own, with equal weights, in that order.
-
-   Source: the baseline TopM of Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS
-   2021). Deviation: the loss that ranks is a parameter; by default it is the one that the run minimises. */
+/* selector top-m: the `size` models with the lowest losses of their own, with equal weights, in that order. Source: the
+   baseline TopM of Zaidi et al., "Neural ensemble search for uncertainty estimation and dataset shift" (NeurIPS 2021).
+   Deviation: the loss that ranks the models is a parameter; by default it is the run's own loss. */
 #include <stdio.h>
 #include <tutti/kit.h>
 

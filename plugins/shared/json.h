@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <tutti/plugin.h>
 
-/* Text of a tree, which is taken; NULL stands for one that could not be made. `flags` are jansson's, `what` says in an error
-   what could not be written. Free *text with tutti_free. */
+/* Text of a tree; takes the tree. A NULL tree is one that could not be made. `flags` are jansson's; `what` names the
+   thing in the error if it could not be written. Free *text with tutti_free. */
 static inline enum tutti_status shared_json_print(tutti_context *context, json_t *root, size_t flags, const char *what,
                                                   char **text) {
   char *dumped = root ? json_dumps(root, flags) : NULL;
@@ -20,8 +20,8 @@ static inline enum tutti_status shared_json_print(tutti_context *context, json_t
   return status;
 }
 
-/* The tree of a text; end it with json_decref. What is no JSON is TUTTI_ERROR_USAGE: "expected WHAT as FORM; line 1, column 2:
-   REASON"; the form may be NULL. */
+/* Parse a text into a tree; release it with json_decref. TUTTI_ERROR_USAGE if it is not JSON: "expected WHAT as FORM;
+   line 1, column 2: REASON". The form may be NULL. */
 static inline enum tutti_status shared_json_parse(tutti_context *context, const char *text, size_t flags,
                                                   const char *what, const char *form, json_t **root) {
   json_error_t error;

@@ -1,5 +1,6 @@
-/* csv.c - source csv: comma-separated values, read by libcsv through zlib (which passes plain files on): quoting, CRLF, a
-   byte order mark, a header or none. Rows must have one length; everything that is wrong is named by its line. */
+/* csv.c - source csv: comma-separated values, read by libcsv through zlib (which passes plain files on). It handles
+   quoting, CRLF, a byte order mark, and files with or without a header. All rows must have the same length; every error
+   names the line. */
 #include <csv.h>
 #include <string.h>
 #include <tutti/plugin.h>
@@ -13,7 +14,7 @@ struct csv_config {
   int header, delimiter;
 };
 
-/* The row that is being read: its cells' texts, one behind the other. */
+/* The row that is being read: the texts of its cells, one after another. */
 struct row {
   char *text;
   size_t bytes, room;
@@ -28,8 +29,8 @@ struct reader {
   tutti_rows *rows;
   enum tutti_status status;
   struct row row;
-  bool any, names;       /* was there a row; was it one of names */
-  size_t line, row_line; /* now; where this row began */
+  bool any, names;       /* was there a row yet; did it hold names */
+  size_t line, row_line; /* the current line; the line where this row began */
   bool after_return;
 };
 
@@ -75,8 +76,8 @@ static void on_cell(void *text, size_t length, void *argument) {
 
 static const char *cell_text(const struct row *row, size_t cell) { return row->text + row->cells[cell]; }
 
-/* Are the first row's cells names: none of them a number, and not all empty? (Tools that write row numbers leave the
-   name of that column empty.) */
+/* Do the first row's cells look like names: none is a number, and not all are empty? (Tools that write row numbers
+   leave the name of that column empty.) */
 static bool row_has_names(const struct row *row) {
   double number;
   bool any = false;
@@ -89,7 +90,7 @@ static bool row_has_names(const struct row *row) {
   return any;
 }
 
-/* The columns of the first row; one without a name keeps that of its number. */
+/* Make the columns from the first row. A column without a name is called by its number. */
 static enum tutti_status add_columns(struct reader *reader) {
   const struct row *row = &reader->row;
   reader->any = true;
@@ -126,7 +127,7 @@ static enum tutti_status take_row(struct reader *reader) {
 /* Called at each unquoted end of line (with its character) and at the end of the file (with -1). */
 static void on_row(int end, void *argument) {
   struct reader *reader = argument;
-  if (reader->status == TUTTI_OK && reader->row.count > 0) /* else a blank line */
+  if (reader->status == TUTTI_OK && reader->row.count > 0) /* otherwise a blank line */
     reader->status = take_row(reader);
   reader->row.count = reader->row.bytes = 0;
   if (!(end == CSV_LF && reader->after_return))
@@ -164,7 +165,7 @@ static unsigned char guess_delimiter(const char *text, size_t length) {
   return (unsigned char)candidates[best];
 }
 
-/* Blanks around a cell are dropped, but not those that delimit. */
+/* Blanks around a cell are dropped, but blanks that delimit are not. */
 static int is_blank(unsigned char character) { return character == ' ' || character == '\t'; }
 static int is_tab(unsigned char character) { return character == '\t'; }
 static int is_space(unsigned char character) { return character == ' '; }
@@ -244,7 +245,7 @@ static enum tutti_status check_rows(const struct reader *reader) {
   return TUTTI_OK;
 }
 
-/* New rows have a header where the data set has one; else the file shows it. */
+/* New rows have a header if the data set has one; otherwise the file itself decides. */
 static int header_of(const struct csv_config *config, const struct tutti_source_request *request) {
   return !request->new_rows ? config->header : request->named ? HEADER_YES : HEADER_AUTO;
 }
@@ -274,7 +275,7 @@ static const struct tutti_param csv_params[] = {
                  "What separates cells; auto: comma, semicolon or tab, whichever the first line has most of."),
 };
 
-/* The last one: a file with any other ending is taken for a csv. */
+/* csv comes last: a file with any other ending is read as csv. */
 static const char *const endings[] = {".csv", ".csv.gz", ".tsv", ".tsv.gz", "", NULL};
 
 static const struct tutti_source_ops csv_ops = {

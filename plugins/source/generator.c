@@ -1,4 +1,4 @@
-/* generator.c - rows of a generator: drawn, then on a grid. */
+/* generator.c - rows of a generator: first random ones, then a grid. */
 #include "generator.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* idx.c - source idx: the files of MNIST and its successors, maybe gzipped. Two zero bytes, the element type, the number of
-   sizes, the sizes (big-endian, 32 bits), then the elements, bytes here. */
+/* idx.c - source idx: the files of MNIST and its successors, possibly gzipped. Two zero bytes, the element type, the
+   number of sizes, the sizes (big-endian, 32 bits), then the elements (here bytes). */
 #include <string.h>
 #include <tutti/plugin.h>
 
@@ -51,7 +51,7 @@ static enum tutti_status expect_end(tutti_context *context, const struct reading
   return TUTTI_OK;
 }
 
-/* Memory is asked for as images come, so that a torn header cannot ask for more than there is. */
+/* Memory grows as images come, so that a torn header cannot ask for more than the file holds. */
 static enum tutti_status read_images(tutti_context *context, const struct reading_gz *gz, size_t count, size_t bytes,
                                      tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
@@ -126,8 +126,8 @@ static enum tutti_status add_labels(tutti_context *context, const char *path, co
   return reading_gz_close(context, &gz, status);
 }
 
-/* Append the images of a file with their labels. A path may be a folder with files of the usual names; then `test` says
-   which of them. */
+/* Append the images of a file with their labels. A path may be a folder of files with the usual names; then `test`
+   chooses which of them. */
 static enum tutti_status add_labelled(tutti_context *context, const char *path, const char *labels, bool test,
                                       tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;

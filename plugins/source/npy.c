@@ -1,4 +1,4 @@
-/* npy.c - source npy: NumPy's arrays, of one or two sizes as tables, of three or four as images. */
+/* npy.c - source npy: NumPy arrays. One or two dimensions are a table, three or four are images. */
 #include "plugins/source/npy/npy_impl.h"
 
 static enum tutti_status read_labelled(tutti_context *context, const char *path, const char *labels, bool test,

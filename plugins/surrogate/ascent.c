@@ -1,4 +1,4 @@
-/* ascent.c - NLopt's L-BFGS around a function that may fail. */
+/* ascent.c - runs NLopt's L-BFGS on a function that may fail. */
 #include "ascent.h"
 
 #include <nlopt.h>
@@ -26,7 +26,7 @@ void ascent_clear(struct ascent *ascent) {
   tutti_free(ascent->best);
 }
 
-/* At ascent->theta; false where there is no value. */
+/* Evaluate at ascent->theta; false if there is no value. */
 static bool evaluate(struct ascent *ascent, double *value, double *gradient) {
   enum tutti_status status =
       tutti_cancelled(ascent->context)
@@ -36,7 +36,7 @@ static bool evaluate(struct ascent *ascent, double *value, double *gradient) {
     ascent->status = status;
   if (status != TUTTI_OK || !isfinite(*value))
     return false;
-  if (*value > ascent->value) { /* kept here: an optimiser that stops on an error does not give it */
+  if (*value > ascent->value) { /* kept here: an optimiser that stops on an error does not return it */
     ascent->value = *value;
     memcpy(ascent->best, ascent->theta, ascent->count * sizeof(double));
   }
@@ -90,7 +90,7 @@ enum tutti_status ascent_climb(struct ascent *ascent, const double *theta, size_
   nlopt_set_ftol_rel(optimiser, 1e-9);
   nlopt_set_ftol_abs(optimiser, 1e-9);
   nlopt_set_maxeval(optimiser, (int)evaluations);
-  (void)nlopt_optimize(optimiser, ascent->at, &value); /* what counts is the best point met */
+  (void)nlopt_optimize(optimiser, ascent->at, &value); /* the result is the best point met */
   nlopt_destroy(optimiser);
   ascent->optimiser = NULL;
   return outcome(ascent);

@@ -4,8 +4,8 @@
 
 #include <tutti/plugin.h>
 
-/* A function of theta[count] and, unless NULL, its gradient. One that fails is minus infinity there, unless it fails with
-   TUTTI_ERROR_CANCELLED, which ends the ascent. */
+/* A function of theta[count] and, unless NULL, its gradient. A failure counts as minus infinity at that point; only
+   TUTTI_ERROR_CANCELLED ends the ascent. */
 typedef enum tutti_status ascent_function(void *argument, tutti_context *context, const double *theta, double *value,
                                           double *gradient);
 
@@ -14,20 +14,20 @@ struct ascent {
   ascent_function *function;
   void *argument;
   size_t count;
-  const double (*bounds)[2]; /* [count]; equal ends fix a number */
+  const double (*bounds)[2]; /* [count]; a number with equal ends is fixed */
 
   size_t unknowns;
   size_t *free;                         /* [unknowns]: which numbers are searched */
   double *at, *theta, *gradient, *best; /* [count] */
-  double value;                         /* at `best`; -infinity: none was met */
+  double value;                         /* at `best`; -infinity if none was met */
   void *optimiser;
   enum tutti_status status; /* of the function's last failure */
 };
 
-/* The first five fields are set. */
+/* The caller sets the first five fields. */
 enum tutti_status ascent_init(struct ascent *ascent);
 void ascent_clear(struct ascent *ascent);
-/* The function at theta, which is kept if it is the best so far. */
+/* Evaluate the function at theta; the best point so far is kept. */
 enum tutti_status ascent_try(struct ascent *ascent, const double *theta);
 /* Climb from theta (which may be ascent->best). */
 enum tutti_status ascent_climb(struct ascent *ascent, const double *theta, size_t evaluations);

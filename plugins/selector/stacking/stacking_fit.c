@@ -1,16 +1,16 @@
-/* stacking_fit.c - weights on the simplex that minimise a loss, found by letting models in one by one.
+/* stacking_fit.c - finds the weights on the simplex that minimise a loss, letting models in one by one.
 
-   Weight is shifted between two members at a time, from the one by whose weight the loss falls least to the one by whose weight
-   it falls most, as far as the loss falls (Newton's method on the line, kept in its bracket): pairwise Frank-Wolfe steps. A
-   weight that reaches zero is exactly zero. When the members' weights are fitted, the model outside that the loss would fall
-   fastest with is let in. For a convex loss f, with the gradient g at w, f(w) - min f <= sum_k w_k g_k - min_k g_k: once that
-   gap is small, the fit is done, and by the gap one knows how well. */
+   Pairwise Frank-Wolfe steps shift weight between two members at a time: from the member whose weight lowers the loss
+   least to the one whose weight lowers it most, as far as the loss falls (Newton's method on the line, kept in its
+   bracket). A weight that reaches zero is exactly zero. When the members' weights are fitted, the next model is let in:
+   the one outside with which the loss would fall fastest. For a convex loss f with the gradient g at w, f(w) - min f <=
+   sum_k w_k g_k - min_k g_k. The fit is done when this gap is small, and the gap says how good it is. */
 #include "stacking_impl.h"
 
-/* Evaluations on a line, at most; weights are then known to 2^-40 of their range. */
+/* Maximum of evaluations on a line; weights are then known to 2^-40 of their range. */
 enum { LINE_STEPS = 40 };
 
-/* In lanes, for a single running sum would wait for itself at every element. */
+/* Several lanes, since a single running sum would wait for itself at every element. */
 static double dot(size_t count, const double *a, const double *b) {
   enum { LANES = 16 };
   double lanes[LANES] = {0}, sum = 0;
@@ -54,7 +54,7 @@ static enum tutti_status enter(tutti_context *context, struct stacking_fit *fit,
   return TUTTI_OK;
 }
 
-/* Take a member out; those after it move up, and its column is spare. */
+/* Remove a member. Those after it move up, and its column becomes spare. */
 static void leave(struct stacking_fit *fit, size_t index) {
   struct stacking_member gone = fit->member[index];
   fit->members--;
@@ -63,7 +63,7 @@ static void leave(struct stacking_fit *fit, size_t index) {
   fit->member[fit->members] = gone;
 }
 
-/* The mean afresh from weights that sum to one, free of what shifts have rounded. */
+/* Compute the mean afresh from weights that sum to one. This removes the rounding errors of the shifts. */
 static void mix(struct stacking_fit *fit) {
   struct stacking_mixture *mixture = &fit->mixture;
   double total = 0;
@@ -123,7 +123,7 @@ static bool shift(struct stacking_fit *fit, struct stacking_member *from, struct
   return true;
 }
 
-/* The loss's gradient by the members' weights, and its mean over the weights. */
+/* The loss's gradient with respect to the members' weights, and the weighted mean of the gradient. */
 static double differentiate(struct stacking_fit *fit) {
   double level = 0;
   stacking_mixture_slopes(&fit->mixture, fit->slopes);
@@ -135,7 +135,7 @@ static double differentiate(struct stacking_fit *fit) {
   return level;
 }
 
-/* Fit the members' weights until shifting them gains less than the tolerance; those left without any leave. */
+/* Fit the members' weights until a shift gains less than the tolerance. Members whose weight has become zero leave. */
 static enum tutti_status fit_members(tutti_context *context, struct stacking_fit *fit, double tolerance) {
   mix(fit);
   for (; fit->steps < fit->options.steps; fit->steps++) {
@@ -172,7 +172,7 @@ static enum tutti_status record(tutti_context *context, struct stacking_fit *fit
   return TUTTI_OK;
 }
 
-/* The model with which the loss would fall fastest, the lowest on ties; sets the gap. */
+/* The model with which the loss would fall fastest, the lowest on ties; also sets the gap. */
 static size_t most_wanted(struct stacking_fit *fit) {
   const struct stacking_mixture *mixture = &fit->mixture;
   double level = differentiate(fit), lowest = INFINITY;
@@ -198,11 +198,11 @@ static bool is_member(const struct stacking_fit *fit, size_t model) {
   return false;
 }
 
-/* How closely members' weights are fitted in the end; half of the tolerance is left to models outside. */
+/* How closely the members' weights are fitted in the end; the other half of the tolerance is for the models outside. */
 static double finest(const struct stacking_fit *fit) { return fit->options.tolerance / 2; }
 
-/* Let models in while there is something to gain. What is gained by fitting the others closely each time would be lost with the
-   next: a tenth of the gap will do, until it comes to the end. */
+/* Let models in while there is something to gain. Until the last ones are in, the others' weights are fitted only to a
+   tenth of the gap: a closer fit would be lost with the next model. */
 static enum tutti_status let_in(tutti_context *context, struct stacking_fit *fit) {
   for (bool fine = true;;) {
     size_t wanted = most_wanted(fit);
@@ -226,7 +226,7 @@ static enum tutti_status let_in(tutti_context *context, struct stacking_fit *fit
   }
 }
 
-/* Drop the members with too little weight, the least first, fitting the others again each time. */
+/* Drop the members with too little weight, the smallest first; fit the others again each time. */
 static enum tutti_status drop(tutti_context *context, struct stacking_fit *fit) {
   while (fit->members > 1) {
     size_t smallest = 0;

@@ -1,5 +1,5 @@
-/* stacking_forms.c - the losses whose minimum over convex weights is sought: what of the models is mixed, the loss of the
-   mixture and its derivatives. Definitions are those of docs/metrics.md. */
+/* stacking_forms.c - the losses that can be minimised over convex weights: which features of the models are mixed, the
+   loss of the mixture, and its derivatives. docs/metrics.md has the definitions. */
 #include "stacking_impl.h"
 
 #include <float.h>
@@ -9,8 +9,8 @@ static double floored(double value) { return value < (double)FLT_MIN ? (double)F
 
 /* --- nll: the probability of the true class, or the density -------------------------------------------------------- */
 
-/* A density is divided by the row's largest, and is at least this, so that its reciprocals can be summed: a row costs at most
-   645 nats more than with the best of all models there. */
+/* Each density is divided by the largest of its row. It is at least this number, so that its reciprocals can be summed:
+   a row then costs at most 645 nats more than with the model that is best there. */
 static const double LEAST_DENSITY = 1e-280;
 
 static void probability_column(const struct stacking_mixture *mixture, size_t model, double *column) {
@@ -48,7 +48,7 @@ static double joint_log_density(const struct tutti_pool *pool, size_t model, siz
   return sum;
 }
 
-/* Densities of all models, each row's divided by the largest. */
+/* Densities of all models, each divided by the largest of its row. */
 static enum tutti_status measure_densities(tutti_context *context, const double *own,
                                            struct stacking_mixture *mixture) {
   size_t models = mixture->pool->models, rows = mixture->values;
@@ -75,7 +75,7 @@ static const struct stacking_form densities = {density_column, log_at, log_slope
 
 /* --- brier, mse: squares of the mixture's errors ------------------------------------------------------------------- */
 
-/* Errors of class probabilities, of means: of a mixture they are the weighted sum of the members'. */
+/* Errors of class probabilities or of means: a mixture's error is the weighted sum of its members' errors. */
 static void class_error_column(const struct stacking_mixture *mixture, size_t model, double *column) {
   const struct tutti_pool *pool = mixture->pool;
   for (size_t i = 0; i < mixture->values; i++)
@@ -110,8 +110,8 @@ static const struct stacking_form squares = {mean_error_column, squares_at, squa
 
 /* --- nll of one Gaussian with the mixture's moments ---------------------------------------------------------------- */
 
-/* Two features a value: the error a = m - y, and s^2 + a^2. Of a mixture the error is sum w a and the variance
-   sum w (s^2 + a^2) - (sum w a)^2. */
+/* Two features per value: the error a = m - y, and s^2 + a^2. A mixture's error is sum w a; its variance is sum w (s^2
+   + a^2) - (sum w a)^2. */
 static void moments_column(const struct stacking_mixture *mixture, size_t model, double *column) {
   for (size_t i = 0; i < mixture->values / 2; i++) {
     const float *moments = mixture->pool->predictions[model] + 2 * i;

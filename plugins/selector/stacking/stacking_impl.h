@@ -1,5 +1,5 @@
-/* stacking_impl.h - convex weights of a pool's models that minimise a smooth loss. What is mixed are the models' columns of
-   features, numbers of which the mixture's are the weighted sums, and the loss is a mean over rows of a function of these. */
+/* stacking_impl.h - convex weights of a pool's models that minimise a smooth loss. Each model is a column of features,
+   the mixture's features are their weighted sums, and the loss is a mean over rows of a function of these features. */
 #ifndef TUTTI_SELECTOR_STACKING_IMPL_H
 #define TUTTI_SELECTOR_STACKING_IMPL_H
 
@@ -18,7 +18,7 @@ struct stacking_form {
   void (*column)(const struct stacking_mixture *mixture, size_t model, double *column);
   /* The sum of losses at mean + t direction. */
   struct stacking_point (*at)(const struct stacking_mixture *mixture, double t);
-  /* Its derivatives by the mean's features, slopes[values]. */
+  /* The loss's derivatives with respect to the mean's features, slopes[values]. */
   void (*slopes)(const struct stacking_mixture *mixture, double *slopes);
 };
 
@@ -30,19 +30,19 @@ struct stacking_mixture {
   double *densities, *shift; /* nll of regression: [models][rows], divided by exp(shift[rows]), the row's largest */
 };
 
-/* Begin with nothing mixed; models whose own[models] is NaN are never asked for. `loss`: nll, brier or mse; `moments`: nll of one
-   Gaussian with the mixture's moments. Call stacking_mixture_clear whatever happens. */
+/* Start with an empty mixture. Models whose own[models] is NaN are never used. `loss`: nll, brier or mse; `moments`:
+   nll of one Gaussian with the mixture's moments. Call stacking_mixture_clear even after a failure. */
 enum tutti_status stacking_mixture_init(tutti_context *context, const struct tutti_pool *pool, enum tutti_loss loss,
                                         bool moments, const double *own, struct stacking_mixture *mixture);
 void stacking_mixture_clear(struct stacking_mixture *mixture);
-/* The mean loss at mean + t direction; its derivatives by the mean's features, slopes[values]. */
+/* The mean loss at mean + t direction; its derivatives with respect to the mean's features, slopes[values]. */
 struct stacking_point stacking_mixture_at(const struct stacking_mixture *mixture, double t);
 void stacking_mixture_slopes(const struct stacking_mixture *mixture, double *slopes);
 
 /* --- fitting ------------------------------------------------------------------------------------------------------ */
 
 struct stacking_options {
-  double tolerance; /* end when the loss is at most so far above its minimum */
+  double tolerance; /* end when the loss is at most this far above its minimum */
   double least;     /* weight below which a member is dropped */
   size_t members;   /* members, at most */
   size_t steps;     /* shifts of weight from one member to another, at most */
@@ -54,11 +54,11 @@ struct stacking_member {
   double *column;          /* [values] */
 };
 
-/* A model was let in, or dropped; the loss when the weights had been fitted again. */
+/* A model was let in or dropped; `loss` is the loss after the weights were fitted again. */
 struct stacking_event {
   size_t model;
   bool dropped;
-  double amount; /* let in: how fast the loss fell with its weight, at first; dropped: its weight */
+  double amount; /* let in: how fast the loss fell with its weight at first; dropped: its weight */
   double loss;
 };
 
@@ -70,12 +70,13 @@ struct stacking_fit {
   struct stacking_member *member; /* [members] of [room]; the columns of the others are spare */
   double *slopes, *scratch;       /* [values] */
   double loss;
-  double gap; /* where the loss is convex, its minimum is lower by so much at most */
+  double gap; /* for a convex loss: the minimum is at most this much lower */
   size_t events, event_room;
   struct stacking_event *event; /* [events] */
 };
 
-/* Fit weights, from `first` with all of it; mixture, options and own are set. TUTTI_ERROR_CANCELLED. */
+/* Fit the weights; all weight starts at model `first`. The caller has set mixture, options and own.
+   TUTTI_ERROR_CANCELLED. */
 enum tutti_status stacking_fit_run(tutti_context *context, struct stacking_fit *fit, size_t first);
 /* Frees all, the mixture too. */
 void stacking_fit_clear(struct stacking_fit *fit);

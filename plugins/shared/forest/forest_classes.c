@@ -1,8 +1,7 @@
-/* forest_classes.c - what is different where a forest tells classes apart: nodes are split for the least Gini impurity, and
-   leaves keep the shares of their classes.
-
-   Weights are whole numbers, so that counts of classes and sums of their squares are exact, and splits that part the rows alike are
-   equally good to the bit. The impurity that a split leaves is, up to a constant, -(sum L_c^2 / L + sum R_c^2 / R). */
+/* forest_classes.c - classification: nodes are split for the least Gini impurity, and leaves keep the shares of their
+   classes. Weights are whole numbers, so that counts of classes and sums of their squares are exact: splits that divide
+   the rows in the same way are equal to the bit. Up to a constant, the impurity that a split leaves is -(sum L_c^2 / L
+   + sum R_c^2 / R). */
 #include <string.h>
 
 #include "forest_grow_impl.h"
@@ -32,7 +31,7 @@ bool forest_classes_set(struct forest_grower *grower, struct forest_span *span) 
   return differ;
 }
 
-/* The squares of both sides' counts, and how they change as rows go to the left. */
+/* The sums of squared counts of both sides, and how they change as rows move to the left. */
 struct sides {
   double left, right;                 /* weights */
   double left_squares, right_squares; /* sums over the classes */

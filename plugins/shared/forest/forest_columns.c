@@ -1,11 +1,12 @@
-/* forest_columns.c - the data by columns: which vary, which have two values, the order of the others. */
+/* forest_columns.c - the data by columns: which columns vary, which have only two values, and the sorted order of the
+   others. */
 #include <string.h>
 
 #include "forest_grow_impl.h"
 
 enum kind { CONSTANT, TWO_VALUED, NUMERIC };
 
-/* The kind of a column and, where there are two, its values, the rarer one first. */
+/* The kind of a column and, if it has two values, these values, the rarer one first. */
 static enum kind kind_of(const struct forest_data *data, size_t column, double values[2]) {
   const double *x = data->vectors + column;
   size_t first = 0, second = 0;
@@ -24,7 +25,7 @@ static enum kind kind_of(const struct forest_data *data, size_t column, double v
   return second ? TWO_VALUED : CONSTANT;
 }
 
-/* Merge sort, which is stable: equal values stay in the order of their rows. */
+/* Merge sort, because it is stable: equal values stay in the order of their rows. */
 static void sort_rows(const double *x, size_t count, uint32_t *rows, uint32_t *spare) {
   uint32_t *from = rows, *to = spare;
   for (size_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
-/* forest_grow.c - growth of a forest: the rows of a tree in lists by every column, sorted once and parted at every split.
-
-   Work: a node of m rows visits each numeric column m times to find the best cut and m times to part its list; over a tree
-   of n rows that is about 2 n log2(n) visits a column. No memory is asked for below forest_grow. */
+/* forest_grow.c - grows a forest. Each tree has one list of its rows per column, sorted once and partitioned at every
+   split. Work: a node of m rows visits each numeric column m times to find the best cut and m times to partition its
+   list; over a tree of n rows that is about 2 n log2(n) visits per column. Nothing below forest_grow allocates
+   memory. */
 #include <string.h>
 
 #include "forest_grow_impl.h"
@@ -13,10 +13,11 @@ static bool is_open(const struct forest_settings *settings, size_t count, size_t
          (settings->max_depth == 0 || depth < settings->max_depth);
 }
 
-/* Set the targets of the node's rows, their sum, and the node's moments; false when all values are equal. */
+/* Set the targets of the node's rows, their sum, and the node's moments; false if all values are equal. */
 static bool set_values(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
   const uint32_t *rows = grower->rows + span->start;
-  const double *values = grower->values, round = 0x1.8p52; /* what is added to it and below 2^51 loses its fraction */
+  const double *values = grower->values,
+               round = 0x1.8p52; /* a value below 2^51 loses its fraction when this is added to it */
   double low, high, squares = 0;
   forest_range(values, rows, span->count, &low, &high);
   double middle = low / 2 + high / 2;
@@ -41,14 +42,15 @@ static bool set_values(struct forest_grower *grower, struct forest_span *span, s
   return true;
 }
 
-/* What the search for a split reads; false when the node is a leaf already. */
+/* Prepare what the search for a split reads; false if the node is a leaf already. */
 static bool set_targets(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
   return grower->classes ? forest_classes_set(grower, span) : set_values(grower, span, moments);
 }
 
 /* --- parting the lists ---------------------------------------------------------------------------------------- */
 
-/* Which side each row goes; the rows of the left first, each side in its order. Returns how many are on the left. */
+/* Decide which side each row goes to, and put the rows of the left first; each side keeps its order. Returns how many
+   are on the left. */
 static size_t part_rows(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut) {
   const double *x = grower->columns.columns[cut->column].x, threshold = cut->threshold;
   uint32_t *rows = grower->rows + span->start;
@@ -95,8 +97,8 @@ static void keep_right(struct forest_grower *grower, uint32_t *list, size_t coun
   }
 }
 
-/* Part the lists of the columns, of the sides that will be split and are more than a pair. The list of the cut column is
-   parted as it is. */
+/* Partition the lists of the columns. Sides that will not be split, or that have only two rows, are left out. The list
+   of the cut column is already in order. */
 static void part_lists(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut,
                        size_t left) {
   const struct forest_columns *columns = &grower->columns;
@@ -119,7 +121,7 @@ static void part_lists(struct forest_grower *grower, const struct forest_span *s
 
 /* --- a tree --------------------------------------------------------------------------------------------------- */
 
-/* The rows of a tree, with their weights, in all lists; returns their number. */
+/* Put the rows of a tree, with their weights, into all lists; returns their number. */
 static size_t draw_rows(struct forest_grower *grower, size_t tree) {
   const struct forest_columns *columns = &grower->columns;
   size_t count = columns->count, used = 0;
@@ -265,7 +267,7 @@ static enum tutti_status grow_trees(tutti_context *context, struct forest_grower
   return TUTTI_OK;
 }
 
-/* Values, unless there are labels. */
+/* The values; not used if there are labels. */
 static enum tutti_status grow_forest(tutti_context *context, const struct forest_settings *settings,
                                      const struct forest_data *data, const struct forest_labels *labels,
                                      struct forest *forest) {

@@ -1,31 +1,32 @@
-/* forest_impl.h - forests of binary trees, of regression or classification, in flat arrays, apart from any plugin: what plugins of several kinds
-   link (libforest.la). Breiman, "Random Forests", Machine Learning 2001; Geurts, Ernst, Wehenkel, "Extremely randomized
-   trees", Machine Learning 2006. */
+/* forest_impl.h - forests of binary trees for regression or classification, in flat arrays. They depend on no plugin,
+   and plugins of several kinds link them (libforest.la). Breiman, "Random Forests", Machine Learning 2001; Geurts,
+   Ernst, Wehenkel, "Extremely randomized trees", Machine Learning 2006. */
 #ifndef TUTTI_FOREST_IMPL_H
 #define TUTTI_FOREST_IMPL_H
 
 #include <tutti/plugin.h>
 
-/* Where a column is cut: at the best of all thresholds, or at one drawn uniformly between its least and greatest value in
-   the node. The best column is taken either way; columns that are equally good are equally likely. */
+/* How a column is cut: at the best of all thresholds, or at one drawn uniformly between its smallest and largest value
+   in the node. Either way the best column is taken; columns that tie are equally likely. */
 enum forest_splitter { FOREST_BEST, FOREST_RANDOM };
 
 struct forest_settings {
   size_t trees;
   enum forest_splitter splitter;
-  double features;  /* (0, 1]: share of the columns that are tried at a node, at least one that varies there */
+  double
+      features; /* (0, 1]: share of the columns that are tried at a node; at least one column that varies there is tried */
   size_t min_leaf;  /* >= 1: rows on each side of a split */
-  size_t min_split; /* >= 2: rows that are split */
+  size_t min_split; /* >= 2: a node with fewer rows is not split */
   size_t max_depth; /* 0: no limit */
   bool bootstrap;   /* each tree grows on `count` rows drawn with replacement, or on all */
   uint64_t seed;
 };
 
-/* What a forest grows on; all numbers are finite. */
+/* The data to grow a forest on; all numbers are finite. */
 struct forest_data {
   size_t count, dimension;
   const double *vectors; /* [count][dimension] */
-  const double *values;  /* [count]; not looked at where classes are told apart */
+  const double *values;  /* [count]; not used for classification */
 };
 
 /* Classes of the rows. */
@@ -34,8 +35,8 @@ struct forest_labels {
   const uint32_t *labels; /* [count] */
 };
 
-/* A node: rows whose `column` is at most the threshold go to node `child` of the tree, the others to the next one. A leaf
-   is its own child and its threshold infinite, so that a row that has arrived stays. */
+/* A node: rows whose `column` is at most the threshold go to node `child` of the tree, the others to the node after it.
+   A leaf is its own child with an infinite threshold, so that a row that has arrived stays. */
 struct forest_node {
   double threshold;
   uint32_t column, child;
@@ -67,26 +68,26 @@ struct forest {
   size_t node_room, tree_room, leaf_room, share_room;
 };
 
-/* Grow a forest in place of what *forest holds (zeroed at first), whose memory is used again. The streams of tree t are
-   (seed, "forest bootstrap", t) and (seed, "forest split", t). TUTTI_ERROR_CANCELLED between trees; TUTTI_ERROR_USAGE for
-   more rows or shares than can be numbered. */
+/* Grow a forest and replace the contents of *forest (zeroed at first), reusing its memory. The streams of tree t are
+   (seed, "forest bootstrap", t) and (seed, "forest split", t). TUTTI_ERROR_CANCELLED between trees; TUTTI_ERROR_USAGE
+   for more rows or shares than can be numbered. */
 enum tutti_status forest_grow(tutti_context *context, const struct forest_settings *settings,
                               const struct forest_data *data, struct forest *forest);
-/* Likewise a forest that tells classes apart, by the Gini impurity. */
+/* The same for classification, with the Gini impurity. */
 enum tutti_status forest_grow_classes(tutti_context *context, const struct forest_settings *settings,
                                       const struct forest_data *data, const struct forest_labels *labels,
                                       struct forest *forest);
 void forest_clear(struct forest *forest);
 
-/* What a deviation is made of. */
+/* Which variance the predicted deviation is made of. */
 enum forest_deviation {
   FOREST_TOTAL,  /* law of total variance: mean of the leaves' variances + variance of the trees' means */
-  FOREST_BETWEEN /* variance of the trees' means alone */
+  FOREST_BETWEEN /* only the variance of the trees' means */
 };
-/* Mean over the trees and standard deviation at each of `count` points [count][dimension]. */
+/* Mean over the trees and standard deviation at each of `count` points, points[count][dimension]. */
 void forest_predict(const struct forest *forest, enum forest_deviation kind, size_t count, const double *vectors,
                     double *mean, double *deviation);
-/* Numbers, from the forest's first node, of the leaves that one tree sends the points to. */
+/* The leaves of one tree that the points arrive in, as numbers counted from the forest's first node. */
 void forest_leaves(const struct forest *forest, size_t tree, size_t count, const double *vectors, size_t *leaves);
 
 /* Mean over the trees of the leaves' shares: shares[count][class_count]. */

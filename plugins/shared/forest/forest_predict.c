@@ -1,5 +1,5 @@
-/* forest_predict.c - prediction tree by tree, so that a tree's nodes stay in the nearest cache; some points go down a tree
-   together, so that their loads overlap. */
+/* forest_predict.c - predicts tree by tree, so that a tree's nodes stay in the nearest cache; several points go down a
+   tree together, so that their loads overlap. */
 #include "forest_impl.h"
 
 enum { LANES = 16 };

@@ -1,9 +1,9 @@
-/* forest_split.c - the split of a node: the column, and where it is cut, that leave the least sum of squares, or the least
+/* forest_split.c - finds the split of a node: the column and the cut that leave the least sum of squares, or the least
    impurity. */
 #include "forest_grow_impl.h"
 
-/* The sum of squares between both sides (about the middle of the node's range): what a split takes off the sum of squares
-   of the node, up to a constant. The same to the bit with the sides swapped. */
+/* The sum of squares between the two sides (about the middle of the node's range). Up to a constant it is the amount by
+   which the split lowers the node's sum of squares. Swapping the sides gives the same bits. */
 static inline double gain_of(forest_sums left, forest_sums all) {
   forest_sums right = all - left;
   forest_sums sums = __builtin_shufflevector(left, right, 0, 2), weights = __builtin_shufflevector(left, right, 1, 3);
@@ -23,7 +23,7 @@ static void offer(struct forest_grower *grower, double gain, struct forest_cut c
 
 /* --- numeric columns ------------------------------------------------------------------------------------------ */
 
-/* All thresholds of a column, of which the first of the best counts. */
+/* Try all thresholds of a column; the first of the best counts. */
 static bool try_every(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   const struct forest_columns *columns = &grower->columns;
   const uint32_t *list = grower->lists + column * columns->count + span->start;
@@ -33,7 +33,7 @@ static bool try_every(struct forest_grower *grower, const struct forest_span *sp
   forest_sums left = {0, 0};
   if (x[list[0]] == x[list[span->count - 1]])
     return false;
-  double most = grower->gain * (1 - 0x1p-52) - 1; /* a little less than the best so far: what is as good counts, too */
+  double most = grower->gain * (1 - 0x1p-52) - 1; /* slightly less than the best so far, so that ties count, too */
   for (size_t i = 0; i < first; i++)
     left += targets[list[i]];
   for (size_t i = first; i < end; i++) {
@@ -66,7 +66,7 @@ static double threshold_between(struct tutti_random *random, double low, double 
   return threshold >= low && threshold < high ? threshold : low;
 }
 
-/* Are there min_leaf rows on each side of a threshold between the least and the greatest value? */
+/* Does a threshold between the smallest and the largest value leave min_leaf rows on each side? */
 static bool leaves_enough(const struct forest_grower *grower, const struct forest_span *span, const double *x,
                           double threshold) {
   size_t least = grower->settings->min_leaf, left = 0;
@@ -77,7 +77,7 @@ static bool leaves_enough(const struct forest_grower *grower, const struct fores
   return left >= least && span->count - left >= least;
 }
 
-/* What a threshold is worth. */
+/* The worth of a threshold. */
 static double gain_at(const struct forest_grower *grower, const struct forest_span *span, const double *x,
                       double threshold) {
   const uint32_t *rows = grower->rows + span->start;
@@ -85,12 +85,13 @@ static double gain_at(const struct forest_grower *grower, const struct forest_sp
   for (size_t i = 0; i < span->count; i++) {
     forest_sums at = {x[rows[i]], x[rows[i]]};
     forest_bits is_left = at <= threshold;
-    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left); /* no branch: half of them would be wrong */
+    left += (forest_sums)((forest_bits)grower->targets[rows[i]] &
+                          is_left); /* no branch: the processor would guess half of them wrong */
   }
   return gain_of(left, span->all);
 }
 
-/* One threshold, drawn. */
+/* One random threshold. */
 static bool try_one(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   const double *x = grower->columns.columns[column].x;
   const uint32_t *rows = grower->rows + span->start;
@@ -107,7 +108,7 @@ static bool try_one(struct forest_grower *grower, const struct forest_span *span
 
 /* --- columns of two values ------------------------------------------------------------------------------------ */
 
-/* The sums of all marked columns in one visit of each row. */
+/* The sums of all marked columns; each row is visited once. */
 static void add_marks(struct forest_grower *grower, const struct forest_span *span) {
   const struct forest_columns *columns = &grower->columns;
   const uint32_t *rows = grower->rows + span->start, *marks = columns->marks;
@@ -150,7 +151,7 @@ static bool try_marked(struct forest_grower *grower, const struct forest_span *s
 
 /* --- which columns -------------------------------------------------------------------------------------------- */
 
-/* Two rows are parted in one way, by whatever column they differ in. */
+/* A node of two rows: every column in which they differ divides them in the same way. */
 static bool try_pair(struct forest_grower *grower, const struct forest_span *span, uint32_t column) {
   const double *x = grower->columns.columns[column].x;
   const uint32_t *rows = grower->rows + span->start;
@@ -178,7 +179,7 @@ static void try_all(struct forest_grower *grower, const struct forest_span *span
     (void)try_marked(grower, span, (uint32_t)grower->columns.numeric + grower->touched[i]);
 }
 
-/* So many columns, drawn without replacement; and more until one varies. */
+/* Draw this many columns without replacement, and more until one varies. */
 static void try_some(struct forest_grower *grower, const struct forest_span *span, size_t some) {
   size_t dimension = grower->columns.dimension;
   bool varies = false;
@@ -192,7 +193,7 @@ static void try_some(struct forest_grower *grower, const struct forest_span *spa
   }
 }
 
-/* Half-way between the neighbours of a best cut; where there are two values, the column is cut as the splitter would. */
+/* Half-way between the neighbours of the best cut; the random splitter draws a threshold between them. */
 static double threshold_of(struct forest_grower *grower, const struct forest_span *span, const struct forest_cut *cut) {
   const struct forest_columns *columns = &grower->columns;
   const struct forest_column *column = &columns->columns[cut->column];

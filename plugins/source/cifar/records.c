@@ -6,13 +6,13 @@
 
 enum { SIDE = 32, PIXELS = SIDE * SIDE, CHANNELS = 3, IMAGE = PIXELS * CHANNELS, BATCH = 500 };
 
-/* What a batch of records becomes. */
+/* Where the records of a file go. */
 struct batch {
   unsigned char *records, *pixels; /* [BATCH] */
   int64_t labels[BATCH];
 };
 
-/* Planes to pixels. */
+/* Turn planes into pixels. */
 static void interleave(const unsigned char *planes, unsigned char *pixels) {
   for (size_t p = 0; p < PIXELS; p++)
     for (size_t c = 0; c < CHANNELS; c++)
@@ -73,7 +73,7 @@ out:
   return reading_gz_close(context, &gz, status);
 }
 
-/* A file; of a folder, the training files or the one of test images. */
+/* Read one file. If the path is a folder, read its training files or its test file. */
 static enum tutti_status read_files(tutti_context *context, const char *path, const struct cifar_layout *layout,
                                     bool test, tutti_rows *rows) {
   for (size_t i = 0; i == 0 || (reading_is_folder(path) && !test && layout->train[i]); i++) {

@@ -1,14 +1,14 @@
-/* records.h - the binary files of CIFAR-10 and CIFAR-100, maybe gzipped: records of label bytes and 32 x 32 pixels of red,
-   then green, then blue. */
+/* records.h - the binary files of CIFAR-10 and CIFAR-100, possibly gzipped. Each record has label bytes and 32 x 32
+   pixels: first red, then green, then blue. */
 #ifndef SOURCE_CIFAR_RECORDS_H
 #define SOURCE_CIFAR_RECORDS_H
 
 #include <tutti/plugin.h>
 
-/* How the records of a data set are laid out, and which files a folder has. */
+/* The layout of a data set's records, and the names of its files in a folder. */
 struct cifar_layout {
   size_t label_bytes, label, classes; /* bytes before the pixels; which of them is the class */
-  const char *train[6], *test;        /* names; NULL behind the last */
+  const char *train[6], *test;        /* file names, NULL-terminated */
 };
 
 /* Op `read` of all three sources. */

@@ -16,7 +16,7 @@ static double element_at(const struct tutti_npy *array, size_t index) {
   }
 }
 
-/* Map a file that shall be [rows] or [rows][columns]. */
+/* Map a file that must hold [rows] or [rows][columns]. */
 static enum tutti_status map_matrix(tutti_context *context, const char *path, struct tutti_npy *array,
                                     size_t *columns) {
   TUTTI_TRY(context, tutti_npy_map_users(context, path, array));
