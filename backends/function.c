@@ -1,10 +1,10 @@
-/* function.c - known functions in place of training, for tests and benchmarks of builders and executors: TUTTI_TASK_VALUE,
-   takes no networks. Coordinates are the hyperparameters x0, x1, ... in the function's own units.
+/* function.c - known functions in place of training, for tests and benchmarks of builders and executors:
+   TUTTI_TASK_VALUE, takes no networks. Coordinates are the hyperparameters x0, x1, ... in the function's own units.
 
    Branin, Rosenbrock, Levy, Hartmann 6: as in Surjanovic & Bingham, "Virtual library of simulation experiments: test
    functions and datasets"; Levy is the textbook function, minimised. Sphere: the sum of squares.
 
-   Faults are what this backend is for, so it breaks on request the rule that plugins never end their process: `fault`
+   This backend exists to produce faults, so on request it breaks the rule that plugins never end their process: `fault`
    strikes with `fault_probability`, drawn from the candidate's seed. */
 #include <signal.h>
 #include <stdio.h>
@@ -139,7 +139,7 @@ static double value_function(const struct function_config *config) {
 
 /* --- sleep and faults -------------------------------------------------------------------------------------------- */
 
-/* In short naps, so that a cancelled context is noticed soon. */
+/* Sleep in short naps, so that a cancelled context is noticed soon. */
 static enum tutti_status sleep_function(tutti_context *context, double seconds) {
   static const double nap = 0.02;
   while (seconds > 0) {
@@ -153,8 +153,8 @@ static enum tutti_status sleep_function(tutti_context *context, double seconds) 
   return TUTTI_OK;
 }
 
-/* Take memory until the limit of the address space says no. Without a limit, end as the kernel would end it, without
-   starving the machine first. */
+/* Take memory until the limit of the address space says no. Without such a limit, end in the way the kernel would end
+   it, without starving the machine first. */
 static enum tutti_status exhaust_function(tutti_context *context) {
   enum { BLOCK = 16 << 20 };
   enum tutti_status status = TUTTI_OK;
@@ -192,7 +192,7 @@ static enum tutti_status strike_function(tutti_context *context, const struct fu
     raise(SIGSEGV);
     break;
   case FAULT_EXIT:
-    _exit(0); /* in seemingly good order, without a reply: the nastier case */
+    _exit(0); /* exit code 0 but no reply: the nastier case */
   case FAULT_HANG:
     for (;;)
       pause();

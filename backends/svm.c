@@ -1,19 +1,18 @@
-/* backend svm: support vector machines by libsvm - C-SVC with probabilities for classes, epsilon-SVR for values - with a
-   Gaussian kernel exp(-gamma |x - y|^2) on the standardised inputs. Takes no networks: the space may be `fixed`, and what
-   is searched are the parameters here. (Chang & Lin, 2011; Lacoste et al., 2014, have them as learners, over C from 1e-2 to
-   1e3, gamma from 1e-5 to 1e3 and epsilon from 1e-2 to 1, all logarithmic.)
+/* backend svm: support vector machines by libsvm, with a Gaussian kernel exp(-gamma |x - y|^2) on the standardised
+   inputs: C-SVC with probabilities for classes, epsilon-SVR for values. It takes no networks: the space may be `fixed`,
+   and the search is over the parameters here. (Chang & Lin, 2011; Lacoste et al., 2014, use them as learners, over C
+   from 1e-2 to 1e3, gamma from 1e-5 to 1e3 and epsilon from 1e-2 to 1, all logarithmic.)
 
-   Several classes are one machine for each pair of them. Probabilities are Platt's sigmoids of the pairs' decision values
-   (fitted after Lin, Lin & Weng, 2007), coupled as Wu, Lin & Weng (2004) do; they are fitted on decision values for rows that
-   their machine has not seen, from `folds` folds. libsvm would draw these folds by rand(), so that what ran before in the
-   process, or runs beside in it, changed the result; here they are drawn from the candidate's seed, and with an equal share
-   of each class. The variance that a Gaussian head asks for is the mean squared error on such folds, the same for all rows.
+   Each pair of classes has one machine. Platt's sigmoids turn the pairs' decision values into probabilities (fitted
+   after Lin, Lin & Weng, 2007), which are coupled as in Wu, Lin & Weng (2004). The sigmoids are fitted on decision
+   values for rows that their machine has not seen, from `folds` folds. libsvm would draw these folds by rand(), so the
+   result would depend on what else runs in the process. Here they are drawn from the candidate's seed, with an equal
+   share of each class. The variance of a Gaussian head is the mean squared error on such folds, the same for all rows.
+   A class without training rows gets a probability of 1e-7, the least that libsvm gives. Each of several targets has
+   its own machine.
 
-   A class without training rows gets a probability of 1e-7, the least that libsvm gives. With several targets each has a
-   machine of its own.
-
-   libsvm cannot be stopped: cancelling waits for the machine at hand, and what takes too long (large C on many rows) ends by
-   run.trial_timeout. Where it lacks memory it ends its process, which is a trial lost. */
+   libsvm cannot be stopped: cancelling waits for the present machine, and trainings that take too long (large C on many
+   rows) end by run.trial_timeout. If libsvm lacks memory, it ends its process, and the trial is lost. */
 #include "svm/machine.h"
 
 #include <tutti/plugin.h>

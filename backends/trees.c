@@ -1,18 +1,16 @@
-/* backend trees: random forests and extremely randomised trees of this project (Breiman, 2001; Geurts, Ernst & Wehenkel,
-   2006), and boosted trees by XGBoost (Chen & Guestrin, 2016). Takes no networks: the space may be `fixed`, and what is
-   searched are the parameters here, as Lacoste et al. (2014) search them.
+/* backend trees: Tutti's own random forests and extremely randomised trees (Breiman, 2001; Geurts, Ernst & Wehenkel,
+   2006), and boosted trees by XGBoost (Chen & Guestrin, 2016). It takes no networks: the space may be `fixed`, and the
+   search is over the parameters here, as in Lacoste et al. (2014).
 
-   Forests: classes are split by the Gini impurity, and probabilities are the leaves' shares of classes, averaged over the trees and
-   one more tree that knows nothing, so that no class that was never met in a leaf has a probability of 0; which class is
-   the likeliest stays the same. Values are the trees' mean; a Gaussian head's variance is that between the trees' means plus the
-   mean of those in their leaves.
+   Forests: classes are split by the Gini impurity. A probability is the leaves' share of the class, averaged over the
+   trees and one extra tree that gives all classes the same share. So no class has a probability of 0, even if no leaf
+   has met it, and the most probable class stays the same. Values are the trees' mean. The variance of a Gaussian head
+   is the variance between the trees' means plus the mean of the variances in their leaves.
 
-   Boosting: with XGBoost's regularised leaves (l2) where the paper has gradient boosting without it; the regressor's loss is (1 -
-   a) times half the squared error plus a times the absolute error of standardised targets, `absolute` = a, whose trees take the
-   squared error's curvature for their leaves. A Gaussian head's variance is the mean squared error on rows left out of the
-   training, the same for all rows.
-
-   With several targets each has a model of its own. */
+   Boosting: XGBoost's leaves are regularised (l2), the paper's gradient boosting is not. The loss of values is (1 - a)
+   times half the squared error plus a times the absolute error of standardised targets, with `absolute` = a; the leaves
+   use the squared error's curvature for both. The variance of a Gaussian head is the mean squared error on rows left
+   out of the training, the same for all rows. Each of several targets has its own model. */
 #include "trees/grove.h"
 
 static const char *const trees_methods[] = {

@@ -123,7 +123,7 @@ size_t learner_models(const struct tutti_task *task) {
 }
 
 void learner_put_classes(const struct tutti_task *task, size_t row, const double *shares, float *out) {
-  static const double least = 1e-7; /* no class is impossible: a likelihood of 0 would outweigh everything */
+  static const double least = 1e-7; /* no class is impossible: a single likelihood of 0 would outweigh all */
   float *place = out + row * task->outputs;
   double sum = 0;
   for (size_t c = 0; c < task->outputs; c++)

@@ -1,10 +1,11 @@
-/* learner.h - what backends without networks share: rows as arrays, checks, folds, and tensors that are looked at closely. */
+/* learner.h - what backends without networks share: rows as arrays, checks, folds, and tensors whose shapes are
+   checked. */
 #ifndef LEARNER_H
 #define LEARNER_H
 
 #include <tutti/plugin.h>
 
-/* Rows to learn from, or to predict. */
+/* Rows to learn from or to predict. */
 struct learner_rows {
   size_t count, features;
   float *inputs;         /* [count][features], owned */
@@ -16,23 +17,24 @@ TUTTI_NODISCARD enum tutti_status learner_rows_open(tutti_context *context, cons
                                                     struct learner_rows *rows);
 void learner_rows_close(struct learner_rows *rows);
 
-/* Begin a training: open its rows. What is not finite makes the outcome failed, and leaves `rows` closed. */
+/* Begin a training: open its rows. If a number is not finite, the outcome is "failed" and `rows` stays closed. */
 TUTTI_NODISCARD enum tutti_status learner_begin(tutti_context *context, const struct tutti_job *job,
                                                 struct learner_rows *rows, struct tutti_outcome *outcome);
-/* The outcome of a training that ended well; takes the weights. */
+/* The outcome of a training that ended well. Takes the weights. */
 void learner_finish(struct tutti_outcome *outcome, tutti_tensors *weights_take);
 
-/* Refuse what no classical learner can do: a task without data, a head of another kind, rows of one class alone. */
+/* Refuse what no classical learner can do: a task without data, an unsuitable head, rows of one class only. */
 TUTTI_NODISCARD enum tutti_status learner_check(tutti_context *context, const struct tutti_job *job);
 
-/* fold[count]: a number < folds for each row, drawn from `seed`. Folds differ in size by one row at most, and in how many
-   rows of a class they have, too, where there are labels. */
+/* fold[count]: a number < folds for each row, drawn from `seed`. The sizes of folds differ by one row at most. With
+   labels, so do their counts of each class. */
 TUTTI_NODISCARD enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const struct learner_rows *rows,
                                                 size_t folds, uint32_t *fold);
 
-/* Models of a task: one for all classes, one for each target. */
+/* Number of models of a task: one for all classes, or one for each target. */
 size_t learner_models(const struct tutti_task *task);
-/* Write the probabilities of a row, out[rows][classes], from shares that sum to about 1: at least 1e-7 each, and normalised. */
+/* Write the probabilities of a row, out[rows][classes], from shares that sum to about 1. Each is at least 1e-7; they
+   are normalised. */
 void learner_put_classes(const struct tutti_task *task, size_t row, const double *shares, float *out);
 /* Write a row's mean and variance: out[rows][outputs][2]. NaN: no variance. */
 void learner_put_value(const struct tutti_task *task, size_t row, size_t output, double mean, double variance,
@@ -43,11 +45,11 @@ void learner_put_value(const struct tutti_task *task, size_t row, size_t output,
 TUTTI_NODISCARD enum tutti_status learner_add(tutti_context *context, tutti_tensors *tensors, size_t output,
                                               const char *part, enum tutti_element element, size_t rank,
                                               const size_t *shape, void *data_pointer);
-/* Find it; TUTTI_ERROR_CORRUPT when it is absent, or not of these lengths. */
+/* Find a tensor; TUTTI_ERROR_CORRUPT if it is missing or does not have these lengths. */
 TUTTI_NODISCARD enum tutti_status learner_find(tutti_context *context, const tutti_tensors *tensors, size_t output,
                                                const char *part, enum tutti_element element, size_t rank,
                                                const size_t *shape, const struct tutti_tensor **tensor);
-/* Is there one? */
+/* Does the tensor exist? */
 bool learner_has(const tutti_tensors *tensors, size_t output, const char *part);
 /* The variance of a Gaussian head, the same for all rows; NaN for other heads. */
 TUTTI_NODISCARD enum tutti_status learner_keep_variance(tutti_context *context, tutti_tensors *tensors, size_t output,

@@ -9,7 +9,8 @@
 #define SELU_ALPHA 1.67326324235437728482f
 #define LEAKY_SLOPE 0.01f
 
-/* An activation whose derivative follows from its value: `forward` reads x; `backward`, the derivative, reads y. */
+/* An activation whose derivative follows from its value: `forward` reads x; `backward` computes the derivative from
+   y. */
 #define CPU_ACTIVATION(name, forward, backward)                                                                        \
   static void activate_##name(size_t count, float *values, float *slope) {                                             \
     (void)slope;                                                                                                       \
@@ -48,7 +49,7 @@ CPU_ACTIVATION(softplus, v_softplus(x), v_negate(g *v_expm1_negative(v_negate(y)
 CPU_ACTIVATION(softsign, x / (v_set(1) + v_abs(x)), g *(v_set(1) - v_abs(y)) * (v_set(1) - v_abs(y)))
 CPU_ACTIVATION(tanh, v_tanh(x), v_fma(v_negate(g *y), y, g))
 
-/* Those that are not monotonous keep their derivative. */
+/* Activations that are not monotonic keep their derivative. */
 static void activate_swish(size_t count, float *values, float *slope) {
   for (size_t i = 0; i < count; i += CPU_LANES) {
     vec x = v_load(values + i), s = v_sigmoid(x), y = x * s;

@@ -1,4 +1,4 @@
-/* attributes.c - the attributes of layers: read once, when a plan is made; and those that this backend knows. */
+/* attributes.c - the attributes of layers that this backend knows; they are read once, when a plan is made. */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer) {
   };
 }
 
-/* What the kernels of each op make use of. */
+/* The attributes that the kernels of each op use. */
 static const char *const *known_attributes(enum tutti_op op) {
   static const char *const none[] = {NULL};
   static const char *const dense[] = {"units", "bias", "l2", NULL};

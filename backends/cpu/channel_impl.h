@@ -1,7 +1,6 @@
-/* channel_impl.h - arithmetic that differs by channel: batch norm, masks of whole channels, sums over pixels.
-
-   Pixels lie one behind the other, [count][ld]. What differs by channel is given over a period of floats, a multiple of
-   the vectors' lanes: ld, or two pixels where ld is an odd multiple of 8. */
+/* channel_impl.h - arithmetic that differs by channel: batch norm, masks of whole channels, sums over pixels. Pixels
+   lie one after another, [count][ld]. Values per channel are stored for one period of floats, which is a multiple of
+   the vector's lanes: ld, or two pixels if ld is an odd multiple of 8. */
 #ifndef BACKEND_CPU_CHANNEL_IMPL_H
 #define BACKEND_CPU_CHANNEL_IMPL_H
 
@@ -10,7 +9,8 @@
 
 #include <math.h>
 
-/* Calls body with `at` among the floats and `c` within the period, for `size` floats, a multiple of 8. */
+/* Call body for `size` floats, a multiple of 8; `at` is the position among the floats and `c` the position within the
+   period. */
 #define CPU_FOR_PERIODS(size, period, ...)                                                                             \
   do {                                                                                                                 \
     size_t base = 0;                                                                                                   \
@@ -26,11 +26,11 @@
       });                                                                                                              \
   } while (0)
 
-/* Floats by which sums and products by channel, which wait for memory, fetch ahead; other pages included, where the
-   processor itself would stop. */
+/* Sums and products by channel wait for memory, so they prefetch this many floats ahead. This reaches into other pages,
+   where the processor's own prefetcher would stop. */
 enum { CHANNEL_AHEAD = 1024 };
 
-/* `periods` vectors `period` floats apart, whose channels are the same. */
+/* `periods` vectors that lie `period` floats apart and have the same channels. */
 CPU_INLINE void affine_channels(const size_t lanes, const struct cpu_affine *a, size_t c, size_t size, const float *x,
                                 bool accumulate, float *y) {
   const vec least = a->relu ? v_zero() : v_set(-INFINITY), scale = v_load(a->scale + c), shift = v_load(a->shift + c);
@@ -46,7 +46,7 @@ CPU_INLINE void affine_channels(const size_t lanes, const struct cpu_affine *a, 
       __builtin_prefetch(x + at + CHANNEL_AHEAD, 0, 2);
       v_store(y + at, v_max(least, v_fma(v_load(x + at), scale, shift)));
     }
-  if (at < size) { /* the last pixel of 8 channels alone */
+  if (at < size) { /* only the last pixel of 8 channels */
     vec value = v_max(least, v_fma(v_load_half(x + at), scale, shift));
     if (accumulate)
       value = value + v_load_half(y + at);
@@ -94,13 +94,14 @@ static void place(const struct cpu_affine *a, size_t pixels, size_t width, const
   });
 }
 
-/* Where a vector of sums ends at `at`: all lanes, or, where the floats end within a period, those that are left. */
+/* The number of lanes for a vector of sums that begins at `at`: all lanes, or the rest if the floats end within a
+   period. */
 CPU_INLINE size_t channel_lanes(size_t size, size_t at, const size_t lanes) {
   return at + lanes <= size ? lanes : size - at;
 }
 
-/* Sums of x - shift and of its square by place in the period; a vector of channels at a time, so that the sums stay in
-   registers, and two pixels at once. */
+/* Sums of x - shift and of its square by position in the period. One vector of channels at a time, so that the sums
+   stay in registers, and two pixels at once. */
 static void moments(size_t size, size_t period, const float *x, const float *shift, float *sums, float *squares) {
   CPU_FOR_LANES(c, period, {
     vec sum[2] = {v_zero(), v_zero()}, square[2] = {v_zero(), v_zero()}, middle = v_load_lanes(shift + c, LANES);
@@ -122,7 +123,7 @@ static void moments(size_t size, size_t period, const float *x, const float *shi
   });
 }
 
-/* Sums of g and of g (x - mean) likewise. */
+/* Sums of g and of g (x - mean), in the same way. */
 static void norm_moments(size_t size, size_t period, const float *g, const float *x, const float *mean, float *sums,
                          float *products) {
   CPU_FOR_LANES(c, period, {

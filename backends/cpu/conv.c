@@ -1,12 +1,12 @@
-/* conv.c - convolutions, some images at a time: pointwise ones (pointwise.c), depthwise ones (depthwise.c), and here others as
-   products of patches, or number by number. */
+/* conv.c - convolutions, some images at a time. Pointwise ones are in pointwise.c and depthwise ones in depthwise.c;
+   here are the others: as products of patches, or number by number. */
 #include "cpu_impl.h"
 
 #include <string.h>
 
 /* --- patches --- */
 
-/* Patches of at most `rows` rows of the output from row `at` on. */
+/* The patches of at most `rows` rows of the output, starting at row `at`. */
 static struct cpu_patches conv_patches(const struct cpu_node *node, size_t at, size_t rows) {
   const struct cpu_window *w = &node->window;
   size_t left = w->out_height - at;
@@ -45,7 +45,7 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
   }
 }
 
-/* The gradients of patches' weights and, where wanted, of the patches; g is the gradient of these rows. */
+/* The gradients of the weights and, if wanted, of the patches; g is the gradient of these rows. */
 static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_patches *patches,
                               const float *g) {
   struct cpu_weight_product weights = {.rows = patches->rows * patches->width,
@@ -98,7 +98,7 @@ static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node,
 
 /* --- groups --- */
 
-/* Calls for each output number of an image, its group's first channel and the place of its window. */
+/* Call body for each output number of an image, with the first channel of its group and the place of its window. */
 struct grouped {
   size_t in_group, out_group, ld, unit, channel, at, out;
 };
@@ -178,7 +178,7 @@ static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t fi
                         backend_cpu_image_of(node, first + i));
 }
 
-/* What all images need. */
+/* Data that all images need. */
 static void conv_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t images, bool backward) {
   if (node->form == CPU_POINTWISE) {
     backend_cpu_pointwise_begin(plan, node, images, backward);

@@ -1,12 +1,12 @@
 /* cpu.c - backend `cpu`: trains dense and convolutional networks on one core.
 
-   Pools are made of many small networks, so that one network a core is the right unit of parallelism, and a step of a
-   small network is mostly overhead elsewhere. Here a step is a walk over a fixed plan: products of matrices by kernels
-   of our own that read the operands where they lie, bias, activation and its derivative around them, the optimiser in
-   one pass over all weights, nothing allocated. See docs/backend-cpu.md.
+   Pools consist of many small networks, so the right unit of parallelism is one network per core. Elsewhere, a step of
+   a small network is mostly overhead. Here a step walks over a fixed plan: our own kernels multiply matrices where they
+   lie, with bias, activation and derivative fused around the products; the optimiser takes one pass over all weights;
+   nothing is allocated. See docs/backend-cpu.md.
 
-   The same job gives the same bits on the same processor, whatever ran before. Processors of other instruction sets add
-   in another order, and may give other last bits. */
+   The same job gives the same bits on the same processor, whatever ran before. Processors with other instruction sets
+   add in another order, so last bits may differ. */
 #include "cpu_impl.h"
 
 #include <string.h>
@@ -172,7 +172,7 @@ static enum tutti_status check_augmentation(tutti_context *context, const struct
   return TUTTI_OK;
 }
 
-/* What a hand-made job could get wrong and the kernels could not survive. */
+/* Check what a hand-made job could get wrong and the kernels could not survive. */
 static enum tutti_status backend_check_cpu(void *self, tutti_context *context, const struct tutti_job *job) {
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
@@ -208,7 +208,7 @@ static enum tutti_status check_split(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
-/* Rows that have what they are to be trained on. */
+/* Rows that have a target or label to train on. */
 static enum tutti_status check_targets(tutti_context *context, const struct tutti_job *job, const tutti_split *split) {
   TUTTI_TRY(context, check_split(context, job, split));
   bool classes = job->task->kind == TUTTI_TASK_CLASSIFICATION;

@@ -67,14 +67,14 @@ struct cpu_config {
   double lbfgs_tolerance;
 };
 
-/* The attributes of a layer that ops make use of; those that its op does not have change nothing. */
+/* The attributes of a layer that ops use. Attributes that an op does not have change nothing. */
 struct cpu_attributes {
   int32_t units, kernel_height, kernel_width, stride, dilation, groups;
   enum tutti_padding padding;
   enum tutti_activation activation;
   bool bias, affine, spatial, scheduled, variance, stable;
   double rate, momentum, epsilon;
-  double l2; /* NaN: that of the configuration */
+  double l2; /* NaN: the value of the configuration */
   double scale, floor, pi_sqr, pi_exp, c_exp, margin;
   int32_t artificial;
 };
@@ -85,11 +85,11 @@ bool backend_cpu_knows(const struct tutti_layer *layer);
 /* From one node to one of its inputs. */
 struct cpu_edge {
   uint32_t source;
-  bool gradient; /* goes backward along it */
-  bool first;    /* backward, nobody wrote the source's gradient before: store, do not add */
-  bool last;     /* nobody will after it */
-  bool relu;     /* reads no negative numbers: takes 0 for them */
-  bool mask;     /* backward, the last to write, and a product: takes the source's ReLU along */
+  bool gradient; /* a gradient goes backward along it */
+  bool first;    /* backward: the first to write the source's gradient, so it stores instead of adding */
+  bool last;     /* backward: the last to write it */
+  bool relu;     /* reads negative numbers as 0 */
+  bool mask;     /* backward: the last to write, and a product, so it applies the derivative of the source's ReLU */
 };
 
 /* One array of the weights, as it lies in the flat vector: [rows][ld], of which `columns` count. */
@@ -99,14 +99,14 @@ struct cpu_segment {
   const char *part;                        /* "weight", "bias", ... */
   size_t offset, rows, columns, ld, fan_in, fan_out;
   bool matrix, trained;
-  float decay; /* the gradient of its L2: decay * w */
+  float decay; /* the gradient of its L2 term is decay * w */
 };
 
 /* How a convolution is computed. */
 enum cpu_form {
-  CPU_POINTWISE, /* as a dense layer, with a row for each pixel */
+  CPU_POINTWISE, /* as a dense layer with one row per pixel */
   CPU_DEPTHWISE, /* channel by channel */
-  CPU_PATCHES,   /* as a product of what lies under the taps */
+  CPU_PATCHES,   /* as a product of the patches under the taps */
   CPU_GROUPED    /* in groups of several channels: plain loops */
 };
 
@@ -115,57 +115,57 @@ enum { CPU_STATISTICS = 8 };
 struct cpu_node {
   const struct tutti_layer *layer;
   const struct cpu_attributes *attributes; /* the layer's */
-  enum tutti_op op;                        /* as it is computed: dense for a convolution of one pixel */
+  enum tutti_op op;                        /* the op as it is computed: dense for a pointwise convolution */
   enum tutti_activation activation;        /* after the op, in place */
-  size_t pixels;           /* an image is a table with a row for each pixel: [rows * pixels][ld]; 1 for tables */
-  size_t width, ld;        /* channels of a pixel or features of a row, and the floats that they take */
+  size_t pixels;           /* pixels of an image, which is a table of rows [rows * pixels][ld]; 1 for tables */
+  size_t width, ld;        /* channels of a pixel or features of a row, and the number of floats that they take */
   size_t inputs, input_ld; /* the same of what it reads: of all parts of a concatenation, of the widest input else */
   size_t edge_count;
   struct cpu_edge *edges;
-  bool needs_gradient, masked; /* masked: the ReLU's derivative is taken by the last edge that writes the gradient */
+  bool needs_gradient, masked; /* masked: the last edge that writes the gradient applies the ReLU's derivative */
   size_t weight, bias;         /* offsets in the flat vector; CPU_NONE */
   size_t segment;              /* that of the weight */
   size_t mean, variance;       /* batch norm's running statistics */
   enum cpu_form form;          /* of a convolution */
   struct cpu_window window;    /* of convolutions and pools */
-  size_t *taps;                /* [tap_count], of CPU_PATCHES and CPU_GROUPED: floats from a window's first pixel */
+  size_t *taps;                /* [tap_count], for CPU_PATCHES and CPU_GROUPED: floats from a window's first pixel */
   size_t tap_count;
-  size_t reader, reader_count; /* the last node that reads it, and how many do */
-  bool lazy;                   /* batch norm whose readers apply it: its values are those of its source */
+  size_t reader, reader_count; /* the last node that reads it, and the number of readers */
+  bool lazy;                   /* a batch norm that its readers apply: its stored values are those of its source */
   bool through;                /* depthwise, and made anew by its reader, a pointwise convolution; not stored */
   size_t norm;             /* the lazy batch norm that alone reads it, from whose gradient its own follows; CPU_NONE */
-  size_t shares;           /* the sum whose gradient is also its own; CPU_NONE */
+  size_t shares;           /* the sum whose gradient it shares; CPU_NONE */
   size_t norms, next_norm; /* first of the lazy batch norms whose gradient lies in this one's, and the next; CPU_NONE */
   float *value;            /* [rows * pixels][ld] */
   float *gradient;         /* [rows * pixels][ld] */
-  float *slope;            /* [rows * pixels][ld], of activations that keep their derivative */
+  float *slope;            /* [rows * pixels][ld], for activations that keep their derivative */
   float *mask;             /* dropout's: [rows * pixels][ld], of whole channels [rows][ld to 16], of paths [rows] */
   float *statistics;       /* [CPU_STATISTICS][period], batch norm's (norm.c) */
   double *totals;          /* [2][ld], its sums over the batch */
-  size_t gathered;         /* pixels that they are of */
+  size_t gathered;         /* number of pixels that they sum */
 };
 #define CPU_NONE SIZE_MAX
 
-/* What a head needs beside the arrays of its input. */
+/* Data that a head needs besides the arrays of its input. */
 struct cpu_head_arrays {
   float *mean, *raw, *mean_gradient, *raw_gradient; /* [rows * outputs] */
   float *targets;                                   /* [rows][outputs], gathered */
   int32_t *labels;                                  /* [rows], gathered */
 };
 
-/* What ops on images need while they work on some of them; one place serves all nodes, and stays in cache. */
+/* Memory that ops on images need while they work on some of them; all nodes share it, and it stays in cache. */
 struct cpu_scratch {
-  float *view, *gradient;          /* what is read (view.c) */
+  float *view, *gradient;          /* the images that are read (view.c) */
   float *across;                   /* outputs of a depthwise convolution that is not stored */
   float *padded, *padded_gradient; /* images with their padding */
   float *patches, *patch_gradients;
-  float *weights, *weight_gradients; /* as the form needs them */
+  float *weights, *weight_gradients; /* contents depend on the form of the convolution */
   float *transposed;                 /* [units][ld of the inputs]: weights, all or CPU_GEMM_DEPTH units of them */
   float *row;                        /* [ld] */
   struct cpu_ahead ahead;
 };
 
-/* Floats of each. */
+/* Number of floats of each. */
 struct cpu_scratch_sizes {
   size_t view, gradient, across, padded, padded_gradient, patches, weights, transposed, row;
 };
@@ -182,10 +182,10 @@ struct cpu_plan {
   struct cpu_segment *segments; /* trained ones first */
   size_t segment_count;
   size_t trained, floats; /* of the flat vector: numbers trained, and all (running statistics too), padding included */
-  size_t rows;            /* most rows at once */
-  size_t bytes;           /* of memory that a step works on */
+  size_t rows;            /* most rows in one step */
+  size_t bytes;           /* bytes of memory that a step works on */
   size_t outputs;         /* targets, or classes */
-  size_t artificial;      /* NOMU: artificial points behind the rows of a step */
+  size_t artificial;      /* NOMU: artificial points after the rows of a step */
   float *arena, *weights, *gradients;
   struct cpu_scratch scratch;
   struct cpu_head_arrays head;
@@ -198,75 +198,77 @@ bool backend_cpu_is_head(enum tutti_op op);
 size_t backend_cpu_ld(size_t width);
 /* Floats of one period of a node's channels (channel_impl.h). */
 size_t backend_cpu_period(const struct cpu_node *node);
-/* Columns of a node's rows that count, in whole vectors (tables: 16, images: 8). */
+/* The columns of a node's rows that count, rounded up to whole vectors (tables: 16, images: 8). */
 size_t backend_cpu_columns(const struct cpu_node *node);
-/* A node's bias or NULL; floats of a row of its weights. */
+/* A node's bias or NULL; the number of floats in a row of its weights. */
 const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node *node);
 size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node);
-/* Floats of an image, and image number `row` of a node's values. */
+/* Floats per image; image number `row` of a node's values. */
 size_t backend_cpu_image(const struct cpu_node *node);
 float *backend_cpu_image_of(const struct cpu_node *node, size_t row);
-/* Rows of the matrix that the patches of one output pixel are multiplied by, and the floats that they take. */
+/* Rows of the matrix that the patches of one output pixel are multiplied by, and the number of floats that they
+   take. */
 size_t backend_cpu_patch(const struct cpu_node *node);
 size_t backend_cpu_patch_ld(const struct cpu_node *node);
 /* Rows of an output image whose patches are made at once. */
 size_t backend_cpu_patch_rows(const struct cpu_node *node);
 /* Images that an op works on at once. */
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node);
-/* Rows on which predictions are made at once: enough to fill the tiles, few enough to stay in cache. */
+/* Rows that are predicted at once: enough to fill the tiles, few enough to stay in cache. */
 enum { CPU_EVALUATION_ROWS = 256, CPU_EVALUATION_IMAGES = 16 };
 size_t backend_cpu_evaluation_rows(const tutti_network *network);
 
 /* --- the plan --- */
 
-/* Plan for at most `rows` rows at once; `training` gives it gradients. The plan borrows the network. */
+/* Make a plan for at most `rows` rows at once; with `training` it has gradients. The plan borrows the network. */
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
                                           const tutti_network *network, const struct tutti_task *task, size_t rows,
                                           bool training, struct cpu_plan **plan);
 void backend_cpu_plan_destroy(struct cpu_plan *plan);
-/* Give the arrays of a plan their places. TUTTI_ERROR_MEMORY: more is needed than there is; both in MiB. */
+/* Place the arrays of a plan in memory. TUTTI_ERROR_MEMORY if there is not enough; the message has both sizes in
+   MiB. */
 enum tutti_status backend_cpu_plan_place(tutti_context *context, struct cpu_plan *plan, bool training);
 enum tutti_status backend_cpu_memory_check(tutti_context *context, size_t bytes, size_t rows);
 
-/* What an edge makes of its source's numbers; false: nothing. */
+/* How an edge transforms its source's numbers as it reads them; false: not at all. */
 bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f);
-/* An image of a window's op with what its reader makes of it, bordered by zeros; `view` is filled for that. */
+/* Write an image as its reader sees it into the input of a window's op, with a border of zeros; also fills `view`. */
 struct cpu_pad backend_cpu_pad_of(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view);
-/* Fill some padded images, whose insides will be written, with what lies around them. */
+/* Fill the borders of some padded images. Their insides will be written later. */
 void backend_cpu_frame(const struct cpu_pad *pad, size_t images, float *out);
-/* What an edge reads of images [first, first + count), into `out` or added to it. */
+/* Write images [first, first + count), as an edge reads them, into `out`, or add them to it. */
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out);
-/* The same where it lies, or in plan->scratch.view. */
+/* The same images: where they lie if the edge changes nothing, otherwise in plan->scratch.view. */
 const float *backend_cpu_read(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count);
-/* All parts that a node reads side by side, [count * pixels][input_ld]; where it has but one, as it lies. */
+/* All parts that a node reads, side by side, [count * pixels][input_ld]. A single part is used where it lies. */
 const float *backend_cpu_read_parts(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
                                     size_t count);
-/* The gradient of a node's images where it lies, or in plan->scratch.gradient. */
+/* The gradient of a node's images: where it lies, or in plan->scratch.gradient. */
 const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct cpu_node *node, size_t first,
                                        size_t count);
 
-/* Have what a convolution will read of the images behind [first, first + count) fetched while it works on these. */
+/* Prefetch the images after [first, first + count) that a convolution will read next, while it works on these. */
 void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, size_t rows,
                             bool backward);
 
-/* The head, and the node whose values it reads first. */
+/* The head, and the node whose values are its first input. */
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
 
-/* What a step draws, and where in training it is. */
+/* State of the random draws of a step, and the progress of the training. */
 struct cpu_draws {
-  bool drop;       /* false: training without dropout, as gradients of the whole data are taken */
+  bool drop;       /* false: no dropout, as for the gradient of the whole data */
   uint64_t key;    /* of dropout's stream */
   uint64_t step;   /* from 0 */
   double progress; /* epoch / epochs, for scheduled drop-path */
 };
 
-/* Values of all nodes for the first `rows` rows of the input node; `draws` NULL: as in predictions, without dropout and
-   with batch norm's running statistics. */
+/* Compute the values of all nodes for the first `rows` rows of the input node. `draws` NULL: as in predictions, without
+   dropout and with batch norm's running statistics. */
 void backend_cpu_forward(struct cpu_plan *plan, size_t rows, const struct cpu_draws *draws);
-/* From the gradients that the head left behind to those of all weights. */
+/* Compute the gradients of all weights from the gradients that the head has left. */
 void backend_cpu_backward(struct cpu_plan *plan, size_t rows);
-/* One node of either, for who wants to watch. */
+/* One node of either pass, for callers that measure or inspect. */
 void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, const struct cpu_draws *draws);
 void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows);
 
@@ -286,25 +288,27 @@ struct cpu_input_product {
   const float *gradient, *weights; /* [rows][ldg], [inputs][ldw] */
   float *to;                       /* [rows][ldt] */
   const float *mask;               /* [rows][ldt], or NULL */
-  size_t columns;                  /* of `to` that are written: the inputs, to a multiple of 8 */
+  size_t columns;                  /* columns of `to` that are written: the inputs, rounded up to a multiple of 8 */
   bool accumulate;
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
 /* All weights of a convolution's products, transposed in plan->scratch.transposed, [units][backend_cpu_ld(inputs)]. */
 void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node);
 
-/* Pointwise convolutions: what is done once for all images, of which at most `images` are worked on at a time; values y and
-   gradients of images [first, first + count). */
+/* Pointwise convolutions. First the work done once for all images, with at most `images` of them at a time; then values
+   y and gradients of images [first, first + count). */
 void backend_cpu_pointwise_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t images, bool backward);
 void backend_cpu_pointwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                                    float *y);
 void backend_cpu_pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                                     const float *gradient);
-/* How the gradients of a window's outputs lie, spread by the stride, and the window that moves over them backward. */
+/* The layout of the gradients of a window's outputs, spread by the stride, and the window that moves over them
+   backward. */
 struct cpu_pad backend_cpu_spread_of(const struct cpu_window *window);
 struct cpu_window backend_cpu_turned(const struct cpu_window *window);
-/* Depthwise convolutions likewise. Backward they find their inputs where backend_cpu_depthwise_read, or the forward pass,
-   put them last, and the outputs' gradients where backend_cpu_depthwise_gradient says for each of the images. */
+/* Depthwise convolutions, in the same two parts. Backward, they find their inputs where backend_cpu_depthwise_read, or
+   the forward pass, last put them, and the outputs' gradients of each image where backend_cpu_depthwise_gradient
+   says. */
 struct cpu_spread {
   float *at;          /* the first pixel */
   size_t pixel, line; /* floats from one pixel, and from one row, to the next */
@@ -315,12 +319,13 @@ void backend_cpu_depthwise_forward(struct cpu_plan *plan, const struct cpu_node 
 void backend_cpu_depthwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count);
 struct cpu_spread backend_cpu_depthwise_gradient(const struct cpu_plan *plan, const struct cpu_node *node,
                                                  size_t image);
-/* Put them there from where they lie, [count * pixels][ld]. */
+/* Copy the gradients there, from [count * pixels][ld]. */
 void backend_cpu_depthwise_spread(struct cpu_plan *plan, const struct cpu_node *node, size_t count,
                                   const float *gradient);
 void backend_cpu_depthwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count);
 
-/* Convolutions' part of both (conv.c), factorised reductions' (reduce.c), pools' (pool.c) and dropout's (drop.c). */
+/* Forward and backward pass of convolutions (conv.c), factorised reductions (reduce.c), pools (pool.c) and dropout
+   (drop.c). */
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
 void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
@@ -333,22 +338,22 @@ void backend_cpu_unflatten(const struct cpu_edge *edge, const struct cpu_node *s
 void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, const struct cpu_draws *draws);
 void backend_cpu_drop_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
 
-/* Batch norm's part of both (norm.c). */
+/* Forward and backward pass of batch norm (norm.c). */
 void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training);
 void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows);
-/* Gather the statistics of `pixels` pixels of a batch as they are made; the forward pass of the node takes them. */
+/* Gather the statistics of `pixels` pixels of a batch as they are written. The node's forward pass uses them. */
 void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels);
-/* The same of gradients of images [first, first + count), where nobody will write them after this edge. */
+/* The same for the gradients of images [first, first + count), which no later edge will change. */
 void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count);
-/* y = scale x + shift of the last forward pass; the gradient of x, of the last backward pass. */
+/* y = scale x + shift as in the last forward pass; the gradient of x as in the last backward pass. */
 struct cpu_affine backend_cpu_norm_affine(const struct cpu_node *node);
 struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node);
 
-/* Gather rows of a split: inputs into the input node, varied unless `augmentation` is NULL; targets or labels for the
-   head. */
+/* Gather rows of a split: inputs into the input node, augmented unless `augmentation` is NULL; targets or labels for
+   the head. */
 void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,
                         const struct tutti_augmentation *augmentation, bool targets);
-/* Mean loss over `rows` rows, and its gradients in the head's inputs if wanted. */
+/* Mean loss over `rows` rows and, if wanted, its gradients with respect to the head's inputs. */
 double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
 /* Write predictions out[rows][width] from the head's inputs. */
 void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out);
@@ -357,23 +362,23 @@ void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out);
 void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *config, uint64_t seed);
 enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct cpu_plan *plan,
                                            const tutti_tensors *tensors);
-/* Tensors of a flat vector: the weights, the kept best ones, or (trained_only) a gradient. */
+/* The named tensors of a flat vector: the weights, the best weights so far, or (trained_only) a gradient. */
 enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct cpu_plan *plan, const float *flat,
                                             bool trained_only, tutti_tensors **tensors);
 
 /* --- optimisers --- */
 
-/* What a rule knows beside its parameters: numbers of its own, which are 0 at the start and last from step to step. */
+/* State of a rule besides its parameters: numbers that are 0 at the start and kept from step to step. */
 enum { CPU_OWN = 4 };
 
-/* Coefficients of one step, as the configuration has them, and as the rule changes them. */
+/* Coefficients of one step: as configured, and as the rule changes them. */
 struct cpu_coefficients {
   uint64_t step; /* from 1 */
   double rate, momentum, beta1, beta2, epsilon;
   double *own; /* [CPU_OWN] */
 };
 
-/* The same for the update. The gradient is scale * g + decay * w. */
+/* The same for the update function. The gradient is scale * g + decay * w. */
 struct cpu_update {
   float scale, decay;
   float rate, momentum, beta1, beta2, epsilon;
@@ -381,14 +386,14 @@ struct cpu_update {
   bool nesterov;
 };
 
-/* An optimiser, of one instruction set: a file of optimiser/. */
+/* An optimiser for one instruction set, from a file of optimiser/. */
 struct cpu_rule {
   /* One step over weights w[count], gradients g and the rule's state m, v. */
   void (*update)(const struct cpu_update *update, size_t count, float *w, const float *g, float *m, float *v);
   bool first, second; /* whether it keeps m, and v; both start at 0 */
-  /* What v starts at instead; or NULL. */
+  /* The value that v starts at instead of 0; or NULL. */
   double (*start)(const struct cpu_config *config);
-  /* Fits the coefficients to the rule; or NULL. */
+  /* Adapts the coefficients to the rule; or NULL. */
   void (*fit)(const struct cpu_config *config, struct cpu_coefficients *c);
 };
 
@@ -410,7 +415,8 @@ void backend_cpu_step(struct cpu_stepper *stepper, double rate);
 
 enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_kernels *kernels,
                                     const struct tutti_job *job, struct tutti_outcome *outcome);
-/* What L-BFGS cannot minimise: a loss that is drawn anew at each step, or depends on the rows taken together. */
+/* Refuse what L-BFGS cannot minimise: a loss that is drawn anew at each step, or depends on which rows come
+   together. */
 enum tutti_status backend_cpu_lbfgs_check(tutti_context *context, const struct tutti_job *job);
 /* Loss of all rows of job->train at once, without dropout, with L2, and its gradient. */
 enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_kernels *kernels,
@@ -422,8 +428,8 @@ enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct
 /* Loss over all rows of a split, in order. */
 double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split);
 
-/* Denormal numbers count as 0 from here to the matching leave: momenta of dead units would otherwise decay into them
-   and slow every step down a hundredfold. */
+/* From here to the matching leave, denormal numbers count as 0. Otherwise the momenta of dead units decay into them and
+   slow every step down a hundredfold. */
 unsigned backend_cpu_enter(void);
 void backend_cpu_leave(unsigned kept);
 

@@ -1,7 +1,6 @@
-/* depthwise.c - depthwise convolutions of some images at a time.
-
-   Both ways read images with their padding around: the inputs forward; backward the outputs' gradients, spread by the
-   stride, convolved with the kernel turned. The padding is written once for all images, and what lies within it for each. */
+/* depthwise.c - depthwise convolutions, some images at a time. Both passes read padded images: forward the inputs;
+   backward the outputs' gradients, spread by the stride, which are convolved with the rotated kernel. The padding is
+   written once for all images, the inside for each. */
 #include "cpu_impl.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
-/* depthwise_impl.h - depthwise convolutions of a padded image, and their weights' gradient.
-
-   A kernel works on up to eight outputs of a row at a time: it reads each input once for all of them, so that most operands
-   are in registers. There is one for each size of window, stride and dilation that networks commonly have, and loops for
-   any other. Pixels of just 8 channels go two to a vector of 16, a window that moves on by two pixels then. */
+/* depthwise_impl.h - depthwise convolutions of a padded image, and the gradient of their weights. A kernel computes up
+   to eight outputs of a row at a time. It reads each input once for all of them, so most operands are in registers. The
+   usual sizes of window, stride and dilation have a kernel each; any other size runs in loops. Pixels of exactly 8
+   channels go two to a vector of 16; a window then moves on by two pixels. */
 #ifndef BACKEND_CPU_DEPTHWISE_IMPL_H
 #define BACKEND_CPU_DEPTHWISE_IMPL_H
 
@@ -11,14 +10,14 @@
 
 enum { DEPTHWISE_MOST = 8 }; /* outputs at a time */
 
-/* Outputs that are worked on at a time, of `left` in a row. */
+/* The number of outputs to compute at once, with `left` remaining in the row. */
 CPU_INLINE size_t depthwise_count(size_t left) {
   if (left % 7 == 0 && left % 8 != 0)
     return 7;
   return left >= 8 ? 8 : left >= 4 ? 4 : 1;
 }
 
-/* One vector of channels, or two pixels of 8: distances in floats. */
+/* One vector of channels, or two pixels of 8 channels. Distances are in floats. */
 struct depthwise_lanes {
   size_t rows, columns;        /* outputs, in vectors */
   size_t in_pixel, in_line;    /* from one input pixel to the next, and from the inputs of a row to those of the next */
@@ -34,7 +33,7 @@ struct depthwise_lanes {
 
 /* --- outputs --- */
 
-/* What becomes of `count` sums. */
+/* Store `count` sums. */
 CPU_INLINE void depthwise_store(const size_t count, const size_t lanes, bool accumulate, size_t pixel,
                                 const float *mask, vec *sum, float *out) {
   if (mask)
@@ -59,7 +58,7 @@ CPU_INLINE void depthwise_outputs(const size_t k, const size_t stride, const siz
     CPU_UNROLL for (size_t j = 0; j < reach; j++, at += d->in_pixel) {
       vec x = v_keep(v_load_lanes(at, lanes));
       CPU_UNROLL for (size_t kx = 0; kx < k; kx++) {
-        const size_t from = j - kx * dilation; /* beyond all outputs where it is negative */
+        const size_t from = j - kx * dilation; /* negative: no later output uses it */
         if (from % stride == 0 && from / stride < count)
           sum[from / stride] = v_fma(x, weights[kx], sum[from / stride]);
       }
@@ -72,7 +71,7 @@ CPU_INLINE void depthwise_outputs(const size_t k, const size_t stride, const siz
 CPU_INLINE void depthwise_blocks(const size_t k, const size_t stride, const size_t dilation, const size_t count,
                                  const size_t lanes, const struct depthwise_lanes *d, size_t column, size_t blocks,
                                  const float *in, float *out) {
-  const struct depthwise_lanes own = *d; /* which no store changes */
+  const struct depthwise_lanes own = *d; /* no store changes it */
   for (size_t y = 0; y < own.rows; y++) {
     fetch_ahead(own.ahead);
     for (size_t b = 0; b < blocks; b++) {
@@ -111,7 +110,7 @@ CPU_INLINE void depthwise_image(const size_t k, const size_t stride, const size_
 
 /* --- the weights' gradient --- */
 
-/* Of `rows` rows of the kernel, from all rows of some blocks of `count` columns. */
+/* For `rows` rows of the kernel, from all rows of some blocks of `count` columns. */
 CPU_INLINE
     void depthwise_weight_blocks(const size_t k, const size_t rows, const size_t stride, const size_t dilation,
                                  const size_t count, const size_t lanes, const struct depthwise_lanes *d, size_t column,
@@ -156,7 +155,7 @@ CPU_INLINE void depthwise_weight_rows(const size_t k, const size_t rows, const s
                                       const size_t lanes, const struct depthwise_lanes *d, const float *in,
                                       const float *gradient, float *to){DEPTHWISE_COUNTS(DEPTHWISE_WEIGHTS)}
 
-/* As many rows of the kernel at once as there are registers for. */
+/* As many rows of the kernel at once as fit the registers. */
 CPU_INLINE
     void depthwise_weight_image(const size_t k, const size_t stride, const size_t dilation, const size_t lanes,
                                 const struct depthwise_lanes *d, const float *in, const float *gradient, float *to) {
@@ -215,7 +214,7 @@ static struct depthwise_kernels depthwise_kernels(const struct cpu_window *w, si
 
 /* --- images --- */
 
-/* All of an image but what differs by channel. */
+/* The data of an image that are the same for all channels. */
 static struct depthwise_lanes depthwise_geometry(const struct cpu_window *w) {
   return (struct depthwise_lanes){.rows = w->out_height,
                                   .columns = w->out_width,
@@ -224,7 +223,7 @@ static struct depthwise_lanes depthwise_geometry(const struct cpu_window *w) {
                                   .tap_line = w->dilation * w->padded_width * w->ld};
 }
 
-/* Two pixels of 8 channels to a vector of 16; a last column is left over where their number is odd. */
+/* Two pixels of 8 channels per vector of 16; if their number is odd, the last column is left over. */
 CPU_INLINE bool depthwise_pairs(const struct cpu_window *w) {
   return CPU_LANES == 16 && w->ld == 8 && w->stride == 1 && w->out_width > 1;
 }
@@ -268,7 +267,7 @@ static void depthwise_columns(const struct cpu_depthwise *d, struct depthwise_ke
   });
 }
 
-/* The weights twice side by side. */
+/* The weights, repeated twice side by side. */
 static void depthwise_in_pairs(const struct cpu_depthwise *d, const float *in, float *out) {
   const struct cpu_window *w = &d->window;
   const size_t taps = w->kernel_height * w->kernel_width;

@@ -1,10 +1,10 @@
-/* drop.c - dropout of single numbers, of whole channels (Tompson et al., CVPR 2015) and of whole paths, an example at a
-   time (Larsson et al., ICLR 2017). Masks hold 0 or 1 / (1 - rate), so that predictions need no correction. */
+/* drop.c - dropout of single numbers, of whole channels (Tompson et al., CVPR 2015), and of whole paths per example
+   (Larsson et al., ICLR 2017). Masks hold 0 or 1 / (1 - rate), so predictions need no correction. */
 #include "cpu_impl.h"
 
 static size_t drop_padded(size_t count) { return (count + 15) / 16 * 16; }
 
-/* What one number of the mask stands for: 1 number, a channel of an image, or all of an example. */
+/* The numbers that share one entry of the mask: 1 number, a channel of an image, or a whole example. */
 enum drop_grain { DROP_NUMBERS, DROP_CHANNELS, DROP_PATHS };
 
 static enum drop_grain drop_grain(const struct cpu_node *node) {

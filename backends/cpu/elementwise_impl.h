@@ -9,8 +9,8 @@
 #define HALF_LOG_2PI 0.91893853320467274178f
 
 #if CPU_LANES == 16
-/* A block of 16 x 16, four columns at a time: quarter q of line[i] is loaded from row 4 q + i, so that what remains is
-   to transpose 4 x 4 numbers within each quarter. */
+/* A block of 16 x 16, four columns at a time. Quarter q of line[i] is loaded from row 4 q + i. After that, 4 x 4
+   numbers are transposed within each quarter. */
 CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
   CPU_UNROLL for (size_t c = 0; c < 16; c += 4) {
     vec line[4];

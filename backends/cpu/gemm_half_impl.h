@@ -1,7 +1,6 @@
-/* gemm_half_impl.h - the last 8 columns of a product in vectors of 16.
-
-   A vector holds 8 sums twice, those over even and those over odd k, or those of two rows of C that lie side by side in A; a
-   pair of neighbours of A goes to every second lane at once. */
+/* gemm_half_impl.h - the last 8 columns of a product, in vectors of 16. A vector holds 8 sums twice: over even and over
+   odd k, or for two rows of C that lie side by side in A. A pair of neighbours of A goes to every second lane at
+   once. */
 #ifndef BACKEND_CPU_GEMM_HALF_IMPL_H
 #define BACKEND_CPU_GEMM_HALF_IMPL_H
 
@@ -32,7 +31,8 @@ CPU_INLINE vec v_add_pairs(vec a, vec b) {
   return _mm512_castpd_ps(_mm512_permutexvar_pd(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), mixed));
 }
 
-/* Rows 2 j and 2 j + 1 of the last 8 columns of B, lane by lane side by side; an odd last one beside zeros. */
+/* Rows 2 j and 2 j + 1 of the last 8 columns of B, interleaved lane by lane; an odd last row is interleaved with
+   zeros. */
 static void gemm_pair(const struct cpu_gemm *g, float *pairs) {
   if (g->n % 16 == 0 || g->a_row == 1)
     return;
@@ -44,7 +44,7 @@ static void gemm_pair(const struct cpu_gemm *g, float *pairs) {
   }
 }
 
-/* Two rows for each of `twos`, the last one perhaps alone. */
+/* Two rows for each of `twos`; the last one may be alone. */
 CPU_INLINE void gemm_half_tile(const int twos, const struct cpu_gemm *g, size_t row, size_t rows, size_t column,
                                const float *pairs) {
   const float *a[12];

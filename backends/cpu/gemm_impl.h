@@ -1,11 +1,13 @@
-/* gemm_impl.h - matrix products for small networks: operands are read where they lie.
+/* gemm_impl.h - matrix products for small networks, with operands read where they lie.
 
-   C[m][n] (+)= sum_k A(m, k) B[k][n], where A is read one number at a time (so that any strides will do) and B in
-   vectors along its rows. Forward that is Y = X W; for the weights' gradient dW = X' dY, A walks X by columns; for the
-   inputs' gradient dX = dY W', B is a transposed copy of W. All rows begin on 64 bytes and are padded to 16 floats, so
-   that no tile has a ragged edge along n; rows of images are padded to 8, and end in half a vector of 16
-   (gemm_half_impl.h). Operands of the networks meant here lie in the first two levels of cache:
-   packing them, as a BLAS does, would cost more than it saves; gemm_packed says when it pays after all. */
+   C[m][n] (+)= sum_k A(m, k) B[k][n]. A is read one number at a time, so any strides will do; B is read in vectors
+   along its rows. Forward, Y = X W. For the weights' gradient dW = X' dY, A walks X by columns. For the inputs'
+   gradient dX = dY W', B is a transposed copy of W. All rows begin at a multiple of 64 bytes and are padded to 16
+   floats, so no tile has a ragged edge along n. Rows of images are padded to 8 and end in half a vector of 16
+   (gemm_half_impl.h).
+
+   The operands of small networks lie in the first two levels of cache. Packing them, as a BLAS does, would cost more
+   than it saves; gemm_packed handles the cases where it does pay. */
 #ifndef BACKEND_CPU_GEMM_IMPL_H
 #define BACKEND_CPU_GEMM_IMPL_H
 
@@ -14,14 +16,14 @@
 #include "kernels_impl.h"
 #include "lanes_impl.h"
 
-/* Accumulators that fit the registers, with room for a row of B and a broadcast of A. */
+/* As many accumulators as fit the registers, with room for a row of B and a broadcast of A. */
 #if CPU_LANES == 16
 enum { GEMM_ROWS_4 = 6, GEMM_ROWS_2 = 12, GEMM_ROWS_1 = 12 };
 #else
 enum { GEMM_ROWS_4 = 3, GEMM_ROWS_2 = 6, GEMM_ROWS_1 = 12 };
 #endif
 
-/* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` say how A is walked: one of them is 1. */
+/* One tile of rows x (vecs * CPU_LANES). `column_step` and `row_step` are the strides of A; one of them is 1. */
 CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm *g, size_t row, size_t column) {
   const bool by_columns = g->a_row == 1;
   const size_t ldb = g->ldb, step = by_columns ? g->a_column : g->a_row;
@@ -42,7 +44,7 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm 
       }
     }
   } else {
-    /* Three rows a pointer (at 0, step, 2 step) keep the addresses of a dozen rows in four registers. */
+    /* One pointer serves three rows (at 0, step, 2 step), so the addresses of a dozen rows fit in four registers. */
     const float *a[4];
     CPU_UNROLL for (int p = 0; p < 4; p++) a[p] = g->a + (row + (size_t)(p * 3 < rows ? p * 3 : 0)) * step;
     for (size_t k = 0; k < g->k; k++, b += ldb) {
@@ -111,7 +113,7 @@ static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, siz
   }
 }
 
-/* All rows of one panel of columns, in tiles as equal in height as can be. */
+/* All rows of one panel of columns, in tiles of heights as equal as possible. */
 CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
                            void (*rows_of)(const struct cpu_gemm *, size_t, size_t, size_t)) {
   size_t tiles = (g->m + most - 1) / most;
@@ -123,8 +125,8 @@ CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
   }
 }
 
-/* Panels of a wide B lie scattered over as many pages as they have rows, more than the first-level TLB knows: where
-   many rows of A will pass by, a copy side by side pays. */
+/* The panels of a wide B are scattered over as many pages as they have rows, more than the first-level TLB holds. A
+   compact copy pays if many rows of A will use it. */
 static void gemm_packed(const struct cpu_gemm *g) {
   float pack[CPU_GEMM_DEPTH * 2 * CPU_LANES] __attribute__((aligned(64)));
   struct cpu_gemm panel = *g;
@@ -142,14 +144,14 @@ static void gemm_packed(const struct cpu_gemm *g) {
   }
 }
 
-/* `pairs`: gemm_half_impl.h's B for what is left behind the last whole vector. */
+/* `pairs`: B as gemm_half_impl.h wants it, for the columns after the last whole vector. */
 static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
   if (g->m >= 64 && g->ldb >= 500 && g->n % (2 * CPU_LANES) == 0) {
     gemm_packed(g);
     return;
   }
   size_t column = 0;
-  const bool tall = g->m > 6; /* short products get wide tiles, so that enough sums are under way */
+  const bool tall = g->m > 6; /* short products get wide tiles, so that enough sums are in flight */
   for (; !tall && column + 4 * CPU_LANES <= g->n; column += 4 * CPU_LANES)
     gemm_panel(g, column, GEMM_ROWS_4, gemm_rows_4);
   for (; column + 2 * CPU_LANES <= g->n; column += 2 * CPU_LANES)
@@ -160,7 +162,7 @@ static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
     gemm_half(g, column, pairs);
 }
 
-/* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A pass by. */
+/* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A use it. */
 static void gemm(const struct cpu_gemm *g) {
   float pairs[CPU_GEMM_DEPTH * 8] __attribute__((aligned(64)));
   for (size_t done = 0; done == 0 || done < g->k; done += CPU_GEMM_DEPTH) {

@@ -1,11 +1,11 @@
-/* gemm_store_impl.h - what becomes of a product's sums once they are taken: masks, what they are added to, ReLU. */
+/* gemm_store_impl.h - stores the finished sums of a product: masks, adding to what is in C, ReLU. */
 #ifndef BACKEND_CPU_GEMM_STORE_IMPL_H
 #define BACKEND_CPU_GEMM_STORE_IMPL_H
 
 #include "kernels_impl.h"
 #include "lanes_impl.h"
 
-/* What becomes of the sums of rows x vecs of C from (row, column) on. */
+/* Store the sums of rows x vecs of C from (row, column) on. */
 CPU_INLINE void gemm_store(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,
                            size_t column, vec sum[12][8]) {
   const size_t ldc = g->ldc, ldm = g->ldm;

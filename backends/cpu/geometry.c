@@ -1,10 +1,11 @@
-/* geometry.c - how the numbers of nodes and weights lie in memory, and how many rows or images are worked on at once. */
+/* geometry.c - how the numbers of nodes and weights lie in memory, and how many rows or images are worked on at
+   once. */
 #include "cpu_impl.h"
 
 bool backend_cpu_is_head(enum tutti_op op) { return op >= TUTTI_OP_HEAD_SOFTMAX && op <= TUTTI_OP_HEAD_NOMU; }
 
-/* Row length in memory: whole vectors of 16; and, for long rows, not a multiple of 512 bytes, or the rows of a panel
-   would fall into few sets of the first-level cache. */
+/* Row length in memory: whole vectors of 16. Long rows avoid multiples of 512 bytes, because the rows of a panel would
+   then fall into few sets of the first-level cache. */
 size_t backend_cpu_ld(size_t width) {
   size_t ld = (width + 15) / 16 * 16;
   return ld % 128 == 0 ? ld + 16 : ld;
@@ -35,16 +36,16 @@ size_t backend_cpu_patch(const struct cpu_node *node) { return node->tap_count *
 size_t backend_cpu_patch_ld(const struct cpu_node *node) { return backend_cpu_ld(backend_cpu_patch(node)); }
 
 size_t backend_cpu_patch_rows(const struct cpu_node *node) {
-  enum { FLOATS = 1 << 15 }; /* that stay in the second-level cache with all else */
+  enum { FLOATS = 1 << 15 }; /* floats that stay in the second-level cache besides everything else */
   size_t rows = FLOATS / (node->window.out_width * backend_cpu_patch_ld(node));
   return rows < 1 ? 1 : rows > node->window.out_height ? node->window.out_height : rows;
 }
 
 size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *node) {
-  enum { FLOATS = 1 << 13 }; /* that stay in the second-level cache together with all that is made of them */
+  enum { FLOATS = 1 << 13 }; /* floats that stay in the second-level cache with everything computed from them */
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   size_t most = node->pixels * node->ld, read = source->pixels * node->input_ld;
-  if (source->through) /* what that reads */
+  if (source->through) /* the floats that it reads */
     read = plan->nodes[source->edges[0].source].pixels * node->input_ld;
   most = read > most ? read : most;
   size_t images = FLOATS / most;

@@ -1,7 +1,6 @@
-/* head.c - what the network's outputs mean: losses with their gradients, and predictions.
-
-   Gaussian and linear losses are means over rows and outputs, cross-entropy is the mean over rows, as Keras reports
-   them; NOMU's is a sum (Heiss et al., Eq. 4). */
+/* head.c - the meaning of the network's outputs: losses with their gradients, and predictions. As in Keras, Gaussian
+   and linear losses are means over rows and outputs, and cross-entropy is the mean over rows. NOMU's loss is a sum
+   (Heiss et al., Eq. 4). */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -26,7 +25,7 @@ static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_
     plan->kernels->gather(count, input->width, inputs, rows, input->value, input->ld);
     return;
   }
-  /* Rows made on demand, and images, come tightly packed: spread them from the last. */
+  /* Rows made on demand, and images, come tightly packed. Spread them, beginning with the last. */
   if (augmentation)
     tutti_split_gather_augmented(split, augmentation, count, rows, input->value);
   else
@@ -130,7 +129,7 @@ static double nomu_square(const struct cpu_attributes *a, double r, double *slop
   return r * r;
 }
 
-/* The push of an artificial point, exp(-c r); where it grows, the stable variant goes on in a straight line. */
+/* The penalty of an artificial point, exp(-c r); the stable variant goes on as a straight line where it would grow. */
 static double nomu_push(const struct cpu_attributes *a, double r, double *slope) {
   if (a->stable && r < 0) {
     *slope = -a->c_exp;
@@ -141,7 +140,7 @@ static double nomu_push(const struct cpu_attributes *a, double r, double *slope)
   return e;
 }
 
-/* Rows [0, rows) are data, the plan->artificial rows behind them artificial points. */
+/* Rows [0, rows) are data; the plan->artificial rows after them are artificial points. */
 static double loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients) {
   const struct cpu_attributes *a = backend_cpu_plan_head(plan)->attributes;
   struct cpu_node *mean = head_input(plan, 0), *raw = head_input(plan, 1);

@@ -1,8 +1,8 @@
-/* kernels_impl.h - the table of kernels that each instruction set fills.
-
-   Arrays begin on 64 bytes and have 16 floats to spare; `count` is a multiple of 16 unless said otherwise. Matrices are
-   [rows][ld] with ld a multiple of 16, images [pixels][ld] with ld a multiple of 8; whole padded rows are worked on. Invariant: columns of weights and of gradients past a layer's
-   width are 0; past the width of values they are finite and never reach a column within it. */
+/* kernels_impl.h - the table of kernels that each instruction set fills. Arrays begin at a multiple of 64 bytes and
+   have 16 floats to spare; `count` is a multiple of 16 unless stated otherwise. Matrices are [rows][ld] with ld a
+   multiple of 16, images [pixels][ld] with ld a multiple of 8; kernels work on whole padded rows. Invariant: columns of
+   weights and of gradients beyond a layer's width are 0; those of values are finite and never reach a column within the
+   width. */
 #ifndef BACKEND_CPU_KERNELS_IMPL_H
 #define BACKEND_CPU_KERNELS_IMPL_H
 
@@ -20,7 +20,7 @@ enum { CPU_GEMM_DEPTH = 256 };
 struct cpu_ahead;
 struct cpu_rule;
 
-/* C[m][n] = sum_k A(m, k) B[k][n], and what is fused around it; some times over with one B. */
+/* C[m][n] = sum_k A(m, k) B[k][n] and the operations fused around it; several products may share one B. */
 struct cpu_gemm {
   size_t m, n, k; /* n: a multiple of 8 */
   const float *a; /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
@@ -33,7 +33,7 @@ struct cpu_gemm {
   const float *mask; /* [m][ldm]: C is zeroed where this is not positive; or NULL */
   size_t ldm;
   bool accumulate, relu; /* add to C; C = max(0, C) */
-  bool mask_sum;         /* the mask is for the sum alone, not for what it is added to */
+  bool mask_sum;         /* the mask applies only to the sum, not to what it is added to */
   size_t more;           /* products after the first; their A, C and masks lie these floats behind the one before */
   size_t a_next, c_next, mask_next;
   struct cpu_ahead *ahead;
@@ -43,11 +43,11 @@ struct cpu_gemm {
 struct cpu_gaussian {
   float scale, floor;
   bool variance;
-  float weight; /* gradients are multiplied by it: 1 / values of the batch */
+  float weight; /* gradients are multiplied by it: 1 / number of values in the batch */
 };
 
-/* Which numbers of a layer's output a step of training drops: a function of these alone, the same on every processor.
- */
+/* Decides which numbers of a layer's output a training step drops. Depends only on these fields, so it is the same on
+   every processor. */
 struct cpu_mask {
   uint64_t key, step;
   uint32_t layer;
@@ -55,23 +55,24 @@ struct cpu_mask {
   float keep;         /* 1 / (1 - rate) */
 };
 
-/* How a window moves over an image that has its padding around it. Images are [height][width][ld]. */
+/* How a window moves over a padded image. Images are [height][width][ld]. */
 struct cpu_window {
   size_t in_height, in_width, out_height, out_width;
   size_t kernel_height, kernel_width, stride, dilation;
-  size_t top, left;                   /* padding in front; what is behind follows from the next line */
+  size_t top, left;                   /* padding at the start; the padding at the end follows from the next line */
   size_t padded_height, padded_width; /* of the input with its padding */
-  size_t ld; /* floats of a pixel of the input; of pools and depthwise convolutions also of the output */
+  size_t ld; /* floats per pixel of the input; for pools and depthwise convolutions also of the output */
 };
 
-/* y = x scale + shift, not below 0 if wanted; over a period of channel_impl.h. */
+/* y = x scale + shift, cut off below 0 if wanted; over a period of channel_impl.h. */
 struct cpu_affine {
   size_t period;
   const float *scale, *shift; /* NULL: y = x */
   bool relu;
 };
 
-/* What will be read soon, and is fetched into the second-level cache a few lines at a time while kernels compute. */
+/* Data that will be read soon. Kernels prefetch it into the second-level cache, a few lines at a time, while they
+   compute. */
 enum { CPU_STREAMS = 24 };
 struct cpu_ahead {
   struct {
@@ -79,7 +80,7 @@ struct cpu_ahead {
     size_t lines; /* of 64 bytes */
   } streams[CPU_STREAMS];
   size_t count;
-  size_t lines, calls; /* at a time; how often kernels have asked so far */
+  size_t lines, calls; /* lines at a time; how often kernels have asked so far */
 };
 
 struct cpu_depthwise {
@@ -100,14 +101,15 @@ struct cpu_depthwise_weights {
   struct cpu_ahead *ahead;
 };
 
-/* An image of [height][width][ld] in a larger one: at (top, left), its pixels `step` apart. */
+/* An image of [height][width][ld] inside a larger one: at (top, left), its pixels `step` apart. */
 struct cpu_pad {
   size_t height, width, ld, top, left, padded_height, padded_width, step;
-  float fill;                    /* what the reader wants everywhere else */
-  const struct cpu_affine *view; /* what becomes of the image's numbers; NULL: nothing. For steps of 1 */
+  float fill;                    /* the value that the reader wants everywhere else */
+  const struct cpu_affine *view; /* how the image's numbers are transformed; NULL: not at all. Only for steps of 1 */
 };
 
-/* The pixels under the taps of a window, side by side: [rows][width][taps][channels], an output pixel `ldo` floats. */
+/* The pixels under the taps of a window, side by side: [rows][width][taps][channels]; output pixels are `ldo` floats
+   apart. */
 struct cpu_patches {
   size_t rows, width, channels, ldo;
   size_t row_step, pixel_step; /* floats of the padded input from one output row, and pixel, to the next */
@@ -127,27 +129,28 @@ struct cpu_kernels {
   void (*transpose)(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo);
   /* out[n] = sum over the rows of in[rows][ld], n a multiple of 8. */
   void (*column_sums)(size_t rows, size_t n, const float *in, size_t ld, float *out);
-  /* out[i][ldo] = in[rows[i]][features], any `features`; the padding of `out` is left alone. */
+  /* out[i][ldo] = in[rows[i]][features], any number of features; the padding of `out` is left alone. */
   void (*gather)(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo);
 
-  /* Into the padded image, whose padding stays as it is; out of it, 0 where the mask (as `in`; NULL: none) is not positive, added to what is there or
-     not. */
+  /* Copy into the padded image, whose padding stays. Copy out of it: 0 where the mask (shaped like `in`; NULL: none) is
+     not positive; stored or added. */
   void (*pad)(const struct cpu_pad *pad, const float *in, float *out);
   void (*crop)(const struct cpu_pad *pad, const float *in, const float *mask, bool accumulate, float *out);
-  /* Convolution channel by channel of a padded image with weights [taps][ldw]. */
+  /* Convolution of each channel of a padded image with weights [taps][ldw]. */
   void (*depthwise)(const struct cpu_depthwise *depthwise, const float *in, float *out);
   /* Adds the gradient of its weights. */
   void (*depthwise_weights)(const struct cpu_depthwise_weights *work, const float *in, const float *gradient,
                             float *weights);
-  /* Patches of a padded image; `out` has 16 floats to spare. And each added back to where it came from. */
+  /* Patches of a padded image (`out` has 16 floats to spare); and the reverse, each patch added back to where it came
+     from. */
   void (*patches)(const struct cpu_patches *patches, const float *in, float *out);
   void (*unpatch)(const struct cpu_patches *patches, const float *in, float *out);
-  /* Maxima of a padded image (-infinity around), and their gradients added to a padded one. */
+  /* Maxima of a padded image (padded with -infinity), and their gradients added to a padded one. */
   void (*max_pool)(const struct cpu_window *window, const float *in, float *out);
   void (*max_pool_gradient)(const struct cpu_window *window, const float *in, const float *value, const float *gradient,
                             float *to);
-  /* Each pixel [out_height][out_width][ld] divided by how many pixels of the image its window sees; out of it, distances
-     of pixels and of rows are given. */
+  /* Divide each pixel of [out_height][out_width][ld] by the number of image pixels that its window sees. The distances
+     of pixels and of rows of the output are given. */
   void (*average)(const struct cpu_window *window, const float *in, size_t pixel, size_t line, float *out);
 
   /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g and
@@ -162,7 +165,7 @@ struct cpu_kernels {
   void (*norm_gradient)(const struct cpu_norm *norm, size_t size, const float *g, const float *x, bool accumulate,
                         float *to);
 
-  /* y = f(x) in place; slope = f'(x) for those activations that cannot tell it from y (NULL: not wanted). */
+  /* y = f(x) in place. For activations whose derivative does not follow from y, slope = f'(x) (NULL: not wanted). */
   void (*activate[TUTTI_ACTIVATION_COUNT])(size_t count, float *y, float *slope);
   /* gradient *= f'(x), from y or from the slope. */
   void (*derive[TUTTI_ACTIVATION_COUNT])(size_t count, const float *y, const float *slope, float *gradient);
@@ -179,10 +182,10 @@ struct cpu_kernels {
   /* Gaussian negative log-likelihood of `count` values; gradients in mean and raw, NULL when not wanted. */
   double (*gaussian)(const struct cpu_gaussian *head, size_t count, const float *mean, const float *raw,
                      const float *target, float *mean_gradient, float *raw_gradient);
-  /* What the raw second half means: out[count] = variances. */
+  /* Turn the raw second half into variances, out[count]. */
   void (*variance)(const struct cpu_gaussian *head, size_t count, const float *raw, float *out);
-  /* x[rows][ld] of `classes` logits in place to probabilities, 0 in the padding; log_sum[rows] = the logarithm of the
-     sum of exponentials (NULL: not wanted). */
+  /* Turn `classes` logits x[rows][ld] into probabilities, in place, with 0 in the padding; log_sum[rows] = the
+     logarithm of the sum of exponentials (NULL: not wanted). */
   void (*softmax)(size_t rows, size_t classes, float *x, size_t ld, float *log_sum);
   /* y = exp(x), for NOMU. */
   void (*exponential)(size_t count, const float *x, float *y);
@@ -193,7 +196,7 @@ extern const struct cpu_kernels backend_cpu_kernels_baseline;
 extern const struct cpu_kernels backend_cpu_kernels_avx2, backend_cpu_kernels_avx512;
 #endif
 
-/* The kernels of an instruction set; those below it where this build has none for it. */
+/* The kernels of an instruction set, or of the next lower one if this build does not have it. */
 const struct cpu_kernels *backend_cpu_kernels(enum tutti_cpu cpu);
 
 #endif

@@ -1,5 +1,5 @@
-/* lanes_impl.h - floats by whole vectors, where the last 8 of a row or of a pixel may be half a vector of 16; and fetching
-   what will be read soon. */
+/* lanes_impl.h - floats in whole vectors, where the last 8 of a row or pixel may be half a vector of 16; and
+   prefetching. */
 #ifndef BACKEND_CPU_LANES_IMPL_H
 #define BACKEND_CPU_LANES_IMPL_H
 
@@ -17,7 +17,7 @@ CPU_INLINE void v_store_lanes(float *p, vec x, const size_t lanes) {
     v_store_half(p, x);
 }
 
-/* Calls body(at, lanes) for `count` floats, a multiple of 8, from the first on. */
+/* Call body(at, lanes) for `count` floats, a multiple of 8, in order. */
 #define CPU_FOR_LANES(at, count, ...)                                                                                  \
   do {                                                                                                                 \
     size_t at = 0;                                                                                                     \

@@ -1,15 +1,15 @@
 /* lbfgs.c - trains on all rows at once by L-BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale
    optimization", Mathematical Programming 45, 1989).
 
-   What is minimised is a function of the weights alone: the mean loss over all training rows and the layers' L2,
-   l2 |W|^2 each. Rows go through the network a few hundred together; losses and gradients are added in double precision,
-   and the minimiser's weights are doubles, which the network sees as floats.
+   The objective is a function of the weights alone: the mean loss over all training rows plus the layers' L2, l2 |W|^2
+   each. Rows go through the network a few hundred at a time. Losses and gradients are added in double precision; the
+   minimiser's weights are doubles, which the network sees as floats.
 
-   liblbfgs does it. NLopt, which other parts use, calls back with evaluations and not with iterations, and it is these
-   that end in a validation, a point of the learning curve and a chance to stop.
+   The minimiser is liblbfgs. NLopt, which other parts use, calls back once per evaluation, not once per iteration; but
+   a validation, a point of the learning curve and a chance to stop belong to an iteration.
 
-   A step that overflows is no failure: the line search, which halves, goes back from an infinite loss. It ends without a
-   better point where floats resolve none; what was reached is kept. */
+   A step that overflows is not a failure: the line search halves the step when the loss is infinite. When floats cannot
+   resolve a better point, it ends and keeps what it has reached. */
 #include "train_impl.h"
 
 #include <lbfgs.h>
@@ -57,7 +57,8 @@ enum tutti_status backend_cpu_lbfgs_check(tutti_context *context, const struct t
 
 /* --- liblbfgs's side --- */
 
-/* The objective at x[count], and its gradient; infinity where either is not finite, which at the start is the end. */
+/* The objective at x[count] and its gradient; infinity if either is not finite. At the start, that ends the
+   training. */
 static double objective_lbfgs(struct minimiser *m, const double *x, double *gradient, int count) {
   struct training *t = m->training;
   double penalty;
@@ -78,7 +79,8 @@ static double objective_lbfgs(struct minimiser *m, const double *x, double *grad
   return HUGE_VAL;
 }
 
-/* The same for liblbfgs. Once it is over, no gradient, which ends it at the start, and the line search soon. */
+/* The same, as liblbfgs calls it. After the end it returns no gradient: that stops liblbfgs at once at the start, and
+   in a line search soon. */
 static lbfgsfloatval_t evaluate_lbfgs(void *instance, const lbfgsfloatval_t *x, lbfgsfloatval_t *gradient,
                                       const int count, const lbfgsfloatval_t step) {
   struct minimiser *m = instance;
@@ -93,7 +95,7 @@ static lbfgsfloatval_t evaluate_lbfgs(void *instance, const lbfgsfloatval_t *x, 
   return objective;
 }
 
-/* An iteration is done, and the network has its weights; other than 0: stop. */
+/* An iteration has finished, and the network has its weights. A result other than 0 stops. */
 static int progress_lbfgs(void *instance, const lbfgsfloatval_t *x, const lbfgsfloatval_t *gradient,
                           const lbfgsfloatval_t objective, const lbfgsfloatval_t weight_norm,
                           const lbfgsfloatval_t gradient_norm, const lbfgsfloatval_t step, int count, int iteration,
@@ -117,7 +119,7 @@ static lbfgs_parameter_t parameters_lbfgs(const struct cpu_config *config) {
   p.max_iterations = (int)config->epochs;
   p.max_linesearch = LINE_SEARCH_STEPS;
   p.linesearch = LBFGS_LINESEARCH_BACKTRACKING_WOLFE;
-  p.min_step = 0; /* the first step is of length 1, however steep it is there */
+  p.min_step = 0; /* the first step has length 1, however steep the loss is there */
   return p;
 }
 
@@ -132,13 +134,13 @@ enum tutti_status backend_cpu_minimise(tutti_context *context, struct training *
   TUTTI_TRY(context, tutti_alloc(context, plan->trained, sizeof *x, &x));
   for (size_t i = 0; i < plan->trained; i++)
     x[i] = (double)plan->weights[i];
-  memcpy(t->best, plan->weights, plan->floats * sizeof *t->best); /* where no iteration is needed */
+  memcpy(t->best, plan->weights, plan->floats * sizeof *t->best); /* if no iteration is needed */
   int result = lbfgs((int)plan->trained, x, NULL, evaluate_lbfgs, progress_lbfgs, &m, &parameters);
   tutti_free(x);
   if (result == LBFGSERR_OUTOFMEMORY)
     return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory for %lld iterations' gradients of %zu weights",
                       (long long)t->config->lbfgs_history, plan->trained);
-  if (result < LBFGSERR_OUTOFINTERVAL) /* what stands before it are refusals, not ends of a line search */
+  if (result < LBFGSERR_OUTOFINTERVAL) /* smaller codes are refusals, not ends of a line search */
     return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "liblbfgs takes no such minimisation: its code is %d", result);
   return m.status;
 }

@@ -1,12 +1,12 @@
-/* mask_impl.h - dropout's masks: Philox 4x32-10 (Salmon et al., SC 2011) with a counter of (block, layer, step), a
-   block a lane. Only integers decide, so that every processor drops the same units. */
+/* mask_impl.h - dropout's masks: Philox 4x32-10 (Salmon et al., SC 2011) with a counter of (block, layer, step), one
+   block per lane. Only integers decide, so every processor drops the same units. */
 #ifndef BACKEND_CPU_MASK_IMPL_H
 #define BACKEND_CPU_MASK_IMPL_H
 
 #include "kernels_impl.h"
 #include "vector_impl.h"
 
-/* Four words of the CPU_LANES blocks from `block` on. */
+/* Four words of each of the CPU_LANES blocks, starting at `block`. */
 CPU_INLINE void mask_draw(const struct cpu_mask *mask, uint32_t block, ivec words[4]) {
   static const uint32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   uint32_t k0 = (uint32_t)mask->key, k1 = (uint32_t)(mask->key >> 32);

@@ -1,7 +1,6 @@
-/* math_impl.h - exp, log and what activations make of them, for vectors of floats.
-
-   Polynomials are least-maximum fits of our own; each function's bound is measured against the C library in
-   tests/unit/cpu-math.c over its whole range. NaN in, NaN out. */
+/* math_impl.h - exp, log and the functions that activations build from them, for vectors of floats. The polynomials are
+   least-maximum fits of our own. tests/unit/cpu-math.c measures each function's bound against the C library over its
+   whole range. NaN in, NaN out. */
 #ifndef BACKEND_CPU_MATH_IMPL_H
 #define BACKEND_CPU_MATH_IMPL_H
 
@@ -26,7 +25,7 @@ CPU_INLINE vec v_exp(vec x) {
   vec power, inside = v_min(v_set(88.02f), v_max(v_set(-87.33f), x));
   vec q = v_reduced_expm1(inside, &power);
   vec y = v_fma(q, power, power);
-  /* The last seven tenths below overflow have n = 128, which no float holds: square the half. */
+  /* The last 0.7 before overflow have n = 128, but no float holds 2^128: square half of it. */
   vec half = v_min(v_set(44.5f), x * v_set(0.5f)), half_power;
   vec h = v_reduced_expm1(v_max(v_set(-44.5f), half), &half_power);
   h = v_fma(h, half_power, half_power);

@@ -1,8 +1,9 @@
-/* memory.c - one block of memory for all that a step needs.
+/* memory.c - one block of memory for everything that a step needs.
 
-   Values and gradients live for a part of a step each: a value from when it is made until its last reader, forward or
-   backward, has used it; a gradient from the first contribution until it has been passed on. Those that never live at
-   the same time share places: the largest are placed first, each as low as those that it meets allow. */
+   Values and gradients are needed for only a part of a step. A value lives from when it is computed until its last
+   reader, forward or backward, has used it. A gradient lives from its first contribution until it has been passed on.
+   Arrays that never live at the same time share places: the largest are placed first, each as low as the arrays that
+   overlap it in time allow. */
 #include "cpu_impl.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/mman.h>
 #endif
 
-/* An array: where it goes, and when it lives. Node i works at time i forward, and at 2 nodes - 1 - i backward. */
+/* An array: its place and its lifetime. Node i works at time i forward, and at 2 nodes - 1 - i backward. */
 struct memory_array {
   void *to; /* a pointer to its first number */
   size_t size, birth, death, at;
@@ -25,8 +26,8 @@ struct memory_builder {
   struct cpu_plan *plan;
   bool training;
   struct memory_array *values, *gradients; /* [nodes] */
-  struct memory_array **order;             /* [2 * nodes], those that live at all */
-  struct memory_array *fixed;              /* [fixed_room], that live for ever */
+  struct memory_array **order;             /* [2 * nodes], those that need a place */
+  struct memory_array *fixed;              /* [fixed_room], needed for the whole step */
   size_t fixed_count;
   size_t floats;
 };
@@ -35,8 +36,8 @@ struct memory_builder {
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Floats of an array in memory. Arrays are set apart by an odd number of cache lines, so that their beginnings do not
-   compete for the same sets. */
+/* Floats of an array in memory. Arrays lie an odd number of cache lines apart, so that their beginnings do not compete
+   for the same sets. */
 static size_t spaced(size_t count) {
   size_t lines = (count + 15) / 16;
   return (lines + (lines % 2 == 0) + 4) * 16;
@@ -72,7 +73,7 @@ static void fix_node(struct memory_builder *b, struct cpu_node *node) {
     fix(b, mask_size(b->plan, node), &node->mask);
 }
 
-/* Floats of each array of the scratch, as far as one node needs them. */
+/* Number of floats of each array of the scratch, as far as one node needs them. */
 static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const struct cpu_node *node) {
   struct cpu_scratch_sizes s = {0};
   const struct cpu_window *w = &node->window;
@@ -155,7 +156,7 @@ static void fix_all(struct memory_builder *b) {
 
 static size_t backward_time(const struct cpu_plan *plan, size_t node) { return 2 * plan->node_count - 1 - node; }
 
-/* The node at whose time this one works. */
+/* The node at whose time this node works. */
 static size_t worker_of(const struct cpu_plan *plan, size_t node) {
   return plan->nodes[node].through ? plan->nodes[node].reader : node;
 }
@@ -166,7 +167,7 @@ static void live_at(struct memory_array *array, size_t time) {
   array->used = true;
 }
 
-/* The values that a reader of this node needs. */
+/* Mark the values that a reader of this node needs. */
 static void read_at(struct memory_builder *b, size_t node, size_t time) {
   while (b->plan->nodes[node].lazy || b->plan->nodes[node].through)
     node = b->plan->nodes[node].edges[0].source;
@@ -209,7 +210,7 @@ static void find_lives(struct memory_builder *b) {
   }
 }
 
-/* The node in whose place a gradient lies. */
+/* The node that stores the gradient of this one. */
 static size_t gradient_of(const struct cpu_plan *plan, size_t node) {
   while (plan->nodes[node].shares != CPU_NONE)
     node = plan->nodes[node].shares;
@@ -241,7 +242,7 @@ static int by_size(const void *left, const void *right) {
   return a->birth != b->birth ? (a->birth < b->birth ? -1 : 1) : (a > b) - (a < b);
 }
 
-/* The lowest place above `floor` where array k meets none of those before it. */
+/* The lowest place above `floor` where array k overlaps none of those before it. */
 static size_t lowest_place(struct memory_array *const *order, size_t k, size_t floor) {
   size_t at = floor, tried;
   do {
@@ -277,7 +278,8 @@ static void place(struct memory_builder *b) {
 
 /* --- the block --- */
 
-/* Bytes of address space, or of the machine's memory, whichever is less; and what it is. */
+/* The limit in bytes: of the address space or of the machine's memory, whichever is smaller; and which of the two it
+   is. */
 static size_t memory_limit(const char **what) {
   struct rlimit limit;
   size_t most = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -299,7 +301,7 @@ enum tutti_status backend_cpu_memory_check(tutti_context *context, size_t bytes,
                     (bytes >> 20) + 1, what, most >> 20);
 }
 
-/* Large blocks lie in large pages: a step walks through all of it, and small ones cost a miss of the TLB each. */
+/* Large blocks use large pages: a step walks through the whole block, and every small page would cost a TLB miss. */
 static enum tutti_status allocate(struct memory_builder *b) {
   enum { LARGE = 1 << 21 };
   struct cpu_plan *plan = b->plan;
@@ -326,7 +328,7 @@ static enum tutti_status allocate(struct memory_builder *b) {
 
 static void point_at(void *pointer, void *place) { memcpy(pointer, &place, sizeof place); }
 
-/* A batch norm that is lazy has its source's values; a gradient that is shared lies with another's. */
+/* A lazy batch norm uses its source's values; a shared gradient is stored with another node's. */
 static void point(struct memory_builder *b) {
   struct cpu_plan *plan = b->plan;
   for (size_t i = 0; i < b->fixed_count; i++)

@@ -1,15 +1,14 @@
-/* norm.c - batch normalisation (Ioffe and Szegedy, ICML 2015) of features over the rows of a mini-batch, and of channels
-   over all their pixels; by running statistics in predictions. The running variance takes the unbiased estimate, as
-   PyTorch does.
-
-   Sums go in blocks: floats within a block, doubles over the blocks. The variance is that of differences to the mean of
-   the first block, so that a large mean costs no digits. The convolution in front gathers them as it makes its values. */
+/* norm.c - batch normalisation (Ioffe and Szegedy, ICML 2015) of features over the rows of a mini-batch, and of
+   channels over all their pixels; predictions use running statistics. The running variance takes the unbiased estimate,
+   as PyTorch does. Sums go in blocks: floats within a block, doubles over the blocks. The variance comes from
+   differences to the mean of the first block, so that a large mean costs no digits. The convolution before it gathers
+   the sums as it writes its values. */
 #include "cpu_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { NORM_BLOCK = 1 << 13 }; /* floats, that stay in the first-level cache */
+enum { NORM_BLOCK = 1 << 13 }; /* floats that stay in the first-level cache */
 
 /* Arrays of node->statistics, each over a period. */
 struct norm_arrays {
@@ -27,7 +26,7 @@ static float norm_parameter(const struct cpu_plan *plan, size_t offset, size_t c
   return offset == CPU_NONE ? preset : plan->weights[offset + column];
 }
 
-/* Repeat what stands in the first pixel of the period. */
+/* Repeat the first pixel's numbers over the whole period. */
 static void norm_repeat(const struct cpu_node *node, float *x) {
   if (backend_cpu_period(node) > node->ld)
     memcpy(x + node->ld, x, node->ld * sizeof *x);
@@ -49,7 +48,7 @@ static void norm_add(const struct cpu_node *node, const struct norm_arrays *a, s
 
 /* --- forward --- */
 
-/* The means of the first pixels, from which all differences are taken. */
+/* The means of the first pixels, which all differences are taken from. */
 static void norm_begin(const struct cpu_plan *plan, struct cpu_node *node, const float *x, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
   memset(node->totals, 0, 2 * node->ld * sizeof *node->totals);
@@ -77,7 +76,7 @@ void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node,
   }
 }
 
-/* Mean and 1 / deviation of what was gathered, and the running statistics. */
+/* Mean and 1 / deviation of the gathered sums; updates the running statistics. */
 static void norm_measure(struct cpu_plan *plan, struct cpu_node *node) {
   struct norm_arrays a = norm_arrays(node);
   const struct cpu_attributes *attributes = node->attributes;
@@ -96,7 +95,7 @@ static void norm_measure(struct cpu_plan *plan, struct cpu_node *node) {
   node->gathered = 0;
 }
 
-/* Mean and 1 / deviation as they have been. */
+/* Mean and 1 / deviation from the running statistics. */
 static void norm_recall(const struct cpu_plan *plan, const struct cpu_node *node) {
   struct norm_arrays a = norm_arrays(node);
   for (size_t c = 0; c < node->width; c++) {
@@ -142,7 +141,7 @@ struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node) {
       .period = backend_cpu_period(node), .mean = a.mean, .gain = a.scale, .tilt = a.tilt, .offset = a.offset};
 }
 
-/* Adds the sums of `pixels` pixels from `first` on. */
+/* Add the sums of `pixels` pixels, starting at `first`. */
 static void norm_sum_gradients(const struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
   size_t end = (first + pixels) * node->ld, block = norm_block(node);

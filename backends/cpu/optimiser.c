@@ -1,4 +1,5 @@
-/* optimiser.c - steps of an optimiser: L2, clipping, and the pass of its rule, a file of optimiser/, over all weights. */
+/* optimiser.c - one step of an optimiser: L2, clipping, and one pass of its rule (a file of optimiser/) over all
+   weights. */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ void backend_cpu_stepper_destroy(struct cpu_stepper *stepper) {
   tutti_free(stepper);
 }
 
-/* Coefficients of this step, but for scale and decay. */
+/* Coefficients of this step, except scale and decay. */
 static struct cpu_update optimiser_update(struct cpu_stepper *stepper, double rate) {
   const struct cpu_config *config = stepper->config;
   struct cpu_coefficients c = {.step = stepper->steps,
@@ -77,7 +78,7 @@ static float clip_scale(double limit, double squares) {
   return norm > limit ? (float)(limit / norm) : 1;
 }
 
-/* One pass over all weights of equal decay that lie side by side. */
+/* One pass over all neighbouring weights with equal decay. */
 static void optimiser_pass(struct cpu_stepper *stepper, struct cpu_update *u) {
   struct cpu_plan *plan = stepper->plan;
   for (size_t s = 0; s < plan->segment_count && plan->segments[s].trained;) {
@@ -91,7 +92,8 @@ static void optimiser_pass(struct cpu_stepper *stepper, struct cpu_update *u) {
   }
 }
 
-/* The same with clipping: L2 joins the gradient first, then its norm is taken, of each array or of all. */
+/* The same with clipping: L2 is added to the gradient first, then the norm is taken, of each array or of all
+   together. */
 static void optimiser_clipped(struct cpu_stepper *stepper, struct cpu_update *u) {
   struct cpu_plan *plan = stepper->plan;
   const struct cpu_config *config = stepper->config;

@@ -1,5 +1,5 @@
-/* optimiser_list_impl.h - the optimisers, by the names that enum constants and C and recipes know them by. Enum, choices
-   of the parameter and kernels follow from this list; each has a file of its name in optimiser/. */
+/* optimiser_list_impl.h - the optimisers, with their names as enum constants, in C and in recipes. The enum, the
+   parameter's choices and the kernels follow from this list; each has a file of its name in optimiser/. */
 #ifndef BACKEND_CPU_OPTIMISER_LIST_IMPL_H
 #define BACKEND_CPU_OPTIMISER_LIST_IMPL_H
 

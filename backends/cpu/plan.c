@@ -1,12 +1,11 @@
-/* plan.c - turns a network into nodes, once; a step then walks over them and allocates nothing (memory.c).
-
-   Layers that move no numbers (identity, flatten, detach) vanish; an activation that alone reads its input works in
-   place on it. On images, ReLU in front of convolutions and batch norm happen as their readers read, a concatenation
-   that only products read is its parts, and a depthwise convolution in front of a pointwise one is made anew, some
-   images at a time, when its values are needed. */
+/* plan.c - turns a network into nodes, once. A step then walks over them and allocates nothing (memory.c). Layers that
+   move no numbers (identity, flatten, detach) vanish. An activation that is its input's only reader works in place. On
+   images, readers apply batch norm and the ReLU before a convolution as they read; a concatenation that only products
+   read is replaced by its parts; a depthwise convolution before a pointwise one is computed again, some images at a
+   time, when its values are needed. */
 #include "cpu_impl.h"
 
-/* Where a layer's output is found. */
+/* Where to find a layer's output. */
 struct plan_source {
   uint32_t node;
   const struct tutti_layer *parts; /* a concatenation that vanished: `node` is the first of its parts; or NULL */
@@ -54,7 +53,7 @@ static bool plan_reads_norm(const struct plan_builder *b, size_t index) {
 
 static bool plan_flattens(const struct plan_builder *b, size_t index) { return plan_op(b, index) == TUTTI_OP_FLATTEN; }
 
-/* Are all that read a layer, be it through others that move no numbers, wanted? */
+/* Are all readers of a layer marked as wanted, including those behind layers that move no numbers? */
 static bool plan_is_read_by(const struct plan_builder *b, size_t index, plan_reader *wanted) {
   for (size_t i = index + 1; i < tutti_network_layers(b->plan->network); i++) {
     const struct tutti_layer *reader = tutti_network_layer(b->plan->network, i);
@@ -66,13 +65,13 @@ static bool plan_is_read_by(const struct plan_builder *b, size_t index, plan_rea
   return true;
 }
 
-/* Is this a ReLU that convolutions of images take along? */
+/* Is this a ReLU that convolutions of images apply as they read? */
 static bool plan_is_viewed(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   return layer->op == TUTTI_OP_ACTIVATION && b->plan->attributes[index].activation == TUTTI_ACTIVATION_RELU &&
          b->plan->nodes[b->sources[layer->inputs[0]].node].pixels > 1 && plan_is_read_by(b, index, plan_reads_relu);
 }
 
-/* Products gather what they read, and may do so from several places. */
+/* Products gather their input, and may do so from several places. */
 static bool plan_multiplies_parts(const struct plan_builder *b, size_t index) {
   const struct tutti_layer *layer = tutti_network_layer(b->plan->network, index);
   const struct cpu_attributes *a = &b->plan->attributes[index];
@@ -89,7 +88,7 @@ static bool plan_reads_parts(const struct plan_builder *b, size_t index) {
   return layer->op == TUTTI_OP_GLOBAL_POOL || plan_multiplies_parts(b, index);
 }
 
-/* Does this concatenation vanish: do all of its readers read parts, which are of whole vectors? */
+/* Does this concatenation vanish? Yes if all its readers can read parts, and the parts are whole vectors. */
 static bool plan_is_parts(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   if (layer->op != TUTTI_OP_CONCAT || !plan_is_read_by(b, index, plan_reads_parts))
     return false;
@@ -112,7 +111,7 @@ static bool plan_fuses(const struct plan_builder *b, const struct tutti_layer *l
          node->activation == TUTTI_ACTIVATION_LINEAR;
 }
 
-/* An input that is only flattened is a table. */
+/* An image input that is only flattened is a table. */
 static bool plan_is_table(const struct plan_builder *b, const struct tutti_layer *layer, size_t index) {
   if (layer->shape.height == 1 && layer->shape.width == 1)
     return true;
@@ -121,7 +120,7 @@ static bool plan_is_table(const struct plan_builder *b, const struct tutti_layer
 
 /* --- windows --- */
 
-/* Padding in front along one side, and the length with all padding. */
+/* Padding at the start of one side, and the length with all padding. */
 static void plan_pad(size_t in, size_t out, size_t span, const struct cpu_attributes *attributes, size_t *before,
                      size_t *padded) {
   size_t reach = (out - 1) * (size_t)attributes->stride + span;
@@ -295,8 +294,8 @@ static void plan_add_weights(struct cpu_plan *plan) {
 
 /* --- what is not stored --- */
 
-/* Nodes that a single other reads: depthwise convolutions that a pointwise one makes when it needs them, and
-   convolutions whose gradient follows from that of the batch norm behind them. */
+/* Mark nodes with a single reader: depthwise convolutions that a pointwise one computes when it needs them, and
+   convolutions whose gradient follows from that of the batch norm after them. */
 static void plan_join(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++)
     for (size_t e = 0; e < plan->nodes[i].edge_count; e++) {
@@ -318,7 +317,8 @@ static void plan_join(struct cpu_plan *plan) {
 
 /* --- the way of the gradients --- */
 
-/* Which nodes need a gradient: weights lie at or before them, and a way without detach leads from them to the head. */
+/* Mark the nodes that need a gradient: there are weights at or before them, and a path without detach leads from them
+   to the head. */
 static void plan_find_gradients(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
@@ -333,13 +333,13 @@ static void plan_find_gradients(struct cpu_plan *plan) {
   }
 }
 
-/* Who writes the gradients, as the backward pass goes. */
+/* Bookkeeping of the backward pass: who writes which gradient. */
 struct plan_writers {
   struct cpu_edge *last;
   size_t writer, count;
 };
 
-/* The edges of one node, and of a depthwise convolution that it works for. */
+/* The edges of one node, and of a depthwise convolution that it computes. */
 static void plan_order_edges(struct cpu_plan *plan, size_t index, struct plan_writers *writers) {
   struct cpu_node *node = &plan->nodes[index];
   for (size_t e = 0; e < node->edge_count; e++) {
@@ -356,8 +356,8 @@ static void plan_order_edges(struct cpu_plan *plan, size_t index, struct plan_wr
   }
 }
 
-/* Backward from the head: who writes a gradient first, who last; nodes that none reaches pass nothing on. A node that
-   has its gradient from one sum alone has the sum's. */
+/* Go backward from the head: note who writes a gradient first and who last. A node that no gradient reaches passes
+   nothing on. A node whose only gradient comes from a sum shares the sum's. */
 static void plan_order_gradients(struct cpu_plan *plan, struct plan_writers *writers) {
   for (size_t i = plan->node_count; i-- > 0;) {
     struct cpu_node *node = &plan->nodes[i];
@@ -378,7 +378,7 @@ static void plan_order_gradients(struct cpu_plan *plan, struct plan_writers *wri
   }
 }
 
-/* Batch norms sum their gradients as these are written, where nothing changes them afterwards. */
+/* Batch norms add up their gradients as these are written, if no later edge changes them. */
 static void plan_find_norms(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *norm = &plan->nodes[i], *owner = norm;

@@ -1,10 +1,9 @@
-/* pointwise.c - convolutions of one pixel: products with a row for each pixel.
-
-   A depthwise convolution in front is made for some images, used, and forgotten; backward, the product's gradient goes
-   straight to where the depthwise convolution wants it. */
+/* pointwise.c - convolutions of one pixel: products with one row per pixel. A depthwise convolution before it is
+   computed for some images, used, and forgotten. Backward, the product writes its gradient straight to where the
+   depthwise convolution reads it. */
 #include "cpu_impl.h"
 
-/* The depthwise convolution that is made on the way; NULL: there is none. */
+/* The depthwise convolution that is computed on the way; NULL: there is none. */
 static struct cpu_node *pointwise_across(struct cpu_plan *plan, const struct cpu_node *node) {
   struct cpu_node *source = &plan->nodes[node->edges[0].source];
   return source->through ? source : NULL;
@@ -18,7 +17,7 @@ void backend_cpu_pointwise_begin(struct cpu_plan *plan, const struct cpu_node *n
     backend_cpu_transpose_weights(plan, node);
 }
 
-/* What is multiplied. */
+/* The input of the product. */
 static const float *pointwise_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count) {
   const struct cpu_node *across = pointwise_across(plan, node);
   if (!across)
@@ -61,7 +60,7 @@ static void pointwise_across_gradient(struct cpu_plan *plan, const struct cpu_no
   }
 }
 
-/* The gradients of all parts that were read; x[count * pixels][input_ld]: what was. */
+/* The gradients of all parts of the input; x[count * pixels][input_ld] is that input. */
 static void pointwise_inputs(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                              const float *x, struct cpu_gemm product) {
   product.m = count * node->pixels;

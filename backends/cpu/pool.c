@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where nothing is, a maximum has nothing to find. */
+/* Padding for maxima: a value that is never the maximum. */
 static struct cpu_pad pool_pad(const struct cpu_plan *plan, const struct cpu_node *node, struct cpu_affine *view) {
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, view);
   if (node->op == TUTTI_OP_MAX_POOL)
@@ -12,7 +12,7 @@ static struct cpu_pad pool_pad(const struct cpu_plan *plan, const struct cpu_nod
   return pad;
 }
 
-/* Means over an image's pixels, one part of the channels behind the other. */
+/* Means over the pixels of an image, with the channels of one part after another. */
 static void global_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
   size_t pixels = plan->nodes[node->edges[0].source].pixels, at = 0;
   for (size_t e = 0; e < node->edge_count; e++) {
@@ -39,7 +39,7 @@ static void global_backward(const struct cpu_edge *edge, const struct cpu_node *
     }
 }
 
-/* A mean is a depthwise convolution with weights of 1, and a share of it. */
+/* An average pool is a depthwise convolution with weights of 1, divided by the number of pixels. */
 static struct cpu_depthwise pool_sum(const struct cpu_plan *plan, const struct cpu_window *window) {
   size_t ld = backend_cpu_ld(window->ld);
   for (size_t i = 0; i < window->kernel_height * window->kernel_width * ld; i++)

@@ -6,8 +6,8 @@ void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node 
                            plan->scratch.transposed, backend_cpu_ld(node->inputs));
 }
 
-/* The inputs' gradient as far as it comes from CPU_GEMM_DEPTH units: these columns of W, transposed while they are in
-   cache, times the units' gradients. */
+/* The part of the inputs' gradient that comes from CPU_GEMM_DEPTH units: these columns of W, transposed while they are
+   in cache, times the units' gradients. */
 static void product_of_units(struct cpu_plan *plan, const struct cpu_input_product *p, size_t unit) {
   bool last = p->units - unit <= CPU_GEMM_DEPTH;
   size_t units = last ? p->units - unit : CPU_GEMM_DEPTH, ld = backend_cpu_ld(p->inputs);

@@ -1,19 +1,18 @@
-/* reduce.c - factorised reductions: every second pixel of every second row, in two products; half of the units see the
-   pixels at even places, the others those one further down and right, and zeros beyond the image.
-
-   A half of a whole number of vectors is a product with its columns of the weights; other halves are products with
-   weights that are 0 in the columns of the other. */
+/* reduce.c - factorised reductions: every second pixel of every second row, in two products. Half of the units see the
+   pixels at even positions; the other half see the pixels one further down and right, with zeros beyond the image. If a
+   half is a whole number of vectors, it is a product with its columns of the weights. Otherwise it is a product with
+   weights that are 0 in the columns of the other half. */
 #include "cpu_impl.h"
 
 #include <string.h>
 
-/* One of the two halves of the units, and the pixels that it sees. */
+/* One of the two halves of the units, and its pixels. */
 struct reduce_half {
   size_t shift;                /* of its pixels, down and right */
-  size_t height, width;        /* pixels of an output image that see something */
+  size_t height, width;        /* pixels of an output image that have an input */
   size_t column, units;        /* its columns of the weights */
   bool whole;                  /* they are whole vectors */
-  size_t store_column, stored; /* what a product with them stores */
+  size_t store_column, stored; /* how a product with them stores its sums */
 };
 
 static struct reduce_half reduce_half(const struct cpu_plan *plan, const struct cpu_node *node, size_t shift) {
@@ -30,7 +29,7 @@ static struct reduce_half reduce_half(const struct cpu_plan *plan, const struct 
   return h;
 }
 
-/* The weights that a half's product stores by. */
+/* The weights for the product of one half. */
 static const float *reduce_weights(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h) {
   size_t ld = backend_cpu_weights_ld(plan, node);
   const float *weights = plan->weights + node->weight;
@@ -43,7 +42,7 @@ static const float *reduce_weights(struct cpu_plan *plan, const struct cpu_node 
   return alone;
 }
 
-/* Gather what a half sees of images [first, first + count), [count * pixels][input_ld]. */
+/* Gather the input of one half for images [first, first + count), [count * pixels][input_ld]. */
 static float *reduce_read(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h, size_t first,
                           size_t count) {
   size_t height = (size_t)node->layer->shape.height, width = (size_t)node->layer->shape.width, ld = node->input_ld;
@@ -95,7 +94,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
   }
 }
 
-/* The gradient of a half's weights from pixels x and their gradients g: its columns alone. */
+/* The gradient of a half's weights, in its columns only, from pixels x and their gradients g. */
 static void reduce_weight_gradient(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h,
                                    size_t pixels, const float *x, const float *g) {
   size_t ld = backend_cpu_weights_ld(plan, node);
@@ -117,8 +116,8 @@ static void reduce_weight_gradient(struct cpu_plan *plan, const struct cpu_node 
       gradient[c * ld + u] += all[c * ld + u];
 }
 
-/* The gradients of images of one part, as far as they come from a half: from its pixels' gradients g; x: what it read.
-   `product` has what is the same for all parts; several images at once are one high one. */
+/* The share of one half in the gradients of the images of one part: from the gradients g of the half's pixels; x: the
+   input. `product` has the settings that all parts share. Several images at once are one high image. */
 static void reduce_input_gradient(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half *h,
                                   const struct cpu_edge *edge, size_t images, const float *x, const float *g, float *to,
                                   struct cpu_gemm product) {

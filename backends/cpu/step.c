@@ -22,7 +22,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
   plan->kernels->gemm(&product);
 }
 
-/* Sum of all inputs, times `factor`; some images at a time, so that what is added stays in cache. */
+/* Sum of all inputs times `factor`; some images at a time, so that the terms stay in cache. */
 static void forward_sum(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
   size_t size = node->pixels * node->ld, block = backend_cpu_block(plan, node);
   for (size_t first = 0; first < rows; first += block) {

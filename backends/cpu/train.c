@@ -24,7 +24,7 @@ void backend_cpu_leave(unsigned kept) {
 #endif
 }
 
-/* Steps after which the cancel flag is looked at again within an epoch. */
+/* The number of steps between two looks at the cancel flag within an epoch. */
 enum { CANCEL_STEPS = 100 };
 
 /* --- an epoch of mini-batches --- */

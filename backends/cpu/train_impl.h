@@ -1,4 +1,5 @@
-/* train_impl.h - a job that is being trained (training.c): what mini-batches (train.c) and L-BFGS (lbfgs.c) share. */
+/* train_impl.h - a job that is being trained (training.c): the part that mini-batches (train.c) and L-BFGS (lbfgs.c)
+   share. */
 #ifndef BACKEND_CPU_TRAIN_IMPL_H
 #define BACKEND_CPU_TRAIN_IMPL_H
 
@@ -17,15 +18,15 @@ struct training {
   struct tutti_augmentation augmentation;
   bool augment;
   size_t batch; /* rows at once */
-  double rate;  /* as the plateau schedule left it */
+  double rate;  /* factor that the plateau schedule has reached */
   double best_loss, plateau_loss;
   uint32_t best_epoch, plateau_wait, waited; /* epochs */
   double began;                              /* seconds of the clock */
   bool diverged;
 };
 
-/* Plan, weights and buffers of a job. `optimise`: with what only training needs. What was made before a failure is there to
-   be destroyed. */
+/* Plan, weights and buffers of a job. `optimise`: also those that only training needs. After a failure the caller
+   destroys what was made so far. */
 enum tutti_status backend_cpu_training_create(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, bool optimise, struct training *t);
 void backend_cpu_training_destroy(struct training *t);
@@ -33,13 +34,14 @@ void backend_cpu_training_destroy(struct training *t);
 void backend_cpu_shuffle_rows(struct training *t, uint32_t epoch);
 /* Mean loss of rows[count], and its gradient in t->plan->gradients. */
 double backend_cpu_rows_gradient(struct training *t, size_t count, const uint32_t *rows, const struct cpu_draws *draws);
-/* Mean loss over all rows, gathered t->batch at a time, without dropout or L2; *penalty: the layers' L2; gradient[trained]:
-   of the sum of both. */
+/* Mean loss over all rows, gathered t->batch at a time, without dropout or L2; *penalty: the layers' L2;
+   gradient[trained]: of the sum of both. */
 double backend_cpu_full_gradient(struct training *t, double *gradient, double *penalty);
-/* Note that a job failed in this epoch: what is no longer finite, and its value. */
+/* Note that a job failed in this epoch: which number is no longer finite, and its value. */
 void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, const char *what, double value,
                           struct tutti_outcome *outcome);
-/* Validation, the choice of what is kept, and progress, after an epoch of whose training `epoch` tells; false: stop. */
+/* After an epoch, whose training `epoch` describes: validate, decide which weights to keep, report progress. False:
+   stop. */
 bool backend_cpu_epoch_done(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome);
 /* Train by L-BFGS, an iteration being an epoch. */
 enum tutti_status backend_cpu_minimise(tutti_context *context, struct training *t, struct tutti_outcome *outcome);

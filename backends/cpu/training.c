@@ -1,5 +1,5 @@
-/* training.c - a job that is being trained: how it is set up, the gradient of its rows, and what ends an epoch. What
-   mini-batches (train.c) and L-BFGS (lbfgs.c) share. */
+/* training.c - a job that is being trained: its set-up, the gradient of its rows, and the end of an epoch. Mini-batches
+   (train.c) and L-BFGS (lbfgs.c) share it. */
 #include "train_impl.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* --- setting up --- */
 
-/* The key of what may be the same for all trials of a run: the order of rows, and how images are varied. */
+/* The key for draws that may be the same for all trials of a run: the order of rows, and augmentation. */
 static uint64_t shared_seed(const struct training *t) {
   return t->config->shuffle == CPU_SHUFFLE_RUN ? t->job->run_seed : t->job->seed;
 }
@@ -41,7 +41,7 @@ void backend_cpu_training_destroy(struct training *t) {
   tutti_free(t->high);
 }
 
-/* Rows of a mini-batch; L-BFGS, to which a batch is all rows, takes as many together as stay in cache. */
+/* Rows per mini-batch. For L-BFGS, whose batch is all rows, as many rows at a time as stay in cache. */
 static size_t rows_at_once(const struct tutti_job *job, bool optimise) {
   const struct cpu_config *config = job->config;
   size_t rows = tutti_split_rows(job->train), wanted = optimise ? (size_t)config->batch_size : 0;
@@ -110,7 +110,7 @@ void backend_cpu_shuffle_rows(struct training *t, uint32_t epoch) {
   size_t rows = tutti_split_rows(t->job->train);
   rows_in_order(t);
   if (t->batch == rows)
-    return; /* one batch: its order says nothing */
+    return; /* all rows in one batch: their order does not matter */
   struct tutti_random random;
   tutti_random_init(&random, shared_seed(t), "mini-batches", epoch);
   tutti_random_shuffle(&random, rows, t->order);
@@ -175,7 +175,7 @@ void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, c
                  what, value, epoch->epoch, (unsigned long long)epoch->steps, advice);
 }
 
-/* Validation, and what follows from it; false: stop. */
+/* Validate and act on the result; false: stop. */
 static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
   const struct cpu_config *c = t->config;
   bool validate = t->job->validation && tutti_split_rows(t->job->validation) > 0;

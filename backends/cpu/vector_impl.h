@@ -10,7 +10,7 @@
 
 #if defined(__clang__)
 #define CPU_UNROLL _Pragma("clang loop unroll(full)")
-/* Windows of any size are the same loops as those of the usual ones, and cannot be unrolled. */
+/* Windows of any size share their loops with the usual sizes; the loops cannot be unrolled there. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #else
 #define CPU_UNROLL _Pragma("GCC unroll 32")
@@ -46,7 +46,7 @@ CPU_INLINE ivec i_shift_right(ivec a, int n) { return _mm512_srai_epi32(a, (unsi
 CPU_INLINE ivec i_load(const void *p) { return _mm512_loadu_si512(p); }
 CPU_INLINE ivec i_xor(ivec a, ivec b) { return _mm512_xor_si512(a, b); }
 CPU_INLINE vmask i_less(ivec a, ivec b) { return _mm512_cmplt_epi32_mask(a, b); }
-/* The unsigned products of 64 bits, in halves. */
+/* The unsigned 64-bit products, in halves. */
 CPU_INLINE void i_multiply(ivec a, uint32_t by, ivec *low, ivec *high) {
   const ivec b = _mm512_set1_epi32((int32_t)by);
   ivec even = _mm512_mul_epu32(a, b), odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), b);
@@ -63,12 +63,12 @@ CPU_INLINE vec v_load_first(const float *p, size_t count) {
 CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
   _mm512_mask_storeu_ps(p, (__mmask16)((1u << count) - 1), x);
 }
-/* The first half of the lanes; unlike masked ones, these stores reach a load that follows without a detour. */
+/* The first half of the lanes. Unlike masked stores, these forward to a following load without delay. */
 CPU_INLINE vec v_load_half(const float *p) { return _mm512_zextps256_ps512(_mm256_loadu_ps(p)); }
 CPU_INLINE void v_store_half(float *p, vec x) { _mm256_storeu_ps(p, _mm512_castps512_ps256(x)); }
-/* m / (sqrt(v) + epsilon), v >= 0, within 3e-7 relative: the root by an approximation of 14 bits and a Newton step,
-   which the units for multiplication do while the divider is busy with the quotient before; half the time of two
-   divisions. v = 0 is lifted to the smallest normal number. */
+/* m / (sqrt(v) + epsilon), v >= 0, within 3e-7 relative. The root is an approximation of 14 bits and a Newton step,
+   which the multipliers compute while the divider is busy with the quotient before: half the time of two divisions. v =
+   0 is raised to the smallest normal number. */
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) {
   v = _mm512_max_ps(v, _mm512_set1_ps(1.17549435e-38f));
   vec y = _mm512_rsqrt14_ps(v), s = v * y;
@@ -154,10 +154,10 @@ CPU_INLINE vec v_from_bits(ivec x) { return (vec)x; }
 CPU_INLINE vmask v_greater(vec a, vec b) { return a > b; }
 CPU_INLINE vec v_select(vmask m, vec yes, vec no) { return (vec)(((ivec)yes & m) | ((ivec)no & ~m)); }
 CPU_INLINE vec v_masked(vmask m, vec x) { return (vec)((ivec)x & m); }
-/* As the x86 instructions: the second operand where either is NaN. */
+/* Like the x86 instructions: the second operand if either is NaN. */
 CPU_INLINE vec v_max(vec a, vec b) { return v_select(a > b, a, b); }
 CPU_INLINE vec v_min(vec a, vec b) { return v_select(a < b, a, b); }
-/* Right for |x| < 2^22, which is all that exp asks for; to nearest, ties to even. */
+/* Rounds to nearest, ties to even. Correct for |x| < 2^22, which is all that exp needs. */
 CPU_INLINE vec v_round(vec x) {
   vec big = v_set(12582912.0f), sum = x + big;
   __asm__("" : "+m"(sum)); /* keeps the compiler from folding x + big - big */
@@ -207,7 +207,7 @@ CPU_INLINE vec v_load_half(const float *p) { return v_load_first(p, CPU_LANES / 
 CPU_INLINE void v_store_half(float *p, vec x) { v_store_first(p, x, CPU_LANES / 2); }
 #endif
 
-/* Holds what was loaded in a register: the compiler would rather read it again for each of its uses. */
+/* Keep a loaded value in a register: otherwise the compiler reads it again for each use. */
 CPU_INLINE vec v_keep(vec x) {
 #if defined(__x86_64__)
   __asm__("" : "+v"(x));

@@ -1,6 +1,6 @@
-/* view.c - what an op on images reads, some images at a time: batch norm is applied, and negative numbers are cut off, as
-   values are read, so that neither is ever stored; and where the gradient of a layer in front of batch norm follows from
-   that behind it. */
+/* view.c - the input of an op on images, some images at a time. Batch norm and the cut-off of negative numbers are
+   applied as values are read, so neither result is ever stored. If the gradient of a layer before a batch norm follows
+   from the gradient after it, it is computed as it is read. */
 #include "cpu_impl.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct
   return plan->scratch.gradient;
 }
 
-/* Have what the next images need fetched while these are worked on. */
+/* Prefetch the data of the next images while these are worked on. */
 static void view_fetch(struct cpu_plan *plan, const float *array, const struct cpu_node *node, size_t first,
                        size_t count, size_t rows) {
   struct cpu_ahead *ahead = &plan->scratch.ahead;
@@ -91,8 +91,8 @@ static void view_fetch(struct cpu_plan *plan, const float *array, const struct c
   ahead->streams[ahead->count++].lines = images * size / 16;
 }
 
-/* As often as kernels asked while they worked on the images before, so often they will again: spread the lines evenly, as
-   bursts of them wait for one another. */
+/* Kernels will ask about as often as they did for the images before. Spread the lines evenly over these calls, since
+   lines that are fetched in bursts wait for one another. */
 static void view_pace(struct cpu_ahead *ahead, size_t first) {
   enum { LINES = 8 };
   size_t lines = 0;

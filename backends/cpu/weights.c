@@ -1,17 +1,15 @@
-/* weights.c - draws initial weights; weights to and from named tensors.
-
-   In memory rows are padded and all arrays lie in one vector; a tensor holds just the numbers: "<label>/weight"
-   [in][out], of a
-   convolution [height][width][channels of a group][out], of a factorised reduction [in][out], the first half of `out` for
-   the pixels in place and the second for those next to them; "<label>/bias" [out]; batch norm's "gamma", "beta", "mean"
-   and "variance" [features or channels]. */
+/* weights.c - draws initial weights; converts weights to and from named tensors. In memory, rows are padded and all
+   arrays lie in one vector; a tensor holds just the numbers: "<label>/weight" [in][out]; for a convolution
+   [height][width][channels of a group][out]; for a factorised reduction [in][out], with the first half of `out` for the
+   pixels at even positions and the second for those next to them; "<label>/bias" [out]; for batch norm "gamma", "beta",
+   "mean" and "variance" [features or channels]. */
 #include "cpu_impl.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A uniform draw on [-range, range], or a normal one, of the variance that the rule asks for. */
+/* A uniform draw on [-range, range] or a normal one, with the variance that the rule asks for. */
 static void draw_matrix(struct tutti_random *random, const struct cpu_config *config, const struct cpu_segment *segment,
                         float *to) {
   double in = (double)segment->fan_in, out = (double)segment->fan_out, variance = 0;

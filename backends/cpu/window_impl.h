@@ -1,8 +1,7 @@
-/* window_impl.h - what moves a window over an image: depthwise convolution, pools, patches for products.
-
-   An image lies with its channels innermost, [height][width][ld], ld a multiple of 8. A kernel reads a copy with its
-   padding around it, so that none has borders to think of. Channels are worked on in vectors, the last 8 of a pixel in
-   half a vector where vectors have 16 lanes; pixels of just 8 channels go two to a vector where they can. */
+/* window_impl.h - everything that moves a window over an image: depthwise convolution, pools, patches for products. An
+   image has its channels innermost, [height][width][ld], ld a multiple of 8. A kernel reads a padded copy, so it needs
+   no code for borders. Channels are worked on in vectors; where vectors have 16 lanes, the last 8 channels of a pixel
+   take half a vector, and pixels of exactly 8 channels go two to a vector where they can. */
 #ifndef BACKEND_CPU_WINDOW_IMPL_H
 #define BACKEND_CPU_WINDOW_IMPL_H
 
@@ -102,7 +101,7 @@ static void max_pool(const struct cpu_window *w, const float *in, float *out) {
     max_pool_window(w->kernel_height, w->kernel_width, w, in, out);
 }
 
-/* To the first that is the largest. */
+/* The gradient goes to the first of the largest values. */
 CPU_INLINE void max_pool_gradient_window(const size_t kh, const size_t kw, const struct cpu_window *w, const float *in,
                                          const float *value, const float *gradient, float *to) {
   const size_t line = w->padded_width * w->ld;
@@ -131,7 +130,7 @@ static void max_pool_gradient(const struct cpu_window *w, const float *in, const
     max_pool_gradient_window(w->kernel_height, w->kernel_width, w, in, value, gradient, to);
 }
 
-/* Pixels of the window at `at` (in strides, along one side) that are not padding. */
+/* The number of pixels of the window at `at` (in strides, along one side) that are not padding. */
 CPU_INLINE size_t window_inside(size_t at, size_t stride, size_t kernel, size_t before, size_t length) {
   const size_t begin = at * stride, end = begin + kernel, last = before + length;
   return (end < last ? end : last) - (begin > before ? begin : before);

@@ -1,11 +1,12 @@
-/* calibration.c - what a machine's decision values are worth: on rows that were left out of its training. */
+/* calibration.c - turns a machine's decision values into probabilities or a variance, using rows that were left out of
+   its training. */
 #include "machine_impl.h"
 
 #include <math.h>
 
 /* --- Platt's sigmoid --------------------------------------------------------------------------------------------- */
 
-/* Targets are a little inside 0 and 1: what Platt's prior makes of the counts. */
+/* Targets lie slightly inside 0 and 1: Platt's prior derives them from the counts. */
 struct sigmoid {
   size_t count;
   const double *f, *y;
@@ -88,7 +89,7 @@ static void release_part(struct svm_problem *part) {
   tutti_free(part->y);
 }
 
-/* All rows but those of a fold; false when they are of one class, which nothing tells apart. */
+/* All rows except those of a fold; false if they are all of one class, since nothing can be told apart then. */
 static bool leave_out(const struct svm_problem *problem, const uint32_t *fold, uint32_t left_out,
                       struct svm_problem *rest) {
   bool differ = false;
@@ -103,8 +104,8 @@ static bool leave_out(const struct svm_problem *problem, const uint32_t *fold, u
   return differ;
 }
 
-/* values[l]: of each row, what machines that were trained without it say - the decision value for the class +1 against -1, or the
-   value itself. */
+/* values[l]: for each row, the prediction of machines that were trained without it: the decision value for the class +1
+   against -1, or the value itself. */
 static enum tutti_status predict_left_out(tutti_context *context, const struct svm_problem *problem,
                                           const struct svm_parameter *parameter, const uint32_t *fold, size_t folds,
                                           double *values) {

@@ -1,4 +1,4 @@
-/* machine.c - support vector machines fitted by libsvm, kept as tensors, made again from them. */
+/* machine.c - support vector machines: fitted by libsvm, stored as tensors, rebuilt from them. */
 #include "machine_impl.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static enum tutti_status keep_sigmoids(tutti_context *context, const struct svm_
   return machine_calibrate(context, problem, &model->param, model, fold, folds, sigmoids, sigmoids + pairs);
 }
 
-/* Probabilities, or the variance that a Gaussian head asks for. */
+/* Add the probabilities, or the variance that a Gaussian head asks for. */
 static enum tutti_status fit_left_out(tutti_context *context, const struct machine_config *config,
                                       const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
                                       const struct svm_problem *problem, const struct svm_model *model, size_t output,
@@ -129,7 +129,7 @@ out:
 /* --- the machine again ------------------------------------------------------------------------------------------- */
 
 struct machine {
-  struct svm_model model; /* its arrays are those of the tensors, and those here */
+  struct svm_model model; /* its arrays are those of the tensors and the ones below */
   struct machine_nodes vectors;
   double **coefficients; /* [classes - 1] */
   double variance;       /* NaN: none */
@@ -140,7 +140,7 @@ static void close_machine(struct machine *machine) {
   tutti_free(machine->coefficients);
 }
 
-/* Classes are among the task's, and each has as many vectors as its count says. */
+/* Classes must be among the task's, and each must have as many vectors as its count says. */
 static enum tutti_status open_classes(tutti_context *context, const struct tutti_task *task,
                                       const tutti_tensors *tensors, size_t output, size_t vectors,
                                       struct svm_model *model) {
@@ -207,7 +207,7 @@ static enum tutti_status open_machine(tutti_context *context, const struct tutti
 
 /* --- predicting -------------------------------------------------------------------------------------------------- */
 
-/* Shares of the votes of all pairs, in the order of the model's classes. */
+/* Shares of votes over all pairs, in the order of the model's classes. */
 static void count_votes(const struct svm_model *model, const double *decisions, double *shares) {
   double share = 1 / (double)pairs_of((size_t)model->nr_class);
   for (int i = 0; i < model->nr_class; i++)
@@ -217,7 +217,7 @@ static void count_votes(const struct svm_model *model, const double *decisions, 
       shares[*decisions++ > 0 ? i : j] += share;
 }
 
-/* Probabilities by class of the task: shares[outputs] from those of the model's classes. */
+/* Reorder the probabilities to the classes of the task: shares[outputs] from those of the model's classes. */
 static void predict_classes(const struct svm_model *model, const struct tutti_task *task, const struct svm_node *row,
                             double *scratch, double *shares) {
   double *decisions = scratch + model->nr_class;

@@ -1,4 +1,4 @@
-/* machine_impl.h - what the parts of a support vector machine share: libsvm's types stay behind it. */
+/* machine_impl.h - what the parts of a support vector machine share. libsvm's types do not appear outside of it. */
 #ifndef MACHINE_IMPL_H
 #define MACHINE_IMPL_H
 
@@ -14,7 +14,7 @@ TUTTI_NODISCARD enum tutti_status machine_nodes_create(tutti_context *context, s
                                                        const float *inputs, struct machine_nodes *nodes);
 void machine_nodes_destroy(struct machine_nodes *nodes);
 
-/* Train; NULL with the context's error set, when cancelled or refused. Free with svm_free_and_destroy_model. */
+/* Train. NULL, with the context's error set, if cancelled or refused. Free with svm_free_and_destroy_model. */
 TUTTI_NODISCARD enum tutti_status machine_train(tutti_context *context, const struct svm_problem *problem,
                                                 const struct svm_parameter *parameter, struct svm_model **model);
 

@@ -1,4 +1,4 @@
-/* solver.c - what libsvm is called with and for: rows as its sparse nodes, and the training of one machine. */
+/* solver.c - calls libsvm: rows as its sparse nodes, and the training of one machine. */
 #include "machine_impl.h"
 
 void machine_nodes_destroy(struct machine_nodes *nodes) {

@@ -1,4 +1,4 @@
-/* without.c - stands in for libsvm where it was not there when Tutti was built. */
+/* without.c - replaces libsvm if Tutti was built without it. */
 #include "machine.h"
 
 #include <stdio.h>

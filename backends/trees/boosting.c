@@ -19,7 +19,7 @@ static enum tutti_status check(tutti_context *context, int result) {
 
 /* --- training ---------------------------------------------------------------------------------------------------- */
 
-/* Some rows, and what is said of them. */
+/* Some rows and their labels or values. */
 struct sample {
   size_t count, features;
   float *inputs, *targets; /* [count][features], [count]; classes are whole numbers */
@@ -76,8 +76,8 @@ static enum tutti_status configure(tutti_context *context, const struct grove_co
   return set(context, booster, "objective", "multi:softprob");
 }
 
-/* The gradient of (1 - a) (f - y)^2 / 2 + a |f - y|. The absolute error has no curvature: 1, the squared error's, stands for
-   it. */
+/* The gradient of (1 - a) (f - y)^2 / 2 + a |f - y|. The absolute error has no curvature, so that of the squared error,
+   1, is used for both. */
 static enum tutti_status boost_values(tutti_context *context, const struct sample *sample, double absolute,
                                       struct booster *booster) {
   bst_ulong count;
@@ -123,7 +123,7 @@ static void release_sample(struct sample *sample) {
   tutti_free(sample->targets);
 }
 
-/* The rows of a fold, or those of all others; all rows where there are no folds. */
+/* The rows of a fold, or all rows except those; all rows if there are no folds. */
 static enum tutti_status take_sample(tutti_context *context, const struct tutti_task *task,
                                      const struct learner_rows *rows, size_t output, const uint32_t *fold,
                                      uint32_t which, bool inside, struct sample *sample) {
@@ -141,7 +141,7 @@ static enum tutti_status take_sample(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
-/* Add the squared errors on the rows of a fold that the booster has not seen. */
+/* Add the squared errors on the rows of a fold, which the booster has not seen. */
 static enum tutti_status add_errors(tutti_context *context, struct booster *booster, const struct sample *held,
                                     double *sum) {
   DMatrixHandle matrix = NULL;
@@ -240,7 +240,7 @@ static enum tutti_status open_model(tutti_context *context, const tutti_tensors 
                                                    &booster->matrix, 1));
 }
 
-/* A row's probabilities: of two classes the second's alone is told. */
+/* A row's probabilities. With two classes, XGBoost gives only the second's. */
 static void put_classes(const struct tutti_task *task, const float *told, size_t row, double *shares, float *out) {
   size_t classes = task->outputs;
   for (size_t c = 0; c < classes; c++)

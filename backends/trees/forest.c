@@ -1,4 +1,4 @@
-/* forest.c - forests of this project as a learner: rows in float64, leaves that are shares of classes or moments of values. */
+/* forest.c - Tutti's own forests as a learner: rows in float64; leaves are shares of classes or moments of values. */
 #include "plugins/shared/forest/forest_impl.h"
 #include "grove.h"
 
@@ -108,7 +108,7 @@ static enum tutti_status not_a_forest(tutti_context *context) {
   return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: the trees are no trees of this task's inputs");
 }
 
-/* A tree's nodes lead on to later ones until a leaf, so that every row arrives. */
+/* A node of a tree leads only to later nodes, so that every row arrives at a leaf. */
 static bool are_trees(const struct forest *forest) {
   for (size_t t = 0; t < forest->trees; t++) {
     const struct forest_node *nodes = forest->nodes + forest->roots[t];
@@ -192,7 +192,7 @@ static enum tutti_status open_shares(tutti_context *context, const tutti_tensors
 
 /* --- predicting -------------------------------------------------------------------------------------------------- */
 
-/* With one more tree, which knows nothing: no class has a probability of 0. */
+/* Average with one extra tree that gives all classes the same share: no class then has a probability of 0. */
 static enum tutti_status predict_classes(tutti_context *context, const struct forest *forest, size_t count,
                                          const double *vectors, float *out) {
   double *shares, trees = (double)forest->trees;

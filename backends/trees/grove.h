@@ -1,5 +1,5 @@
-/* grove.h - what backend trees is made of: a forest of this project, or boosted trees by XGBoost; fitted, kept as tensors, made
-   again from them. */
+/* grove.h - what backend trees is made of: Tutti's own forest, or boosted trees by XGBoost; fitted, stored as tensors,
+   rebuilt from them. */
 #ifndef GROVE_H
 #define GROVE_H
 
@@ -7,7 +7,7 @@
 
 enum grove_method { GROVE_RANDOM_FOREST, GROVE_EXTRA_TREES, GROVE_BOOSTING };
 
-/* The parameters, and so what a recipe sets. */
+/* The parameters, as a recipe sets them. */
 struct grove_config {
   int method;
   int64_t trees, min_leaf, max_depth, folds;
@@ -15,7 +15,7 @@ struct grove_config {
   bool bootstrap;
 };
 
-/* Fit what predicts one output (classification: all classes) and add its tensors, named "OUTPUT.": */
+/* Fit the model of one output (classification: of all classes) and add its tensors, named "OUTPUT.part". */
 TUTTI_NODISCARD enum tutti_status grove_fit_forest(tutti_context *context, const struct grove_config *config,
                                                    const struct tutti_task *task, uint64_t seed,
                                                    const struct learner_rows *rows, size_t output,
@@ -31,7 +31,7 @@ TUTTI_NODISCARD enum tutti_status grove_predict_forest(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status grove_predict_boosting(tutti_context *context, const struct tutti_task *task,
                                                          const tutti_tensors *tensors, const struct learner_rows *rows,
                                                          size_t output, float *out);
-/* Is XGBoost there? TUTTI_ERROR_UNSUPPORTED, with what to install, where it is not. */
+/* Is XGBoost there? If not, TUTTI_ERROR_UNSUPPORTED, with what to install. */
 TUTTI_NODISCARD enum tutti_status grove_check_boosting(tutti_context *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* without.c - stands in for XGBoost where it was not there when Tutti was built. */
+/* without.c - replaces XGBoost if Tutti was built without it. */
 #include "grove.h"
 
 enum tutti_status grove_check_boosting(tutti_context *context) {

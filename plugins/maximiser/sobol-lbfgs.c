@@ -168,8 +168,7 @@ static enum tutti_status ascend_sobol_lbfgs(const struct sobol_lbfgs *self, stru
   nlopt_set_ftol_rel(work->optimiser, 1e-6);
   nlopt_set_xtol_abs1(work->optimiser, 1e-6);
   nlopt_set_maxeval(work->optimiser, (int)self->config->evaluations);
-  (void)nlopt_optimize(work->optimiser, work->unknown,
-                       &value); /* however the ascent ended, its best point is worth a look */
+  (void)nlopt_optimize(work->optimiser, work->unknown, &value); /* its best point counts, however it ended */
   nlopt_destroy(work->optimiser);
   return work->status;
 }

@@ -1,18 +1,18 @@
-/* gp-otmann.c - Gaussian process regression over architectures that have distances: Kandasamy, Neiswanger, Schneider, Poczos,
-   Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4 and appendix
-   C: covariance alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k^2) of the measures that the space gives, times
-   a Matern 5/2 or squared exponential correlation of the hyperparameters that the recipe searches beside.
+/* gp-otmann.c - Gaussian process regression over architectures that have distances: Kandasamy, Neiswanger, Schneider,
+   Poczos, Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4
+   and appendix C. The covariance is alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k^2) of the space's
+   distance measures, times a Matern 5/2 or squared exponential correlation of the searched hyperparameters. Distances
+   by optimal transport need not give positive semi-definite matrices. Negative eigenvalues are therefore clipped to
+   zero before noise is added, and the cross-covariances of candidates are projected on the rest (dgp_posterior.c).
 
-   Distances by optimal transport need not give positive semi-definite matrices: negative eigenvalues are clipped to zero
-   before noise is added, and cross-covariances of candidates are projected on what is left (dgp_posterior.c).
-
-   Deviations: hyperparameters are the most likely ones within the published program's log-uniform ranges, found by Sobol draws
-   and ascent along the likelihood's exact gradient, where the program weights thousands of draws and takes turns among seven
-   of them; its ladder of jitter, which can go on for ever, has no counterpart: a matrix that is not positive definite with
-   its noise is an error that shows its eigenvalues.
-
-   Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` observations more. What is
-   predicted is a function of the sequence of observations alone, bit for bit. */
+   Deviations:
+   - the hyperparameters are the most likely ones within the published program's log-uniform ranges, found by Sobol
+     draws and ascent along the likelihood's exact gradient. The program weights thousands of draws and takes turns
+     among seven of them;
+   - the program's ladder of jitter, which can go on for ever, has no counterpart here: a matrix that is not positive
+     definite even with its noise is an error that shows its eigenvalues.
+   Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` further observations.
+   Predictions are a function of the sequence of observations alone, bit for bit. */
 #include <jansson.h>
 
 #include "dgp/dgp_impl.h"
@@ -187,7 +187,7 @@ static enum tutti_status refit_gp_otmann(struct gp_otmann *self, tutti_context *
   return TUTTI_OK;
 }
 
-/* Do what the observations since the last prediction ask for. */
+/* Do the work that the observations since the last prediction require. */
 static enum tutti_status settle_gp_otmann(struct gp_otmann *self, tutti_context *context) {
   size_t refit = (size_t)self->config->refit, due = self->base + (self->data.count - self->base) / refit * refit;
   if (self->base == 0)

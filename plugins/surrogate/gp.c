@@ -1,15 +1,16 @@
-/* gp.c - Gaussian process regression: Matern 5/2 or squared exponential kernel, one length scale a dimension or one in all,
-   constant mean, fitted noise beside whatever is known of each observation's. Lacoste, Larochelle, Laviolette, Marchand,
-   "Sequential Model-Based Ensemble Optimization", UAI 2014, section 4; Rasmussen & Williams, "Gaussian Processes for Machine
-   Learning", MIT Press 2006, chapters 2 and 5.
+/* gp.c - Gaussian process regression: Matern 5/2 or squared exponential kernel, one length scale per dimension or one
+   for all, constant mean, and a fitted noise on top of the known noise of each observation. Lacoste, Larochelle,
+   Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014, section 4; Rasmussen & Williams,
+   "Gaussian Processes for Machine Learning", MIT Press 2006, chapters 2 and 5.
 
-   Deviations from the paper: maximum likelihood from several starts instead of one; values are standardised, so that the
-   ranges of amplitude and noise mean the same for every problem; jitter is put on only when needed and has an end; inputs
-   are not warped.
+   Deviations from the paper: maximum likelihood from several starts instead of one; values are standardised, so that
+   the ranges of amplitude and noise mean the same for every problem; jitter is added only when needed, and is bounded;
+   inputs are not warped.
 
-   Hyperparameters are fitted to the observations of the last `fit`, and again on the schedule of `refit` and `growth`; the
-   work is done when a prediction is asked for. What is predicted is a function of the sequence of observations alone,
-   bit for bit: it depends neither on how they were grouped in calls nor on when predictions were made between them. */
+   Hyperparameters are fitted to the observations of the last `fit`, and again on the schedule of `refit` and `growth`;
+   the work is done when a prediction is asked for. Predictions are a function of the sequence of observations alone,
+   bit for bit. They depend neither on how the observations were grouped into calls nor on when predictions were made in
+   between. */
 #include <float.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -75,9 +76,9 @@ struct gp {
   uint64_t seed;
   size_t base;      /* observations of the last `fit` */
   size_t based;     /* observations that the hyperparameters were fitted to */
-  bool given_start; /* the search may begin where the paper's does; tests say no */
+  bool given_start; /* whether the search starts where the paper's does; tests say no */
   struct gp_mixture mixture;
-  struct gp_function function; /* that is realised */
+  struct gp_function function; /* the one that is realised */
 };
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
@@ -143,8 +144,8 @@ out:
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
-/* Mean and standard deviation of the first `count` values, in the largest of them, whose square may overflow; a constant keeps
-   its own scale. */
+/* Mean and standard deviation of the first `count` values, relative to the largest of them, since squares could
+   overflow. Constant values keep their own scale. */
 static void standardise_gp(struct gp_posterior *posterior, size_t count) {
   const double *values = posterior->values;
   double unit = 0, mean = 0, squares = 0;
@@ -160,7 +161,7 @@ static void standardise_gp(struct gp_posterior *posterior, size_t count) {
   posterior->scale = squares > 1e-24 * mean * mean ? unit * sqrt(squares) : 1;
 }
 
-/* The most likely hyperparameters into the only posterior. */
+/* Put the most likely hyperparameters into the only posterior. */
 static enum tutti_status maximise_likelihood_gp(struct gp *self, tutti_context *context,
                                                 const struct gp_problem *problem) {
   struct tutti_random random;
@@ -226,7 +227,8 @@ out:
   return status;
 }
 
-/* Observations at the latest fit that is due: it follows from the first one and their number alone. */
+/* The number of observations at the latest fit that is due. It depends only on the number at the first fit and on the
+   present number. */
 static size_t due_gp(const struct gp *self) {
   size_t due = self->base, next = due;
   while (next <= self->mixture.posteriors->count) {
@@ -237,7 +239,7 @@ static size_t due_gp(const struct gp *self) {
   return due;
 }
 
-/* Do what the observations since the last prediction ask for. */
+/* Do the work that the observations since the last prediction require. */
 static enum tutti_status settle_gp(struct gp *self, tutti_context *context) {
   if (self->base == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate gp: fit was expected before a prediction");
@@ -337,7 +339,7 @@ static enum tutti_status surrogate_gradient_components_gp(void *instance, tutti_
 /* Rows of the factor at a stage: 64, 128, 256, ... */
 static size_t rows_gp(size_t stage) { return (size_t)64 << stage; }
 
-/* Those of fewer rows than half of all; a mixture is not bounded by its components' parts. */
+/* Stages of at most half of all rows; none for a mixture, since bounds of its components do not bound it. */
 static size_t surrogate_stages_gp(void *instance) {
   const struct gp *self = instance;
   const struct gp_posterior *first = self->mixture.posteriors;
@@ -390,7 +392,7 @@ static void surrogate_least_gp(void *instance, double *least) {
       least[i * fantasies + f] = self->mixture.posteriors[i].fantasy_least[f];
 }
 
-/* One of the components, for a draw. */
+/* One of the components, drawn at random, for a realisation. */
 static struct gp_posterior *choose_gp(struct gp *self, struct tutti_random *random, size_t *fantasy) {
   size_t means = gp_posterior_means(self->mixture.posteriors), components = gp_mixture_components(&self->mixture);
   size_t which = components > 1 ? (size_t)tutti_random_below(random, components) : 0;
@@ -406,11 +408,11 @@ static enum tutti_status surrogate_realise_gp(void *instance, tutti_context *con
   return gp_function_draw(context, posterior, fantasy, random, &self->function);
 }
 
-/* The points as if they were pending, all but free of noise: their rows of the factor are the factor of their joint
-   covariance given the observations. */
+/* Add the points as if they were pending and almost free of noise: their rows of the factor are then the factor of
+   their joint covariance given the observations. */
 static enum tutti_status surrogate_draw_gp(void *instance, tutti_context *context, const struct tutti_points *points,
                                            struct tutti_random *random, double *values) {
-  static const double least_noise = 1e-10; /* of the amplitude: close points would leave no pivot */
+  static const double least_noise = 1e-10; /* of the amplitude: without it, close points would leave no pivot */
   struct gp *self = instance;
   enum tutti_status status;
   size_t count = points->count, fantasy;
@@ -437,7 +439,7 @@ out:
   return status;
 }
 
-/* In the values' own units; of drawn hyperparameters the averages. */
+/* Convert to the values' own units; with drawn hyperparameters, give their averages. */
 static enum tutti_status surrogate_describe_gp(void *instance, tutti_context *context, char **json) {
   struct gp *self = instance;
   const struct gp_posterior *first = self->mixture.posteriors;

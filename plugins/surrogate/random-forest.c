@@ -1,15 +1,14 @@
 /* random-forest.c - a regression forest: mean over the trees, deviation by the law of total variance. Breiman, "Random
-   Forests", Machine Learning 2001; Geurts, Ernst, Wehenkel, "Extremely randomized trees", Machine Learning 2006; Hutter,
-   Xu, Hoos, Leyton-Brown, "Algorithm runtime prediction: Methods & evaluation", Artificial Intelligence 2014, section 4.3.2
-   (the variance), as Egele et al., "AutoDEUQ", ICPR 2022, use it.
+   Forests", Machine Learning 2001; Geurts, Ernst, Wehenkel, "Extremely randomized trees", Machine Learning 2006;
+   Hutter, Xu, Hoos, Leyton-Brown, "Algorithm runtime prediction: Methods & evaluation", Artificial Intelligence 2014,
+   section 4.3.2 (the variance), as Egele et al., "AutoDEUQ", ICPR 2022, use it.
 
-   Deviations from AutoDEUQ: 100 trees instead of 10, since a deviation from 10 fully grown trees is that of 10 numbers, and
-   100 cost little here.
-   Known noise of observations is not used: as a weight 1 / noise it would be infinite where the noise is 0, and what the
-   values scatter by is estimated in the leaves.
+   Deviations from AutoDEUQ: 100 trees instead of 10, since 10 fully grown trees give a deviation from only 10 numbers,
+   and 100 cost little here. Known noise of observations is not used: as a weight, 1 / noise would be infinite for noise
+   0, and the leaves estimate the scatter of the values anyway.
 
-   What is predicted is a function of the sequence of observations: it grows again from all of them, when a prediction is
-   asked for after some were added. */
+   Predictions are a function of the sequence of observations: when observations were added, the next prediction grows
+   the forest again from all of them. */
 #include <jansson.h>
 #include <string.h>
 
@@ -91,7 +90,7 @@ static enum tutti_status surrogate_create_random_forest(tutti_context *context, 
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
-/* Not a number is on no side of a threshold. */
+/* A NaN is on no side of a threshold. */
 static enum tutti_status check_points_random_forest(tutti_context *context, const struct tutti_points *points) {
   for (size_t i = 0; i < points->count * points->dimension; i++)
     if (!isfinite(points->vectors[i]))
@@ -167,7 +166,8 @@ static enum tutti_status surrogate_predict_random_forest(void *instance, tutti_c
   return TUTTI_OK;
 }
 
-/* One tree, drawn, is a function of all points together; what its leaves scatter by is added where it counts. */
+/* One tree, drawn at random, is one function for all points together; the scatter in its leaves is added if it
+   counts. */
 static enum tutti_status surrogate_draw_random_forest(void *instance, tutti_context *context,
                                                       const struct tutti_points *points, struct tutti_random *random,
                                                       double *values) {

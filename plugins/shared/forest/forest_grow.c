@@ -16,8 +16,7 @@ static bool is_open(const struct forest_settings *settings, size_t count, size_t
 /* Set the targets of the node's rows, their sum, and the node's moments; false if all values are equal. */
 static bool set_values(struct forest_grower *grower, struct forest_span *span, struct forest_moments *moments) {
   const uint32_t *rows = grower->rows + span->start;
-  const double *values = grower->values,
-               round = 0x1.8p52; /* a value below 2^51 loses its fraction when this is added to it */
+  const double *values = grower->values, round = 0x1.8p52; /* adding this rounds a value below 2^51 to an integer */
   double low, high, squares = 0;
   forest_range(values, rows, span->count, &low, &high);
   double middle = low / 2 + high / 2;

@@ -13,8 +13,7 @@ enum forest_splitter { FOREST_BEST, FOREST_RANDOM };
 struct forest_settings {
   size_t trees;
   enum forest_splitter splitter;
-  double
-      features; /* (0, 1]: share of the columns that are tried at a node; at least one column that varies there is tried */
+  double features;  /* (0, 1]: share of the columns that are tried at a node; at least one that varies is tried */
   size_t min_leaf;  /* >= 1: rows on each side of a split */
   size_t min_split; /* >= 2: a node with fewer rows is not split */
   size_t max_depth; /* 0: no limit */

@@ -85,8 +85,8 @@ static double gain_at(const struct forest_grower *grower, const struct forest_sp
   for (size_t i = 0; i < span->count; i++) {
     forest_sums at = {x[rows[i]], x[rows[i]]};
     forest_bits is_left = at <= threshold;
-    left += (forest_sums)((forest_bits)grower->targets[rows[i]] &
-                          is_left); /* no branch: the processor would guess half of them wrong */
+    /* No branch: half of them would be mispredicted. */
+    left += (forest_sums)((forest_bits)grower->targets[rows[i]] & is_left);
   }
   return gain_of(left, span->all);
 }

@@ -1,4 +1,4 @@
-/* dgp_data.c - points, the architectures among them, and the distances between those. */
+/* dgp_data.c - points, the distinct architectures among them, and the distances between these. */
 #include <string.h>
 
 #include "dgp_impl.h"
@@ -72,7 +72,7 @@ static enum tutti_status measure(tutti_context *context, const struct dgp_data *
   return TUTTI_OK;
 }
 
-/* The distances of architecture `place` among the first `count`, which are known. */
+/* Copy the distances between the known architecture `place` and the first `count` ones. */
 static void recall(const struct dgp_data *data, size_t place, size_t count, double *out) {
   size_t m = data->shape.measures;
   for (size_t j = 0; j < count; j++)
@@ -92,8 +92,8 @@ enum tutti_status dgp_data_measure(tutti_context *context, struct dgp_data *data
   return TUTTI_OK;
 }
 
-/* Number of a point's architecture among the first `*known` ones, one more where it is new. What stands behind them from
-   before is used again if it is the same, and dropped if not. */
+/* The number of a point's architecture among the first `*known` ones; a new architecture gets the next number. An entry
+   left over from before at that place is reused if it is the same architecture, and dropped if not. */
 static enum tutti_status place_genotype(tutti_context *context, struct dgp_data *data, const tutti_genotype *genotype,
                                         size_t *known, size_t *place) {
   *place = find(data, genotype, *known);

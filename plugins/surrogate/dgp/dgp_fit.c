@@ -1,4 +1,5 @@
-/* dgp_fit.c - the most likely hyperparameters: the best of Sobol draws from the log-uniform ranges climbs. */
+/* dgp_fit.c - the most likely hyperparameters: Sobol points from the log-uniform ranges are evaluated, and the best
+   ones climb. */
 #include <string.h>
 
 #include "plugins/surrogate/ascent.h"
@@ -19,12 +20,12 @@ static enum tutti_status likelihood_at(void *argument, tutti_context *context, c
   return dgp_likelihood(context, target->data, target->units, target->hyper, &target->workspace, value, gradient);
 }
 
-/* A noise that is fixed at 0 has the logarithm -infinity. */
+/* A noise fixed at 0 has the logarithm -infinity. */
 static double between(const double *bounds, double share) {
   return bounds[0] < bounds[1] ? bounds[0] + share * (bounds[1] - bounds[0]) : bounds[0];
 }
 
-/* The middle of the ranges, then Sobol points; beyond the dimensions that these have, draws. */
+/* The middle of the ranges, then Sobol points. Dimensions beyond those that Sobol points have are drawn. */
 static enum tutti_status survey(tutti_context *context, const struct dgp_search *search, struct ascent *ascent) {
   enum tutti_status status;
   tutti_sobol *sobol = NULL;

@@ -11,8 +11,8 @@
 
 enum { DGP_GROUPS = 8 }; /* at most */
 
-/* What the covariance is made of. Measures fall into `groups` of equal size, one after another; hyperparameters stand in one
-   array: alpha[groups], beta[measures], length[width], noise. */
+/* The ingredients of the covariance. The measures form `groups` of equal size, one after another. The hyperparameters
+   are one array: alpha[groups], beta[measures], length[width], noise. */
 struct dgp_shape {
   size_t groups, each, measures; /* measures = groups * each */
   size_t width;                  /* of the encoded hyperparameters */
@@ -28,8 +28,9 @@ static inline size_t dgp_count(const struct dgp_shape *shape) { return dgp_noise
 
 /* --- observations ------------------------------------------------------------------------------------------------- */
 
-/* Points: observations, then pending ones. Shape and domain are set, all else zero at first. Architectures that are equal are kept once; distances of each to those before it
-   are computed once, and kept raised to their powers. All is a function of the sequence of points. */
+/* Points: observations, then pending ones. The caller sets shape and domain, all else is zero at first. Equal
+   architectures are kept once. The distances of each to those before it are computed once and kept raised to their
+   powers. Everything is a function of the sequence of points. */
 struct dgp_data {
   struct dgp_shape shape;
   const tutti_domain *domain; /* of the hyperparameters; NULL: none */
@@ -44,17 +45,17 @@ struct dgp_data {
   double *fresh;              /* [room][measures]: scratch */
 };
 void dgp_data_clear(struct dgp_data *data);
-/* Forget all points; distances are kept as long as the next points have the same architectures in the same order. */
+/* Forget all points. Distances are kept as long as the next points have the same architectures in the same order. */
 void dgp_data_forget(struct dgp_data *data);
 enum tutti_status dgp_data_add(tutti_context *context, struct dgp_data *data, const struct tutti_points *points,
                                const double *values, const double *noise);
-/* Put points behind the observations, and take all of them away again. */
+/* Append pending points after the observations; remove all of them again. */
 enum tutti_status dgp_data_suppose(tutti_context *context, struct dgp_data *data, const struct tutti_points *points);
 void dgp_data_release(struct dgp_data *data);
 /* Raised distances of an architecture to the first `count` ones, out[count][measures]. */
 enum tutti_status dgp_data_measure(tutti_context *context, struct dgp_data *data, const tutti_genotype *genotype,
                                    size_t count, double *out);
-/* Raised distances between architectures i > j. */
+/* Raised distances between architectures i and j, i > j. */
 static inline const double *dgp_data_measures(const struct dgp_data *data, size_t i, size_t j) {
   return data->measures + (i * (i - 1) / 2 + j) * data->shape.measures;
 }
@@ -63,9 +64,9 @@ static inline const double *dgp_data_measures(const struct dgp_data *data, size_
 
 /* Variance of the function: the sum of the alphas. */
 double dgp_variance(const struct dgp_shape *shape, const double *hyper);
-/* The architectures' part at raised distances[measures], and its groups' shares unless NULL. */
+/* The architectures' part of the covariance at raised distances[measures], and the share of each group unless NULL. */
 double dgp_correlate(const struct dgp_shape *shape, const double *hyper, const double *distances, double *shares);
-/* A vector in length scales, at[width]; points number first.. to inputs->scaled[width][stride]. */
+/* Divide a vector by the length scales, at[width]; do so for points first.. into inputs->scaled[width][stride]. */
 void dgp_scale_vector(const struct dgp_shape *shape, const double *hyper, const double *vector, double *at);
 void dgp_scale(const struct dgp_data *data, const double *hyper, size_t first, size_t count,
                const struct gp_inputs *inputs);
@@ -94,10 +95,10 @@ void dgp_contract(const struct dgp_data *data, const double *hyper, const struct
 
 /* --- projection and factorisation --------------------------------------------------------------------------------- */
 
-/* Eigenvalues, ascending, and eigenvectors of a symmetric matrix. */
+/* Eigenvalues in ascending order, and eigenvectors, of a symmetric matrix. */
 struct dgp_spectrum {
-  size_t count, clipped; /* clipped: eigenvalues below the floor */
-  double floor;          /* what rounding leaves of zero: those below count as it */
+  size_t count, clipped; /* eigenvalues below the floor, which were clipped */
+  double floor;          /* eigenvalues below this are rounding errors and are raised to it */
   double *values;        /* [count] */
   double *vectors;       /* [count][count] */
   double *work;
@@ -108,23 +109,24 @@ void dgp_spectrum_destroy(struct dgp_spectrum *spectrum);
 enum tutti_status dgp_decompose(tutti_context *context, const double *matrix, struct dgp_spectrum *spectrum);
 /* The nearest positive definite matrix (Frobenius norm), lower triangle; `scratch` [count][count]. */
 void dgp_project(const struct dgp_spectrum *spectrum, double *scratch, double *matrix);
-/* The Cholesky factor of a matrix in its place; where there is none, an error that shows the eigenvalues, for which `matrix`
-   without noise stays in `original`. */
+/* Replace the matrix by its Cholesky factor. If there is none, the error shows the eigenvalues; for that, `original`
+   holds `matrix` without noise. */
 enum tutti_status dgp_factorise(tutti_context *context, size_t count, const double *original,
                                 struct dgp_spectrum *spectrum, double *matrix);
-/* The covariance with projection and noise, factorised: of workspace->covariance, into workspace->factor. */
+/* Factorise the covariance with projection and noise: from workspace->covariance into workspace->factor. */
 enum tutti_status dgp_factor(tutti_context *context, const struct dgp_data *data, const double *hyper,
                              struct dgp_workspace *workspace);
 
 /* --- likelihood and fit ------------------------------------------------------------------------------------------- */
 
-/* Values of the first workspace->count observations, from their median in their standard deviation. */
+/* Values of the first workspace->count observations, minus their median, divided by their standard deviation. */
 struct dgp_units {
   double shift, scale;
 };
 enum tutti_status dgp_units_of(tutti_context *context, const struct dgp_data *data, size_t count,
                                struct dgp_units *units);
-/* Log marginal likelihood, and, unless NULL, its gradient [dgp_count] in the hyperparameters' logarithms. */
+/* Log marginal likelihood and, unless NULL, its gradient [dgp_count] with respect to the hyperparameters'
+   logarithms. */
 enum tutti_status dgp_likelihood(tutti_context *context, const struct dgp_data *data, const struct dgp_units *units,
                                  const double *hyper, struct dgp_workspace *workspace, double *likelihood,
                                  double *gradient);
@@ -144,15 +146,15 @@ enum { DGP_BATCH = 64 };
 struct dgp_posterior {
   struct dgp_units units;
   double *hyper;           /* [dgp_count] */
-  bool settled;            /* what follows is of all observations */
-  size_t count, negative;  /* observations in it, and eigenvalues below zero that the projection clipped */
-  double *reducer;         /* [count][count]: maps cross-covariances to what the data explain */
+  bool settled;            /* the fields below cover all observations */
+  size_t count, negative;  /* observations in the model; eigenvalues below zero that the projection clipped */
+  double *reducer;         /* [count][count]: maps cross-covariances to the part that the data explain */
   double *weight;          /* [count] */
-  size_t pending;          /* points supposed */
+  size_t pending;          /* number of pending points */
   double *pending_reduced; /* [pending][count] */
   double *pending_factor;  /* [pending][pending] */
 
-  size_t room;             /* points that there is memory for: */
+  size_t room;             /* number of points that the following have memory for */
   struct gp_inputs inputs; /* in length scales */
   double *distances;       /* [room][measures], of one candidate */
   double *architecture;    /* [room]: covariances with it */
@@ -164,9 +166,9 @@ struct dgp_posterior {
 enum tutti_status dgp_posterior_init(tutti_context *context, const struct dgp_shape *shape,
                                      struct dgp_posterior *posterior);
 void dgp_posterior_clear(struct dgp_posterior *posterior);
-/* Condition on all observations, unless that is done. */
+/* Condition on all observations, unless that is already done. */
 enum tutti_status dgp_posterior_settle(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior);
-/* Condition deviations on the pending points, too; release forgets them. */
+/* Condition deviations on the pending points as well; release removes them. */
 enum tutti_status dgp_posterior_suppose(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior);
 void dgp_posterior_release(struct dgp_posterior *posterior);
 enum tutti_status dgp_posterior_predict(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior,

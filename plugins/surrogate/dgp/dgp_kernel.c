@@ -1,6 +1,6 @@
-/* dgp_kernel.c - the covariance of architectures and hyperparameters:
-     (Σ_g alpha_g exp(-Σ_k beta_k d_k^power_g)) · correlation of the hyperparameters,
-   and its derivatives in the logarithms of all that is fitted. */
+/* dgp_kernel.c - the covariance of architectures and hyperparameters, (Σ_g alpha_g exp(-Σ_k beta_k d_k^power_g)) ·
+   correlation of the hyperparameters, and its derivatives with respect to the logarithms of everything that is
+   fitted. */
 #include <string.h>
 
 #include "dgp_impl.h"
@@ -120,7 +120,7 @@ void dgp_covariance(const struct dgp_data *data, const double *hyper, struct dgp
   }
 }
 
-/* Off the diagonal each pair counts twice, and a half of that is in front. */
+/* Off the diagonal each pair counts twice, which cancels the factor of one half. */
 void dgp_contract(const struct dgp_data *data, const double *hyper, const struct dgp_workspace *workspace,
                   const double *g, double *gradient) {
   const struct dgp_shape *shape = &data->shape;

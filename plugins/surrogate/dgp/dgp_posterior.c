@@ -1,13 +1,13 @@
-/* dgp_posterior.c - what is predicted from observations and projected covariance.
+/* dgp_posterior.c - predictions from observations and projected covariance.
 
-   With K = V Λ Vᵀ of the observations and P the projector on the eigenvectors that are kept, the cross-covariances k of a
-   candidate enter as P k: those of an observation are then its column of the projected K, so that one model holds at the
-   observations and between them, and no direction of negative variance has a say. What the data explain of the variance is
-   |L⁻¹ P k|², L the factor of the projected K with noise; it is never more than there is but by rounding and by what the
-   projection took, so that variances are clipped at 0.
+   K = V Λ Vᵀ is the covariance of the observations, P the projector on the eigenvectors that are kept. The
+   cross-covariances k of a candidate enter as P k. For an observation this is its column of the projected K, so one
+   model holds at the observations and between them, and directions of negative variance have no influence. The data
+   explain |L⁻¹ P k|² of the variance, where L is the factor of the projected K with noise. This exceeds the variance
+   itself only by rounding and by what the projection removed, so variances are clipped at 0.
 
-   Pending points condition this posterior: their joint covariance given the observations, projected likewise, leaves the
-   model of the observations as it is, bit for bit, and deviations can but fall. */
+   Pending points condition this posterior: their joint covariance given the observations is projected in the same way.
+   The model of the observations stays the same, bit for bit, and deviations can only fall. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <string.h>
@@ -44,7 +44,7 @@ void dgp_posterior_clear(struct dgp_posterior *posterior) {
   *posterior = (struct dgp_posterior){0};
 }
 
-/* As much room as the data have, and all points in length scales. */
+/* Make as much room as the data have, and scale all points. */
 static enum tutti_status prepare(tutti_context *context, const struct dgp_data *data, struct dgp_posterior *posterior) {
   size_t room = data->room, row = gp_stride(room) * sizeof(double);
   if (room > posterior->room) {
@@ -141,7 +141,8 @@ static enum tutti_status covary_candidate(tutti_context *context, struct dgp_dat
   return covary(context, data, posterior, tutti_candidate_genotype(candidate), posterior->vector, column);
 }
 
-/* left = covariances with the pending points given the observations, of a candidate's column and its reduction. */
+/* left = covariances of the candidate with the pending points given the observations, from its column and its
+   reduction. */
 static void leave(const struct dgp_posterior *posterior, const double *column, const double *reduced, double *left) {
   size_t n = posterior->count;
   memcpy(left, column + n, posterior->pending * sizeof(double));
@@ -196,10 +197,10 @@ static void pending_covariance(const struct dgp_data *data, struct dgp_posterior
               covariance, (int)q);
 }
 
-/* Their covariances are left in columns[pending][room], which is scratch afterwards, as covariance[pending][pending] is. */
+/* The covariances are left in columns[pending][room]. Afterwards this is scratch, like covariance[pending][pending]. */
 static enum tutti_status condition(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior,
                                    double *columns, double *covariance, struct dgp_spectrum *spectrum) {
-  static const double least_noise = 1e-10; /* of the variance: what is pending twice would leave no pivot */
+  static const double least_noise = 1e-10; /* of the variance: a point that is pending twice would leave no pivot */
   size_t n = posterior->count, q = data->pending;
   double variance = dgp_variance(&data->shape, posterior->hyper);
   for (size_t i = 0; i < q; i++)

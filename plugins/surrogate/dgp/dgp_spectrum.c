@@ -1,7 +1,6 @@
-/* dgp_spectrum.c - eigenvalues, the nearest positive definite matrix, and Cholesky factors that are there or are not.
-
-   Surrogate gp raises the diagonal by a ladder of jitters until a factor is there. Here eigenvalues are at hand: those that
-   rounding leaves of zero are raised to where a factor exists, in one step, so that there is nothing to be tried. */
+/* dgp_spectrum.c - eigenvalues, the nearest positive definite matrix, and Cholesky factors. Surrogate gp tries larger
+   and larger jitters on the diagonal until a factor exists. Here eigenvalues are known, so eigenvalues that are zero up
+   to rounding are raised, in one step, to where a factor exists. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 
 #include "dgp_impl.h"
 
-/* Of the largest eigenvalue: far above rounding, far below the noise of any observation. */
+/* As a share of the largest eigenvalue: far above rounding, far below the noise of any observation. */
 static const double least_share = 1e-12;
 
 static size_t work_size(size_t n) { return 1 + 6 * n + 2 * n * n; }
@@ -80,7 +79,7 @@ static size_t append(char *text, size_t size, size_t length, const char *lead, d
   return written > 0 && length + (size_t)written < size ? length + (size_t)written : length;
 }
 
-/* All eigenvalues of small matrices, the outer ones of others. */
+/* All eigenvalues of a small matrix, the smallest and largest ones of a large one. */
 static void list_eigenvalues(const struct dgp_spectrum *spectrum, char *text, size_t size) {
   enum { SHOWN = 12, LAST = 3 };
   size_t n = spectrum->count, length = 0;

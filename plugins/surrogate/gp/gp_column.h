@@ -1,6 +1,7 @@
 /* gp_column.h - included once for each level of vector instructions, with WIDTH (doubles in a register), TARGET (the
-   function's attribute) and NAME(). GNU vectors, since compilers leave the same thing written as loops half scalar; they
-   are passed by address, which is free once inlined and needs no calling convention of wide registers. */
+   function's attribute) and NAME(). It uses GNU vectors because compilers leave the same code half scalar when it is
+   written as loops. Vectors are passed by address: that is free once inlined and needs no calling convention for wide
+   registers. */
 
 typedef double NAME(lanes) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
 typedef int64_t NAME(lane_bits) __attribute__((vector_size(WIDTH * sizeof(int64_t))));
@@ -21,7 +22,7 @@ TARGET INLINE void NAME(exp_of_negative)(NAME(lanes) * x) {
 
 TARGET static void NAME(column)(enum gp_kernel kernel, const struct gp_inputs *inputs, size_t count, const double *at,
                                 double *value, double *slope) {
-  const NAME(lanes) farthest = 700 + (NAME(lanes)){0}; /* the correlation there is 1e-299 */
+  const NAME(lanes) farthest = 700 + (NAME(lanes)){0}; /* below this the correlation is 1e-299 */
   for (size_t first = 0; first < count; first += WIDTH) {
     NAME(lanes) square = {0}, distance = {0}, decay;
     for (size_t k = 0; k < inputs->dimension; k++) {

@@ -1,11 +1,11 @@
-/* gp_factor.c - the Cholesky factor of the covariance: all at once with bounded jitter, or a row more. */
+/* gp_factor.c - the Cholesky factor of the covariance: computed at once with bounded jitter, or extended by one row. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
 
 #include "gp_impl.h"
 
-/* Column `row` of the covariance, rows 0..row, written into the factor. */
+/* Write column `row` of the covariance, rows 0..row, into the factor. */
 static void covariance_column(const struct gp_matrix *matrix, size_t row, double *slope) {
   const struct gp_inputs *inputs = matrix->inputs;
   double *column = matrix->factor + row * matrix->stride;
@@ -17,12 +17,12 @@ static void covariance_column(const struct gp_matrix *matrix, size_t row, double
   column[row] = matrix->amplitude * (1 + matrix->jitter) + matrix->diagonal[row];
 }
 
-/* Pivots below this are rounding errors of the covariance and no information. */
+/* Smaller pivots are rounding errors of the covariance and carry no information. */
 static double least_pivot(const struct gp_matrix *matrix, size_t count) {
   return (double)count * DBL_EPSILON * matrix->amplitude;
 }
 
-/* One attempt; *pivot is the smallest one met. */
+/* One attempt; *pivot is the smallest pivot met. */
 static bool factorise(const struct gp_matrix *matrix, size_t count, double *slope, double *pivot) {
   for (size_t row = 0; row < count; row++)
     covariance_column(matrix, row, slope);

@@ -1,24 +1,26 @@
-/* gp_fit.c - the most likely hyperparameters. The likelihood is looked at in Sobol points of the logarithms over all of the
-   bounds; the best of them, and the usual start of Lacoste et al. (amplitude of the values' variance, noise 1e-3, length
-   scales 1), climb a little by bounded L-BFGS, and the best of those goes on to the end.
+/* gp_fit.c - the most likely hyperparameters.
 
-   Most points over the bounds are far from any optimum, where correlations are all 0 or all 1 and the likelihood is flat: an
-   ascent from there is lost, and a look, without a gradient, costs a third of its first step. With many observations
-   looks and first ascents see a random part of them, whose optimum is near that of all; which of the ascents goes on is
-   decided by the likelihood of all. */
+   First the likelihood is evaluated ("a look") at Sobol points of the logarithms over all of the bounds. The best of
+   them climb a little by bounded L-BFGS, together with the usual start of Lacoste et al. (amplitude of the values'
+   variance, noise 1e-3, length scales 1). The best of these climbs to the end. Most points within the bounds are far
+   from any optimum: there all correlations are 0 or 1 and the likelihood is flat, so an ascent is lost. A look needs no
+   gradient and costs a third of the first step of an ascent.
+
+   With many observations, looks and first ascents see only a random part of them; its optimum is near the optimum of
+   all. The likelihood of all observations decides which ascent goes on. */
 #include <nlopt.h>
 #include <string.h>
 
 #include "gp_impl.h"
 
-/* Observations in looks and first ascents; how many times as many the next ascent sees, until it sees all; likelihoods that
-   a first ascent costs. */
+/* Observations in looks and first ascents; the factor by which each further ascent sees more, until it sees all;
+   likelihoods that a first ascent may cost. */
 enum { FIRST_LEVEL = 64, NEXT_LEVEL = 4, SCREENING = 20 };
 
 struct attempt {
   tutti_context *context;
   const struct gp_search *search;
-  struct gp_problem problem; /* over the observations that are looked at */
+  struct gp_problem problem; /* over the observations in use */
   struct gp_workspace workspace;
   nlopt_opt optimiser;
   size_t count, unknowns;                     /* of theta; of those that are searched */
@@ -28,8 +30,8 @@ struct attempt {
   enum tutti_status status; /* why the search was stopped */
 };
 
-/* NLopt's objective: minus the likelihood. A matrix that no jitter mends is a very unlikely one; the best point is kept
-   here, since an optimiser that stops on an error does not give it. */
+/* NLopt's objective: minus the likelihood. A matrix that no jitter can mend counts as very unlikely. The best point is
+   kept here, since an optimiser that stops on an error does not return it. */
 static double objective(unsigned count, const double *unknowns, double *slope, void *argument) {
   struct attempt *attempt = argument;
   double likelihood = -HUGE_VAL;
@@ -74,7 +76,7 @@ static enum tutti_status look(struct attempt *attempt, const double *theta, doub
   return attempt->status == TUTTI_ERROR_CANCELLED ? attempt->status : TUTTI_OK;
 }
 
-/* From `theta` [count] to the best point met, which replaces it. */
+/* Climb from `theta` [count] and replace it by the best point met. */
 static enum tutti_status climb(struct attempt *attempt, size_t evaluations, double *theta) {
   double value;
   attempt->best = -HUGE_VAL;
@@ -91,7 +93,7 @@ static enum tutti_status climb(struct attempt *attempt, size_t evaluations, doub
   nlopt_set_ftol_rel(attempt->optimiser, 1e-9);
   nlopt_set_ftol_abs(attempt->optimiser, 1e-9);
   nlopt_set_maxeval(attempt->optimiser, (int)evaluations);
-  (void)nlopt_optimize(attempt->optimiser, attempt->at, &value); /* what counts is the best point met */
+  (void)nlopt_optimize(attempt->optimiser, attempt->at, &value); /* the result is the best point met */
   nlopt_destroy(attempt->optimiser);
   attempt->optimiser = NULL;
   if (attempt->best > -HUGE_VAL)
@@ -101,14 +103,14 @@ static enum tutti_status climb(struct attempt *attempt, size_t evaluations, doub
 
 /* --- starts -------------------------------------------------------------------------------------------------------- */
 
-/* Clipped to the bounds: the logarithms of all hyperparameters. */
+/* The logarithms of all hyperparameters, clipped to the bounds. */
 void gp_usual_start(const struct gp_bounds *bounds, size_t count, double *theta) {
   for (size_t i = 0; i < count; i++)
     theta[i] = log(clipped(i + 1 == count ? 1e-3 : 1, gp_bounds_of(bounds, count, i)));
 }
 
-/* Sobol points over the bounds; where there are more unknowns than Sobol dimensions, the rest is drawn. `starts`
-   [search->looks][count], which all are the usual start before. */
+/* Sobol points over the bounds; unknowns beyond the Sobol dimensions are drawn. On entry every row of `starts`
+   [search->looks][count] holds the usual start. */
 static enum tutti_status spread_starts(struct attempt *attempt, double *starts) {
   const struct gp_search *search = attempt->search;
   size_t spread = attempt->unknowns < TUTTI_SOBOL_DIMENSIONS ? attempt->unknowns : TUTTI_SOBOL_DIMENSIONS;
@@ -146,8 +148,8 @@ static size_t next_level(size_t level, size_t count) {
   return 2 * NEXT_LEVEL * level > count ? count : NEXT_LEVEL * level;
 }
 
-/* Observations in an order in which the first ones are a random part: points, values and noise [count] each, in one array
-   that the caller frees. */
+/* Put the observations in an order in which every beginning is a random part of them. Points, values and noise [count]
+   each are in one array that the caller frees. */
 static enum tutti_status mix_observations(struct attempt *attempt, double **mixed) {
   struct gp_problem *problem = &attempt->problem;
   size_t n = problem->count, d = problem->dimension;
@@ -172,9 +174,9 @@ out:
   return status;
 }
 
-/* Look at all starts, and let the best of them climb a little on the first level, the usual one among them: where noise is
-   low its first look is poor, its basin good. They are in front of `starts` afterwards, with the likelihood of all
-   observations in worth[]; climbed: how many. */
+/* Look at all starts, and let the best of them climb a little on the first level. The usual start is always among them:
+   where noise is low its first look is poor, but its basin is good. Afterwards they are at the front of `starts`, with
+   the likelihood of all observations in worth[]; climbed: how many. */
 static enum tutti_status screen(struct attempt *attempt, size_t all, double *starts, double *worth, size_t *climbed) {
   const struct gp_search *search = attempt->search;
   size_t count = attempt->count;
@@ -229,7 +231,7 @@ static void release(struct attempt *attempt) {
   tutti_free(attempt->at);
 }
 
-/* From the usual start alone, where nothing is searched; else from the best of all starts, over all levels. */
+/* If nothing is searched, take the usual start; otherwise take the best of all starts, over all levels. */
 static enum tutti_status ascend(struct attempt *attempt, double *starts, double *worth) {
   const struct gp_search *search = attempt->search;
   tutti_context *context = attempt->context;
@@ -243,7 +245,7 @@ static enum tutti_status ascend(struct attempt *attempt, double *starts, double 
   TUTTI_TRY(context, screen(attempt, all, starts, worth, &climbed));
   size_t best = largest(worth, climbed), level = first_level(attempt, all);
   if (best == climbed)
-    return TUTTI_OK; /* nothing is likely at all */
+    return TUTTI_OK; /* no point has a likelihood */
   do {
     attempt->problem.count = level = next_level(level, all);
     TUTTI_TRY(context, climb(attempt, search->evaluations, starts + best * attempt->count));

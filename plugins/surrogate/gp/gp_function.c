@@ -1,7 +1,7 @@
-/* gp_function.c - one function drawn from the posterior (Wilson, Borovitskiy, Terenin, Mostowsky, Deisenroth, "Efficiently
-   sampling functions from Gaussian process posteriors", ICML 2020): of the prior by random Fourier features (Rahimi and
-   Recht, "Random features for large-scale kernel machines", NeurIPS 2007), corrected at the observations by Matheron's rule.
-   It costs the same at every point, and gives the same value there, in whatever order points come. */
+/* gp_function.c - one function drawn from the posterior (Wilson, Borovitskiy, Terenin, Mostowsky, Deisenroth,
+   "Efficiently sampling functions from Gaussian process posteriors", ICML 2020). The prior is drawn by random Fourier
+   features (Rahimi and Recht, "Random features for large-scale kernel machines", NeurIPS 2007) and corrected at the
+   observations by Matheron's rule. Every point costs the same and has the same value, in whatever order points come. */
 #include <cblas.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ void gp_function_clear(struct gp_function *function) {
   *function = (struct gp_function){0};
 }
 
-/* Frequencies follow the kernel's spectral density: normal, or, of Matern 5/2, Student's with 5 degrees of freedom. Heights are
-   those of the prior with the posterior's amplitude. */
+/* Frequencies follow the kernel's spectral density: normal, or for Matern 5/2 Student's t with 5 degrees of freedom.
+   Heights have the scale of the prior, with the posterior's amplitude. */
 static void draw_features(struct gp_function *function, struct tutti_random *random) {
   enum { FREEDOM = 5 };
   const struct gp_posterior *posterior = function->posterior;
@@ -37,7 +37,8 @@ static void draw_features(struct gp_function *function, struct tutti_random *ran
   }
 }
 
-/* The prior's draw at a scaled point and, unless NULL, what its gradient adds to gradient[dimension], in length scales. */
+/* The prior's draw at a scaled point. Unless gradient[dimension] is NULL, add the draw's gradient to it, in length
+   scales. */
 static double prior_at(const struct gp_function *function, const double *at, double *gradient) {
   size_t d = function->posterior->dimension;
   double sum = 0;
@@ -55,8 +56,8 @@ static double prior_at(const struct gp_function *function, const double *at, dou
   return sum;
 }
 
-/* update = K⁻¹ (residuals - prior's draw - noise's draw); residuals of what is pending without a value are those of the mean,
-   which leave the weights of the observations as they are. */
+/* update = K⁻¹ (residuals - prior's draw - noise's draw). A pending point without a value has the residual of the mean,
+   which leaves the weights of the observations as they are. */
 static void correct(struct gp_function *function, size_t fantasy, struct tutti_random *random) {
   struct gp_posterior *posterior = function->posterior;
   size_t rows = posterior->count + posterior->pending;

@@ -41,7 +41,8 @@ void gp_workspace_destroy(struct gp_workspace *workspace) {
   *workspace = (struct gp_workspace){0};
 }
 
-/* Inputs in length scales from the first point: an origin among the points keeps the sums below from cancelling. */
+/* Inputs in length scales, relative to the first point: with the origin among the points, the sums below do not
+   cancel. */
 static void scale_inputs(const struct gp_problem *problem, const double *theta, struct gp_workspace *workspace) {
   for (size_t k = 0; k < problem->dimension; k++) {
     double length = exp(theta[1 + (problem->ard ? k : 0)]), *row = workspace->inputs.scaled + k * workspace->stride;

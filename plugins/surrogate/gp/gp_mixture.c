@@ -1,5 +1,5 @@
-/* gp_mixture.c - several posteriors of the same observations, with hyperparameters and pending values of their own, as an even
-   mixture: its components one by one, and its moments. */
+/* gp_mixture.c - an even mixture of several posteriors of the same observations, each with its own hyperparameters and
+   pending values: its components one by one, and its moments. */
 #include <string.h>
 
 #include "gp_impl.h"
@@ -25,7 +25,7 @@ void gp_mixture_clear(struct gp_mixture *mixture) {
   *mixture = (struct gp_mixture){0};
 }
 
-/* Fantasies are as many in all posteriors. */
+/* All posteriors have the same number of fantasies. */
 size_t gp_mixture_components(const struct gp_mixture *mixture) {
   return mixture->models * gp_posterior_means(mixture->posteriors);
 }
@@ -91,7 +91,8 @@ void gp_mixture_component_gradients(struct gp_mixture *mixture, const double *po
   }
 }
 
-/* d variance = average of 2 (deviation d deviation + (mean - E) d mean): deviations of means from E sum to nothing. */
+/* d variance = average of 2 (deviation d deviation + (mean - E) d mean): the differences between means and E sum to
+   zero. */
 enum tutti_status gp_mixture_gradient(tutti_context *context, struct gp_mixture *mixture, const double *point,
                                       double *mean, double *deviation, double *mean_gradient,
                                       double *deviation_gradient) {

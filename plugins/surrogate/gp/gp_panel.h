@@ -1,12 +1,13 @@
-/* gp_panel.h - included once for each level of vector instructions, with WIDTH (doubles in a register), ROWS (of the factor that
-   are taken at once: as many as there are registers for), TARGET (the function's attribute) and NAME(). Points lie in the lanes, so
-   that of each point the same operations are done in the same order, whatever points are beside it and however many rows. */
+/* gp_panel.h - included once for each level of vector instructions, with WIDTH (doubles in a register), ROWS (rows of
+   the factor taken at once: as many as there are registers for), TARGET (the function's attribute) and NAME(). Points
+   lie in the lanes. Each point therefore goes through the same operations in the same order, whatever its neighbours
+   and the number of rows. */
 
 typedef double NAME(lanes) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
 
 enum { NAME(vectors) = 3, NAME(tile) = NAME(vectors) * WIDTH };
 
-/* Sums of 32 rows first, then of those: rounding errors grow with their number and not with that of the rows. */
+/* Sum over 32 rows first, then over these sums: rounding errors then grow with the number of blocks instead of rows. */
 TARGET static void NAME(weigh)(size_t rows, size_t columns, const double *block, const double *weight, double *sums) {
   for (size_t first = 0; first < columns; first += NAME(tile)) {
     NAME(lanes) total[NAME(vectors)] = {{0}};
@@ -34,7 +35,8 @@ TARGET INLINE void NAME(subtract)(NAME(lanes) * z, double factor, const NAME(lan
     z[v] -= factor * solved[v];
 }
 
-/* Rows [row, row + count) of one tile, those before being solved: their products, then the triangle between them. */
+/* Solve rows [row, row + count) of one tile; the rows before are solved. First the products with those, then the
+   triangle between the new rows. */
 TARGET INLINE void NAME(solve_rows)(const double *factor, size_t stride, size_t row, const int count, double *block,
                                     double *squares) {
   NAME(lanes) z[ROWS][NAME(vectors)];

@@ -1,4 +1,4 @@
-/* gp_posterior.c - observations, the factor that grows with them, and what is predicted from both (Rasmussen & Williams,
+/* gp_posterior.c - observations, the factor that grows with them, and the predictions from both (Rasmussen & Williams,
    "Gaussian Processes for Machine Learning", 2006, equations 2.25 and 2.26). */
 #include <cblas.h>
 #include <string.h>
@@ -42,8 +42,8 @@ void gp_posterior_clear(struct gp_posterior *posterior) {
   *posterior = (struct gp_posterior){0};
 }
 
-/* Room for `wanted` points, by doubling. The factor is not carried over: it is made again when the room has grown, which
-   costs no more than a constant share of the whole. */
+/* Room for `wanted` points, by doubling. The factor is not copied but computed again after the room has grown; that
+   costs only a constant share of the whole. */
 static enum tutti_status reserve(tutti_context *context, struct gp_posterior *posterior, size_t wanted) {
   size_t old = posterior->capacity, capacity = old ? old : FIRST_CAPACITY, d = posterior->dimension;
   if (wanted <= old)
@@ -103,7 +103,7 @@ void gp_posterior_refitted(struct gp_posterior *posterior, size_t first) {
   posterior->factored = 0;
 }
 
-/* Scale the points from number `from` on and set their noise; that of pending points stands in standardised units. */
+/* Scale the points from number `from` on and set their noise. The noise of pending points is in standardised units. */
 static void place(struct gp_posterior *posterior, size_t from) {
   double unit = posterior->scale * posterior->scale;
   for (size_t i = from; i < posterior->count + posterior->pending; i++) {
@@ -123,7 +123,8 @@ static void weigh(struct gp_posterior *posterior) {
   gp_solve_upper(&posterior->matrix, posterior->count, posterior->weight);
 }
 
-/* Row by row from `factored` to `count`; all at once, with jitter, when a row cannot be added. */
+/* Extend the factor row by row from `factored` to `count`. If a row cannot be added, factorise everything at once, with
+   jitter. */
 static enum tutti_status grow_posterior(tutti_context *context, struct gp_posterior *posterior, size_t count) {
   while (posterior->factored < count) {
     if (!gp_factor_row(&posterior->matrix, posterior->factored))
@@ -168,7 +169,7 @@ enum tutti_status gp_posterior_suppose(tutti_context *context, struct gp_posteri
   return status;
 }
 
-/* The observations' rows stay as they are unless more jitter had to be put on them. */
+/* The observations' rows stay as they are unless more jitter had to be added to them. */
 void gp_posterior_release(struct gp_posterior *posterior, size_t kept) {
   if (kept >= posterior->pending)
     return;
@@ -181,8 +182,8 @@ void gp_posterior_release(struct gp_posterior *posterior, size_t kept) {
     posterior->factored = 0;
 }
 
-/* The rows of pending points are the factor of what is not known of their joint values, noise included: with normals z, L z
-   is a draw less its mean, and z itself is what forward substitution makes of it. */
+/* The rows of the pending points are the factor of their joint covariance given the observations, with noise. With
+   normals z, L z is a draw minus its mean, and forward substitution turns it back into z. */
 enum tutti_status gp_posterior_fantasise(tutti_context *context, struct gp_posterior *posterior, size_t count,
                                          const double *points, struct tutti_random *random, size_t draws) {
   enum tutti_status status;
@@ -239,7 +240,7 @@ static double mean_from(const struct gp_posterior *posterior, double sum) {
   return posterior->shift + posterior->scale * (posterior->hyper.mean + sum);
 }
 
-/* The first `rows` correlations of up to GP_BATCH points; the columns that fill the last tile keep points of before. */
+/* The first `rows` correlations of up to GP_BATCH points. Columns that only fill the last tile keep earlier points. */
 static void fill_panel(struct gp_posterior *posterior, size_t rows, size_t columns, const double *points) {
   size_t d = posterior->dimension, filled = (columns + GP_TILE - 1) / GP_TILE * GP_TILE;
   for (size_t k = 0; k < d; k++)
@@ -253,7 +254,7 @@ static void fill_panel(struct gp_posterior *posterior, size_t rows, size_t colum
   }
 }
 
-/* The first `means` means of all rows, and deviations given some rows. */
+/* The first `means` means from all rows, and deviations given some rows. */
 static void predict_from(struct gp_posterior *posterior, size_t rows, size_t means, size_t count, const double *points,
                          double *mean, double *deviation) {
   size_t all = posterior->count + posterior->pending, weighted;

@@ -1,9 +1,8 @@
-/* gp_sample.c - hyperparameters drawn from their posterior, by slice sampling of each in turn, with steps out and shrinkage
-   (Neal, "Slice sampling", Annals of Statistics 31, 2003), as in Snoek, Larochelle, Adams, "Practical Bayesian optimization of
-   machine learning algorithms", NeurIPS 2012. Priors, in standardised units: log-normal on the amplitude's root, horseshoe of
-   scale 0.1 on the noise, uniform on [0, 2] on the length scales; all cut off at the bounds.
-
-   The chain runs over logarithms, so that the priors' densities gain a factor of the hyperparameter itself. */
+/* gp_sample.c - hyperparameters drawn from their posterior, by slice sampling of one after another with stepping out
+   and shrinkage (Neal, "Slice sampling", Annals of Statistics 31, 2003), as in Snoek, Larochelle, Adams, "Practical
+   Bayesian optimization of machine learning algorithms", NeurIPS 2012. Priors, in standardised units: log-normal on the
+   amplitude's root, horseshoe of scale 0.1 on the noise, uniform on [0, 2] on the length scales; all cut off at the
+   bounds. The chain runs over logarithms, so the density of each prior is multiplied by the hyperparameter itself. */
 #include "gp_impl.h"
 
 struct chain {
@@ -16,7 +15,7 @@ struct chain {
   double mean;             /* that goes with the last likelihood */
   double likelihood;       /* at theta */
   double density;          /* logarithm at theta, up to a constant */
-  enum tutti_status error; /* of a likelihood that could not be had */
+  enum tutti_status error; /* error of a likelihood that could not be computed */
 };
 
 static double prior(const struct chain *chain) {
@@ -30,7 +29,7 @@ static double prior(const struct chain *chain) {
   return sum;
 }
 
-/* At chain->theta; -infinity where there is no likelihood. */
+/* Evaluate at chain->theta; -infinity if there is no likelihood. */
 static enum tutti_status measure(struct chain *chain) {
   if (tutti_cancelled(chain->context))
     return TUTTI_FAIL(chain->context, TUTTI_ERROR_CANCELLED, "surrogate gp: cancelled in its chain");
@@ -66,7 +65,7 @@ static enum tutti_status slice(struct chain *chain, size_t index, const double *
     if (chain->density > level)
       return TUTTI_OK;
     *(chain->theta[index] < at ? &low : &high) = chain->theta[index];
-    if (!(high - low > 1e-12)) { /* where rounding leaves nothing of the slice, stay */
+    if (!(high - low > 1e-12)) { /* rounding leaves nothing of the slice: stay */
       chain->theta[index] = at;
       return measure(chain);
     }
