@@ -1,4 +1,5 @@
-/* apply.c - new rows through the encoding of a data set: columns by name where both have names, else by position. */
+/* apply.c - encodes new rows like those of a data set: columns are matched by name if both have names, otherwise by
+   position. */
 #include <string.h>
 
 #include "images_impl.h"
@@ -34,7 +35,7 @@ static enum tutti_status match_names(tutti_context *context, struct tutti_encodi
   return TUTTI_OK;
 }
 
-/* Targets that stood before an input, whose places are gone where the targets are left out. */
+/* Targets that stood before an input; their positions do not exist if the targets are left out. */
 static size_t targets_before(const struct tutti_encoding *encoding, size_t position) {
   size_t count = 0;
   for (size_t t = 0; t < encoding->targets; t++)
@@ -57,7 +58,7 @@ static enum tutti_status match_positions(tutti_context *context, struct tutti_en
   return TUTTI_OK;
 }
 
-/* Targets that are to be predicted may stand there as empty cells. */
+/* Targets that are to be predicted may be present as empty cells. */
 static bool any_target(const struct tutti_encoding *encoding, const tutti_rows *table) {
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     for (size_t t = 0; t < encoding->targets; t++)

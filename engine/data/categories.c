@@ -1,5 +1,5 @@
-/* categories.c - the values of a column that is coded one-hot, or of a class: sorted, numbers by value and then texts
-   by their bytes, so that they do not depend on the order of rows. */
+/* categories.c - the values of a one-hot column or of a class: sorted, numbers by value and then texts by their bytes,
+   so that they do not depend on the order of rows. */
 #include <string.h>
 
 #include "categories_impl.h"
@@ -30,7 +30,7 @@ static int compare(const char *a, const char *b) {
   return strcmp(a, b);
 }
 
-/* Where a category is, or would be. */
+/* The position of a category, or the position where it would be. */
 static size_t place_of(const struct tutti_data_column *column, const char *category, bool *found) {
   size_t low = 0, high = column->categories;
   *found = false;

@@ -10,19 +10,19 @@ struct tutti_data_column {
   size_t position;   /* in the source, from 0 */
   size_t categories; /* 0: a number */
   char **category;   /* [categories], sorted: numbers by value, then texts by bytes */
-  double mean;       /* of the training rows, in place of missing cells */
+  double mean;       /* mean of the training rows, used for missing cells */
 };
 
 enum { TUTTI_MAX_CATEGORIES = 4096 };
 
-/* The category that a cell belongs to: its text, or its number in the shortest form, printed into `buffer`. */
+/* The category of a cell: its text, or its number in the shortest form, printed into `buffer`. */
 const char *tutti_category_of(const tutti_rows *table, size_t row, size_t column, char buffer[32]);
-/* Add a category to those of a column, unless it is there. */
+/* Add a category to a column, unless it is already there. */
 TUTTI_NODISCARD enum tutti_status tutti_category_add(tutti_context *context, struct tutti_data_column *column,
                                                      const char *category);
-/* The number of a category; SIZE_MAX when the column has none of that name. */
+/* The number of a category; SIZE_MAX if the column has no category of that name. */
 size_t tutti_category_find(const struct tutti_data_column *column, const char *category);
-/* Fail because a cell's category is not known: the message lists those that are. */
+/* Fail because the category of a cell is unknown; the message lists the known ones. */
 enum tutti_status tutti_category_fail(tutti_context *context, const struct tutti_data_column *column,
                                       const tutti_rows *table, size_t row, size_t position);
 

@@ -7,7 +7,7 @@
 /* Fail with a message that starts with the cell's place. */
 enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *table, size_t row, size_t column,
                                   const char *format, ...) TUTTI_PRINTF(5, 6);
-/* Is this text UTF-8? Names and categories must be, since they are kept as JSON. */
+/* Is this text UTF-8? Names and categories must be, since they are stored as JSON. */
 bool tutti_is_utf8(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* dataset.c - a data set: loaded, and handed out in parts. */
+/* dataset.c - a data set: loaded, and split into the parts that others use. */
 #include <string.h>
 #include <tutti/descriptor.h>
 
@@ -31,7 +31,7 @@ static enum tutti_status set_task(tutti_context *context, const struct tutti_hea
   return TUTTI_OK;
 }
 
-/* A source that the ending of the path names counts as `auto`, whether the recipe names it or not. */
+/* If the ending of the path names the source, this counts as `auto`, even if the recipe names it, too. */
 static const char *source_in_fingerprint(const struct tutti_loading *loading) {
   return tutti_source_fits(loading->source, loading->config->path) ? "auto"
                                                                    : tutti_source_descriptor(loading->source)->name;

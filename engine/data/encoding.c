@@ -1,4 +1,4 @@
-/* encoding.c - rows of a table as the numbers that networks take: standardised columns, categories one-hot. */
+/* encoding.c - turns rows of a table into the numbers that networks take: standardised columns, one-hot categories. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ size_t tutti_encoding_outputs(const struct tutti_encoding *encoding) {
   return encoding->task == TUTTI_TASK_CLASSIFICATION ? encoding->target[0].categories : encoding->targets;
 }
 
-/* Room for the features that there are. */
+/* Make room for the features. */
 static enum tutti_status make_room(tutti_context *context, struct tutti_encoding *encoding) {
   size_t features = encoding->features;
   TUTTI_TRY(context, tutti_alloc(context, features, sizeof *encoding->feature, &encoding->feature));
@@ -76,7 +76,7 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
 
 /* --- rows --- */
 
-/* The number of a cell; its column's mean where it is missing and that may be. */
+/* The number in a cell, or the column's mean if the cell is missing and that is allowed. */
 static enum tutti_status read_number(tutti_context *context, const struct tutti_encoding *encoding,
                                      const struct tutti_data_column *column, const tutti_rows *table, size_t row,
                                      double *number) {

@@ -8,25 +8,26 @@
 #include "engine/data/config_impl.h"
 #include "engine/data/reader_impl.h"
 
-/* All that new rows need. Images have one target, classes, and their channels as features. */
+/* Everything that new rows need. Images have one target, the classes; their channels are their features. */
 struct tutti_encoding {
   struct tutti_origin origin; /* the source that was read */
-  struct tutti_shape image;   /* as in the files; height 0: rows of a table */
-  bool floats;                /* of images: pixels are floats, not bytes */
-  bool named;                 /* of tables: the data named the columns */
+  struct tutti_shape image;   /* as in the files; height 0 for tables */
+  bool floats;                /* for images: pixels are floats, not bytes */
+  bool named;                 /* for tables: the data named the columns */
   size_t source_columns;
   enum tutti_missing missing;
   enum tutti_task_kind task;
   size_t inputs, targets, features;
   struct tutti_data_column *input;     /* [inputs] */
-  struct tutti_data_column *target;    /* [targets]; one with categories: classes */
+  struct tutti_data_column *target;    /* [targets]; a target with categories is a class */
   char **feature;                      /* [features]: names; a category's is "column=category" */
   double *shift, *scale;               /* [features]: encoded = (raw - shift) / scale */
   double *target_shift, *target_scale; /* [targets]; NULL for classification */
 };
 
-/* Which columns are inputs and targets, and their categories among the rows whose split is not TUTTI_UNUSED; rows with
-   missing cells become TUTTI_UNUSED where they are to be dropped. Statistics and the origin stay zero (roles.c). */
+/* Decide which columns are inputs and targets, and collect their categories from the rows whose split is not
+   TUTTI_UNUSED. Rows with missing cells become TUTTI_UNUSED if they are to be dropped. Statistics and the origin stay
+   zero (roles.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_create(tutti_context *context, const struct tutti_data_config *config,
                                                         const tutti_rows *table, uint8_t *split,
                                                         struct tutti_encoding **encoding);
@@ -35,20 +36,20 @@ void tutti_encoding_destroy(struct tutti_encoding *encoding);
 static inline size_t tutti_encoding_image_values(const struct tutti_encoding *encoding) {
   return (size_t)encoding->image.height * (size_t)encoding->image.width * (size_t)encoding->image.channels;
 }
-/* Classes, or targets. */
+/* Number of classes or targets. */
 size_t tutti_encoding_outputs(const struct tutti_encoding *encoding);
-/* Name the features and make room for their statistics, once columns and categories are known. */
+/* Name the features and make room for their statistics, after columns and categories are known. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding);
-/* Likewise for images, whose channels are their features. */
+/* The same for images, whose channels are their features. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_name_channels(tutti_context *context, struct tutti_encoding *encoding);
-/* Statistics of the `count` rows of the table that are given (measure.c). */
+/* Compute the statistics of the `count` given rows of the table (measure.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_encoding *encoding,
                                                          const tutti_rows *table, size_t count, const uint32_t *rows,
                                                          bool standardise);
 /* The class of a row, from 0; an unknown one is an error. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, size_t row, int32_t *label);
-/* A split of these rows of the table, with targets or without. */
+/* Make a split of these rows of the table, with targets or without. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, const char *name, size_t count,
                                                        const uint32_t *rows, bool targets, tutti_split **split);
@@ -57,8 +58,8 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_print(tutti_context *context, c
                                                        char **json);
 TUTTI_NODISCARD enum tutti_status tutti_encoding_parse(tutti_context *context, const char *json,
                                                        struct tutti_encoding **encoding);
-/* A text that is the same for the same encoding, wherever and however the data were read; `source` says what images were
-   read by. Fingerprints are made of it, so it stays as it is (encoding_json.c). */
+/* A text that is the same for equal encodings, however the data were read; `source` names the reader of images.
+   Fingerprints depend on it, so never change it (encoding_json.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_fingerprint_text(tutti_context *context,
                                                                   const struct tutti_encoding *encoding,
                                                                   const char *source, char **text);

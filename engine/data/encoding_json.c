@@ -1,4 +1,4 @@
-/* encoding_json.c - an encoding as JSON, which a run keeps for new rows. */
+/* encoding_json.c - converts an encoding to JSON, which a run keeps for new rows, and back. */
 #include <math.h>
 #include <string.h>
 
@@ -123,7 +123,7 @@ static enum tutti_status take_numbers(tutti_context *context, const json_t *root
   return TUTTI_OK;
 }
 
-/* Categories come sorted, so that adding them in turn keeps their numbers. */
+/* Categories are already sorted, so adding them in turn keeps their numbers. */
 static enum tutti_status take_categories(tutti_context *context, const json_t *array,
                                          struct tutti_data_column *column) {
   if (!json_is_array(array))

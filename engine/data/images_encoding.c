@@ -54,7 +54,7 @@ out:
 
 /* --- the encoding --- */
 
-/* Columns are what tables have: to name one is a slip. */
+/* Images have no columns, so naming one is a mistake. */
 static enum tutti_status check_config(tutti_context *context, const struct tutti_data_config *config) {
   const struct {
     const char *name, *value;
@@ -102,7 +102,7 @@ out:
 
 /* --- channels --- */
 
-/* What a pixel of 1 counts in the files: bytes go from 0 to 255. */
+/* The value in the files of a pixel of brightness 1: bytes go from 0 to 255. */
 static double full_scale(const tutti_rows *images) { return has_floats(images) ? 1 : 255; }
 
 /* Pixels of either kind. */

@@ -22,7 +22,7 @@ enum tutti_status tutti_loading_file(const struct tutti_loading *loading, const 
   return status;
 }
 
-/* The files that the recipe names. */
+/* The files named in the recipe. */
 struct files {
   char *path, *target_path, *test_path, *test_target_path;
 };
@@ -38,7 +38,7 @@ static enum tutti_status find_files(const struct tutti_loading *loading, struct 
 
 static const char *given(const char *path) { return *path ? path : NULL; }
 
-/* Whether the source reads such files at all, before they are looked for. */
+/* Does the source read such files at all? This is asked before they are looked for. */
 static enum tutti_status check_paths(const struct tutti_loading *loading) {
   const struct tutti_data_config *config = loading->config;
   struct tutti_source_request request = {.size = sizeof request,

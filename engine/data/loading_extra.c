@@ -1,4 +1,4 @@
-/* loading_extra.c - splits beside those of training, validation and test: shifted ones, and inputs out of distribution. */
+/* loading_extra.c - splits besides training, validation and test: shifted ones, and out-of-distribution inputs. */
 #include "loading_impl.h"
 #include "engine/data/shift/shift_impl.h"
 

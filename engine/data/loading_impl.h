@@ -1,5 +1,5 @@
 /* loading_impl.h - a data set on its way from rows to splits; for engine/data/ alone. dataset.c goes through the steps:
-   loading.c reads, loading_splits.c shares rows out, loading_extra.c adds shifted splits and those out of distribution. */
+   loading.c reads, loading_splits.c divides the rows, loading_extra.c adds shifted and out-of-distribution splits. */
 #ifndef TUTTI_LOADING_IMPL_H
 #define TUTTI_LOADING_IMPL_H
 
@@ -16,22 +16,22 @@ enum {
 
 struct tutti_dataset {
   struct tutti_task task;
-  struct tutti_attribute head_attributes[4]; /* the task's, ended by name NULL */
+  struct tutti_attribute head_attributes[4]; /* the task's splits; a split with name NULL ends them */
   struct tutti_encoding *encoding;
-  tutti_rows *images; /* whose pixels the splits borrow; NULL for tables */
+  tutti_rows *images; /* the splits borrow its pixels; NULL for tables */
   tutti_split *splits[TUTTI_MOST_SPLITS];
   size_t split_count;
   uint64_t fingerprint;
 };
 
-/* What loading needs on its way. */
+/* State of the loading. */
 struct tutti_loading {
   tutti_context *context;
   const struct tutti_data_config *config;
   tutti_source *source;
   const char *folder;
   uint64_t seed;
-  tutti_rows *rows;                 /* as they were read; those of images are the data set's */
+  tutti_rows *rows;                 /* as they were read; images are moved into the data set */
   bool images;                      /* are they images? */
   uint8_t *split;                   /* [rows] */
   int32_t *labels;                  /* [rows]; NULL for regression */
@@ -39,15 +39,14 @@ struct tutti_loading {
   size_t counts[TUTTI_SPLITS];
 };
 
-/* The file that the parameter `name` names, relative to the recipe's folder; NULL where it names none. Free with
-   tutti_free. */
+/* The path in the parameter `name`, relative to the recipe's folder; NULL if it is empty. Free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_file(const struct tutti_loading *loading, const char *name,
                                                      const char *path, char **found);
-/* Read all rows: into loading->rows and, of images, dataset->images. */
+/* Read all rows into loading->rows and, for images, dataset->images. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_read(struct tutti_loading *loading, tutti_dataset *dataset);
 /* Make the encoding, and the splits of training, validation and test. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset);
-/* Make the shifted splits, and those out of distribution. */
+/* Make the shifted and out-of-distribution splits. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_add_shifted(struct tutti_loading *loading, tutti_dataset *dataset);
 TUTTI_NODISCARD enum tutti_status tutti_loading_add_ood(struct tutti_loading *loading, tutti_dataset *dataset);
 

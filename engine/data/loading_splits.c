@@ -1,4 +1,4 @@
-/* loading_splits.c - rows that were read become the splits of training, validation and test. */
+/* loading_splits.c - divides the rows into the splits of training, validation and test. */
 #include <string.h>
 
 #include "loading_impl.h"
@@ -16,7 +16,7 @@ static enum tutti_status label_rows(struct tutti_loading *loading, const struct 
   return TUTTI_OK;
 }
 
-/* What each row is: its columns' roles, and its class. */
+/* Find the roles of the columns, and the class of each row. */
 static enum tutti_status encode(struct tutti_loading *loading, tutti_dataset *dataset) {
   tutti_context *context = loading->context;
   TUTTI_TRY(context, tutti_alloc(context, tutti_rows_count(loading->rows), 1, &loading->split));

@@ -1,11 +1,11 @@
-/* measure.c - means and standard deviations of the training rows, in float64, two passes. */
+/* measure.c - means and standard deviations of the training rows, in float64, in two passes. */
 #include <math.h>
 
 #include "encoding_impl.h"
 
 /* Of one column. */
 struct statistics {
-  double mean, deviation; /* 1 where all values are equal, so that the division is harmless */
+  double mean, deviation; /* 1 if all values are equal, so that the division does no harm */
 };
 
 /* Missing cells count as the mean. */

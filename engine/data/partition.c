@@ -1,5 +1,5 @@
-/* partition.c - which row goes to which split: by files of row numbers, then by shares, at random, class by class where
-   asked. Of a class of n rows each split gets its share to within one row. */
+/* partition.c - assigns rows to splits: first by files of row numbers, then by shares, at random, class by class if
+   asked. Of n rows of a class, each split gets its share to within one row. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static const char *const split_names[] = {"train", "validation", "test"};
 
 const char *tutti_partition_name(size_t split) { return split_names[split]; }
 
-enum { FREE = TUTTI_SPLITS + 1 }; /* of a row that no file has named yet */
+enum { FREE = TUTTI_SPLITS + 1 }; /* a row that no file has named yet */
 
 /* --- files of row numbers --- */
 
@@ -77,7 +77,8 @@ out:
 
 /* --- shares --- */
 
-/* Rows up to and with split s among n: rounded, so that a split's count is within one of n times its share. */
+/* The rows of split s and all splits before it, among n: rounded, so that a split's count is within one of its exact
+   share. */
 static size_t boundary(const double *shares, double sum, size_t split, size_t n) {
   double share = 0;
   for (size_t s = 0; s <= split; s++)
@@ -103,7 +104,7 @@ static bool in_stratum(const struct tutti_partition *partition, size_t row, size
   return !partition->labels || (size_t)partition->labels[row] == stratum;
 }
 
-/* Share out the rows that no file named, among the splits without a file. */
+/* Divide the rows that no file named among the splits without a file. */
 static enum tutti_status share_rest(tutti_context *context, const struct tutti_partition *partition,
                                     const uint8_t *named) {
   enum tutti_status status = TUTTI_OK;
@@ -132,7 +133,7 @@ out:
 
 /* --- limits --- */
 
-/* Leave out all rows of a split but so many: of each stratum its share, to within one row. */
+/* Keep only so many rows of a split: of each stratum its share, to within one row. */
 static void thin_out(const struct tutti_partition *partition, size_t split, uint32_t *rows) {
   size_t all = 0, seen = 0, kept = 0, limit = partition->limits[split];
   for (size_t r = 0; r < partition->rows; r++)

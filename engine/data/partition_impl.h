@@ -6,16 +6,16 @@
 
 enum { TUTTI_TRAIN, TUTTI_VALIDATION, TUTTI_TEST, TUTTI_SPLITS, TUTTI_UNUSED = TUTTI_SPLITS };
 
-/* What is to be split. */
+/* The rows to split, and how. */
 struct tutti_partition {
   size_t rows;           /* of the source */
-  size_t test_rows;      /* the last so many are test rows whatever else is said */
-  uint8_t *split;        /* [rows] in: TUTTI_UNUSED for rows that were dropped, else 0; out: the split */
+  size_t test_rows;      /* the last ones, which are test rows in any case */
+  uint8_t *split;        /* [rows] in: TUTTI_UNUSED for dropped rows, else 0; out: the split */
   const int32_t *labels; /* [rows], to stratify by; or NULL */
   size_t classes;
   const double *shares;            /* [3] */
   bool in_order;                   /* shares are taken in the order of rows, not at random */
-  size_t limits[TUTTI_SPLITS];     /* most rows of a split; 0: as many as there are */
+  size_t limits[TUTTI_SPLITS];     /* maximum of rows of a split; 0: no limit */
   const char *files[TUTTI_SPLITS]; /* of row numbers; NULL where there is none */
   uint64_t seed;
 };

@@ -1,4 +1,4 @@
-/* reader.c - new rows for a data set that came from some source. */
+/* reader.c - reads new rows for a data set, by the source that it came from or another one. */
 #include <string.h>
 #include <tutti/assembly.h>
 
@@ -41,7 +41,8 @@ void tutti_origin_release(struct tutti_origin *origin) {
 
 /* --- new rows --- */
 
-/* Put the plugin in a host: with the parameters of the data set if it is the same, else with its presets. */
+/* Put the plugin in a host: with the parameters of the data set if it is the same plugin, otherwise with its
+   defaults. */
 static enum tutti_status assemble(tutti_context *context, const struct tutti_origin *origin, const char *plugin,
                                   tutti_host *host) {
   TUTTI_TRY(context, tutti_host_put(context, host, section, TUTTI_KIND_SOURCE, plugin));

@@ -1,5 +1,5 @@
-/* reader_impl.h - the source of a data set as it is kept, and new rows from it, or from another that reads a file's ending;
-   for engine/data/ alone. */
+/* reader_impl.h - the stored source of a data set, and new rows read by it or by another source that claims the file's
+   ending; for engine/data/ alone. */
 #ifndef TUTTI_READER_IMPL_H
 #define TUTTI_READER_IMPL_H
 
@@ -15,13 +15,13 @@ struct tutti_origin {
 TUTTI_NODISCARD enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source,
                                                     struct tutti_origin *origin);
 void tutti_origin_release(struct tutti_origin *origin);
-/* Room for `count` parameters, whose texts are still NULL. */
+/* Make room for `count` parameters, whose texts are still NULL. */
 TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, struct tutti_origin *origin,
                                                        size_t count);
 
-/* Read the rows of a new file: by the source whose ending it has, or by the one that the data set came from. `named`: the
-   columns of the data set had names. TUTTI_ERROR_USAGE where the file holds a table and images are wanted, or the other
-   way round. Free *rows with tutti_rows_destroy. */
+/* Read the rows of a new file, by the source that claims its ending, or by the one that the data set came from.
+   `named`: the columns of the data set had names. TUTTI_ERROR_USAGE if the file holds a table and images are wanted, or
+   the reverse. Free *rows with tutti_rows_destroy. */
 TUTTI_NODISCARD enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin,
                                                  const char *path, bool named, enum tutti_rows_wanted wanted,
                                                  tutti_rows **rows);

@@ -55,7 +55,8 @@ static enum tutti_status give_role(tutti_context *context, const tutti_rows *tab
   return TUTTI_OK;
 }
 
-/* Columns are separated by commas; without a comma the list is one name, or else names separated by blanks. */
+/* A list is separated by commas. Without a comma it is one name if there is such a column, otherwise names separated by
+   blanks. */
 static enum tutti_status give_roles(tutti_context *context, const tutti_rows *table, const char *parameter,
                                     const char *list, enum role role, uint8_t *roles) {
   enum tutti_status status = TUTTI_OK;
@@ -89,7 +90,7 @@ static enum tutti_status find_roles(tutti_context *context, const struct tutti_d
 
 /* --- cells --- */
 
-/* Drop rows with a missing cell, or refuse missing targets and, unless a mean can stand for them, missing inputs. */
+/* Drop rows with a missing cell; or refuse missing targets, and missing inputs unless a mean can replace them. */
 static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, const uint8_t *roles, uint8_t *split) {
   for (size_t r = 0; r < tutti_rows_count(table); r++)
@@ -116,7 +117,7 @@ static enum tutti_status find_missing(tutti_context *context, const struct tutti
   return TUTTI_OK;
 }
 
-/* Rows with a number and with a text in a column, and the first of each. */
+/* The number of rows with a number and with a text in a column, and the first row of each. */
 struct census {
   size_t numbers, texts, first_text;
 };
@@ -176,7 +177,7 @@ static enum tutti_status take_input(tutti_context *context, const tutti_rows *ta
   return TUTTI_OK;
 }
 
-/* As the recipe says, or else the source, or else the target. */
+/* The task: as the recipe says, else as the source says, else as the target implies. */
 static bool is_classification(const struct tutti_data_config *config, const tutti_rows *table,
                               const struct census *census) {
   enum tutti_task_kind task;

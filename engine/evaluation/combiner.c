@@ -1,4 +1,4 @@
-/* combiner.c - an ensemble's members found in a pool and combined row by row. */
+/* combiner.c - finds an ensemble's members in a pool and combines them row by row. */
 #include <inttypes.h>
 
 #include "evaluate_impl.h"

@@ -1,10 +1,10 @@
-/* diversity.c - metrics of how the members are made: mean distances over pairs of candidates. */
+/* diversity.c - diversity of the members: mean distances over pairs of candidates. */
 #include <tutti/diversity.h>
 #include <tutti/space.h>
 
 #include "evaluate_impl.h"
 
-/* Mean distances over pairs; NaN where there is none. */
+/* Mean distances over pairs; NaN if there is no pair with a distance. */
 struct diversity {
   double architecture, hyperparameters;
 };
@@ -22,7 +22,7 @@ static const struct metric_entry diversity_metrics[] = {
 };
 const struct metric_table metrics_of_diversity = METRIC_TABLE(diversity_metrics);
 
-/* The distance of two architectures; NaN where their space has none. */
+/* The distance of two architectures; NaN if their space has no distance. */
 static enum tutti_status architecture_distance(tutti_context *context, const tutti_space *space,
                                                const tutti_genotype *a, const tutti_genotype *b, double *measures,
                                                double *distance) {
@@ -59,7 +59,7 @@ enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_s
                                                      tutti_candidate_hyperparameters(candidates[j]))
                              : NAN;
     }
-  /* No pair: 0 / 0, which is not known. */
+  /* Without a pair this is 0 / 0, that is NaN: unknown. */
   const struct diversity diversity = {architecture / (double)pairs, hyperparameters / (double)pairs};
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_diversity, &diversity, evaluation));
 out:

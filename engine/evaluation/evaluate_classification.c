@@ -19,7 +19,7 @@ struct sums {
   size_t *differ;   /* [members][members], j < i: rows on which the labels of i and j differ */
 };
 
-/* b with b / bins < confidence <= (b + 1) / bins, whatever the product rounds to. */
+/* The bin b with b / bins < confidence <= (b + 1) / bins, even if the product is rounded. */
 static size_t bin_of(double confidence, size_t bins) {
   double scaled = ceil(confidence * (double)bins) - 1;
   size_t b = scaled > 0 ? (size_t)scaled : 0;
@@ -31,7 +31,7 @@ static size_t bin_of(double confidence, size_t bins) {
   return b;
 }
 
-/* 0 or 1; NaN where the predictions are. */
+/* 0 or 1; NaN if the predictions are. */
 static double wrong(size_t label, size_t truth, size_t classes) {
   return label == classes ? (double)NAN : label != truth;
 }
@@ -82,7 +82,7 @@ struct classified {
   struct sums sums;
 };
 
-/* Of a vote: shares of votes are no probabilities. */
+/* For a vote: shares of votes are not probabilities. */
 static bool of_probabilities(const void *of, size_t which) {
   (void)which;
   return ((const struct classified *)of)->combiner->combination != TUTTI_COMBINATION_VOTE;
@@ -93,7 +93,7 @@ static bool of_pairs(const void *of, size_t which) {
   return ((const struct classified *)of)->combiner->members > 1;
 }
 
-/* Of the sum at that offset. */
+/* The mean of the sum at that offset. */
 static double mean_of_rows(const void *of, size_t sum) {
   const struct classified *classified = of;
   return METRIC_FIELD(&classified->sums, sum) / (double)classified->combiner->pool->rows;
@@ -116,8 +116,8 @@ static double mutual_information(const void *of, size_t which) {
                           (double)classified->combiner->pool->rows);
 }
 
-/* Mean over pairs of members of P(labels differ); normalised: divided by 1 - the pair's mean accuracy (0 where both are
-   always right, for then they never differ). */
+/* Mean over pairs of members of P(labels differ). Normalised: divided by 1 - the pair's mean accuracy (0 if both are
+   always right, since they then never differ). */
 static double disagreement(const void *of, size_t normalised) {
   const struct classified *classified = of;
   const struct sums *sums = &classified->sums;

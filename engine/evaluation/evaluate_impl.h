@@ -1,4 +1,4 @@
-/* evaluate_impl.h - an ensemble's members found in a pool and combined row by row; for engine/ alone. */
+/* evaluate_impl.h - finds an ensemble's members in a pool and combines them row by row; for engine/ alone. */
 #ifndef TUTTI_EVALUATE_IMPL_H
 #define TUTTI_EVALUATE_IMPL_H
 
@@ -11,13 +11,13 @@ struct tutti_combiner {
   enum tutti_combination combination;
   const float **predictions; /* [members] -> [rows][width], borrowed from the pool */
   double *weights;           /* [members], sum 1 */
-  double *means, *variances; /* [members] of the row and output at hand */
-  double *probabilities;     /* [outputs] of the row at hand: the weighted mean */
-  double *shares;            /* [outputs] of the row at hand: the weight that votes for each class */
+  double *means, *variances; /* [members] for the current row and output */
+  double *probabilities;     /* [outputs] of the current row: the weighted mean */
+  double *shares;            /* [outputs] of the current row: the weight that votes for each class */
   double *row;               /* [outputs], a member's */
 };
 
-/* Find the members. Release also after failure. */
+/* Find the members. Call release even after a failure. */
 TUTTI_NODISCARD enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
                                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner);
 void tutti_combiner_release(struct tutti_combiner *combiner);
@@ -25,22 +25,22 @@ void tutti_combiner_release(struct tutti_combiner *combiner);
 const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row);
 /* Regression: the mixture at a row and output; valid until the next call. */
 struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output);
-/* Classification: make probabilities and shares of a row; gives the members' mean entropy. */
+/* Classification: compute probabilities and shares of a row; returns the members' mean entropy. */
 double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row);
-/* What the ensemble holds to be the row's probabilities, by its combination. */
+/* The ensemble's probabilities for the row, according to its combination. */
 const double *tutti_combiner_classes(const struct tutti_combiner *combiner);
 
 /* --- metrics --- */
 
-/* A metric: said once, in the table of the file that computes it. Nothing else has to know a new one; `make reference`
-   writes it into docs/metrics.md. */
+/* A metric is defined once, in the table of the file that computes it. Nothing else needs to know a new one; `make
+   reference` writes it into docs/metrics.md. */
 struct metric_entry {
   struct tutti_metric said;
-  double (*value)(const void *of, size_t which); /* `of`: what that file has summed up */
-  size_t which;                                  /* tells metrics apart that share a function; else 0 */
+  double (*value)(const void *of, size_t which); /* `of`: the sums of that file */
+  size_t which;                                  /* distinguishes metrics that share a function; else 0 */
   bool (*defined)(const void *of, size_t which); /* NULL: always */
 };
-/* What is left out after `which` is `defined`, as in .defined = of_pairs. */
+/* The field after `which` is `defined`, as in .defined = of_pairs. */
 #define METRIC(name, unit, better, text, value_, ...)                                                                  \
   {                                                                                                                    \
     .said = {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN}, .value = value_,      \

@@ -1,11 +1,11 @@
-/* evaluate_ood.c - an ensemble of classifiers on inputs out of distribution: how unsure it is of them, and how well that
-   tells them from inputs that it was made for. */
+/* evaluate_ood.c - an ensemble of classifiers on out-of-distribution inputs: how uncertain it is about them, and how
+   well that separates them from ordinary inputs. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "evaluate_impl.h"
 
-/* By which a row is held to be out of distribution: the more, the more likely. */
+/* Scores for being out of distribution: the higher, the more likely. */
 enum score { SCORE_ENTROPY, SCORE_MUTUAL_INFORMATION, SCORE_DOUBT };
 
 struct scored {
@@ -27,8 +27,8 @@ static int by_score(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* The probability that a row from outside scores higher than one from inside, ties counting half: the area under the
-   receiver's operating characteristic, from the ranks (Mann & Whitney, 1947). */
+/* The probability that an outside row scores higher than an inside row, with ties counting half: the area under the
+   receiver operating characteristic, computed from ranks (Mann & Whitney, 1947). */
 static double area(struct scored *rows, size_t count) {
   double pairs = 0, inside = 0, outside = 0;
   qsort(rows, count, sizeof *rows, by_score);
@@ -73,7 +73,7 @@ struct told_apart {
   struct scored *room; /* [rows of both] */
 };
 
-/* NaN where a prediction is: nothing is known then. */
+/* NaN if any prediction is: the area is then unknown. */
 static double auroc(const void *of_, size_t score) {
   const struct told_apart *of = of_;
   size_t count = add_scores(&of->inside, (enum score)score, false, of->room);

@@ -7,7 +7,7 @@
 /* Levels 0.05, 0.10, ..., 0.95 at which observed and expected frequencies are compared. */
 enum { LEVELS = 19 };
 
-/* One output: sums over its rows, of which finish_output makes means. */
+/* One output: sums over its rows, which finish_output turns into means. */
 struct output {
   double nll_moments, square, absolute, crps, crps_moments;
   double deviation, log_deviation, ratio, square_ratio; /* of the standard deviation s; of |y - mean| / s */
@@ -15,7 +15,7 @@ struct output {
   double inside;                                        /* rows inside the central interval */
   double below[LEVELS];                                 /* rows whose value is below that quantile */
   double target_mean, target_square;                    /* of the targets: running mean, squares about it */
-  double r2, width, calibration, area, least_nll;       /* what follows from them */
+  double r2, width, calibration, area, least_nll;       /* derived from them */
 };
 
 static void add_target(struct output *sums, size_t row, double value) {
@@ -45,11 +45,11 @@ static void add_row(struct output *sums, const struct tutti_mixture *mixture, co
     sums->below[i] += isnan(z) ? (double)NAN : cdf <= (i + 1) / (LEVELS + 1.0);
 }
 
-/* Members alone, and the mixture of their joint densities over all outputs of a row. */
+/* The members alone, and the mixture of their joint densities over all outputs of a row. */
 struct joint {
   double mixture_nll, oracle_nll, average_nll, oracle_square;
   double *squares; /* [members]: summed over rows, averaged over outputs */
-  double *nlls;    /* [members] of the row at hand */
+  double *nlls;    /* [members] of the current row */
 };
 
 static void add_joint(struct joint *joint, const struct tutti_combiner *combiner, size_t row) {
@@ -106,7 +106,7 @@ struct regressed {
   struct joint joint;
 };
 
-/* Over outputs: likelihoods add up, the rest is averaged. */
+/* Over outputs: log likelihoods add up, all else is averaged. */
 static double over_outputs(const struct regressed *of, size_t figure, double divisor) {
   double sum = 0;
   for (size_t o = 0; o < of->combiner->pool->outputs; o++)

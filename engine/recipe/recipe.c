@@ -1,4 +1,4 @@
-/* recipe.c - recipes: loaded, and handed out in parts. */
+/* recipe.c - recipes: loaded, and split into the parts that others use. */
 #include <string.h>
 #include <tutti/recipe.h>
 
@@ -69,7 +69,7 @@ const char *tutti_recipe_folder(const tutti_recipe *recipe) { return recipe->fol
 
 const tutti_domain *tutti_recipe_hyperparameters(const tutti_recipe *recipe) { return recipe->hyperparameters; }
 
-/* Put the plugin of a section, with the value of each parameter, into another host. */
+/* Put the plugin of a section into another host, with the value of each parameter. */
 static enum tutti_status copy_section(tutti_context *context, const char *section,
                                       const struct tutti_descriptor *descriptor, const tutti_config *config,
                                       tutti_host *host) {

@@ -1,8 +1,7 @@
-/* recipe_check.c - a recipe's entries against the tables of the core and of the plugins that they name.
-
-   A file has to be right as a whole with all that it extends. One thing is forgiven: keys that a file below gave to a
-   plugin which a file above, or the command line, has swapped for another that lacks them, or does not take their
-   value. */
+/* recipe_check.c - checks a recipe's entries against the tables of the engine and of the plugins that they name. A file
+   must be correct as a whole, together with everything that it extends. There is one exception: a file, or the command
+   line, may swap a plugin. Keys that a lower file gave to the old plugin are then ignored if the new plugin does not
+   have them or does not accept their value. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "recipe_impl.h"
 #include "core/base/text_impl.h"
 
-/* Sections that every run has, and the plugins that stand there unless the recipe names others. */
+/* Sections that every run has, and their default plugins. */
 static const struct {
   const char *section;
   enum tutti_kind kind;
@@ -24,9 +23,9 @@ static const struct {
     {"executor", TUTTI_KIND_EXECUTOR, "local"},
 };
 enum { ROOTS = sizeof roots / sizeof roots[0] };
-/* The section of the source, which has keys of the data set, too. It is there where there are data. */
+/* The section of the source, which also has keys of the data set. It exists if there are data. */
 static const char source_section[] = "data";
-/* Networks of a space are of no use to a backend without data. */
+/* Without data, a backend cannot use the networks of a space. */
 #define SPACE_WITHOUT_DATA "fixed"
 
 static const char *const own_sections[] = {"run", "data", "head", "hyperparameters", "evaluation"};
@@ -59,7 +58,7 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
-/* Add the names of a table to names[]; returns how many there are then. */
+/* Append the names of a table to names[]; returns their new number. */
 static size_t add_names(const struct tutti_params *params, unsigned flags, size_t count, const char **names) {
   for (size_t i = 0; params && i < params->count; i++)
     if ((tutti_params_at(params, i)->flags & flags) == flags)
@@ -116,7 +115,7 @@ static enum tutti_status needs_value(tutti_context *context, const tutti_recipe 
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
-/* The entry's value; a relative path gets the folder of its file in front. */
+/* The entry's value; a relative path is made relative to the folder of its file. */
 static enum tutti_status value_of(tutti_context *context, const struct recipe_entry *entry,
                                   const struct tutti_param *param, char **value) {
   if (param->type != TUTTI_PARAM_PATH || *entry->value == '/' || !*entry->value)
@@ -131,7 +130,7 @@ static enum tutti_status value_of(tutti_context *context, const struct recipe_en
                                        entry->file->folder));
 }
 
-/* Fill the config of one of the engine's own sections; keys of [data] that it does not have are its source's. */
+/* Fill the config of one of the engine's own sections. Unknown keys of [data] belong to its source. */
 static enum tutti_status fill_own(tutti_context *context, const tutti_recipe *recipe, const char *section,
                                   const struct tutti_params *params, tutti_config **config) {
   bool shared = strcmp(section, source_section) == 0;
@@ -200,7 +199,7 @@ static enum tutti_status set_plugin_path(tutti_context *context, tutti_recipe *r
   tutti_free(copy);
   TUTTI_TRY_OUT(context, tutti_text_take(&absolute, &copy));
   TUTTI_TRY_OUT(context, tutti_config_set(context, recipe->run, "plugin_path", copy));
-  /* A folder is put in front of those that were put before it. */
+  /* A folder put in front goes before those put there earlier, hence the order. */
   for (char *end = copy + strlen(copy); end > copy; end = folder > copy ? folder - 1 : copy) {
     *end = '\0';
     folder = strrchr(copy, ':');
@@ -280,7 +279,7 @@ static enum tutti_status put_root(tutti_context *context, tutti_recipe *recipe, 
                : tutti_error_prefix(context, status, "%s: [%s] plugin: ", tutti_recipe_path(recipe), section);
 }
 
-/* A plugin that is named by another's parameter is not chosen in its own section. */
+/* If another plugin's parameter names a plugin, its own section must not. */
 static enum tutti_status refuse_plugin_key(tutti_context *context, const tutti_recipe *recipe,
                                            const struct recipe_entry *entry) {
   const char *user = "a plugin that uses it";
@@ -297,7 +296,7 @@ static enum tutti_status refuse_plugin_key(tutti_context *context, const tutti_r
                                        entry->value, user));
 }
 
-/* Forgive an entry that was meant for the plugin that stood there before. */
+/* Ignore an entry that was meant for the plugin that was there before. */
 static enum tutti_status leave_out(tutti_context *context, const struct tutti_descriptor *descriptor,
                                    const struct recipe_entry *entry, const char *why) {
   tutti_error_clear(context);
@@ -327,7 +326,7 @@ static enum tutti_status set_plugin_value(tutti_context *context, tutti_recipe *
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_blame(context, entry, status);
 }
 
-/* Set all that the recipe says of the plugin in a section, in the recipe's order. */
+/* Set all that the recipe says about the plugin in a section, in the recipe's order. */
 static enum tutti_status set_section(tutti_context *context, tutti_recipe *recipe, const char *section) {
   const tutti_config *config;
   const struct tutti_descriptor *descriptor = tutti_recipe_plugin(recipe, section, &config);
@@ -345,8 +344,8 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
   return TUTTI_OK;
 }
 
-/* A parameter that names a plugin puts a section behind the others, or another plugin into one. One that was gone
-   through before then has to be gone through again. */
+/* A parameter that names a plugin appends a section, or changes the plugin of one. If that section was already
+   processed, it must be processed again. */
 static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recipe) {
   for (size_t i = 0; i < ROOTS; i++)
     TUTTI_TRY(context, put_root(context, recipe, i));
@@ -392,8 +391,8 @@ static enum tutti_status check_sections(tutti_context *context, const tutti_reci
   return TUTTI_OK;
 }
 
-/* An ensemble has no more members than networks are trained: who asks for more by name has mistaken one of the two. The
-   default is not asked for by name, and stands in every effective recipe. */
+/* An ensemble cannot have more members than networks are trained. If the recipe sets a larger size, one of the two
+   numbers is a mistake. The default size is not checked: it is in every effective recipe. */
 static enum tutti_status check_size(tutti_context *context, const tutti_recipe *recipe) {
   const struct recipe_entry *entry = tutti_recipe_find(recipe, "selector", "size");
   const tutti_config *config;
@@ -401,7 +400,7 @@ static enum tutti_status check_size(tutti_context *context, const tutti_recipe *
   const struct tutti_param *param = tutti_params_find(&selector->params, "size");
   long long budget = (long long)tutti_recipe_run(recipe)->budget;
   long long size = entry ? strtoll(entry->value, NULL, 10) : 0;
-  /* A selector without a size leaves one that was meant for another, in a layer below, alone. */
+  /* A selector without a size ignores a size that was meant for another selector, in a layer below. */
   if (!entry || !param || size <= budget || (param->preset && strcmp(entry->value, param->preset) == 0))
     return TUTTI_OK;
   enum tutti_status status =
@@ -412,7 +411,7 @@ static enum tutti_status check_size(tutti_context *context, const tutti_recipe *
 
 enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe) {
   struct tutti_host_facts facts = {.size = sizeof facts};
-  /* The recipe itself is the file that was read first; those that it extends follow. */
+  /* The recipe itself is the file that was read first; the files that it extends follow. */
   TUTTI_TRY(context, fill_own_sections(context, recipe, tutti_recipe_path(recipe)));
   TUTTI_TRY(context, tutti_host_create(context, &facts, &recipe->host));
   TUTTI_TRY(context, set_plugins(context, recipe));

@@ -4,7 +4,7 @@
 
 #include "recipe_impl.h"
 
-/* A range, or several words where one would do: a range whose first word is misspelt. */
+/* A range, or several words where one is expected, which is a range whose first word is misspelt. */
 static bool is_searched(const struct recipe_entry *entry, const struct tutti_param *param) {
   bool one_word = param->type == TUTTI_PARAM_BOOL || param->type == TUTTI_PARAM_INTEGER ||
                   param->type == TUTTI_PARAM_REAL || param->type == TUTTI_PARAM_CHOICE;
@@ -33,7 +33,7 @@ static enum tutti_status check_type(tutti_context *context, const struct tutti_p
   return TUTTI_OK;
 }
 
-/* Every value of the range is one that the parameter takes: its ends, or its choices. */
+/* Check that the parameter accepts every value of the range: its ends, or its choices. */
 static enum tutti_status check_values(tutti_context *context, const struct tutti_param *param,
                                       const struct tutti_dimension *dimension, tutti_config *scratch) {
   if (dimension->type != TUTTI_DIMENSION_CATEGORICAL) {
@@ -66,7 +66,7 @@ static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe,
 
 /* --- entries ----------------------------------------------------------------------------------------------------- */
 
-/* An entry of [backend] for the same key: of a higher layer it wins, and in the same one, one of the two is a slip. */
+/* The entry of [backend] with the same key. In a higher layer it wins; in the same layer, two entries are a mistake. */
 static enum tutti_status check_backend_entry(tutti_context *context, const tutti_recipe *recipe,
                                              const struct recipe_entry *entry, bool *wins) {
   const struct recipe_entry *other = tutti_recipe_find(recipe, "backend", entry->key);

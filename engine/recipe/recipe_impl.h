@@ -4,18 +4,18 @@
 
 #include <tutti/recipe.h>
 
-/* A file that was read; entries point to it. The command line is one, too. */
+/* A file that was read; entries point to it. The command line counts as a file, too. */
 struct recipe_file {
   char *path;   /* as it was named, for messages */
-  char *folder; /* absolute: what paths in it are relative to */
+  char *folder; /* absolute: the base of its relative paths */
   bool command_line;
 };
 
-/* "key = value" in a section, or with an empty key the section's heading. */
+/* "key = value" in a section; with an empty key, the heading of the section. */
 struct recipe_entry {
   const struct recipe_file *file;
   int line;
-  unsigned layer; /* 0: the file at the bottom of the chain of `extends`; the command line is the highest */
+  unsigned layer; /* 0: the last file in the chain of `extends`; the command line has the highest */
   char *section, *key, *value;
 };
 
@@ -25,15 +25,16 @@ struct tutti_recipe {
   struct recipe_entry *entries; /* one for each section and key, in the order in which they were first seen */
   size_t count, room;
   char *folder;
-  tutti_config *run, *data, *head, *evaluation;       /* all but run: NULL without data. The source is in the host */
-  struct tutti_evaluation_options evaluation_options; /* what `evaluation` says */
+  tutti_config *run, *data, *head, *evaluation;       /* NULL without data, except run. The source is in the host */
+  struct tutti_evaluation_options evaluation_options; /* the values of section [evaluation] */
   tutti_domain *hyperparameters;
   tutti_host *host;
 };
 
 /* --- reading (recipe_parse.c) ------------------------------------------------------------------------------------ */
 
-/* Read a file with all that it extends, then the overrides; entries of higher layers replace those of lower ones. */
+/* Read a file and everything that it extends, then the overrides. Entries of higher layers replace those of lower
+   ones. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *path,
                                                     size_t count, const char *const *overrides);
 /* Free files and entries. */
@@ -51,12 +52,12 @@ enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct r
 
 /* Fill run, data, head, hyperparameters and host from the entries. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe);
-/* Fail for a key that a table does not have, nor `more` (or NULL). `owner` has the tables, as in "backend cpu"; parameters
-   that lack one of `flags` are not told of. */
+/* Fail for a key that is neither in the tables nor in `more` (or NULL). `owner` has the tables, as in "backend cpu";
+   parameters that lack one of `flags` are not mentioned. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
                                            const struct tutti_params *params, const struct tutti_params *more,
                                            unsigned flags);
-/* The layer that decided which plugin stands in a section; 0 when it is the default. */
+/* The layer that decided which plugin a section has; 0 if it is the default. */
 unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section);
 /* Descriptor of the plugin in a section, or NULL. */
 const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
@@ -64,7 +65,8 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
 
 /* --- the source (recipe_source.c) -------------------------------------------------------------------------------- */
 
-/* Put the source that [data] names, or that the ending of its path says, into the section "data" of the host. */
+/* Put the source into the section "data" of the host: the one that [data] names, or the one for the ending of its
+   path. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_put_source(tutti_context *context, tutti_recipe *recipe);
 /* Fail for a key of [data] that neither the data set nor its source has. */
 enum tutti_status tutti_recipe_unknown_data_key(tutti_context *context, const struct recipe_entry *entry,
@@ -72,9 +74,9 @@ enum tutti_status tutti_recipe_unknown_data_key(tutti_context *context, const st
 
 /* --- hyperparameters (recipe_hyperparameters.c) ------------------------------------------------------------------ */
 
-/* Does an entry of [hyperparameters], of a higher layer, take the place of this one of [backend]? */
+/* Does an entry of [hyperparameters], from a higher layer, replace this one of [backend]? */
 bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_entry *entry);
-/* Make the domain of what is searched, and set what is fixed in the host's backend. */
+/* Make the domain of the searched parameters, and set the fixed ones in the host's backend. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_set_hyperparameters(tutti_context *context, tutti_recipe *recipe);
 
 #endif

@@ -1,4 +1,5 @@
-/* recipe_parse.c - recipe files, what they extend, and overrides of the command line, as one list of entries. */
+/* recipe_parse.c - turns recipe files, the files that they extend, and overrides of the command line into one list of
+   entries. */
 #include <errno.h>
 #include <ini.h>
 #include <limits.h>
@@ -11,18 +12,18 @@
 
 enum { LONGEST_LINE = 16384, LONGEST_FILE = 1 << 20, LONGEST_CHAIN = 16 };
 
-/* A file under way. inih sees a heading as a key of this name, so that empty sections and repeated headings are
- * noticed. */
+/* A file that is being read. inih sees each heading as a key of this name, so that empty sections and repeated headings
+   are noticed. */
 #define HEADING "\x01"
 
 struct parser {
   tutti_context *context;
-  tutti_recipe *own; /* entries of this file alone */
+  tutti_recipe *own; /* entries of this file only */
   const struct recipe_file *file;
   char *text, *cursor;
   int line;
-  bool heading;             /* the line before was one: HEADING is to be handed out next */
-  enum tutti_status status; /* of the first error that is ours */
+  bool heading;             /* the last line was a heading: HEADING is the next line for inih */
+  enum tutti_status status; /* for the first error that we found */
   int error_line;
 };
 
@@ -90,7 +91,7 @@ out:
   return status;
 }
 
-/* Give the entry of the same section and key, which keeps its place, this one's value. */
+/* Give the value of this entry to the entry with the same section and key, which keeps its place. */
 static enum tutti_status put(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *given) {
   struct recipe_entry *old = find(recipe, given->section, given->key);
   char *value;
@@ -105,7 +106,7 @@ static enum tutti_status put(tutti_context *context, tutti_recipe *recipe, const
   return TUTTI_OK;
 }
 
-/* What a recipe could not be printed with: it would read back as something else. */
+/* A value that a recipe could not be printed with: it would be read back as something else. */
 static enum tutti_status check_value(tutti_context *context, const char *value) {
   for (const char *c = value; *c; c++)
     if ((unsigned char)*c < ' ' && *c != '\t')
@@ -130,7 +131,8 @@ static void parser_fail(struct parser *parser, enum tutti_status status) {
   parser->error_line = parser->line;
 }
 
-/* inih's source of lines. Blanks in front go, because it would take an indented line for more of the value above. */
+/* inih's source of lines. Leading blanks are removed, because inih would read an indented line as a continuation of the
+   value above. */
 static char *read_line(char *out, int size, void *stream) {
   struct parser *parser = stream;
   if (parser->heading) {
@@ -214,7 +216,7 @@ out:
   return status;
 }
 
-/* The file's line that inih got as its line number `count`; headings give it two. */
+/* The file's line for inih's line number `count`; each heading has two lines in inih. */
 static int line_of(struct parser *parser, int count) {
   char line[LONGEST_LINE];
   parser->cursor = parser->text;
@@ -228,7 +230,7 @@ static int line_of(struct parser *parser, int count) {
 
 static enum tutti_status parse_text(tutti_context *context, struct parser *parser) {
   parser->cursor = parser->text;
-  /* inih's limit is 200 bytes unless it is told otherwise; a path alone can be longer. */
+  /* inih's default limit is 200 bytes; a path alone can be longer. */
   ini_max_line = LONGEST_LINE;
   int count = ini_parse_stream(read_line, parser, on_entry, parser);
   enum tutti_status status = parser->status;
@@ -284,7 +286,7 @@ static enum tutti_status folder_of(tutti_context *context, const char *path, cha
   return status;
 }
 
-/* A file on the way from the recipe down to what it extends. */
+/* A file in the chain from the recipe down to the last that is extended. */
 struct link {
   const struct link *above;
   const char *path;
@@ -323,7 +325,7 @@ static enum tutti_status check_chain(tutti_context *context, const struct link *
   return TUTTI_OK;
 }
 
-/* Read what the file extends, then put its own entries above; *layer is the next layer's number. */
+/* Read the file that this one extends, then put its own entries above; *layer is the next layer's number. */
 static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe, const char *path,
                                     const struct link *above, unsigned *layer) {
   enum tutti_status status = TUTTI_OK;

@@ -1,4 +1,4 @@
-/* recipe_source.c - the source of a recipe's data: which one, and what its keys are. */
+/* recipe_source.c - the source of a recipe's data: which one it is, and which keys it has. */
 #include <stdio.h>
 #include <string.h>
 #include <tutti/data.h>
@@ -15,7 +15,7 @@ enum tutti_status tutti_recipe_unknown_data_key(tutti_context *context, const st
   return tutti_recipe_unknown_key(context, entry, owner, tutti_data_params(), &source->params, 0);
 }
 
-/* --- data.format, as the key was called --- */
+/* --- data.format, the key's old name --- */
 
 static bool find_source(tutti_context *context, const char *name, const struct tutti_descriptor **source) {
   if (tutti_plugin_find(context, TUTTI_KIND_SOURCE, name, source) == TUTTI_OK)
@@ -35,8 +35,8 @@ static const char *key_with_choice(const struct tutti_descriptor *source, const 
   return NULL;
 }
 
-/* What took the place of `format = VALUE`: a source of that name, or one of the first half of the name whose parameter has
-   the second among its choices. */
+/* The replacement for `format = VALUE`: a source of that name, or the source named by the first half of it if one of
+   its parameters has the second half as a choice. */
 static void say_new_key(tutti_context *context, const char *value, char *text, size_t size) {
   const struct tutti_descriptor *source;
   char name[64];
@@ -66,7 +66,7 @@ static enum tutti_status refuse_format(tutti_context *context, const struct reci
 
 /* --- which source --- */
 
-/* A source stands in a section with keys that are not its own: none of them can be one of its parameters. */
+/* A source shares its section with the keys of the data set, so its parameters must not have their names. */
 static enum tutti_status check_names(tutti_context *context, const struct tutti_descriptor *source) {
   for (size_t i = 0; i < source->params.count; i++) {
     const char *name = tutti_params_at(&source->params, i)->name;
@@ -79,7 +79,7 @@ static enum tutti_status check_names(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
-/* The source that the recipe names or, without a name, that the ending of the path says. */
+/* The source that the recipe names or, if it names none, the one for the ending of the path. */
 static enum tutti_status choose(tutti_context *context, const tutti_recipe *recipe, const struct recipe_entry **entry,
                                 const char **name) {
   const struct recipe_entry *plugin = tutti_recipe_find(recipe, section, "plugin");

@@ -1,4 +1,4 @@
-/* recipe_visit.c - the effective recipe key by key, and whether two recipes are of one run. */
+/* recipe_visit.c - visits the effective recipe key by key, and decides whether two recipes belong to one run. */
 #include <string.h>
 
 #include "recipe_impl.h"
@@ -19,7 +19,8 @@ static bool is_circumstance(const tutti_recipe *recipe, const char *section, con
   return false;
 }
 
-/* Does a plugin name the section [selector] by a parameter of its own? Then the run's selector is a part of the search. */
+/* Does a plugin name the section [selector] in a parameter of its own? Then the run's selector is part of the
+   search. */
 static bool selector_is_shared(const tutti_recipe *recipe) {
   for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
     const struct tutti_descriptor *descriptor;
@@ -96,8 +97,8 @@ static enum tutti_status visit_hyperparameters(tutti_context *context, const str
   return TUTTI_OK;
 }
 
-/* Does a section belong to the plugins' roots, whose plugin is named by a key `plugin`? Others are named by a
- * parameter. */
+/* Is the plugin of a section named by a key `plugin` in it? In other sections, a parameter of another plugin names
+   it. */
 static bool names_its_plugin(const char *section, enum tutti_kind kind) {
   return strcmp(section, tutti_kind_name(kind)) == 0 &&
          (kind == TUTTI_KIND_SPACE || kind == TUTTI_KIND_BACKEND || kind == TUTTI_KIND_BUILDER ||

@@ -42,7 +42,7 @@ struct tutti_catalogue {
 };
 
 const char *tutti_catalogue_journal_mode(const char *folder) {
-  /* WAL needs memory shared between processes, which these do not give (magic numbers of statfs(2)). */
+  /* WAL needs memory shared between processes, which these file systems do not provide (magic numbers of statfs(2)). */
   static const unsigned network[] = {0x6969 /* nfs */,       0xFF534D42u /* cifs */,
                                      0xFE534D42u /* smb2 */, 0x517B /* smb */,
                                      0x01021997 /* 9p */,    0x0BD00BD0 /* lustre */,
@@ -123,14 +123,15 @@ void tutti_catalogue_close(tutti_catalogue *catalogue) {
     return;
   for (int i = 0; i < STATEMENTS; i++)
     (void)sqlite3_finalize(catalogue->statements[i]);
-  /* At rest the catalogue is one file, which may be copied and read anywhere. Where a reader is at work it stays as it is. */
+  /* When nobody uses it, the catalogue is one file, which may be copied and read anywhere. While someone reads it, it
+     stays as it is. */
   if (catalogue->write)
     (void)sqlite3_exec(catalogue->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
   (void)sqlite3_close(catalogue->database);
   tutti_free(catalogue);
 }
 
-/* Run a statement that gives no rows, with what was bound to it. */
+/* Run a statement that returns no rows, with the values bound to it. */
 static enum tutti_status step(tutti_context *context, tutti_catalogue *catalogue, enum statement which,
                               const char *doing) {
   sqlite3_stmt *statement = catalogue->statements[which];

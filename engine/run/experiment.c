@@ -1,7 +1,7 @@
 /* experiment.c - from a recipe to data, space, scope and backend, and the checks before anything is trained. */
 #include "experiment_impl.h"
 
-/* Genotypes that are decoded to see whether the backend can train what the space makes. */
+/* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
 enum { PROBES = 16 };
 
 static enum tutti_status load_data(tutti_context *context, struct tutti_experiment *experiment) {
@@ -85,8 +85,8 @@ void tutti_experiment_destroy(struct tutti_experiment *experiment) {
   tutti_free(experiment);
 }
 
-/* Decode a sampled genotype and ask the backend whether it can train the network; of a backend that takes none, whether it can
-   train at all. */
+/* Decode a sampled genotype and ask the backend whether it can train the network. If the backend takes no networks, ask
+   whether it can train at all. */
 static enum tutti_status probe(tutti_context *context, const struct tutti_experiment *experiment, uint64_t index) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_random random;
@@ -117,7 +117,7 @@ out:
   return status;
 }
 
-/* Losses are those of the validation rows: without any, every trial would fail. */
+/* Losses are computed on the validation rows: without any, every trial would fail. */
 static enum tutti_status check_validation(tutti_context *context, const struct tutti_experiment *experiment) {
   const tutti_split *validation = experiment->dataset ? tutti_dataset_find(experiment->dataset, "validation") : NULL;
   if (!experiment->dataset || (validation && tutti_split_rows(validation) > 0))

@@ -1,5 +1,5 @@
-/* experiment_impl.h - what a recipe comes to: data, space, scope, backend. Managers, workers and readers of finished runs
-   make one each. */
+/* experiment_impl.h - what a recipe defines: data, space, scope, backend. Managers, workers and readers of finished
+   runs each make one. */
 #ifndef TUTTI_EXPERIMENT_IMPL_H
 #define TUTTI_EXPERIMENT_IMPL_H
 
@@ -11,7 +11,7 @@ struct tutti_experiment {
   tutti_recipe *recipe;
   tutti_dataset *dataset; /* NULL for TUTTI_TASK_VALUE */
   struct tutti_task task;
-  enum tutti_loss loss; /* what builders and selectors minimise */
+  enum tutti_loss loss; /* the loss that builders and selectors minimise */
   struct tutti_host_facts facts;
   tutti_host *host;
   tutti_space *space;
@@ -23,13 +23,13 @@ struct tutti_experiment {
 TUTTI_NODISCARD enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe,
                                                           struct tutti_experiment **experiment);
 void tutti_experiment_destroy(struct tutti_experiment *experiment);
-/* Refuse what could only fail later: networks that the backend cannot train, a loss that the head does not have. */
+/* Refuse what would only fail later: networks that the backend cannot train, a loss that the head does not have. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_check(tutti_context *context,
                                                          const struct tutti_experiment *experiment);
 /* The data set's fingerprint, or 0 without data. */
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment);
 
-/* What tutti_host_other_run gives (other_run.c). */
+/* Implements tutti_host_other_run (other_run.c). */
 TUTTI_NODISCARD enum tutti_status tutti_other_run(tutti_context *context, const char *run, uint64_t trial,
                                                   char **candidate);
 

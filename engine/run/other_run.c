@@ -1,4 +1,4 @@
-/* other_run.c - a candidate out of another run's catalogue. */
+/* other_run.c - takes a candidate from another run's catalogue. */
 #include "experiment_impl.h"
 #include "run_files.h"
 
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <tutti/catalogue.h>
 
-/* The trial that is looked for, while a catalogue is visited. */
+/* The trial to find, while a catalogue is visited. */
 struct finding {
   tutti_context *context;
   uint64_t wanted; /* or TUTTI_BEST_TRIAL */

@@ -1,4 +1,4 @@
-/* run.c - the manager: asks the builder, has trials trained, records results, tells them; stops and resumes. */
+/* run.c - the manager: asks the builder, has trials trained, records results and tells them; stops and resumes. */
 #include "run_impl.h"
 
 #include "core/base/file_impl.h"
@@ -100,7 +100,7 @@ static enum tutti_status record_asked(struct manager *manager, uint64_t trial) {
   return status;
 }
 
-/* Fill the window. What is asked for depends on what was told alone, so that it is the same for any number of workers. */
+/* Fill the window. The requests depend only on what was told, so they are the same for any number of workers. */
 static enum tutti_status ask(struct manager *manager) {
   tutti_context *context = manager->context;
   struct tutti_history *history = &manager->history;
@@ -193,7 +193,7 @@ static enum tutti_status facts_of(tutti_context *context, const struct tutti_rep
   return tutti_strdup(context, "{}", &facts->report);
 }
 
-/* A torn trial was trained again: what is recorded stands, and the new files have to agree with it. */
+/* A torn trial was trained again: the recorded result stays, and the new files must agree with it. */
 static void compare_repair(struct manager *manager, uint64_t trial, const struct tutti_reply_facts *facts) {
   const struct tutti_record *record = &manager->history.records[trial];
   bool same =
@@ -234,7 +234,7 @@ static enum tutti_status record_result(struct manager *manager, const struct tut
   return arrive(manager, reply->trial);
 }
 
-/* Try a trial again whose worker was lost, unless that came too often: *again says so. */
+/* Try a trial again after its worker was lost, unless that happened too often; *again says whether. */
 static enum tutti_status retry(struct manager *manager, const struct tutti_reply *reply, bool *again) {
   struct tutti_record *record = &manager->history.records[reply->trial];
   *again = reply->kind == TUTTI_REPLY_LOST && record->lost++ < manager->run->retries;
@@ -269,11 +269,11 @@ static enum tutti_status take_reply(struct manager *manager, const struct tutti_
   return status;
 }
 
-/* Wait for a reply, then take all that are there: they share one commit. */
+/* Wait for a reply, then take all others that have arrived: they share one commit. */
 static enum tutti_status collect(struct manager *manager) {
   enum { MOST = 64 };
   tutti_context *context = manager->context;
-  double timeout = 1; /* also the longest that an interrupt may go unnoticed */
+  double timeout = 1; /* also the longest time that an interrupt can go unnoticed */
   for (int i = 0; i < MOST; i++, timeout = 0) {
     struct tutti_reply reply = {.size = sizeof reply};
     TUTTI_TRY(context, tutti_executor_wait(context, manager->executor, timeout, &reply));
@@ -302,7 +302,7 @@ static enum tutti_status search(struct manager *manager) {
       status = tell_and_ask(manager);
   }
   if (manager->changed && status != TUTTI_ERROR_FULL) {
-    /* Whatever ended the search, what is known is kept. */
+    /* However the search ended, keep the known results. */
     manager->changed = false;
     enum tutti_status kept = tutti_catalogue_commit(context, manager->catalogue);
     if (kept != TUTTI_OK)
@@ -337,7 +337,7 @@ static enum tutti_status repair(struct manager *manager) {
   return TUTTI_OK;
 }
 
-/* Bring a fresh builder to where the recorded one stood: the same asks and tells, in the same order. */
+/* Bring a fresh builder to the state of the recorded one: the same asks and tells, in the same order. */
 static enum tutti_status replay(struct manager *manager) {
   tutti_context *context = manager->context;
   struct tutti_history *history = &manager->history;
@@ -359,7 +359,7 @@ static enum tutti_status replay(struct manager *manager) {
     memcpy(proposal.origin, history->records[i].origin, sizeof proposal.origin);
     TUTTI_TRY_OUT(context, tutti_builder_adopt(context, manager->builder, i, &proposal));
   }
-  /* Results that came but had not been told, then trials without a result. */
+  /* Results that had arrived but were not told, then trials without a result. */
   for (uint64_t i = 0; i < recorded; i++)
     TUTTI_TRY_OUT(context, arrive(manager, order[i]));
   for (uint64_t i = 0; i < history->asked; i++) {
@@ -375,7 +375,7 @@ out:
   return status;
 }
 
-/* The directory's recipe and data have to be those of this run. */
+/* The recipe and data in the directory must be those of this run. */
 static enum tutti_status check_same_run(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
@@ -438,7 +438,7 @@ static enum tutti_status make_builder(struct manager *manager) {
   return tutti_builder_create(manager->context, experiment->host, "builder", &setup, &manager->builder);
 }
 
-/* A selector made and thrown away: what is wrong with it shows before anything is trained. */
+/* Create the selector and destroy it again: this reports errors before anything is trained. */
 static enum tutti_status try_selector(tutti_context *context, const struct tutti_experiment *experiment) {
   tutti_selector *selector = NULL;
   struct tutti_selector_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
@@ -480,7 +480,7 @@ static void release(struct manager *manager) {
     (void)close(manager->lock);
 }
 
-/* Give the host the pool of this run's predictions, for builders that select among them. */
+/* Give the host the pool of this run's predictions, for builders that select from it. */
 static void offer_pool(struct manager *manager) {
   struct tutti_experiment *experiment = manager->experiment;
   manager->pool = (struct tutti_run_pool){manager->options->directory, experiment};

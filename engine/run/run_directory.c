@@ -1,4 +1,4 @@
-/* run_directory.c - a run directory is begun, and one manager alone writes in it. */
+/* run_directory.c - creates a run directory, and ensures that only one manager writes in it. */
 #include "core/base/file_impl.h"
 #include "run_impl.h"
 
@@ -51,7 +51,7 @@ static enum tutti_status write_array(tutti_context *context, const char *directo
   return status;
 }
 
-/* Row numbers and targets of a split: with a trial's predictions, all that its metrics are made of. */
+/* Write row numbers and targets of a split. Together with a trial's predictions, they determine all its metrics. */
 static enum tutti_status write_split(tutti_context *context, const char *directory, const tutti_split *split) {
   enum tutti_status status = TUTTI_OK;
   size_t rows = tutti_split_rows(split), shape[2] = {rows, tutti_split_outputs(split)};

@@ -1,4 +1,4 @@
-/* run_ensemble.c - from a pool of trials to an ensemble, its JSON, and its metrics on every split. */
+/* run_ensemble.c - makes an ensemble from a pool of trials, its JSON, and its metrics on every split. */
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
@@ -112,7 +112,7 @@ static void add_metrics(json_t *metrics, const tutti_evaluation *evaluation) {
   }
 }
 
-/* How different the members are made: of the ensemble, whatever the rows. */
+/* How different the members are; it belongs to the ensemble and does not depend on rows. */
 static enum tutti_status add_diversity(tutti_context *context, const tutti_scope *scope,
                                        const struct tutti_history *history, size_t count, const uint64_t *trials,
                                        json_t *metrics) {
@@ -134,12 +134,12 @@ out:
   return status;
 }
 
-/* Rows that the ensemble was made for: of the test, or else validation rows. */
+/* The in-distribution rows: test rows, or validation rows if there are none. */
 static const char *inside_of(const tutti_dataset *dataset) {
   return tutti_split_rows(tutti_dataset_find(dataset, "test")) > 0 ? "test" : "validation";
 }
 
-/* Rows out of distribution, beside others. */
+/* Out-of-distribution rows, compared with in-distribution ones. */
 static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_run_pool *source,
                                           const struct tutti_pool *outside, const tutti_ensemble *ensemble,
                                           const uint64_t *trials, tutti_evaluation **evaluation) {
@@ -177,7 +177,7 @@ out:
   return status;
 }
 
-/* Of a shift, the two splits that are named after it; else all. */
+/* For a shift, only its two splits; otherwise all splits. */
 static bool is_wanted(const char *split, const char *shift) {
   static const char *const clean[] = {"validation", "test"};
   for (size_t i = 0; shift && i < 2; i++)

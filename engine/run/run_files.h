@@ -1,5 +1,5 @@
-/* run_files.h - what is where in a run directory: nobody else knows a file's name. docs/run-directory.md says what they
-   hold. Paths are freed with tutti_free. */
+/* run_files.h - the layout of a run directory: only this module knows the names of files. docs/run-directory.md
+   describes their contents. Free paths with tutti_free. */
 #ifndef TUTTI_RUN_FILES_H
 #define TUTTI_RUN_FILES_H
 
@@ -8,33 +8,33 @@
 /* --- the directory itself; tutti_run_file_path is public --- */
 
 const char *tutti_run_file_name(enum tutti_run_file file);
-/* Is it there? */
+/* Does the file exist? */
 bool tutti_run_file_is_there(const char *directory, enum tutti_run_file file);
 /* Write a text, whole or not at all. */
 TUTTI_NODISCARD enum tutti_status tutti_run_file_write(tutti_context *context, const char *directory,
                                                        enum tutti_run_file file, const char *text);
-/* Read a text; *text is NULL where there is no such file. Free with tutti_free. */
+/* Read a text; *text is NULL if there is no such file. Free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_file_read(tutti_context *context, const char *directory,
                                                       enum tutti_run_file file, char **text);
-/* Write what was chosen, and the report of it: at the end of a run, and whenever another ensemble is kept. */
+/* Write the chosen ensemble and the report about it: at the end of a run, and whenever another ensemble is kept. */
 TUTTI_NODISCARD enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory,
                                                          const char *ensemble, const char *summary);
 
-/* Is there a run in it? */
+/* Does the directory hold a run? */
 bool tutti_run_directory_has_run(const char *directory);
-/* Has the run in it a result? */
+/* Does the run in it have a result? */
 bool tutti_run_directory_is_finished(const char *directory);
 
 /* --- pools that runs share --- */
 
-/* Make a directory, which exists, a run with the trials, splits and catalogue of the run in ../OWNER. */
+/* Turn an existing directory into a run that shares the trials, splits and catalogue of the run in ../OWNER. */
 TUTTI_NODISCARD enum tutti_status tutti_run_share(tutti_context *context, const char *directory, const char *owner);
-/* Are they another run's? */
+/* Do they belong to another run? */
 bool tutti_run_is_shared(const char *directory);
 
 /* --- splits --- */
 
-/* What is written down of a split: row numbers in the source, values of the targets or class numbers. */
+/* The files of a split: row numbers in the source, values of the targets or class numbers. */
 enum tutti_split_file { TUTTI_SPLIT_FILE_ROWS, TUTTI_SPLIT_FILE_TARGETS, TUTTI_SPLIT_FILE_LABELS, TUTTI_SPLIT_FILES };
 TUTTI_NODISCARD enum tutti_status tutti_run_split_path(tutti_context *context, const char *directory, const char *split,
                                                        enum tutti_split_file file, char **path);

@@ -9,7 +9,7 @@
 
 /* --- run directory (run_directory.c) --- */
 
-/* Take the manager's lock, or TUTTI_ERROR_BUSY. It dies with the process; closing *lock gives it back. */
+/* Take the manager's lock, or fail with TUTTI_ERROR_BUSY. The lock dies with the process; closing *lock releases it. */
 TUTTI_NODISCARD enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock);
 bool tutti_run_is_locked(const char *directory);
 /* Make the directory of a new run: folders, recipe.ini, data.json, splits/. */
@@ -26,19 +26,20 @@ struct tutti_run_pool {
 TUTTI_NODISCARD enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, const char *split,
                                                       size_t count, const uint64_t *trials, struct tutti_pool *pool);
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool);
-/* The same where targets are known without the run's data; they are borrowed. Release likewise, without an argument. */
+/* The same with given targets, without the run's data; they are borrowed. Release it in the same way, without an
+   argument. */
 TUTTI_NODISCARD enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directory, const char *split,
                                                      const struct tutti_targets *targets, enum tutti_loss loss,
                                                      size_t count, const uint64_t *trials, struct tutti_pool *pool);
 
 /* --- ensembles (run_ensemble.c) --- */
 
-/* What an ensemble is chosen from, and how. */
+/* How to choose an ensemble, and from which trials. */
 struct tutti_choice {
   struct tutti_run_pool *source;
-  const tutti_host *host; /* its section "selector" says how */
+  const tutti_host *host; /* its section "selector" has the parameters */
   uint64_t seed;
-  const char *split; /* on whose rows */
+  const char *split; /* the split whose rows are used */
   size_t members;    /* 0: as many as the selector's parameters say */
   size_t count;
   const uint64_t *trials; /* [count], ascending */
@@ -53,35 +54,35 @@ TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, c
 /* Trials of the members, ascending, as pools want them; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
                                                     uint64_t **trials);
-/* Metrics on every split but the training rows, as a JSON array text; with `shift` not NULL on those two alone that are named
-   "validation" and "test" with it behind ("" for the clean ones, "-5"). */
+/* Metrics on every split except the training rows, as JSON text of an array. If `shift` is not NULL, only on the two
+   splits named "validation" and "test" with `shift` appended ("" for the clean ones, or "-5"). */
 struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                                      const struct tutti_history *history,
                                                      const tutti_ensemble *ensemble, const char *shift, char **json);
-/* What stands behind "validation" in the name of a split ("" or "-5"); TUTTI_ERROR_USAGE for any other split. */
+/* The part of a split's name after "validation" ("" or "-5"); TUTTI_ERROR_USAGE for any other split. */
 TUTTI_NODISCARD enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
                                                      const char *split, const char **shift);
-/* Ensembles chosen anew on each shifted validation split, each evaluated there and on the test split of that shift; a JSON
-   array text, or NULL where the data are not shifted. `choice` says all but the split (run_shifts.c). */
+/* For each shifted validation split, choose an ensemble and evaluate it there and on the test split of that shift. JSON
+   text of an array, or NULL if the data are not shifted. `choice` has everything except the split (run_shifts.c). */
 TUTTI_NODISCARD enum tutti_status tutti_run_shifts(tutti_context *context, const struct tutti_choice *choice,
                                                    const struct tutti_history *history, char **json);
-/* Ensembles of several sizes chosen from the first trials of the run, more and more of them (run_shifts.c). */
+/* Ensembles of several sizes, chosen from growing numbers of the run's first trials (run_shifts.c). */
 TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_choice *choice,
                                                   const struct tutti_history *history,
                                                   const struct tutti_curve_options *options, char **json);
 
 /* --- history (run_history.c) --- */
 
-/* What the manager remembers of a trial. */
+/* The manager's record of a trial. */
 struct tutti_record {
   tutti_candidate *candidate;
-  uint64_t parent, asked_after, told; /* told: TUTTI_NO_TRIAL until it is */
+  uint64_t parent, asked_after, told; /* told: TUTTI_NO_TRIAL until it is told */
   char origin[96];
   bool done;
   enum tutti_state state;
   double loss, seconds;
-  int64_t lost;  /* how many workers were lost over it */
+  int64_t lost;  /* how many workers were lost on it */
   char *failure; /* NULL unless failed */
   char *report;
 };
@@ -109,7 +110,7 @@ TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                                     const struct tutti_history *history, const char *ensemble,
                                                     const char *evaluation, const char *shifts, char **json);
-/* Choose, evaluate, write ensemble.json and summary.json; *summary is the latter's text. */
+/* Choose, evaluate, and write ensemble.json and summary.json; *summary is the text of the latter. */
 TUTTI_NODISCARD enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source,
                                                    const tutti_host *host, const struct tutti_history *history,
                                                    char **summary);

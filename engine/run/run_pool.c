@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A pool's arrays and maps; pool.trials is its `trials`, from which it is found again. */
+/* The arrays and maps of a pool. pool.trials is its `trials`, so the pool can be found from it. */
 struct mapped_pool {
   size_t models;
   struct tutti_npy *maps;

@@ -1,5 +1,5 @@
-/* run_shifts.c - ensembles chosen anew from a finished pool: for each shift of the data, and for fewer trials and other
-   sizes. Nothing is trained. */
+/* run_shifts.c - chooses ensembles again from a finished pool: for each shift of the data, and for fewer trials and
+   other sizes. Nothing is trained. */
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
@@ -23,7 +23,7 @@ enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_
                     split);
 }
 
-/* Choose, and give the ensemble and its metrics on the two splits of the shift as JSON texts. */
+/* Choose an ensemble; return it and its metrics on the two splits of the shift as JSON texts. */
 static enum tutti_status choose_and_evaluate(tutti_context *context, const struct tutti_choice *choice,
                                              const struct tutti_history *history, char **chosen, char **evaluation) {
   enum tutti_status status = TUTTI_OK;
@@ -73,7 +73,7 @@ out:
 
 enum { STEPS = 8 };
 
-/* The n-th budget: as asked for, or an even step to all trials. */
+/* The n-th budget: one of the given ones, or an even step towards all trials. */
 static uint64_t budget_at(const struct tutti_curve_options *options, uint64_t asked, size_t n) {
   return options->budgets_count ? options->budgets[n] : asked * (n + 1) / STEPS;
 }
@@ -95,7 +95,7 @@ static enum tutti_status add_point(tutti_context *context, const struct tutti_ch
   return status;
 }
 
-/* The points of one budget: of each size that there are trials for. */
+/* The points of one budget: one for each size that has enough trials. */
 static enum tutti_status add_points(tutti_context *context, struct tutti_choice *choice,
                                     const struct tutti_history *history, const struct tutti_curve_options *options,
                                     uint64_t budget, json_t *array) {

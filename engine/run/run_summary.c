@@ -1,4 +1,4 @@
-/* run_summary.c - the end of a run: select, evaluate, write down. */
+/* run_summary.c - the end of a run: select, evaluate, write the results. */
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"

@@ -1,4 +1,4 @@
-/* run_view.c - a run directory, looked at and used after (or while) it is made. */
+/* run_view.c - reads and uses a run directory, after the run or during it. */
 #include "run_impl.h"
 
 #include "core/base/file_impl.h"
@@ -65,7 +65,7 @@ static enum tutti_status check_data(tutti_context *context, const tutti_view *vi
                     view->directory, tutti_backend_descriptor(view->experiment->backend)->name);
 }
 
-/* `given`, or a copy of the run's own; an error when there is neither. */
+/* `given`, or a copy of the run's own ensemble; an error if there is neither. */
 static enum tutti_status which_ensemble(tutti_context *context, const tutti_view *view, const char *given,
                                         char **text) {
   if (given)
@@ -121,7 +121,7 @@ out:
 
 /* --- select, evaluate, keep --- */
 
-/* Selectors that are tried on a finished pool: the recipe with its overrides, and what it makes of them. */
+/* Trying selectors on a finished pool: the recipe with its overrides, and the objects that it defines. */
 struct trying {
   tutti_recipe *recipe;
   tutti_host *host;

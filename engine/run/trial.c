@@ -1,4 +1,4 @@
-/* trial.c - the worker's side of a trial: from a request to a job, and from its outcome to artefacts and a reply. */
+/* trial.c - the worker's side of a trial: from a request to a job, and from the outcome to artefacts and a reply. */
 #include "trial_impl.h"
 
 #include "core/base/file_impl.h"
@@ -106,7 +106,7 @@ void tutti_training_end(struct tutti_training *training) {
 
 /* --- artefacts --- */
 
-/* Note a written file with its size and checksum, so that a torn one is noticed when the run is resumed. */
+/* Record a written file with its size and checksum, so that resuming notices a torn one. */
 static enum tutti_status note_file(tutti_context *context, json_t *files, const char *folder, const char *name) {
   enum tutti_status status = TUTTI_OK;
   uint64_t bytes;
@@ -140,7 +140,7 @@ static void add_cell(struct tutti_text *text, const char *separator, double numb
     tutti_text_add_number(text, number);
 }
 
-/* The learning curve as CSV; no seconds, so that a run and its repetition write the same bytes. */
+/* The learning curve as CSV; without times, so that a repeated run writes the same bytes. */
 static enum tutti_status write_curve(tutti_context *context, const struct tutti_training *training, json_t *files,
                                      const char *folder) {
   struct tutti_text text = tutti_text_begin(context);
@@ -185,7 +185,7 @@ static enum tutti_status write_weights(tutti_context *context, const struct tutt
 
 /* --- predictions --- */
 
-/* Means and probabilities have to be finite; a variance may be absent (NaN). */
+/* Means and probabilities must be finite; a variance may be absent (NaN). */
 static bool usable(const struct tutti_predictions *predictions) {
   size_t stride = predictions->kind == TUTTI_TASK_REGRESSION ? 2 : 1;
   size_t count = predictions->rows * tutti_predictions_width(predictions->kind, predictions->outputs);
@@ -272,7 +272,7 @@ out:
 
 /* --- reply --- */
 
-/* What the builder is told: the loss of what is kept, or where the recipe says so, the loss at the end of the curve. */
+/* The loss that the builder is told: of the kept weights or, if the recipe says so, at the end of the curve. */
 static double objective_of(const struct tutti_experiment *experiment, const struct tutti_training *training,
                            double loss) {
   if (tutti_recipe_run(experiment->recipe)->objective == TUTTI_OBJECTIVE_KEPT || training->epochs == 0)
@@ -280,7 +280,7 @@ static double objective_of(const struct tutti_experiment *experiment, const stru
   return training->curve[training->epochs - 1].validation_loss;
 }
 
-/* Reasons that are not the candidate's fault: the run stops, and goes on when they are mended. */
+/* Reasons that are not the candidate's fault: the run stops, and continues when they are fixed. */
 static bool stops_the_run(enum tutti_status status) {
   return status == TUTTI_ERROR_FULL || status == TUTTI_ERROR_IO || status == TUTTI_ERROR_CANCELLED ||
          status == TUTTI_ERROR_CORRUPT;

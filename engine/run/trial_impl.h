@@ -23,20 +23,22 @@ struct tutti_training {
 TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
                                                       const char *candidate, char **request);
 
-/* From a request's text to a job; *training is zeroed by the caller and ended by tutti_training_end, also on failure. */
+/* Turn a request's text into a job. The caller zeroes *training and ends it with tutti_training_end, also on
+   failure. */
 TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context,
                                                        const struct tutti_experiment *experiment, const char *request,
                                                        struct tutti_training *training);
-/* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is what training returned. */
+/* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is the status of the
+   training. */
 TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
                                                        const struct tutti_experiment *experiment, const char *directory,
                                                        enum tutti_status result, struct tutti_training *training,
                                                        char **reply);
 void tutti_training_end(struct tutti_training *training);
 
-/* What a reply says, for the manager. */
+/* The contents of a reply, for the manager. */
 struct tutti_reply_facts {
-  enum tutti_status status; /* not TUTTI_OK: the run has to stop, for the reason `failure` */
+  enum tutti_status status; /* not TUTTI_OK: the run must stop, for the reason `failure` */
   enum tutti_state state;
   double loss, seconds;
   char failure[512];
@@ -44,7 +46,7 @@ struct tutti_reply_facts {
 };
 TUTTI_NODISCARD enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply,
                                                     struct tutti_reply_facts *facts);
-/* Are all files of a report there and whole? *why names the first that is not. */
+/* Do all files of a report exist, and are they whole? *why names the first that is not. */
 TUTTI_NODISCARD enum tutti_status tutti_report_verify(tutti_context *context, const char *directory, uint64_t trial,
                                                       const char *report, bool *whole, char why[256]);
 

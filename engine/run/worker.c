@@ -1,4 +1,4 @@
-/* worker.c - the worker process: sets up the run's experiment, then trains what it is asked to. */
+/* worker.c - the worker process: sets up the run's experiment, then trains the candidates that it is sent. */
 #include "trial_impl.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct worker {
   enum tutti_status *results;       /* [capacity]: how training ended */
 };
 
-/* What plugins and libraries print goes to the run's worker.log; a manager's death ends its workers. */
+/* Output that plugins and libraries print goes to the run's worker.log. When the manager dies, its workers end. */
 static void settle(tutti_context *context, const char *directory) {
   char *path;
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -55,7 +55,7 @@ static enum tutti_status set_up(struct worker *worker) {
   return tutti_alloc(context, worker->capacity, sizeof *worker->results, &worker->results);
 }
 
-/* Collect requests: wait for one, then take what else is there already, as many as the backend trains at once. */
+/* Collect requests: wait for one, then take those that have already arrived, as many as the backend trains at once. */
 static enum tutti_status collect(struct worker *worker, char **requests, size_t *count, bool *ended) {
   *count = 0;
   *ended = false;
@@ -89,7 +89,7 @@ static enum tutti_status answer(struct worker *worker, size_t index) {
   return status;
 }
 
-/* The jobs of one batch that could be begun, as train_many takes them. */
+/* The jobs of one batch that could be started, in the form that train_many takes. */
 struct batch {
   struct worker *worker;
   const struct tutti_job **jobs;
@@ -134,7 +134,7 @@ out:
   return status;
 }
 
-/* Train a batch of requests and answer each; a request that cannot even begin is answered at once. */
+/* Train a batch of requests and answer each. A request that cannot even start is answered at once. */
 static enum tutti_status serve(struct worker *worker, char **requests, size_t count) {
   enum tutti_status status = TUTTI_OK;
   memset(worker->trainings, 0, count * sizeof *worker->trainings);

@@ -1,8 +1,7 @@
-/* ablation.c - runs the cells of an ablation: which is next, with how many workers, and what comes of it.
-
-   While there are at least as many cells to start as workers are free, each gets one: that wastes nothing. Towards the
-   end free workers go to the cells that are left. A run cannot be given workers while it runs, but it can be stopped and
-   resumed at the cost of the trials under way; that is done when it pays. */
+/* ablation.c - runs the cells of an ablation: decides which is next, with how many workers, and records the outcome.
+   While at least as many cells wait as workers are free, each cell gets one worker, so nothing is wasted. Towards the
+   end, free workers go to the remaining cells. A running run cannot get more workers, but it can be stopped and resumed
+   with more, at the cost of the trials under way. This is done when it pays. */
 #include "ablation_impl.h"
 
 #include "core/base/file_impl.h"
@@ -16,7 +15,7 @@
 #include <tutti/clock.h>
 #include <unistd.h>
 
-/* Room for a child's command; the exit code of an interrupted one. */
+/* Buffer size for a child's command; the exit code of an interrupted child. */
 enum { MOST_ARGUMENTS = 16, EXIT_CODE_INTERRUPTED = 130 };
 
 struct scheduler {
@@ -73,7 +72,7 @@ static uint64_t trials_done(tutti_context *context, const struct ablation_cell *
   return done;
 }
 
-/* The command that makes what is missing of a cell: a selection from its searcher's pool, or a run. */
+/* The command that completes a cell: a selection from its searcher's pool, or a run. */
 static void command_of(const struct scheduler *scheduler, const struct ablation_cell *cell, const char *recipe,
                        const char *workers, const char *parent, const char **command) {
   const char *const run[] = {scheduler->options->program,
@@ -123,7 +122,7 @@ out:
   return status;
 }
 
-/* What has become of a cell whose process has ended. */
+/* Record the outcome of a cell whose process has ended. */
 static enum tutti_status settle(struct scheduler *scheduler, struct ablation_cell *cell, int how) {
   tutti_context *context = scheduler->context;
   bool stopped = WIFEXITED(how) ? WEXITSTATUS(how) == EXIT_CODE_INTERRUPTED : WTERMSIG(how) == SIGINT;
@@ -154,7 +153,7 @@ static bool can_start(const struct scheduler *scheduler, const struct ablation_c
          (!shares(scheduler, cell) || scheduler->ablation->cells[cell->searcher].state == ABLATION_FINISHED);
 }
 
-/* Cells whose searcher has failed have nothing to select from. */
+/* If the searcher of a cell has failed, the cell has nothing to select from. */
 static enum tutti_status give_up_shares(struct scheduler *scheduler) {
   for (size_t i = 0; i < scheduler->ablation->count; i++) {
     struct ablation_cell *cell = &scheduler->ablation->cells[i];
@@ -177,7 +176,7 @@ static int64_t free_workers(const struct scheduler *scheduler) {
   return left;
 }
 
-/* Start as many cells as there are workers for; what is over is shared out among them. */
+/* Start as many cells as there are workers. Remaining workers are divided among them. */
 static enum tutti_status start_cells(struct scheduler *scheduler) {
   tutti_ablation *ablation = scheduler->ablation;
   int64_t ready = 0, left = free_workers(scheduler);
@@ -199,7 +198,7 @@ static enum tutti_status start_cells(struct scheduler *scheduler) {
   return TUTTI_OK;
 }
 
-/* Would a run be done much sooner with `wanted` workers? Stopping it costs a second or so and the trials under way. */
+/* Would a run finish much sooner with `wanted` workers? Stopping it costs about a second and the trials under way. */
 static bool pays(const struct scheduler *scheduler, const struct ablation_cell *cell, int64_t wanted) {
   enum { ROUNDS = 4, SECONDS = 10 };
   uint64_t done = trials_done(scheduler->context, cell), budget = (uint64_t)cell->budget;
@@ -208,8 +207,8 @@ static bool pays(const struct scheduler *scheduler, const struct ablation_cell *
   return left >= (double)(ROUNDS * wanted) && elapsed / (double)(fresh ? fresh : 1) * left >= SECONDS;
 }
 
-/* When workers are free and nothing waits for them, stop runs that would at least double theirs: they are started anew
-   with their share at once. */
+/* If workers are free and nothing waits for them, stop the runs that would at least double theirs; they start again at
+   once with their share. */
 static void spread_workers(struct scheduler *scheduler) {
   tutti_ablation *ablation = scheduler->ablation;
   int64_t running = 0;
@@ -230,7 +229,7 @@ static void spread_workers(struct scheduler *scheduler) {
       continue;
     cell->process.stopping = true;
     (void)kill(cell->process.pid, SIGINT);
-    return; /* the others when this one has its share */
+    return; /* workers for the others when this one has its share */
   }
 }
 
@@ -253,7 +252,7 @@ static enum tutti_status settle_ended(struct scheduler *scheduler) {
   return TUTTI_OK;
 }
 
-/* Pass an interrupt on, and wait until every run has put its directory in order. */
+/* Pass on an interrupt, and wait until every run has closed its directory properly. */
 static enum tutti_status stop_all(struct scheduler *scheduler) {
   for (size_t i = 0; i < scheduler->ablation->count; i++)
     if (scheduler->ablation->cells[i].process.pid)

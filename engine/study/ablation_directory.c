@@ -1,4 +1,4 @@
-/* ablation_directory.c - what is where in the directory of an ablation, and what of it is there already. */
+/* ablation_directory.c - the layout of an ablation's directory, and which parts of it exist already. */
 #include "ablation_impl.h"
 
 #include "core/base/file_impl.h"
@@ -67,7 +67,7 @@ out:
   return status;
 }
 
-/* The cells of an ablation that was killed die with it, but not in the same instant. */
+/* The cells of a killed ablation die with it, but not at the same instant. */
 static enum tutti_status wait_for_end(tutti_context *context, const struct ablation_cell *cell) {
   enum { TENTHS = 100 };
   const struct timespec tenth = {.tv_nsec = 100000000};
@@ -86,7 +86,8 @@ static bool has_searched(const struct ablation_cell *cell) {
   return tutti_run_directory_has_run(cell->directory) && !tutti_run_is_shared(cell->directory);
 }
 
-/* Who has begun the search that some cells share goes on with it; who has one of its own keeps it. */
+/* If a cell has begun a search that several share, that cell goes on with it; a cell that has its own search keeps
+   it. */
 static void assign_search(tutti_ablation *ablation, size_t index) {
   size_t old = ablation->cells[index].searcher;
   if (has_searched(&ablation->cells[old])) {

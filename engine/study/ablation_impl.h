@@ -9,11 +9,11 @@
 #include <tutti/ablation.h>
 #include <tutti/compare.h>
 
-/* A key and the values that it is swapped for. */
+/* A key and the values that it takes. */
 struct ablation_swap {
   char *key;     /* "section.key" */
   char **values; /* [count] */
-  char **labels; /* [count], for names: of paths the shortest that tell them apart, of other values themselves */
+  char **labels; /* [count], used in names: for paths the shortest parts that differ, otherwise the values themselves */
   size_t count;
 };
 
@@ -22,9 +22,9 @@ enum ablation_state { ABLATION_WAITING, ABLATION_RUNNING, ABLATION_FINISHED, ABL
 /* A child process that works on a cell. */
 struct ablation_process {
   pid_t pid;     /* 0: none */
-  int output;    /* its standard output; the end of it is the end of the process */
+  int output;    /* its standard output; end of file means that the process has ended */
   double began;  /* seconds */
-  bool stopping; /* it was asked to stop, so as to go on with more workers */
+  bool stopping; /* it was asked to stop, to go on with more workers */
 };
 
 struct ablation_cell {
@@ -33,10 +33,10 @@ struct ablation_cell {
   char **overrides;   /* [override_count], all of them */
   size_t override_count, first_swap;
   char *text;      /* the effective recipe */
-  char *search;    /* the part of it that says what is searched and trained */
-  size_t searcher; /* the cell whose search it shares; itself when the search is its own */
+  char *search;    /* the part of it that determines search and training */
+  size_t searcher; /* the cell whose search it shares; itself if it has its own */
   int64_t seed, window, budget;
-  bool repeatable; /* order = trial: it may be stopped and resumed at will */
+  bool repeatable; /* order = trial: it may be stopped and resumed at any time */
   enum ablation_state state;
   char *reason; /* of a failure */
   char *directory;
@@ -59,9 +59,9 @@ struct tutti_ablation {
 /* Start the program with these arguments; standard error goes to the file `log`. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_spawn(tutti_context *context, const char *const *command,
                                                        const char *log, struct ablation_process *process);
-/* Wait at most so many seconds until a process of a running cell writes or ends; read what is written. */
+/* Wait at most this many seconds until a process of a running cell writes or ends; read its output. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_wait(tutti_context *context, tutti_ablation *ablation, double seconds);
-/* Has the process ended? *how is as waitpid's. */
+/* Has the process ended? *how is a status as from waitpid. */
 bool tutti_ablation_ended(struct ablation_process *process, int *how);
 /* End it at once, and wait for that. */
 void tutti_ablation_kill(struct ablation_process *process);
@@ -71,24 +71,24 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_reason(tutti_context *context, 
 
 /* --- directories (ablation_directory.c) -------------------------------------------------------------------------- */
 
-/* What is where in the directory of an ablation. */
+/* The layout of an ablation's directory. */
 enum ablation_file {
-  ABLATION_FILE_REPORT,  /* what it is, and how its cells compare */
-  ABLATION_FILE_RUNS,    /* a run directory a cell */
-  ABLATION_FILE_RECIPES, /* a recipe a cell */
-  ABLATION_FILE_LOGS     /* a file of messages a cell */
+  ABLATION_FILE_REPORT,  /* the report: the cells and their comparison */
+  ABLATION_FILE_RUNS,    /* one run directory per cell */
+  ABLATION_FILE_RECIPES, /* one recipe per cell */
+  ABLATION_FILE_LOGS     /* one log file per cell */
 };
 /* Free *path with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_path(tutti_context *context, const char *directory,
                                                       enum ablation_file file, char **path);
-/* What a cell has in one of the folders. */
+/* The path of a cell in one of the folders. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_cell_path(tutti_context *context, const char *directory,
                                                            const char *cell, enum ablation_file file, char **path);
-/* Make the directory and lock it (closing *lock gives it back), or see that what is there are runs of these cells; note
-   which are finished, and which have begun a search of their own. */
+/* Create and lock the directory (closing *lock unlocks it), or check that the runs in it are of these cells; note which
+   are finished, and which have begun their own search. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation,
                                                       const char *directory, bool resume, int *lock);
-/* Make a cell's run directory out of that of its searcher. */
+/* Make a cell's run directory from that of its searcher. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_link(tutti_context *context, const struct ablation_cell *cell,
                                                       const struct ablation_cell *searcher);
 

@@ -46,7 +46,7 @@ static enum tutti_status add_value(tutti_context *context, struct ablation_swap 
   return TUTTI_OK;
 }
 
-/* What a cell's name and place in the matrix say is no key to be swapped. */
+/* Keys that belong to a cell's name or its place in the matrix cannot be swapped. */
 static enum tutti_status check_swap_key(tutti_context *context, const tutti_ablation *ablation, size_t index) {
   const char *key = ablation->swaps[index].key;
   if (strcmp(key, "run.seed") == 0)
@@ -115,7 +115,7 @@ static enum tutti_status name_recipes(tutti_context *context, tutti_ablation *ab
   return tutti_path_labels(context, ablation->recipes, (const char *const *)ablation->recipe, ablation->labels);
 }
 
-/* Does another swapped key end likewise? */
+/* Does another swapped key end in the same word? */
 static bool is_ambiguous(const tutti_ablation *ablation, size_t swap) {
   for (size_t i = 0; i < ablation->swap_count; i++)
     if (i != swap && strcmp(last_part(ablation->swaps[i].key), last_part(ablation->swaps[swap].key)) == 0)
@@ -134,7 +134,7 @@ static void add_setting(const tutti_ablation *ablation, size_t index, size_t val
   tutti_text_add(text, "%s", swap->labels[value]);
 }
 
-/* Letters that every file system and shell takes; not too many. */
+/* Only letters that every file system and shell accepts; not too many. */
 static void make_file_name(char *name) {
   size_t length = strlen(name);
   char sum[12];
@@ -148,7 +148,7 @@ static void make_file_name(char *name) {
     (void)strcpy(name + LONGEST_NAME - strlen(sum), sum);
 }
 
-/* The name of a recipe's combination of values: unique among the `count` that there are already. */
+/* The name of a recipe's combination of values: unique among the first `count`. */
 static enum tutti_status name_variant(tutti_context *context, const tutti_ablation *ablation, size_t recipe,
                                       const size_t *choice, size_t count, char **names) {
   enum tutti_status status = TUTTI_OK;
@@ -176,7 +176,7 @@ out:
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Overrides of a cell: those of all, the swapped values, then seed and name. */
+/* Overrides of a cell: the common ones, the swapped values, then seed and name. */
 static enum tutti_status override_cell(tutti_context *context, const tutti_ablation *ablation, const size_t *choice,
                                        struct ablation_cell *cell) {
   size_t room = ablation->overrides + ablation->swap_count + 2, *count = &cell->override_count;
@@ -221,7 +221,7 @@ static enum tutti_status count_cells(tutti_context *context, const tutti_ablatio
   return TUTTI_OK;
 }
 
-/* The seed from which a recipe's cells count on. */
+/* The seed with which a recipe's cells begin. */
 static enum tutti_status first_seed(tutti_context *context, const tutti_ablation *ablation, size_t recipe,
                                     int64_t *seed) {
   tutti_recipe *loaded;
@@ -275,7 +275,8 @@ static enum tutti_status add_search_item(void *argument, tutti_context *context,
   return TUTTI_OK;
 }
 
-/* What is searched and trained, as a text: cells with the same one share a search. Without data nothing is selected. */
+/* A text of everything that determines search and training: cells with equal texts share a search. Without data nothing
+   is selected. */
 static enum tutti_status search_of(tutti_context *context, const tutti_recipe *recipe, char **search) {
   struct tutti_text text = tutti_text_begin(context);
   if (!tutti_recipe_data(recipe))

@@ -1,7 +1,6 @@
-/* ablation_process.c - the child process that works on a cell: started, waited for, ended, and why it failed.
-
-   Children are spawned, never forked, in process groups of their own: an interrupt at the terminal reaches the ablation
-   alone, which passes it on. Their standard output is a pipe, whose end tells that they have ended. */
+/* ablation_process.c - the child process that works on a cell: starting it, waiting for it, ending it, and finding out
+   why it failed. Children are spawned, never forked, in their own process groups: an interrupt at the terminal reaches
+   only the ablation, which passes it on. Their standard output is a pipe; when it closes, they have ended. */
 #include "ablation_impl.h"
 
 #include "core/base/file_impl.h"
@@ -63,7 +62,7 @@ enum tutti_status tutti_ablation_wait(tutti_context *context, tutti_ablation *ab
   return TUTTI_OK;
 }
 
-/* Read what there is; at the end of the pipe the process has ended, or is about to. */
+/* Read the available output; at the end of the pipe the process has ended, or is about to. */
 bool tutti_ablation_ended(struct ablation_process *process, int *how) {
   char buffer[4096];
   struct pollfd ready = {.fd = process->output, .events = POLLIN};

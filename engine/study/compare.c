@@ -1,4 +1,4 @@
-/* compare.c - compares runs: reads, groups, computes, and says it in JSON. */
+/* compare.c - compares runs: reads them, groups them, computes, and writes JSON. */
 #include "compare_impl.h"
 
 #include "core/base/json_impl.h"
@@ -75,7 +75,7 @@ static json_t *left_out_json(const struct compare *compare) {
   return left_out;
 }
 
-/* Pairs on different rows are no pairs: say so; and where predictions cannot be read. */
+/* Runs on different rows are not pairs: warn about them, and about predictions that cannot be read. */
 static enum tutti_status warnings_json(tutti_context *context, const struct compare *compare, json_t **out) {
   *out = json_array();
   for (size_t i = 0; i < compare->compared; i++) {
@@ -108,13 +108,13 @@ static const json_t *find_metric(const json_t *metrics, const char *name) {
   return NULL;
 }
 
-/* Which metric's value is wanted of a run. */
+/* The metric whose value is wanted. */
 static double value_now(const void *argument, const struct compare *compare, size_t run) {
   const json_t *value = json_object_get(find_metric(compare->runs[run].metrics, argument), "value");
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* values[blocks][variants]: the mean of the runs that are of one block and variant - one, unless keys were chosen that bring
+/* values[blocks][variants]: the mean of the runs of one block and variant. That is one run, unless the chosen keys put
    more together. */
 static enum tutti_status means_of_runs(tutti_context *context, const struct compare *compare,
                                        double (*value_of)(const void *argument, const struct compare *compare,
@@ -152,7 +152,7 @@ static json_t *placings_json(const struct tutti_figures *figures) {
   return array;
 }
 
-/* Standings on each data set alone: its blocks follow one another. */
+/* Standings on each data set; the blocks of a data set follow one another. */
 static json_t *data_set_placings_json(const struct compare *compare, const struct tutti_figures *figures) {
   json_t *array = json_array();
   for (size_t begin = 0, end; begin < figures->blocks; begin = end) {
@@ -216,7 +216,7 @@ out:
   return status;
 }
 
-/* Every metric that some run has; the best trial's loss, which says least, comes last. */
+/* Every metric that some run has; the best trial's loss, the least informative, comes last. */
 static enum tutti_status metrics_json(tutti_context *context, const struct compare *compare, json_t *metrics) {
   for (int last = 0; last < 2; last++)
     for (size_t i = 0; i < compare->compared; i++) {

@@ -1,10 +1,10 @@
-/* compare_groups.c - which runs are of one data set, of one variant, of one pair.
+/* compare_groups.c - groups runs into data sets, variants and pairs.
 
-   Runs are of one data set when the keys that say where the rows come from agree, and of one block when the seed agrees,
-   too. What else differs makes variants - but only where it differs inside a data set (for keys of [data]: inside a
-   block): a batch size that every run on one data set has, or a file of test rows that goes with a seed, says nothing
-   about variants. Of keys that go together (a builder, and the parameters that it alone has) the first is enough to tell
-   variants apart, and plugins' names come first. */
+   Runs have the same data set if the keys that define the rows agree; they are in the same block if the seed agrees,
+   too. Other differences make variants, but only if they occur within a data set (for keys of [data]: within a block).
+   A batch size that every run on one data set has, or a file of test rows that goes with a seed, says nothing about
+   variants. Some keys go together, such as a builder and the parameters that only it has. The first of them is enough
+   to tell variants apart; names of plugins come first. */
 #include "compare_impl.h"
 #include "path_labels.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <tutti/data.h>
 
-/* Does a key say where the rows come from? Those of the source do, whichever it is, and these of the data set. */
+/* Does a key define the rows? Yes for those of any source, and for these of the data set. */
 static bool is_data_key(const char *key) {
   static const char *const names[] = {"plugin", "path", "target", "target_path"};
   static const char prefix[] = "data.";
@@ -39,7 +39,7 @@ static bool is_listed(const struct compare *compare, const char *key) {
   return false;
 }
 
-/* All keys of all runs that say where rows come from, as first met. */
+/* All keys of all runs that define rows, in the order in which they were first met. */
 static enum tutti_status list_data_keys(tutti_context *context, struct compare *compare) {
   size_t most = 0;
   for (size_t i = 0; i < compare->compared; i++)
@@ -100,13 +100,13 @@ static enum tutti_status find_blocks(tutti_context *context, struct compare *com
   return TUTTI_OK;
 }
 
-/* What a data set is called after: its file, or its generator. */
+/* What a data set is named after: its file, or its generator. */
 static const char *source_of(const struct compare_run *run) {
   const char *path = tutti_compare_value(run, "data.path"), *source = tutti_compare_value(run, "data.plugin");
   return path && *path ? path : source ? source : "no data";
 }
 
-/* Data sets of one file are told apart by the first key that differs from an earlier one's. */
+/* Data sets of the same file are distinguished by the first key that differs from an earlier one's. */
 static enum tutti_status tell_apart(tutti_context *context, struct compare *compare, size_t index) {
   const struct compare_run *run = &compare->runs[compare->data_set_runs[index]];
   for (size_t d = 0; d < index; d++) {
@@ -146,7 +146,7 @@ static enum tutti_status name_data_sets(tutti_context *context, struct compare *
 /* All keys of all runs, and each run's values. */
 struct key_table {
   const char **keys;   /* [count], as first met */
-  const char **values; /* [runs][count]; NULL where a run has no such key */
+  const char **values; /* [runs][count]; NULL if a run does not have the key */
   size_t count, room;
 };
 
@@ -162,7 +162,7 @@ static size_t find_key(const struct key_table *table, const char *key) {
   return k;
 }
 
-/* Recipes' names tell variants apart where every run has one. */
+/* Recipe names distinguish variants if every run has one. */
 static bool has_recipes(const struct compare *compare) {
   for (size_t i = 0; i < compare->compared; i++)
     if (!compare->runs[i].recipe)
@@ -211,7 +211,7 @@ static enum tutti_status refine(tutti_context *context, struct compare *compare,
   return TUTTI_OK;
 }
 
-/* Do two runs that are one variant so far, and about the same thing, differ in the key? */
+/* Do two runs differ in the key, although they are one variant so far and have the same data set or block? */
 static bool tells_apart(const struct compare *compare, const struct key_table *table, size_t key) {
   bool data = strncmp(table->keys[key], "data.", 5) == 0;
   for (size_t i = 0; i < compare->compared; i++)

@@ -1,4 +1,4 @@
-/* compare_impl.h - runs that are compared, and how they are grouped; for engine/study/ alone. */
+/* compare_impl.h - the compared runs and their groups; for engine/study/ alone. */
 #ifndef TUTTI_COMPARE_IMPL_H
 #define TUTTI_COMPARE_IMPL_H
 
@@ -12,7 +12,7 @@ struct compare_item {
   char *key, *value;
 };
 
-/* Stands beside the recipe's own keys, where a run has a name of its recipe. */
+/* An extra key beside the recipe's own, for runs whose recipe has a name. */
 #define COMPARE_RECIPE_KEY "recipe"
 
 /* The metric that every run has: its best trial's loss on the validation rows. */
@@ -20,15 +20,15 @@ struct compare_item {
 
 struct compare_run {
   char *directory, *real; /* as it was given; without links */
-  char *recipe;           /* name of the ablation's recipe that it was made from; NULL outside ablations */
+  char *recipe;           /* name of the recipe in the ablation; NULL outside ablations */
   int64_t seed;
-  struct compare_item *items; /* circumstances and the seed left out */
+  struct compare_item *items; /* without circumstances and the seed */
   size_t count, room;
   json_t *summary; /* NULL when there is none */
-  json_t *metrics; /* those of the split, and the best trial's loss behind them */
+  json_t *metrics; /* metrics of the split, followed by the best trial's loss */
   char *rows;      /* checksums of the split's row numbers and targets */
-  char *reason;    /* why it is left out; NULL: it is not */
-  char *no_rows;   /* why its predictions cannot be compared row by row; NULL: they can, or there are none */
+  char *reason;    /* why the run is left out; NULL if it is not */
+  char *no_rows;   /* why its predictions cannot be compared row by row; NULL if they can, or if there are none */
   json_t *splits;  /* names of the splits that it has metrics of */
   size_t data_set, variant, block;
 };
@@ -41,7 +41,7 @@ struct compare_block {
 
 struct compare {
   const char *split;
-  struct compare_run *runs; /* those that are left out stand last */
+  struct compare_run *runs; /* the ones that are left out come last */
   size_t compared, count, room;
   const char **keys; /* [key_count], what variants differ in */
   size_t key_count;
@@ -51,8 +51,8 @@ struct compare {
   size_t data_key_count;
   size_t *data_set_runs, *variant_runs; /* [data_sets], [variants]: the first run of each */
   char **data_set_names;
-  double *row_better; /* [data_sets][variants][variants], one < other: the probability that the one is better; or NaN */
-  size_t *row_pairs;  /* likewise: how many pairs of runs it is the mean of */
+  double *row_better; /* [data_sets][variants][variants], one < other: the probability that `one` is better; or NaN */
+  size_t *row_pairs;  /* in the same order: the number of pairs of runs that it is the mean of */
 };
 
 /* --- reading (compare_runs.c) ------------------------------------------------------------------------------------ */
@@ -66,13 +66,13 @@ const char *tutti_compare_value(const struct compare_run *run, const char *key);
 
 /* --- grouping (compare_groups.c) --------------------------------------------------------------------------------- */
 
-/* Find data sets, blocks and variants; with `count` keys variants differ in these alone. */
+/* Find data sets, blocks and variants. If `count` > 0, variants differ only in these keys. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, struct compare *compare, size_t count,
                                                       const char *const *by);
 
 /* --- standings (compare.c) --------------------------------------------------------------------------------------- */
 
-/* Standings of the variants as a JSON array, where value_of() gives the value of the run of that number (NaN: none). */
+/* Standings of the variants as a JSON array. value_of() gives the value of the run with that number (NaN: none). */
 TUTTI_NODISCARD enum tutti_status
 tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
                         double (*value_of)(const void *argument, const struct compare *compare, size_t run),
@@ -84,7 +84,7 @@ enum tutti_better tutti_compare_better(const json_t *metric);
 
 /* Compare the ensembles' predictions for the rows of the split: fill row_better and row_pairs. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_rows(tutti_context *context, struct compare *compare);
-/* Add the Poisson-binomial test of each two variants to an array. */
+/* Add the Poisson-binomial test for each pair of variants to an array. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_rows_json(tutti_context *context, const struct compare *compare,
                                                           json_t *duels);
 

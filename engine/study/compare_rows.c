@@ -1,8 +1,7 @@
-/* compare_rows.c - ensembles against each other row by row: on which rows one alone is wrong, or the worse of two, and what
-   the Poisson-binomial test makes of it over data sets (Lacoste et al., 2014).
-
-   A data set has one probability for two variants: the mean over its pairs of runs, one pair a seed. Adding the rows of
-   several seeds up instead would count rows as often as splits share them. */
+/* compare_rows.c - compares ensembles row by row: the rows that only one of two gets wrong, or on which one is worse,
+   and the Poisson-binomial test over data sets (Lacoste et al., 2014). On a data set, two variants have one
+   probability: the mean over its pairs of runs, one pair per seed. Adding up the rows of several seeds instead would
+   count a row as often as splits share it. */
 #include "compare_impl.h"
 
 #include "engine/evaluation/evaluate_impl.h"
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What rows' losses are computed from. */
+/* The data from which rows' losses are computed. */
 struct sources {
   struct tutti_npy truth; /* labels or values of the rows */
   tutti_ensemble *ensemble;
@@ -69,7 +68,7 @@ static enum tutti_status read_truth(tutti_context *context, const struct compare
   return TUTTI_OK;
 }
 
-/* Of classes there are as many as predictions say. */
+/* The number of classes is that of the predictions. */
 static enum tutti_status count_classes(tutti_context *context, const struct compare_run *run, const char *split,
                                        uint64_t trial, size_t *classes) {
   enum tutti_status status = TUTTI_OK;
@@ -108,7 +107,7 @@ static enum tutti_status open_sources(tutti_context *context, const struct compa
                             tutti_ensemble_size(sources->ensemble), sources->trials, &sources->pool);
 }
 
-/* 0 or 1 of a class; the squared error, summed over outputs. */
+/* 0 or 1 for a class; for regression the squared error, summed over outputs. */
 static double loss_of_row(struct tutti_combiner *combiner, size_t row) {
   const struct tutti_pool *pool = combiner->pool;
   double sum = 0;
@@ -125,7 +124,7 @@ static double loss_of_row(struct tutti_combiner *combiner, size_t row) {
   return sum;
 }
 
-/* losses[rows] of a run's ensemble; NULL where it has none, or the split no targets. */
+/* losses[rows] of a run's ensemble; NULL if it has no ensemble, or the split has no targets. */
 static enum tutti_status row_losses(tutti_context *context, const struct compare_run *run, const char *split,
                                     double **losses, size_t *rows) {
   enum tutti_status status = TUTTI_OK;
@@ -148,7 +147,7 @@ out:
 
 /* --- duels ------------------------------------------------------------------------------------------------------- */
 
-/* Add what a pair of runs says of their variants. */
+/* Add the evidence from a pair of runs about their variants. */
 static void add_pair(struct compare *compare, const struct compare_run *one, const double *one_losses,
                      const struct compare_run *other, const double *other_losses, size_t rows) {
   uint64_t only_one = 0, only_other = 0;

@@ -1,4 +1,4 @@
-/* compare_runs.c - reads the runs that are to be compared: recipe, results, and which rows they are about. */
+/* compare_runs.c - reads the runs to compare: recipe, results, and their rows. */
 #include "ablation_impl.h"
 #include "compare_impl.h"
 
@@ -67,7 +67,7 @@ static enum tutti_status add_item(tutti_context *context, struct compare_run *ru
   return tutti_strdup(context, value, &item->value);
 }
 
-/* The seed is what makes pairs, and circumstances change nothing. */
+/* The seed forms pairs, and circumstances change nothing. */
 static enum tutti_status take_item(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
   struct compare_run *run = argument;
   bool seed = strcmp(item->section, "run") == 0 && strcmp(item->key, "seed") == 0;
@@ -94,7 +94,7 @@ out:
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
-/* Take the metrics of the split that is compared; false for what is none. */
+/* Take the metrics of the compared split; false for any other split. */
 static bool take_metrics(struct compare_run *run, const json_t *metrics) {
   size_t index;
   json_t *metric;
@@ -132,7 +132,7 @@ static enum tutti_status read_metrics(tutti_context *context, const char *wanted
   return TUTTI_OK;
 }
 
-/* Checksums of what says which rows a split has, and what their targets are. */
+/* Checksums of the split's row numbers and targets. */
 static enum tutti_status read_rows(tutti_context *context, const char *split, struct compare_run *run) {
   uint64_t bytes[TUTTI_SPLIT_FILES] = {0};
   uint32_t sums[TUTTI_SPLIT_FILES] = {0};
@@ -171,7 +171,7 @@ static enum tutti_status read_run(tutti_context *context, const char *split, str
 
 /* --- directories ------------------------------------------------------------------------------------------------- */
 
-/* Add a run, unless it is there already by this or another name. */
+/* Add a run, unless it was already added under this or another name. */
 static enum tutti_status add_run(tutti_context *context, struct compare *compare, const char *directory,
                                  const char *recipe) {
   char *real = realpath(directory, NULL);
@@ -257,7 +257,7 @@ static enum tutti_status add_directory(tutti_context *context, struct compare *c
   return TUTTI_OK;
 }
 
-/* Put the runs that are left out behind the others. */
+/* Move the runs that are left out behind the others. */
 static enum tutti_status sort_out(tutti_context *context, struct compare *compare) {
   struct compare_run *sorted;
   size_t kept = 0, left = 0;

@@ -4,8 +4,8 @@
 
 #include "core/base/sized_impl.h"
 
-/* P[Binomial(n, 1/2) <= most], for most < n / 2. Binomial coefficients are summed with a common power of two taken out, so that they are
-   exact where doubles hold them and never overflow. */
+/* P[Binomial(n, 1/2) <= most], for most < n / 2. A common power of two is taken out of the binomial coefficients, so
+   that their sum is exact as long as doubles can hold it, and never overflows. */
 static double binomial_half(uint64_t n, uint64_t most) {
   enum { STEP = 512 };
   double term = 1, sum = 1;
@@ -37,7 +37,7 @@ double tutti_better_probability(uint64_t one, uint64_t other) {
   return tutti_sign_test_one_sided(one + 1, other); /* I_1/2(1 + a, 1 + b) = P[Binomial(a + b + 1, 1/2) <= b] */
 }
 
-/* shares[sets + 1]: the probability that so many of the events happen. */
+/* shares[sets + 1]: the probability that exactly so many of the events happen. */
 static void distribution_of_wins(size_t sets, const double *better, double *shares) {
   shares[0] = 1;
   for (size_t j = 0; j < sets; j++)

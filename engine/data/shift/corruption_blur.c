@@ -7,7 +7,7 @@
 /* A kernel of SIDE x SIDE taps. */
 enum { SIDE = 5, HALF = SIDE / 2 };
 
-/* A disk of the given radius, its rim softened by a Gaussian of 3 x 3 taps. */
+/* A disk of the given radius, with its rim softened by a Gaussian of 3 x 3 taps. */
 static void make_disk(double radius, double rim, float kernel[SIDE][SIDE]) {
   double disk[SIDE][SIDE], gaussian[3], inside = 0, total = 0;
   for (int y = 0; y < SIDE; y++)
@@ -49,8 +49,9 @@ TUTTI_CORRUPTION(defocus_blur) = {.name = "defocus-blur",
                                   .least = 5,
                                   .apply = corrupt_defocus_blur};
 
-/* c: deviation, longest displacement d, rounds. Each pixel takes the place of one that is -d to d - 1 pixels away, down and
-   across: what the published sets hold, where pixels are said to be exchanged and one of the two is copied. */
+/* c: deviation, longest displacement d, rounds. Each pixel takes the value of one that is -d to d - 1 pixels away, down
+   and across. This is what the published sets contain: their program means to exchange the two pixels, but only copies
+   one. */
 static void corrupt_glass_blur(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image), before = tutti_plane_of(image, 0, image->channels);
   size_t bytes = tutti_picture_count(&picture) * sizeof(float), pixel = (size_t)picture.channels * sizeof(float);
@@ -73,7 +74,7 @@ TUTTI_CORRUPTION(glass_blur) = {.name = "glass-blur",
                                 .least = 4,
                                 .apply = corrupt_glass_blur};
 
-/* c: radius, deviation; the angle is drawn from +-45 degrees. */
+/* c: radius, deviation; the angle is drawn from -45 to 45 degrees. */
 static void corrupt_motion_blur(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   double angle = 90 * tutti_random_uniform(&image->random) - 45;

@@ -1,5 +1,6 @@
-/* corruption_colour.c - brightness, contrast, saturation. In HSV a pixel's value is its largest number v, its saturation is
-   1 - least / v; changing one and leaving the others moves the numbers along straight lines, which is done here. */
+/* corruption_colour.c - brightness, contrast, saturation. In HSV, the value of a pixel is its largest number v, and its
+   saturation is 1 - least / v. Changing one of them moves the numbers along straight lines; this code does so
+   directly. */
 #include "corruption_impl.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ static void corrupt_brightness(struct tutti_corruptor *image, const double *c) {
 TUTTI_CORRUPTION(brightness) = {
     .name = "brightness", .constants = {{.05}, {.1}, {.15}, {.2}, {.3}}, .least = 1, .apply = corrupt_brightness};
 
-/* c: the share of each number's distance from its channel's mean that is left. */
+/* c: the share that is left of each number's distance from its channel's mean. */
 static void corrupt_contrast(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   size_t count = tutti_picture_count(&picture), channels = (size_t)picture.channels, pixels = count / channels;
@@ -42,7 +43,7 @@ static void corrupt_contrast(struct tutti_corruptor *image, const double *c) {
 TUTTI_CORRUPTION(contrast) = {
     .name = "contrast", .constants = {{.75}, {.5}, {.4}, {.3}, {.15}}, .least = 1, .apply = corrupt_contrast};
 
-/* A pixel of another saturation; what had none gets that of red, as HSV has it. */
+/* A pixel with another saturation. A grey pixel gets the hue red, as in HSV. */
 static void saturate_pixel(float *pixel, double factor, double summand) {
   float value = largest(pixel, 3), least = fminf(pixel[0], fminf(pixel[1], pixel[2]));
   float before = value > 0 ? 1 - least / value : 0, after = tutti_clip((float)factor * before + (float)summand);
@@ -54,8 +55,8 @@ static void saturate_pixel(float *pixel, double factor, double summand) {
   pixel[1] = pixel[2] = value * (1 - after);
 }
 
-/* c: factor and summand of the saturation. Grey has none: a grey image stays as it is where the summand is 0, and where not
-   is darkened as the brightness of its tint is. */
+/* c: factor and summand of the saturation. Grey images have no saturation: with summand 0 they stay as they are,
+   otherwise they darken like the brightness of their tint. */
 static void corrupt_saturate(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   for (size_t i = 0; i < tutti_picture_count(&picture); i += (size_t)picture.channels) {

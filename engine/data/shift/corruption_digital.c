@@ -16,7 +16,7 @@ struct affine {
   double a, b, c, d, e, f;
 };
 
-/* The map that takes the three points `from` to the points `to`. */
+/* The affine map that takes the three points `from` to the points `to`. */
 static struct affine affine_between(double from[3][2], double to[3][2]) {
   double x1 = from[1][0] - from[0][0], y1 = from[1][1] - from[0][1];
   double x2 = from[2][0] - from[0][0], y2 = from[2][1] - from[0][1];
@@ -30,7 +30,7 @@ static struct affine affine_between(double from[3][2], double to[3][2]) {
   return (struct affine){row[0][0], row[0][1], row[0][2], row[1][0], row[1][1], row[1][2]};
 }
 
-/* Move three corners of a square about the centre, each by up to `reach` pixels, and the image with them. */
+/* Move three corners of a square about the centre by up to `reach` pixels each, and the image with them. */
 static void warp(struct tutti_corruptor *image, double reach) {
   struct tutti_picture in = tutti_plane_of(image, 0, image->channels);
   float *out = image->pixels;
@@ -56,7 +56,7 @@ static void draw_field(struct tutti_corruptor *image, double size, double sigma,
   tutti_blur_gaussian(&field, sigma, image->plane[0]);
 }
 
-/* c: displacement, the deviation of its blur, affine displacement, as shares of the shorter side. */
+/* c: displacement, the deviation of its blur, affine displacement; all as shares of the shorter side. */
 static void corrupt_elastic(struct tutti_corruptor *image, const double *c) {
   double side = image->height < image->width ? image->height : image->width;
   struct tutti_picture in = tutti_plane_of(image, 0, image->channels);
@@ -81,7 +81,7 @@ TUTTI_CORRUPTION(elastic) = {
 
 /* --- pixelate --- */
 
-/* How much of [low, high] lies in the pixel that begins at i. */
+/* The part of [low, high] that lies in the pixel beginning at i. */
 static double overlap(double low, double high, int i) { return fmin(high, i + 1) - fmax(low, i); }
 
 /* The mean of the area [top, bottom] x [left, right]: [channels]. */
@@ -95,7 +95,8 @@ static void mean_of_area(const struct tutti_picture *in, double top, double bott
         out[k] += (float)(overlap(top, bottom, y) * overlap(left, right, x) / area) * tutti_pixel(in, y, x)[k];
 }
 
-/* c: the share of the side; the image becomes so small, each pixel the mean of what it covers, and large again. */
+/* c: the share of the side. The image is reduced to it, with each pixel the mean of the area that it covers, and
+   enlarged again. */
 static void corrupt_pixelate(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   struct tutti_picture small = {(int)(image->height * c[0]), (int)(image->width * c[0]), image->channels,

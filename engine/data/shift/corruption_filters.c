@@ -1,4 +1,4 @@
-/* corruption_filters.c - what several corruptions are made of: blurs, zoom, interpolation, a fractal map. */
+/* corruption_filters.c - building blocks of several corruptions: blurs, zoom, interpolation, a fractal map. */
 #include "corruption_impl.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { MOST_TAPS = 129 };
 
-/* One pass: out(y, x) = sum of weights[k] in(y, x + k), or of rows below for `down`. */
+/* One pass: out(y, x) = sum of weights[k] in(y, x + k); with `down`, over rows below. */
 static void pass(const struct tutti_picture *in, int taps, const float *weights, bool down, float *out) {
   for (int y = 0; y < in->height; y++)
     for (int x = 0; x < in->width; x++, out += in->channels)
@@ -115,7 +115,7 @@ void tutti_plasma(struct tutti_corruptor *image, double decay, int plane) {
     high = fmaxf(high, map.values[i]);
   }
   float range = high > low ? high - low : 1;
-  for (int y = 0; y < image->height; y++) /* rows move up: none is overwritten before it is read */
+  for (int y = 0; y < image->height; y++) /* rows move up, so none is overwritten before it is read */
     for (int x = 0; x < image->width; x++)
       map.values[y * image->width + x] = (map.values[y * map.side + x] - low) / range;
 }

@@ -1,12 +1,11 @@
 /* corruption_impl.h - the corruptions of Hendrycks & Dietterich, "Benchmarking neural network robustness to common
-   corruptions and perturbations" (ICLR 2019), at five severities, for images of bytes with 1 or 3 channels; for core/
-   alone. The constants are those published for images of 32 x 32 pixels, and are taken for any size.
+   corruptions and perturbations" (ICLR 2019), at five severities, for images of bytes with 1 or 3 channels; for engine/
+   alone. The constants are those published for images of 32 x 32 pixels, and are used for any size.
 
-   What differs from the published sets, everywhere: random numbers are our own; pixels beyond the edge repeat the edge;
-   numbers become bytes by rounding, not by cutting off. What differs in one corruption stands there. Grey images are
-   corrupted as they are stored: colours that come in (water, mud, a tint) count with their brightness.
-
-   Each corruption_*.c has a group of them; TUTTI_CORRUPTIONS lists all. */
+   General differences from the published sets: random numbers are our own; pixels beyond the edge repeat the edge;
+   numbers become bytes by rounding, not by truncation. Differences of a single corruption are noted beside it. Grey
+   images are corrupted as they are stored: colours that are added (water, mud, a tint) count with their brightness.
+   Each corruption_*.c has a group of corruptions; TUTTI_CORRUPTIONS lists all. */
 #ifndef TUTTI_CORRUPTION_IMPL_H
 #define TUTTI_CORRUPTION_IMPL_H
 
@@ -16,28 +15,28 @@
 
 enum { TUTTI_SEVERITIES = 5, TUTTI_CORRUPTION_CONSTANTS = 7, TUTTI_CORRUPTION_PLANES = 4 };
 
-/* One image at a time, and room for all that a corruption needs. */
+/* One image at a time, and memory for all that a corruption needs. */
 struct tutti_corruptor {
   int height, width, channels;
   float *pixels;                         /* [height][width][channels], from 0 to 1 */
   float *plane[TUTTI_CORRUPTION_PLANES]; /* each [height][width][channels] or [map][map] */
-  int map;                               /* side of a fractal map: the power of 2 that covers the image */
+  int map;                               /* side of a fractal map: the next power of 2 that covers the image */
   uint8_t *bytes;                        /* [height][width][channels] */
   struct tutti_random random;
-  const char *failure; /* what went wrong; NULL */
+  const char *failure; /* the error message of a failure; NULL */
 };
 
-/* A corruption, said once: TUTTI_CORRUPTION(identifier) = {...}, beside its function. */
+/* A corruption is defined once: TUTTI_CORRUPTION(identifier) = {...}, beside its function. */
 struct tutti_corruption {
   char name[24];    /* in recipes */
-  const char *file; /* of a set with a file a corruption, without .npy; NULL: the name with '_' for '-' */
+  const char *file; /* name, without .npy, in a set with one file per corruption; NULL: the name with '_' for '-' */
   double constants[TUTTI_SEVERITIES][TUTTI_CORRUPTION_CONSTANTS];
   int least; /* pixels that the shorter side has to have */
   void (*apply)(struct tutti_corruptor *image, const double *constants);
 };
 
-/* Those that there are. A new one is a function and its entry in one of the files here, and its identifier in this list: an
-   entry that is not listed does not compile, and what is listed does not link without its entry. */
+/* All corruptions. To add one, write its function and entry in one of the files here, and add its identifier to this
+   list. An entry that is not listed does not compile, and a listed identifier without an entry does not link. */
 #define TUTTI_CORRUPTIONS(OF)                                                                                          \
   OF(gaussian_noise)                                                                                                   \
   OF(shot_noise)                                                                                                       \
@@ -67,12 +66,12 @@ TUTTI_CORRUPTIONS(TUTTI_CORRUPTION_DECLARE)
   _Static_assert(TUTTI_CORRUPTION_IS_LISTED_##identifier == 0, "listed");                                              \
   const struct tutti_corruption tutti_corruption_##identifier
 
-/* Their names by number, NULL-terminated: what a recipe may choose from. */
+/* Their names by number, NULL-terminated: the choices in a recipe. */
 extern const char *const tutti_corruption_names[];
 /* NULL past the last. */
 const struct tutti_corruption *tutti_corruption_at(size_t number);
 
-/* Room for images of a shape; TUTTI_ERROR_USAGE unless they have 1 or 3 channels. */
+/* Make room for images of a shape; TUTTI_ERROR_USAGE unless they have 1 or 3 channels. */
 TUTTI_NODISCARD enum tutti_status tutti_corruptor_create(tutti_context *context, struct tutti_shape shape,
                                                          struct tutti_corruptor **corruptor);
 void tutti_corruptor_destroy(struct tutti_corruptor *corruptor);
@@ -85,7 +84,7 @@ TUTTI_NODISCARD enum tutti_status tutti_corrupt(tutti_context *context, struct t
 
 /* --- what they share --- */
 
-/* A picture: rows of pixels of so many channels. */
+/* A picture: rows of pixels with this many channels. */
 struct tutti_picture {
   int height, width, channels;
   float *values;
@@ -102,7 +101,7 @@ static inline float *tutti_pixel(const struct tutti_picture *picture, int y, int
 static inline size_t tutti_picture_count(const struct tutti_picture *picture) {
   return (size_t)picture->height * (size_t)picture->width * (size_t)picture->channels;
 }
-/* The image itself; and a scratch plane as a picture of so many channels. */
+/* The image itself; a scratch plane as a picture with this many channels. */
 static inline struct tutti_picture tutti_image_of(const struct tutti_corruptor *image) {
   return (struct tutti_picture){image->height, image->width, image->channels, image->pixels};
 }
@@ -114,16 +113,16 @@ static inline float tutti_luma(const float *pixel, int channels) {
   return channels == 1 ? pixel[0] : 0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2];
 }
 
-/* Blur in place with a Gaussian, cut off at four deviations; `scratch` is as large. */
+/* Blur in place with a Gaussian that is cut off at four deviations; `scratch` has the same size. */
 void tutti_blur_gaussian(const struct tutti_picture *picture, double sigma, float *scratch);
 /* Blur along a line at an angle (degrees): half a Gaussian, 2 radius + 1 long. */
 void tutti_blur_motion(const struct tutti_picture *in, double radius, double sigma, double angle, float *out);
-/* Enlarge about the centre, and cut off what is then outside. */
+/* Enlarge about the centre, and cut off the parts that are then outside. */
 void tutti_zoom(const struct tutti_picture *in, double factor, float *out);
-/* The value at a point between pixels, linear in both directions: [channels]. */
+/* The value at a point between pixels, by bilinear interpolation: [channels]. */
 void tutti_interpolate(const struct tutti_picture *in, double y, double x, float *out);
-/* A fractal map by the diamond-square algorithm, from 0 to 1, of which the image's size is left in the plane; what is drawn
-   gets smaller by `decay` squared from one scale to the next. */
+/* A fractal map by the diamond-square algorithm, from 0 to 1; the plane gets the part that covers the image. From one
+   scale to the next, random displacements shrink by `decay` squared. */
 void tutti_plasma(struct tutti_corruptor *image, double decay, int plane);
 
 #endif

@@ -18,8 +18,8 @@ TUTTI_CORRUPTION(gaussian_noise) = {.name = "gaussian-noise",
                                     .least = 1,
                                     .apply = corrupt_gaussian_noise};
 
-/* A draw of a Poisson distribution: below a mean of 10 by multiplying uniforms, above by transformed rejection with squeeze
-   (Hoermann, "The transformed rejection method for generating Poisson random variables", 1993). */
+/* A draw from a Poisson distribution: for means below 10 by multiplying uniforms, above by transformed rejection with
+   squeeze (Hoermann, "The transformed rejection method for generating Poisson random variables", 1993). */
 static double draw_poisson(struct tutti_random *random, double mean) {
   if (mean < 10) {
     double floor_ = exp(-mean), product = tutti_random_uniform(random), count = 0;

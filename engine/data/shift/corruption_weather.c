@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* c: mean and deviation of the flakes' layer, its zoom, threshold, radius and deviation of its motion, the share of the
-   image's own colours. The layer falls from above at -135 to -45 degrees, and again turned around. */
+/* c: mean and deviation of the layer of flakes, its zoom, threshold, radius and deviation of its motion, the share of
+   the image's own colours. The layer falls from above at -135 to -45 degrees, and is added a second time, rotated by
+   180 degrees. */
 static void corrupt_snow(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image), layer = tutti_plane_of(image, 0, 1);
   size_t pixels = tutti_picture_count(&layer);
@@ -33,8 +34,8 @@ TUTTI_CORRUPTION(snow) = {.name = "snow",
                           .least = 16,
                           .apply = corrupt_snow};
 
-/* c: share of the image, share of the frost. The published sets lay photographs of frosted windows over the image; here it
-   is a computed texture: bright creases of one fractal (crystals) on another (the film of ice). */
+/* c: share of the image, share of the frost. The published sets lay photographs of frosted windows over the image. Here
+   the frost is computed: bright creases of one fractal (crystals) on another (the film of ice). */
 static void corrupt_frost(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture picture = tutti_image_of(image);
   const float *film = image->plane[0], *creases = image->plane[1];
@@ -93,7 +94,7 @@ static void spatter_mud(struct tutti_corruptor *image, const double *c) {
   lay_over(image, mud.values, brown, true);
 }
 
-/* Is the pixel at the rim of a drop: liquid beside none? */
+/* Is the pixel at the rim of a drop, that is liquid with a dry neighbour? */
 static bool at_rim(const struct tutti_picture *liquid, int y, int x) {
   bool wet = *tutti_pixel(liquid, y, x) > 0;
   return wet != (*tutti_pixel(liquid, y - 1, x) > 0) || wet != (*tutti_pixel(liquid, y + 1, x) > 0) ||
@@ -129,7 +130,7 @@ static void blur_box(const struct tutti_picture *picture, float *scratch) {
   memcpy(picture->values, scratch, tutti_picture_count(picture) * sizeof *scratch);
 }
 
-/* Spread whole distances evenly over 0 to 1: by their share of smaller ones. */
+/* Spread whole distances evenly over 0 to 1, by their rank. */
 static void equalise(const struct tutti_picture *picture) {
   size_t counts[LEVELS] = {0}, below[LEVELS], count = tutti_picture_count(picture), seen = 0, first = 0;
   for (size_t i = 0; i < count; i++)
@@ -154,7 +155,7 @@ static void emboss(const struct tutti_picture *picture, float *scratch) {
   memcpy(picture->values, scratch, tutti_picture_count(picture) * sizeof *scratch);
 }
 
-/* Drops shine where they are embossed by their depth. */
+/* Drops shine where their depth embosses them. */
 static void spatter_water(struct tutti_corruptor *image, const double *c) {
   static const float turquoise[3] = {175 / 255.0f, 238 / 255.0f, 238 / 255.0f};
   struct tutti_picture liquid = tutti_plane_of(image, 0, 1), depth = tutti_plane_of(image, 2, 1);
@@ -172,8 +173,8 @@ static void spatter_water(struct tutti_corruptor *image, const double *c) {
   lay_over(image, liquid.values, turquoise, false);
 }
 
-/* c: mean and deviation of the liquid's layer, its blur, threshold, the water's intensity or the mud's blur, whether it is
-   mud. Rims are where liquid begins; the published sets find them with Canny's edge detector. */
+/* c: mean and deviation of the layer of liquid, its blur, threshold, the water's intensity or the mud's blur, whether
+   it is mud. Rims are where liquid begins; the published sets find them with Canny's edge detector. */
 static void corrupt_spatter(struct tutti_corruptor *image, const double *c) {
   struct tutti_picture liquid = tutti_plane_of(image, 0, 1);
   for (size_t i = 0; i < tutti_picture_count(&liquid); i++)

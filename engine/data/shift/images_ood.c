@@ -1,11 +1,11 @@
-/* images_ood.c - inputs out of distribution: images of another set, and noise. */
+/* images_ood.c - out-of-distribution inputs: images of another set, and noise. */
 #include <math.h>
 #include <tutti/random.h>
 
 #include "engine/data/images_impl.h"
 
-/* Noise with the mean and standard deviation that pixels are standardised by, cut off where bytes end: one image, into the
-   one of the two that is not NULL. */
+/* Noise with the mean and standard deviation that pixels are standardised by, clipped to the range of bytes. It writes
+   one image, into whichever of the two is not NULL. */
 static void draw_image(const struct tutti_encoding *encoding, size_t row, uint8_t *bytes, float *floats) {
   struct tutti_random random;
   size_t values = tutti_encoding_image_values(encoding), channels = (size_t)encoding->image.channels;

@@ -1,4 +1,4 @@
-/* shift.c - shifted splits: images corrupted, once, and kept as .npy. */
+/* shift.c - shifted splits: images are corrupted once, and the results are kept as .npy. */
 #include "shift_impl.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "engine/data/images_impl.h"
 #include "core/plugin/split_impl.h"
 
-/* To be raised when a corruption changes: what was kept is then made again. */
+/* Raise this when a corruption changes: stored sets are then made again. */
 enum { VERSION = 1 };
 
 /* --- checks --- */
@@ -113,7 +113,7 @@ enum tutti_status tutti_cache_folder(tutti_context *context, const char *wanted,
   return home && home[0] == '/' ? tutti_format(context, folder, "%s/.cache/tutti", home) : TUTTI_OK;
 }
 
-/* A name that says of what the set was made: all images, and all that is done to them. */
+/* A name that depends on everything the set was made from: all images and all that is done to them. */
 static enum tutti_status name_set(tutti_context *context, const struct tutti_shift *shift, char **path) {
   uint64_t hash = tutti_split_hash(TUTTI_HASH_BEGIN, shift->clean);
   const int32_t how[] = {VERSION, shift->severity, shift->encoding->image.height, shift->encoding->image.width,
@@ -135,7 +135,7 @@ bool tutti_shift_fits(const struct tutti_shift *shift, const struct tutti_npy *a
          (grey || array->shape[3] == (size_t)image.channels);
 }
 
-/* Map what was kept; nothing, or something torn, is no error: it is made again. */
+/* Map a stored set. A missing or torn one is not an error: it is made again. */
 static bool map_kept(tutti_context *context, const struct tutti_shift *shift, const char *path,
                      struct tutti_npy *array) {
   if (access(path, R_OK) != 0)
@@ -150,8 +150,8 @@ static bool map_kept(tutti_context *context, const struct tutti_shift *shift, co
   return false;
 }
 
-/* Keep a set under a name of this process's own, then under its name: others find it whole or not at all. That it cannot be
-   kept is no error, for it is there in memory. */
+/* Store a set under a name of this process's own, then rename it, so that others find it whole or not at all. A failure
+   is not an error, since the set is in memory. */
 static enum tutti_status keep(tutti_context *context, const struct tutti_shift *shift, const char *path,
                               const uint8_t *pixels) {
   struct tutti_shape image = shift->encoding->image;
@@ -172,7 +172,7 @@ static enum tutti_status keep(tutti_context *context, const struct tutti_shift *
   return TUTTI_OK;
 }
 
-/* As an array that was copied is: tutti_npy_unmap frees it. */
+/* In the form of a copied array: tutti_npy_unmap frees it. */
 static void own_pixels(uint8_t *pixels, struct tutti_npy *array) {
   *array = (struct tutti_npy){.element = TUTTI_U8, .data = pixels, .mapping = pixels};
 }
@@ -205,7 +205,7 @@ static bool of_test_file(const struct tutti_shift *shift) {
   return shift->test_rows > 0 && shift->clean->source_rows[0] >= shift->all - shift->test_rows;
 }
 
-/* Rows of a ready-made set: those of the split, or of all test images, of which the split may have some. */
+/* Rows of a ready-made set: those of the split, or all test images, in which the split has its own rows. */
 static enum tutti_status map_ready(tutti_context *context, const struct tutti_shift *shift, const char *path,
                                    struct tutti_npy *array, size_t *first) {
   size_t rows = shift->clean->rows;
@@ -224,7 +224,7 @@ static enum tutti_status map_ready(tutti_context *context, const struct tutti_sh
                     array->rank, array->count);
 }
 
-/* A file a corruption: of test images alone; those of validation are made. */
+/* One file per corruption. These sets have only test images; validation images are corrupted here. */
 static enum tutti_status take_published(tutti_context *context, const struct tutti_shift *shift,
                                         struct tutti_npy *array) {
   uint8_t *pixels;
@@ -258,7 +258,7 @@ out:
 
 /* --- the split --- */
 
-/* The clean split with other pixels: by its own row numbers, or by those of the source from `first` on. */
+/* The clean split with other pixels, found by its own row numbers, or by those of the source from `first` on. */
 static enum tutti_status replace_pixels(tutti_context *context, const struct tutti_npy *array, size_t first,
                                         tutti_split *split) {
   split->pixels.bytes = array->element == TUTTI_U8 ? array->data : NULL;

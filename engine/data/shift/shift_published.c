@@ -1,6 +1,6 @@
-/* shift_published.c - shifted test images out of the sets that Hendrycks & Dietterich published for CIFAR (CIFAR-10-C,
-   CIFAR-100-C), and of others that are made alike: a .npy a corruption, with all test images at severity 1, then all of
-   them at severity 2, and so on to 5. */
+/* shift_published.c - shifted test images from the sets that Hendrycks & Dietterich published for CIFAR (CIFAR-10-C,
+   CIFAR-100-C), or others with the same layout: one .npy per corruption, with all test images at severity 1, then all
+   at severity 2, and so on to 5. */
 #include <string.h>
 #include <unistd.h>
 
