@@ -1,4 +1,4 @@
-/* arguments.c - the command line of a command, parsed by argp as the command's description says. */
+/* arguments.c - parses the command line of a command with argp, according to the command's description. */
 #include "program_impl.h"
 
 #include <argp.h>
@@ -16,7 +16,7 @@ const struct command_option common_options[] = {{"verbose", 'v', OPTION_FLAG, NU
                                                  .offset = 0},
                                                 {0}};
 
-/* A command line under way. */
+/* State while a command line is parsed. */
 struct parsing {
   const struct command *command;
   struct texts *operands;
@@ -59,7 +59,7 @@ static void add_text(const struct argp_state *state, const struct command_option
   texts->items[texts->count++] = text;
 }
 
-/* Cuts the value at its commas. */
+/* Splits the value at its commas, in place. */
 static void add_parts(const struct argp_state *state, const struct command_option *option, struct texts *texts,
                       char *value) {
   char *part;
@@ -93,7 +93,7 @@ static void take_option(const struct argp_state *state, const struct command_opt
 
 /* --- operands ---------------------------------------------------------------------------------------------------- */
 
-/* "'a', 'b' and 'c'", cut where it is too long. */
+/* "'a', 'b' and 'c'", shortened if it is too long. */
 static void quote_all(const struct texts *texts, const char *last, char *text, size_t size) {
   size_t used = 0;
   for (size_t i = 0; i < texts->count && used < size; i++)
@@ -131,7 +131,7 @@ static void check_operands(const struct argp_state *state, const struct parsing 
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
 
-/* End when the process that started this one ends, however it does; at once if it has. */
+/* Arrange to end when the process that started this one ends, however it ends; end at once if it has already ended. */
 static void die_with(const char *parent) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (strtol(parent, NULL, 10) != (long)getppid())
@@ -186,7 +186,7 @@ static void preset(const struct command *command, char *fields) {
       *(long *)(void *)(fields + option->offset) = option->preset;
 }
 
-/* An internal command's words are operands, even those that begin with a dash. */
+/* The words of an internal command are operands, even those that begin with a dash. */
 static char **without_options(int argc, char **argv) {
   char **words = calloc((size_t)argc + 2, sizeof *words);
   if (!words)
@@ -197,7 +197,7 @@ static char **without_options(int argc, char **argv) {
   return words;
 }
 
-/* What --help says before the options and, with \v between, behind them. */
+/* The text that --help prints before the options and, after \v, behind them. */
 static bool print_about(const struct command *command, char **text) {
   int length = asprintf(text, "%s%s%s%s%s%s", command->about, command->alias ? " Also called tutti " : "",
                         command->alias ? command->alias : "", command->alias ? "." : "", command->notes ? "\v" : "",

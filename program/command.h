@@ -1,16 +1,16 @@
-/* command.h - what a command of the program is. Dispatch, --help, the manual page and the bash completion come from this
-   description alone: a new command is a file command_NAME.c and its name in the list of commands.c. */
+/* command.h - the description of a command of the program. Dispatch, --help, the manual page and the bash completion
+   come from this description alone: a new command needs a file command_NAME.c and a line in the list of commands.c. */
 #ifndef TUTTI_COMMAND_H
 #define TUTTI_COMMAND_H
 
 #include <tutti/context.h>
 
-/* What a word on the command line completes to. */
+/* How a word on the command line is completed. */
 enum completion {
   COMPLETE_NOTHING,
   COMPLETE_FILE,
   COMPLETE_FOLDER,
-  COMPLETE_RECIPE, /* files in .ini, and folders on the way to them */
+  COMPLETE_RECIPE, /* files ending in .ini, and folders on the way to them */
   COMPLETE_KIND,   /* "backend" */
   COMPLETE_PLUGIN, /* "backend/cpu" */
   COMPLETE_SPACE,  /* "darts" */
@@ -30,13 +30,13 @@ struct numbers {
   uint64_t items[MOST_NUMBERS];
 };
 
-/* What an option puts in its field of the command's options. */
+/* How an option is stored in its field of the command's options. */
 enum option_type {
   OPTION_FLAG,   /* bool: true */
   OPTION_TEXT,   /* const char *: borrowed from the command line */
   OPTION_TEXTS,  /* struct texts: one more each time */
-  OPTION_PARTS,  /* struct texts: likewise, each part between commas by itself */
-  OPTION_NUMBER, /* long: from least to most, `preset` unless given */
+  OPTION_PARTS,  /* struct texts: the same, with a text for each part between commas */
+  OPTION_NUMBER, /* long: at least `least`, at most `most`; `preset` if not given */
   OPTION_NUMBERS /* struct numbers: from 1, separated by commas */
 };
 
@@ -46,20 +46,20 @@ struct command_option {
   char letter;
   enum option_type type;
   const char *argument; /* NULL for a flag */
-  const char *text;     /* what it is for: a sentence or two */
-  size_t offset;        /* of its field */
+  const char *text;     /* its purpose, in one or two sentences */
+  size_t offset;        /* offset of its field */
   long least, most, preset;
   enum completion completes;
 };
 
-/* What stands on the command line besides options. */
+/* The operands: everything on the command line that is not an option. */
 struct operands {
   const char *synopsis; /* "RUN FILE" */
   const char *wanted;   /* "a run directory and a file", as in "expected a run directory and a file" */
   const char *example;  /* "runs/quickstart new.csv"; NULL: none */
-  const char *hint;     /* what to do when there are more than `most`; NULL: nothing */
+  const char *hint;     /* advice if there are more than `most`; NULL: none */
   size_t least, most;
-  enum completion completes[2]; /* the first, and those that follow */
+  enum completion completes[2]; /* completion of the first one, and of the following ones */
 };
 
 /* Operands that several commands have. */
@@ -80,30 +80,30 @@ struct operands {
 struct command {
   const char *name;
   const char *alias;   /* another name; NULL: none */
-  const char *summary; /* a line for the list of commands */
-  const char *about;   /* what it does: some sentences */
-  const char *notes;   /* what is good to know besides; NULL: nothing */
+  const char *summary; /* one line for the list of commands */
+  const char *about;   /* a description of some sentences */
+  const char *notes;   /* further notes; NULL: none */
   struct operands operands;
   const struct command_option *options; /* the last one has no name; NULL: none */
-  size_t size;                          /* of the struct that the options' fields are in */
-  /* What is wrong with options and operands together, after "expected"-like words of its own; NULL: nothing, or nothing is
-     ever wrong. */
+  size_t size;                          /* size of the struct that holds the options' fields */
+  /* Checks options and operands together and returns what is wrong with them, in words that follow "expected"; NULL:
+     nothing is wrong, or nothing can be. */
   const char *(*check)(const struct texts *operands, const void *options);
-  /* Do it, and give the exit code. */
+  /* Runs the command; returns the exit code. */
   int (*run)(tutti_context *context, const struct texts *operands, const void *options);
-  /* Started by the program itself and by those who build it: not shown to people, and all its words are operands. */
+  /* For commands that the program itself or its build starts: hidden from users, and all words are operands. */
   bool internal;
 };
 
-/* All commands, in the order in which people are shown them; NULL after the last (commands.c). */
+/* All commands, in the order in which users see them; ends with NULL (commands.c). */
 extern const struct command *const commands[];
 /* The command of that name or alias, or NULL. */
 const struct command *find_command(const char *name);
 
 /* The options that every command takes besides its own; the last one has no name (arguments.c). */
 extern const struct command_option common_options[];
-/* Parse the words behind "tutti", of which argv[0] is the command's name, into `operands` and `options` (zeroed, of the
-   command's size). Ends the program on --help (0) and on wrong usage (2). False when there is no memory. */
+/* Parse the words after "tutti" (argv[0] is the command's name) into `operands` and `options` (zeroed, of the command's
+   size). Ends the program on --help (0) and on wrong usage (2). False if memory runs out. */
 bool parse_arguments(const struct command *command, int argc, char **argv, struct texts *operands, void *options);
 
 #endif

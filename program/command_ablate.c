@@ -1,4 +1,4 @@
-/* command_ablate.c - tutti ablate: a whole matrix of runs. */
+/* command_ablate.c - tutti ablate: a matrix of runs. */
 #include "program_impl.h"
 
 #include <stdlib.h>

@@ -12,13 +12,13 @@ struct curve_options {
 
 /* --- the table --- */
 
-/* What is shown of a point, as far as its task has it. */
+/* The metrics that are shown for a point, if its task has them. */
 static const char *const shown[] = {"nll",         "error",         "ece",          "rmse",
                                     "crps",        "oracle-nll",    "oracle-error", "oracle-rmse",
                                     "average-nll", "average-error", "average-rmse"};
 enum { SHOWN = sizeof shown / sizeof shown[0] };
 
-/* The metric of that name on the last split of a point: test rows, where there are any. */
+/* The metric of that name on the last split of a point: test rows, if there are any. */
 static const json_t *metric_of(const json_t *point, const char *name) {
   const json_t *evaluation = json_object_get(point, "evaluation"), *metric;
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);

@@ -17,7 +17,7 @@ struct distance_options {
   bool json;
 };
 
-/* What is asked: options, and whose distances. */
+/* The request: options, and whose distances. */
 struct question {
   const struct distance_options *options;
   const struct texts *genotypes;
@@ -25,7 +25,7 @@ struct question {
 
 /* --- the space --------------------------------------------------------------------------------------------------- */
 
-/* Genotypes of one space, and all that keeps it alive. */
+/* Genotypes of one space, and the objects that they depend on. */
 struct gathering {
   tutti_recipe *recipe;
   tutti_host *host;
@@ -57,7 +57,7 @@ static long trial_of(const char *genotype, size_t *length) {
   return *end || errno ? -1 : trial;
 }
 
-/* Where the run, of which `genotype` has the directory at its beginning, has a file. */
+/* Does the run have this file? `genotype` begins with the run's directory. */
 static enum tutti_status file_of_run(tutti_context *context, const char *genotype, size_t length,
                                      enum tutti_run_file file, char **path) {
   char *directory;
@@ -67,7 +67,8 @@ static enum tutti_status file_of_run(tutti_context *context, const char *genotyp
   return status;
 }
 
-/* The recipe that says which space: the one given, or that of the first run among the genotypes; NULL: none. */
+/* The recipe that defines the space: the given one, or that of the first run among the genotypes; NULL if there is
+   none. */
 static enum tutti_status find_recipe(tutti_context *context, const struct question *question, char **path) {
   *path = NULL;
   if (question->options->recipe)
@@ -107,7 +108,7 @@ static enum tutti_status put_space(tutti_context *context, const struct question
   return TUTTI_OK;
 }
 
-/* Nothing is trained, so there is no data: the task is a mere value. */
+/* Nothing is trained, so there are no data: the task is only to give a value. */
 static enum tutti_status open_space(tutti_context *context, const struct question *question,
                                     struct gathering *gathering) {
   enum tutti_status status = TUTTI_OK;
@@ -136,7 +137,7 @@ out:
 
 /* --- genotypes --------------------------------------------------------------------------------------------------- */
 
-/* A genotype from JSON: itself, or the candidate that it is the architecture of. */
+/* A genotype from JSON: the genotype itself, or a candidate with it as the architecture. */
 static enum tutti_status take_json(tutti_context *context, struct gathering *gathering, json_t *root) {
   json_t *architecture = json_object_get(root, "architecture");
   char *text;
@@ -167,7 +168,7 @@ static enum tutti_status take_name(tutti_context *context, struct gathering *gat
   return status == TUTTI_OK ? status : tutti_error_prefix(context, status, "there is no file %s, and ", name);
 }
 
-/* A trial that is looked for in a catalogue. */
+/* The trial to find in a catalogue. */
 struct wanted {
   uint64_t trial;
   json_t *candidate;

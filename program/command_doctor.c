@@ -1,4 +1,4 @@
-/* command_doctor.c - tutti doctor: what this machine has, and what does not work on it. */
+/* command_doctor.c - tutti doctor: the facilities of this machine, and what does not work on it. */
 #include "program_impl.h"
 
 #include <dlfcn.h>
@@ -46,7 +46,7 @@ static json_t *memory_facts(void) {
                    (json_int_t)sysconf(_SC_AVPHYS_PAGES) * page >> 20);
 }
 
-/* What OpenBLAS says of itself; plugins load it, so the loader is asked for it. */
+/* OpenBLAS's description of itself. Plugins load the library, so this asks the loader for it. */
 static json_t *blas_facts(void) {
   void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!library)

@@ -71,7 +71,7 @@ static json_t *params_json(const struct tutti_params *params) {
   return array;
 }
 
-/* Sections of a recipe that are no plugin's. */
+/* Sections of a recipe that do not belong to a plugin. */
 static const struct core_section {
   const char *name, *summary;
   const struct tutti_params *(*params)(void);
@@ -148,7 +148,7 @@ static void print_plain(const json_t *plugin) {
   }
 }
 
-/* A cell of a table: bars would end it. */
+/* A cell of a table; vertical bars are escaped, since they would end it. */
 static void print_cell(const char *text) {
   for (; *text; text++)
     (void)(*text == '|' ? fputs("\\|", stdout) : putchar(*text));
@@ -221,7 +221,7 @@ static int inspect_one(tutti_context *context, const char *name, enum form form)
   return finish_output();
 }
 
-/* Plugins that work, as they are scanned. */
+/* The plugins that a scan finds to work. */
 struct collection {
   tutti_context *context;
   json_t *plugins;

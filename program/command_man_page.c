@@ -57,7 +57,7 @@ static const char tail[] =
     "tutti predict runs/first new\\-rows.csv\n"
     ".fi\n";
 
-/* Text in which every dash is one that can be copied, and nothing is a request. */
+/* Print text so that every dash can be copied and no line is read as a request of troff. */
 static void print_text(const char *text) {
   if (*text == '.' || *text == '\'')
     (void)fputs("\\&", stdout);
@@ -76,7 +76,7 @@ static void print_paragraph(const char *text) {
   (void)putchar('\n');
 }
 
-/* Words in capitals are what the user puts something else for: "RECIPE --out DIR". */
+/* Words in capitals are placeholders: "RECIPE --out DIR". */
 static void print_synopsis(const char *text) {
   while (*text) {
     size_t length = strcspn(text, " ");

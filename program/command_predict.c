@@ -59,7 +59,7 @@ static enum tutti_status make_columns(tutti_context *context, const tutti_view *
   return TUTTI_OK;
 }
 
-/* The likeliest class of a row, the first on ties. */
+/* The most probable class of a row, the first on ties. */
 static size_t label_of(const struct tutti_forecast *forecast, size_t row) {
   const struct tutti_uncertainty *classes = forecast->predicted + row * forecast->outputs;
   size_t best = 0;
@@ -71,7 +71,7 @@ static size_t label_of(const struct tutti_forecast *forecast, size_t row) {
 
 /* --- writing --- */
 
-/* A CSV cell: quoted where it has to be. */
+/* A CSV cell, quoted if necessary. */
 static void write_cell(FILE *out, const char *text) {
   if (!strpbrk(text, ",\"\n\r")) {
     (void)fputs(text, out);

@@ -52,8 +52,9 @@ static int train(tutti_context *context, tutti_recipe *recipe, const struct run_
   return code;
 }
 
-/* Surrogates use BLAS in this process, and OpenBLAS reads this when a plugin loads it. It does not know every processor; and
-   of its threads there is one, since the cores are the workers', and another number would give other bits. */
+/* Surrogates use BLAS in this process, and OpenBLAS reads these settings when a plugin loads it. It does not recognise
+   every processor, so the kernels are set. It gets one thread: the cores belong to the workers, and another number
+   would give other bits. */
 static void choose_blas(void) {
   const char *coretype = tutti_cpu_blas_coretype();
   (void)setenv("OPENBLAS_NUM_THREADS", "1", 0);
@@ -61,7 +62,7 @@ static void choose_blas(void) {
     (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
 }
 
-/* Train in the directory that is given, or is named like the run. */
+/* Train in the given directory, or in the one named after the run. */
 static int train_somewhere(tutti_context *context, tutti_recipe *recipe, const struct run_options *options) {
   char *directory;
   enum tutti_status status = options->out

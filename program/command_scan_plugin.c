@@ -1,4 +1,4 @@
-/* command_scan_plugin.c - tutti scan-plugin: what a plugin is, said by a process that it may crash. */
+/* command_scan_plugin.c - tutti scan-plugin: describes a plugin, in a process of its own that the plugin may crash. */
 #include "program_impl.h"
 
 static int run_scan_plugin(tutti_context *context, const struct texts *operands, const void *options) {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --verbose reaches this process, its workers and its scans by the environment. */
+/* The environment passes --verbose on to this process's workers and scans. */
 static const char verbose_variable[] = "TUTTI_VERBOSE";
 
 bool is_verbose(void) {
@@ -47,7 +47,7 @@ static void on_interrupt(int number) {
   struct sigaction standard = {.sa_handler = SIG_DFL};
   if (interrupted_context)
     tutti_cancel(interrupted_context);
-  (void)sigaction(number, &standard, NULL); /* a second one ends the program at once */
+  (void)sigaction(number, &standard, NULL); /* a second signal ends the program at once */
 }
 
 void catch_interrupts(tutti_context *context) {

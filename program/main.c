@@ -43,7 +43,7 @@ static int unknown_command(const char *name) {
   return EXIT_USAGE;
 }
 
-/* Parse what is behind the command's name, and run it. */
+/* Parse the words after the command's name, and run it. */
 static int run_command(tutti_context *context, const struct command *command, int argc, char **argv) {
   struct texts operands = {0};
   char name[64];
@@ -72,7 +72,7 @@ static int with_context(const struct command *command, int argc, char **argv) {
   return code;
 }
 
-/* tutti help COMMAND, as tutti COMMAND --help. */
+/* tutti help COMMAND does the same as tutti COMMAND --help. */
 static int help_with(char *name) {
   char *words[] = {name, (char[]){"--help"}, NULL};
   const struct command *command = find_command(name);

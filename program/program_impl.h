@@ -12,43 +12,43 @@
 /* Exit codes. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
-/* Is --verbose given? To this program, or to the one that started it. */
+/* Was --verbose given, to this program or to the one that started it? */
 bool is_verbose(void);
-/* From now on it is, for workers and scans too; false when there is no memory. */
+/* Switch it on, also for workers and scans; false if memory runs out. */
 bool be_verbose(void);
-/* Print the context's error on stderr (under --verbose with its trace) and give the exit code of `status`. */
+/* Print the context's error on stderr (with its trace if --verbose) and return the exit code of `status`. */
 int fail(tutti_context *context, enum tutti_status status);
 /* Let an interrupt (or SIGTERM) raise the context's cancel flag; a second one ends the program. */
 void catch_interrupts(tutti_context *context);
 /* The path of this program, for workers and scans. */
 const char *program_path(char *buffer, size_t size);
 
-/* The text of a JSON file, checked to be JSON; free with tutti_free. */
+/* The text of a JSON file, after checking that it is JSON; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
 /* Print a tree as JSON with all digits. */
 void print_json(const json_t *root);
-/* Print the JSON text of a result as it is, or as `show` shows it to people. Gives the exit code. */
+/* Print the JSON text of a result as it is, or through `show` for people. Returns the exit code. */
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options);
-/* Open a run directory, let `work` make the JSON text of a result, and print it as print_result does. */
+/* Open a run directory, let `work` make the JSON text of a result, and print it like print_result. */
 int print_view(tutti_context *context, const char *directory, bool as_json,
                enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
                void (*show)(const json_t *root, const void *options, FILE *out), const void *options);
-/* Check a recipe, which it takes, without training: what `tutti validate` does. Gives the exit code. */
+/* Check a recipe without training, as `tutti validate` does. Takes the recipe; returns the exit code. */
 int check_recipe(tutti_context *context, tutti_recipe *recipe, bool as_json);
-/* Results go to stdout, which is checked at the end: a full disk is an error. */
+/* Results go to stdout. It is checked at the end: a full disk is an error. */
 int finish_output(void);
-/* A file of results, which appears whole or not at all: written beside its place, then renamed. What is no plain file (a
-   pipe, /dev/stdout) is written as it is. */
+/* A file of results that appears whole or not at all: it is written beside its place, then renamed. If the target is
+   not a plain file (a pipe, /dev/stdout), it is written directly. */
 struct result_file {
   const char *path;
   char *temporary; /* NULL: written in place */
-  FILE *stream;    /* NULL: it cannot be opened, and that was said */
+  FILE *stream;    /* NULL: it could not be opened, and the error was printed */
 };
 struct result_file begin_result(const char *path);
-/* The exit code; what went wrong is said on stderr. */
+/* Returns the exit code; errors are printed on stderr. */
 int end_result(struct result_file *file);
-/* May stderr (or stdout) be coloured and drawn on? */
+/* May the program use colours and redraw lines on stderr (or stdout)? */
 bool is_terminal(FILE *file);
 
 /* --- showing JSON results to people (show.c) --- */
@@ -59,8 +59,8 @@ void show_summary(const json_t *summary, FILE *out);
 void show_ensemble(const json_t *ensemble, FILE *out);
 void show_evaluation(const json_t *evaluation, FILE *out);
 void show_status(const json_t *status, size_t trials, FILE *out);
-/* The text of tutti_compare as tables: of these metrics, or with none given of those that matter most (show_comparison.c).
-   False, with a message on stderr, for a metric that there is not. */
+/* Print the text of tutti_compare as tables, for these metrics, or for the most important ones if none are given
+   (show_comparison.c). False, with a message on stderr, for an unknown metric. */
 bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE *out);
 
 #endif

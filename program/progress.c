@@ -71,7 +71,7 @@ void progress_show(void *argument, const struct tutti_run_progress *run) {
       draw(progress, run, text);
     }
   } else if (last || run->seconds >= progress->next) {
-    /* Lines come less and less often, so that a log of days stays readable. */
+    /* Lines become rarer with time, so that a log of several days stays readable. */
     progress->next = fmax(run->seconds * 1.25, run->seconds + 2);
     (void)fprintf(stderr, "tutti: %s%s\n", run->phase == TUTTI_PHASE_REPAIR ? "mending torn trials  " : "", text);
   }

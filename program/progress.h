@@ -1,4 +1,4 @@
-/* progress.h - how a run shows where it stands: a bar on a terminal, plain lines now and then elsewhere. */
+/* progress.h - shows the progress of a run: a bar on a terminal, plain lines now and then elsewhere. */
 #ifndef TUTTI_PROGRESS_H
 #define TUTTI_PROGRESS_H
 
@@ -7,8 +7,8 @@
 struct progress {
   bool terminal, colour, quiet;
   double shown; /* seconds of the run at the last line */
-  double next;  /* plain lines: when the next is due */
-  bool drawn;   /* a bar stands on the current line */
+  double next;  /* plain lines: time of the next one */
+  bool drawn;   /* there is a bar on the current line */
 };
 void progress_begin(struct progress *progress, bool quiet);
 /* A tutti_run_options.progress; the argument is the struct. */

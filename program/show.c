@@ -92,7 +92,7 @@ static bool have_same_names(const json_t *a, const json_t *b) {
 
 enum { COLUMNS = 4 };
 
-/* Splits that stand beside each other from `first` on: at most COLUMNS, with metrics of the same names. */
+/* The splits from `first` on that fit side by side: at most COLUMNS, with metrics of the same names. */
 static size_t block_end(const json_t *evaluation, size_t first) {
   size_t end = first + 1;
   while (end < json_array_size(evaluation) && end < first + COLUMNS &&
@@ -135,7 +135,7 @@ static void show_trials(const json_t *trials, FILE *out) {
     (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n", done, budget, failed);
 }
 
-/* What was chosen anew for each shift: the members in a line, then the metrics of all beside each other. */
+/* The ensembles chosen for each shift: a line with the members, then the metrics of all side by side. */
 static void show_shifts(const json_t *shifts, FILE *out) {
   size_t index, i;
   json_t *shift, *member, *all = json_array();
@@ -186,7 +186,8 @@ static void show_scalar(const json_t *value, FILE *out) {
     (void)fprintf(out, json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "-");
 }
 
-/* What a builder says of itself, on a line; objects in it, its surrogate's fitted hyperparameters, say, on lines of their own. */
+/* A builder's description of itself, on one line; nested objects, such as its surrogate's fitted hyperparameters, on
+   lines of their own. */
 static void show_facts(const char *label, const json_t *facts, FILE *out) {
   enum { LONGEST = 8 }; /* of an array */
   const char *key, *between = "";

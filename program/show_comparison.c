@@ -88,7 +88,7 @@ static bool choose_metrics(const json_t *comparison, const struct texts *wanted,
 
 /* --- means --- */
 
-/* A value of a recipe, shortened; a path's last part. */
+/* A value of a recipe, shortened; for a path, its last part. */
 static const char *setting_text(const json_t *variant, const char *key, char *text) {
   const char *value = json_string_value(json_object_get(json_object_get(variant, "settings"), key));
   const char *slash = value && *value == '/' ? strrchr(value, '/') : NULL;
@@ -110,7 +110,7 @@ static int setting_width(const json_t *comparison, const char *key) {
   return (int)width;
 }
 
-/* The columns that say what a variant is; its headings for a variant of NULL. */
+/* The columns that describe a variant; their headings if the variant is NULL. */
 static void show_settings(const json_t *comparison, size_t index, const json_t *variant, FILE *out) {
   size_t k;
   json_t *key;
@@ -178,7 +178,7 @@ static const json_t *find_duel(const json_t *duels, size_t one, size_t other) {
 
 static bool is_turned(const json_t *duel, size_t one) { return duel && (size_t)count_of(duel, "one") != one; }
 
-/* A share or probability of `one`, and how sure it is. */
+/* A share or probability of `one`, with its significance. */
 static void show_share(double share, const char *mark, FILE *out) {
   if (isfinite(share))
     (void)fprintf(out, " %6.2f%-2s", share, mark);

@@ -1,15 +1,18 @@
-/* space darts: image networks that repeat two searched cells, a normal one and a reduction. Liu, Simonyan, Yang, "DARTS:
-   Differentiable architecture search", ICLR 2019; sampled and mutated as Zaidi et al., "Neural Ensemble Search for Uncertainty
-   Estimation and Dataset Shift", NeurIPS 2021, do.
+/* space darts: image networks that repeat two searched cells, a normal one and a reduction. Liu, Simonyan, Yang,
+   "DARTS: Differentiable architecture search", ICLR 2019; sampled and mutated as in Zaidi et al., "Neural Ensemble
+   Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021.
 
-   A point space. Each node of a cell has one dimension for its pair of inputs and two for the operations on them, the lower
-   input's first; the first node has but one pair. Every point is a genotype, and a uniform one has distinct inputs and
-   operations drawn uniformly, as in the paper. Genotypes are written as cells: {"normal": [["sep_conv_3x3", 0], ...], ...}.
+   A point space. Each node of a cell has one dimension for its pair of inputs and two for the operations on them, the
+   lower input's first; the first node has only one pair. Every point is a genotype. A uniform point has distinct inputs
+   and uniformly drawn operations, as in the paper. Genotypes are written as cells: {"normal": [["sep_conv_3x3", 0],
+   ...], ...}.
 
-   Deviations: the paper's third mutation, which changes nothing, is left to builders (nes-re: identity), since a mutant has to
-   differ; of the other two one is drawn with 1/2, as there. A mutated edge gets any other parent than the node's two, where
-   the published program may also draw the old one again and leaves out states that no later node reads. With nodes = 5,
-   inputs = any, output = loose-ends and all operations, it is the space of NASNet and AmoebaNet. */
+   Deviations:
+   - the paper's third mutation changes nothing. A mutant has to differ, so this one is left to builders (nes-re:
+     identity); the other two have probability 1/2 each, as in the paper;
+   - a mutated edge gets a parent other than the node's two. The published program may also draw the old one again, and
+     leaves out states that no later node reads.
+   With nodes = 5, inputs = any, output = loose-ends and all operations, it is the space of NASNet and AmoebaNet. */
 #include "cells/cells.h"
 
 #include <stdio.h>
@@ -72,7 +75,7 @@ static void space_destroy_darts(void *self) {
 
 /* --- dimensions -------------------------------------------------------------------------------------------------- */
 
-/* Dimensions of a cell: two operations a node, and the inputs of all nodes but the first. */
+/* Dimensions of a cell: two operations per node, and the inputs of all nodes except the first. */
 static size_t operation_dimension(const struct space_darts *space, int kind, int node, int edge) {
   int number = kind * (3 * space->rules.nodes - 1) + 3 * node + edge;
   return (size_t)number;
@@ -82,7 +85,7 @@ static size_t inputs_dimension(const struct space_darts *space, int kind, int no
   return operation_dimension(space, kind, node, 0) - 1;
 }
 
-/* The pairs that a node may take, in the order of the dimension's choices; their number. */
+/* The pairs of inputs that a node may have, in the order of the dimension's choices; returns their number. */
 static size_t list_pairs(const struct space_darts *space, int node, struct pair *pairs) {
   size_t count = 0;
   int step = space->rules.repeats ? 0 : 1;
@@ -159,7 +162,7 @@ static double number_of_operation(const struct space_darts *space, int operation
   return (double)i;
 }
 
-/* Of a sorted genotype that fits. */
+/* The point of a sorted genotype that fits the space. */
 static void point_of_genotype(const struct space_darts *space, const struct cell_genotype *genotype, double *point) {
   for (int kind = 0; kind < CELL_KINDS; kind++)
     for (int node = 0; node < genotype->nodes; node++) {
@@ -200,8 +203,8 @@ static void mutate_operation(const struct space_darts *space, struct tutti_rando
   *operation = other >= *operation ? other + 1 : other;
 }
 
-/* One edge of a node behind the first comes from another state, which the node does not read yet; with repeats it may be the
-   one that its other edge reads. Its operation goes with it. */
+/* One edge of any node except the first gets another state, which the node does not read yet. With repeats, this may be
+   the state of its other edge. The operation stays with the edge. */
 static void mutate_input(const struct space_darts *space, struct tutti_random *random, struct cell_genotype *genotype,
                          int kind) {
   int node = 1 + (int)tutti_random_below(random, (uint64_t)space->rules.nodes - 1);

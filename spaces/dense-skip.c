@@ -1,19 +1,19 @@
 /* space dense-skip: dense networks with skip connections, the search space of AutoDEUQ (Egele, Maulik, Raghavan, Lusch,
-   Guyon, Balaprakash, "AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification", ICPR 2022, section III-A; from
-   Egele et al., "AgEBO-Tabular", SC 2021).
+   Guyon, Balaprakash, "AutoDEUQ: Automated Deep Ensemble with Uncertainty Quantification", ICPR 2022, section III-A;
+   from Egele et al., "AgEBO-Tabular", SC 2021).
 
-   A point space: all variables are categories. For each of `nodes` variable nodes, in this order: node<i>, the identity or
-   one of widths x activations (177 choices by default), then skip<i>_<j> = no, yes for each output j among the last `skips`
-   before it, the oldest first; output 0 is the input, output j the merge behind node j. So 3 nodes have 9 variables and 5
-   nodes 17.
+   A point space: all variables are categories. Each of `nodes` variable nodes has these variables, in this order:
+   node<i>, the identity or one of widths x activations (177 choices by default), then skip<i>_<j> = no, yes for each
+   output j among the last `skips` before it, the oldest first. Output 0 is the input, output j the merge after node j.
+   So 3 nodes have 9 variables and 5 nodes 17.
 
-   A merge adds its active skips to its node's output, each through a linear projection with bias where the widths differ,
-   and applies an activation to the sum; without an active skip it is the node's output as it is, without another
-   activation.
+   A merge adds its active skips to its node's output and applies an activation to the sum. If the widths differ, a skip
+   goes through a linear projection with bias. Without an active skip, the merge is the node's output as it is, without
+   another activation.
 
-   What the paper leaves open, and the authors' code decides: the order of the choices (identity first, widths outside,
-   activations inside), the previous output counts as one of the skips, and a merge has its activation only where a skip is
-   active (`merge = always` gives the other reading). */
+   The paper leaves some points open; these follow the authors' code: the order of the choices (identity first, widths
+   outside, activations inside); the previous output counts as one of the skips; a merge has its activation only if a
+   skip is active (`merge = always` gives the other reading). */
 #include <stdio.h>
 #include <string.h>
 #include <tutti/plugin.h>
@@ -175,7 +175,7 @@ static const tutti_domain *space_domain_dense_skip(void *self) { return ((struct
 struct decoding {
   const struct space_dense_skip_config *config;
   const double *variable;           /* the next variable of the point */
-  uint32_t outputs[MOST_NODES + 1]; /* layers: 0 the input, j the merge behind node j */
+  uint32_t outputs[MOST_NODES + 1]; /* layers: 0 the input, j the merge after node j */
   tutti_network *network;
 };
 
@@ -183,7 +183,7 @@ static int32_t width_dense_skip(const struct decoding *decoding, uint32_t layer)
   return tutti_network_layer(decoding->network, layer)->shape.channels;
 }
 
-/* The node itself: *layer is the previous output, and the node's afterwards. */
+/* Add the node itself: *layer is the previous output before, and the node's output afterwards. */
 static enum tutti_status decode_node_dense_skip(tutti_context *context, struct decoding *decoding, int64_t node,
                                                 uint32_t *layer) {
   const struct space_dense_skip_config *config = decoding->config;
@@ -197,7 +197,7 @@ static enum tutti_status decode_node_dense_skip(tutti_context *context, struct d
                                  (enum tutti_activation)config->activations.values[activation], layer);
 }
 
-/* The outputs that the node's merge adds, the node's own first, all as wide as that. */
+/* The outputs that the node's merge adds, the node's own first; all have its width. */
 static enum tutti_status decode_skips_dense_skip(tutti_context *context, struct decoding *decoding, int64_t node,
                                                  uint32_t inputs[static MOST_SKIPS + 1], size_t *count) {
   for (int64_t from = oldest_dense_skip(decoding->config, node); from < node; from++) {

@@ -1,8 +1,7 @@
-/* space depth-width: image networks of fixed cells, of which the number and the channels are searched. NES-RS (depth, width) of
-   Zaidi et al., "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021, appendix; with one value
-   each, a fixed network of published cells.
-
-   A point space of two dimensions; what the recipe fixes to one value is no dimension. */
+/* space depth-width: image networks of fixed cells; the search is over the number of cells and the channels. NES-RS
+   (depth, width) of Zaidi et al., "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021,
+   appendix. With one value each, it is a fixed network of published cells. A point space of two dimensions; a value
+   that the recipe fixes is not a dimension. */
 #include "cells/cells.h"
 
 #include <stdio.h>
@@ -82,7 +81,7 @@ out:
 
 static const tutti_domain *space_domain_depth_width(void *self) { return ((struct space_depth_width *)self)->domain; }
 
-/* The value that a point has in a dimension, or the only one. */
+/* The value of a point in a dimension, or the only value. */
 static int64_t value_depth_width(struct tutti_integers values, const double *point, size_t dimension) {
   return values.values[dimension == SIZE_MAX ? 0 : (size_t)point[dimension]];
 }

@@ -1,8 +1,6 @@
-/* space fixed: one architecture, a fully connected network written in the recipe or any network in a file.
-
-   A point space whose domain has no dimensions: sampling always gives the same genotype, and only hyperparameters and
-   seeds differ (deep ensembles; HyperEns). A network of a file is taken as it is; its input and head have to fit the
-   task. */
+/* space fixed: one architecture, a fully connected network written in the recipe or any network in a file. A point
+   space whose domain has no dimensions: sampling always gives the same genotype, and only hyperparameters and seeds
+   differ (deep ensembles; HyperEns). A network from a file is used as it is; its input and head must fit the task. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +113,7 @@ static const tutti_domain *space_domain_fixed(void *self) { return ((struct spac
 
 /* --- decode ------------------------------------------------------------------------------------------------------ */
 
-/* Inputs, and what goes into the head, are those of the task. */
+/* The task determines the inputs and what goes into the head. */
 static enum tutti_status check_fit_fixed(tutti_context *context, const struct space_fixed *space,
                                          const struct tutti_task *task) {
   const char *path = space->config->network;

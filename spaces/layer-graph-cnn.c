@@ -1,13 +1,14 @@
-/* space layer-graph-cnn: convolutional networks as graphs of layers. Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
-   Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT).
+/* space layer-graph-cnn: convolutional networks as graphs of layers. Kandasamy, Neiswanger, Schneider, Poczos, Xing,
+   "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT).
 
-   A graph space as layer-graph-mlp is: convolutions (plain conv3, conv5, conv7, residual res3, res5, res7) with units and stride,
-   pools, fully connected layers. Searches start from VGG-like, plain and residual networks and one with two heads. Distances are
-   OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of both networks' masses.
+   A graph space like layer-graph-mlp: convolutions (plain conv3, conv5, conv7, residual res3, res5, res7) with units
+   and stride, pools, fully connected layers. Searches start from VGG-like, plain and residual networks and one with two
+   heads. Distances are OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of both
+   networks' masses.
 
-   Deviations: as preset, distances are the published program's: path lengths also by kind of layer, a tenth of the mass for fully
-   connected layers, 0.5 between pools. The paper's text has path_groups = all, fc_mass = 1, pool_mismatch = 0.25. Others are named
-   in the files of layer-graph/. */
+   Deviations: by default, distances are the published program's: path lengths also by kind of layer, a tenth of the
+   mass for fully connected layers, 0.5 between pools. The paper's text has path_groups = all, fc_mass = 1,
+   pool_mismatch = 0.25. The files of layer-graph/ name further deviations. */
 #include "cells/blocks.h"
 #include "layer-graph/space.h"
 

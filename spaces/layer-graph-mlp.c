@@ -1,12 +1,13 @@
-/* space layer-graph-mlp: multi-layer perceptrons as graphs of layers. Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
-   Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT).
+/* space layer-graph-mlp: multi-layer perceptrons as graphs of layers. Kandasamy, Neiswanger, Schneider, Poczos, Xing,
+   "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018 (NASBOT).
 
-   A graph space: layers with a label (which activation) and units, joined by edges; decision layers ("linear" in regression,
-   "softmax" in classification) lead to the output. Searches start from ten chains, and nine modifiers lead on from there. Distances
-   are OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of both networks' masses.
+   A graph space: layers with a label (the activation) and units, joined by edges; decision layers ("linear" in
+   regression, "softmax" in classification) lead to the output. Searches start from ten chains, and nine modifiers
+   change them. Distances are OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of
+   both networks' masses.
 
-   Deviations: path lengths also count by kind of layer, as the published program has it and the paper's main text does not
-   (path_groups = all). Others are named in the files of layer-graph/. */
+   Deviations: path lengths also count by kind of layer. The published program does this, the paper's main text does not
+   (path_groups = all). The files of layer-graph/ name further deviations. */
 #include "layer-graph/space.h"
 
 static const struct tutti_param space_layer_graph_mlp_params[] = {LAYER_GRAPH_PARAMS};

@@ -1,25 +1,25 @@
-/* blocks.h - what spaces of convolutional networks build with: layers in chains, labelled by their place. Every function reads
-   the layer *layer and leaves there the last one that it added; their labels are "LABEL/PART". */
+/* blocks.h - building blocks of convolutional networks: layers in chains, labelled by their place. Every function reads
+   the layer *layer and sets it to the last one that it added; labels are "LABEL/PART". */
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
 #include <tutti/plugin.h>
 
-/* A network on its way, and what all its normalisations have in common. */
+/* A network being built, and the settings that all its normalisations share. */
 struct blocks {
   tutti_context *context;
   tutti_network *network;
   bool affine;
 };
 
-/* A moving window; groups 0 stands for as many as there are channels (depthwise). */
+/* A moving window; groups 0 means as many as there are channels (depthwise). */
 struct block_window {
   int32_t height, width, stride, dilation, groups;
 };
 #define BLOCK_WINDOW(side, step)                                                                                       \
   ((struct block_window){.height = (side), .width = (side), .stride = (step), .dilation = 1, .groups = 1})
 
-/* Any layer of one input; part NULL: the label is LABEL alone. */
+/* Any layer with one input; part NULL: the label is just LABEL. */
 TUTTI_NODISCARD enum tutti_status block_layer(const struct blocks *blocks, const char *label, const char *part,
                                               enum tutti_op op, const struct tutti_attribute *attributes,
                                               uint32_t *layer);
@@ -37,10 +37,10 @@ TUTTI_NODISCARD enum tutti_status block_relu_convolution_norm(const struct block
 /* Pool (TUTTI_OP_MAX_POOL, TUTTI_OP_AVERAGE_POOL) over side x side with "same" padding. */
 TUTTI_NODISCARD enum tutti_status block_pool(const struct blocks *blocks, const char *label, enum tutti_op op,
                                              int32_t side, int32_t stride, uint32_t *layer);
-/* Add or concatenate (TUTTI_OP_ADD, TUTTI_OP_CONCAT) `count` layers; a single one is taken as it is. */
+/* Add or concatenate (TUTTI_OP_ADD, TUTTI_OP_CONCAT) `count` layers; a single one is used as it is. */
 TUTTI_NODISCARD enum tutti_status block_join(const struct blocks *blocks, const char *label, enum tutti_op op,
                                              size_t count, const uint32_t *inputs, uint32_t *layer);
-/* Channels of a layer. */
+/* Number of channels of a layer. */
 int32_t block_channels(const struct blocks *blocks, uint32_t layer);
 /* Refuse tables: convolutions need rows and columns. Tasks without data train no networks. */
 TUTTI_NODISCARD enum tutti_status block_need_image(tutti_context *context, const struct tutti_task *task);

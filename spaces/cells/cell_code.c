@@ -77,8 +77,8 @@ enum tutti_status code_read(tutti_context *context, const char *text, struct cod
 
 /* --- the benchmark's order --------------------------------------------------------------------------------------- */
 
-/* Mersenne Twister (Matsumoto, Nishimura, "Mersenne Twister: a 623-dimensionally equidistributed uniform pseudo-random number
-   generator", ACM TOMACS 1998), with which the benchmark was put in its order. */
+/* Mersenne Twister (Matsumoto, Nishimura, "Mersenne Twister: a 623-dimensionally equidistributed uniform pseudo-random
+   number generator", ACM TOMACS 1998). The benchmark's order comes from it. */
 enum { TWISTER_WORDS = 624, TWISTER_SHIFT = 397 };
 struct twister {
   uint32_t words[TWISTER_WORDS];
@@ -123,7 +123,7 @@ static uint32_t twister_next(struct twister *twister) {
   return word ^ (word >> 18);
 }
 
-/* Uniform in [0, bound), bound >= 2: the upper bits of words, until one is small enough. */
+/* Uniform in [0, bound), bound >= 2: takes the upper bits of words until a value is small enough. */
 static uint32_t twister_below(struct twister *twister, uint32_t bound) {
   uint32_t value;
   do
@@ -132,7 +132,7 @@ static uint32_t twister_below(struct twister *twister, uint32_t bound) {
   return value;
 }
 
-/* All cells in lexicographic order, shuffled from the seed 88. */
+/* All cells in lexicographic order, shuffled with seed 88. */
 void code_order(uint16_t order[CODE_CELLS]) {
   struct twister twister = {.used = 0};
   twister_seed(&twister, 88);

@@ -1,7 +1,6 @@
-/* cell_code.h - cells of NAS-Bench-201 as numbers and as strings.
-
-   A cell has nodes 0 to 3, of which 0 is its input and 3 its output, and an operation on each of its six edges. Edges are
-   numbered as they stand in the string: 0-1, 0-2, 1-2, 0-3, 1-3, 2-3. */
+/* cell_code.h - cells of NAS-Bench-201 as numbers and as strings. A cell has nodes 0 (its input) to 3 (its output), and
+   an operation on each of its six edges. Edges are numbered in the order of the string: 0-1, 0-2, 1-2, 0-3, 1-3,
+   2-3. */
 #ifndef CELL_CODE_H
 #define CELL_CODE_H
 
@@ -9,7 +8,7 @@
 
 enum { CODE_NODES = 4, CODE_EDGES = 6, CODE_OPERATIONS = 5, CODE_CELLS = 15625, CODE_TEXT = 128 };
 enum code_operation { CODE_NONE, CODE_SKIP_CONNECT, CODE_NOR_CONV_1X1, CODE_NOR_CONV_3X3, CODE_AVG_POOL_3X3 };
-/* In that order, NULL-terminated. */
+/* In the benchmark's order, NULL-terminated. */
 extern const char *const code_operation_names[CODE_OPERATIONS + 1];
 
 struct code_cell {

@@ -1,9 +1,7 @@
-/* cells.c - from cells to networks, as Liu, Simonyan and Yang, "DARTS: Differentiable architecture search" (ICLR 2019),
-   build them, without an auxiliary head.
-
-   Deviations, neither of which changes a count: padding is that of tutti/network.h, so that a strided window stands a pixel
-   lower and further right than in the published code; conv_7x1_1x7 strides in its second convolution alone, which gives the
-   same numbers as striding rows in one and columns in the other. */
+/* cells.c - builds networks from cells as in Liu, Simonyan and Yang, "DARTS: Differentiable architecture search" (ICLR
+   2019), without an auxiliary head. Two deviations change no counts. Padding is that of tutti/network.h, so a strided
+   window lies one pixel lower and further right than in the published code. conv_7x1_1x7 strides only in its second
+   convolution, which gives the same numbers as striding rows in one and columns in the other. */
 #include "cells.h"
 
 #include <stdio.h>
@@ -55,7 +53,7 @@ static enum tutti_status add_factorised(const struct blocks *blocks, const char 
   return block_norm(blocks, label, "norm", layer);
 }
 
-/* ReLU, two strided pointwise convolutions side by side, normalisation: half as high and wide. */
+/* ReLU, two strided pointwise convolutions side by side, normalisation: halves height and width. */
 static enum tutti_status add_reduce(const struct blocks *blocks, const char *label, int32_t channels, uint32_t *layer) {
   TUTTI_TRY(blocks->context, block_relu(blocks, label, "relu", layer));
   TUTTI_TRY(blocks->context, block_layer(blocks, label, "reduce", TUTTI_OP_FACTORISED_REDUCE,
@@ -92,7 +90,7 @@ static enum tutti_status add_operation(const struct blocks *blocks, const char *
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Where the next cell goes. */
+/* The place of the next cell. */
 struct place {
   struct blocks blocks;
   const struct cell_macro *macro;
@@ -104,7 +102,7 @@ struct place {
   enum cell_kind kind; /* of this cell */
 };
 
-/* Dropout and drop-path behind an operation; both may be there. */
+/* Dropout and drop-path after an operation; both may be used. */
 static enum tutti_status add_drops(const struct place *place, const char *label, uint32_t *layer) {
   const struct cell_macro *macro = place->macro;
   if (macro->dropout > 0)
@@ -118,7 +116,7 @@ static enum tutti_status add_drops(const struct place *place, const char *label,
   return TUTTI_OK;
 }
 
-/* Edge `number` of node `node`, from the state that it reads, *layer. A reduction cell strides where it reads an input. */
+/* Edge `number` of node `node`, which reads the state *layer. In a reduction cell it strides if it reads an input. */
 static enum tutti_status add_edge(const struct place *place, int node, int number, uint32_t *layer) {
   const struct cell_edge *edge = &place->genotype->edges[place->kind][node][number];
   const char *name = cell_operation_names[edge->operation];
@@ -132,7 +130,7 @@ static enum tutti_status add_edge(const struct place *place, int node, int numbe
   return identity ? TUTTI_OK : add_drops(place, label, layer);
 }
 
-/* The cell's inputs get its channels, and both the same height and width. */
+/* Give the cell's inputs its number of channels, and the same height and width. */
 static enum tutti_status add_inputs(const struct place *place, uint32_t *states) {
   for (int i = 0; i < CELL_INPUTS; i++) {
     char label[LABEL_SIZE];
@@ -191,7 +189,7 @@ static enum tutti_status add_cifar_stem(struct place *place) {
   return TUTTI_OK;
 }
 
-/* Two convolutions, then one that halves: the first cell's inputs. */
+/* Two convolutions, then one that halves the image: the inputs of the first cell. */
 static enum tutti_status add_tiny_stem(struct place *place) {
   const struct blocks *blocks = &place->blocks;
   const int64_t *strides = place->macro->stem_strides.values;

@@ -1,9 +1,7 @@
-/* cells.h - networks that repeat two small graphs, a normal cell and a reduction cell: genotypes, their text, and how they
-   become networks. For the spaces darts and depth-width.
-
-   A cell has two inputs, the outputs of the two cells before it, which are its states 0 and 1. Each of its nodes adds up two
-   earlier states, an operation applied to each, and is a state of its own: 2, 3, ... The first node joins states 0 and 1.
-   The cell's output concatenates nodes. */
+/* cells.h - networks that repeat two small graphs, a normal cell and a reduction cell: genotypes, their text, and how
+   they become networks. Spaces darts and depth-width use it. A cell has two inputs, its states 0 and 1: the outputs of
+   the two cells before it. Each node applies an operation to each of two earlier states and adds the results; this is a
+   new state: 2, 3, ... The first node joins states 0 and 1. The cell's output concatenates nodes. */
 #ifndef CELLS_H
 #define CELLS_H
 
@@ -36,34 +34,34 @@ struct cell_edge {
 
 struct cell_genotype {
   int nodes;       /* of each cell */
-  bool loose_ends; /* the output concatenates the nodes that no node reads; else all */
+  bool loose_ends; /* the output concatenates only nodes that no node reads; otherwise all */
   struct cell_edge edges[CELL_KINDS][CELL_NODES_MOST][2];
 };
 
 /* --- published cells (published.c) ------------------------------------------------------------------------------ */
 
-/* Names, NULL-terminated, and what they stand for. */
+/* Their names, NULL-terminated, and their genotypes. */
 enum { CELL_PUBLISHED = 3 };
 extern const char *const cell_published_names[CELL_PUBLISHED + 1];
 extern const struct cell_genotype cell_published[CELL_PUBLISHED];
 
 /* --- genotypes (cells_text.c) ------------------------------------------------------------------------------------ */
 
-/* What genotypes a space has. */
+/* Which genotypes a space has. */
 struct cell_rules {
   int nodes;
   bool loose_ends;
-  bool repeats; /* a node may take both of its edges from one state */
+  bool repeats; /* both edges of a node may come from one state */
   size_t operation_count;
   const int *operations;
 };
 
-/* Put the edge from the lower state first in each node, as published cells need not. */
+/* In each node, put the edge from the lower state first; published cells need not do so. */
 void cell_sort(struct cell_genotype *genotype);
-/* Write how the genotype breaks the rules, and return true; or return false. */
+/* Return true and write why the genotype breaks the rules; or return false. */
 bool cell_misfit(const struct cell_rules *rules, const struct cell_genotype *genotype, size_t size, char *why);
-/* {"normal": [["sep_conv_3x3", 0], ...], "reduction": [...]}: two edges for each node, in the order of the nodes. Parsing
-   takes the name of a published genotype, too; the error says what breaks the rules. */
+/* {"normal": [["sep_conv_3x3", 0], ...], "reduction": [...]}: two edges for each node, in the order of the nodes.
+   Parsing also accepts the name of a published genotype; the error says what breaks the rules. */
 TUTTI_NODISCARD enum tutti_status cell_print(tutti_context *context, const struct cell_genotype *genotype, char **json);
 TUTTI_NODISCARD enum tutti_status cell_parse(tutti_context *context, const struct cell_rules *rules, const char *json,
                                              struct cell_genotype *genotype);
@@ -73,7 +71,7 @@ TUTTI_NODISCARD enum tutti_status cell_parse(tutti_context *context, const struc
 enum { CELL_STEM_CIFAR, CELL_STEM_TINY };
 extern const char *const cell_stem_names[];
 
-/* What stands around the cells. A space's config struct has this as its field `macro`. */
+/* The part of the network around the cells. A space's config struct has this as its field `macro`. */
 struct cell_macro {
   int stem;
   struct tutti_integers stem_strides;
@@ -100,10 +98,10 @@ struct cell_macro {
               "Normalisations scale and shift by trained numbers.")
 /* clang-format on */
 
-/* Check what a table of parameters cannot. */
+/* Check the conditions that a table of parameters cannot express. */
 TUTTI_NODISCARD enum tutti_status cell_macro_check(tutti_context *context, const struct cell_macro *macro);
-/* Build the network: stem, `cells` cells of which numbers cells / 3 and 2 cells / 3 are reductions that halve the image and
-   double `channels`, global average, head. */
+/* Build the network: stem, `cells` cells, global average, head. Cells number cells / 3 and 2 cells / 3 are reductions,
+   which halve the image and double `channels`. */
 TUTTI_NODISCARD enum tutti_status cell_network(tutti_context *context, const struct cell_macro *macro,
                                                const struct cell_genotype *genotype, int64_t cells, int64_t channels,
                                                const struct tutti_task *task, tutti_network **network);

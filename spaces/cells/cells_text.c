@@ -1,4 +1,4 @@
-/* cells_text.c - genotypes as text and back, and which of them a space has. */
+/* cells_text.c - genotypes as text and back, and the rules for the genotypes of a space. */
 #include "cells.h"
 #include "plugins/shared/json.h"
 
@@ -79,7 +79,7 @@ bool cell_misfit(const struct cell_rules *rules, const struct cell_genotype *gen
 
 /* --- print ------------------------------------------------------------------------------------------------------- */
 
-/* NULL on want of memory, as jansson has it. */
+/* NULL if memory runs out, as in jansson. */
 static json_t *cell_json(const struct cell_genotype *genotype, int kind) {
   json_t *cell = json_array();
   for (int node = 0; node < genotype->nodes; node++)
@@ -119,7 +119,7 @@ static enum tutti_status parse_edge(tutti_context *context, const char *place, c
   json_int_t number = json_integer_value(input);
   if (json_array_size(value) != 2 || !json_is_string(name) || !json_is_integer(input))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected an edge as [\"OPERATION\", INPUT]", place);
-  /* Out of range is said with the others; what does not fit into an int is as wrong as INT32_MAX. */
+  /* Numbers out of range are reported with the other errors; one that does not fit into an int becomes INT32_MAX. */
   edge->input = number < 0 ? -1 : number > INT32_MAX ? INT32_MAX : (int)number;
   return parse_operation(context, place, json_string_value(name), &edge->operation);
 }

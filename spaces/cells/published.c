@@ -1,7 +1,6 @@
-/* published.c - cells that were found by others.
-
-   Liu, Simonyan, Yang, "DARTS: Differentiable architecture search", ICLR 2019: first and second order. AmoebaNet-A (Real,
-   Aggarwal, Huang, Le, AAAI 2019) as the DARTS paper trained it, in the same notation. */
+/* published.c - published cells. Liu, Simonyan, Yang, "DARTS: Differentiable architecture search", ICLR 2019: first and
+   second order. AmoebaNet-A (Real, Aggarwal, Huang, Le, AAAI 2019) as the DARTS paper trained it, in the same
+   notation. */
 #include "cells.h"
 
 const char *const cell_published_names[CELL_PUBLISHED + 1] = {"darts-v1", "darts-v2", "amoebanet-a", NULL};

@@ -1,11 +1,9 @@
-/* decode.c - from a layer graph to a network.
-
-   A layer reads its parents' outputs concatenated. Convolutions are normalised in batches and rectified; a residual one (res3, ...)
-   adds its input, through a pointwise convolution where the shapes differ, before it is rectified. Pools have windows of 2 x 2 and
-   stride 2. What is fully connected is rectified, and reads images flattened.
-
-   Deviations: several decision layers are averaged as linear outputs in front of one head with one loss, where the paper sums their
-   losses and averages their softmaxes; so it holds for every head. crelu has its units before it doubles them. */
+/* decode.c - from a layer graph to a network. A layer reads its parents' outputs concatenated. Convolutions are
+   followed by batch normalisation and ReLU; a residual one (res3, ...) adds its input before the ReLU, through a
+   pointwise convolution if the shapes differ. Pools have windows of 2 x 2 and stride 2. Fully connected layers are
+   followed by ReLU, and read images flattened. Deviations: the linear outputs of several decision layers are averaged
+   before one head with one loss, so this works for every head; the paper sums their losses and averages their
+   softmaxes. The units of crelu count before it doubles them. */
 #include "decode.h"
 
 #include "spaces/cells/blocks.h"
@@ -62,7 +60,7 @@ static enum tutti_status concatenate(const struct decoder *decoder, const char *
   return block_join(&decoder->blocks, label, TUTTI_OP_CONCAT, count, inputs, last);
 }
 
-/* Of a decision layer, what its projection reads. */
+/* The input of a decision layer's projection. */
 static enum tutti_status add_layer(struct decoder *decoder, int index) {
   const struct layer *layer = &decoder->graph->layers[index];
   const struct label_facts *facts = &label_facts[layer->label];

@@ -20,7 +20,7 @@ void graph_remove_edge(struct graph *graph, int from, int to) {
   graph->layers[to].parents &= ~bit(from);
 }
 
-/* The set without a layer, those behind it one lower. */
+/* The set without a layer; layers after it move down by one. */
 static uint64_t without(uint64_t set, int index) {
   uint64_t below = bit(index) - 1;
   return (set & below) | (set >> 1 & ~below);
@@ -92,7 +92,7 @@ void graph_hops_to_op(const struct graph *graph, int *hops) {
 
 /* --- order ------------------------------------------------------------------------------------------------------- */
 
-/* Any topological order; false when a cycle is in its way. `placed` is the set of layers before it. */
+/* Any topological order; false if there is a cycle. `placed` is the set of layers in it so far. */
 static bool order_somehow(const struct graph *graph, int *order, uint64_t *placed) {
   uint64_t before = 1;
   int count = 0;
@@ -118,7 +118,7 @@ static uint64_t hash_of_layer(const struct layer *layer) {
   return mix((uint64_t)layer->label << 40 | (uint64_t)(uint32_t)layer->units << 8 | (uint64_t)layer->stride);
 }
 
-/* Into each hash, those of all layers before and behind it, whatever the numbers are. */
+/* Mix the hashes of all layers before and after it into each hash, independently of their numbers. */
 static void refine_hashes(const struct graph *graph, const int *order, uint64_t *hashes) {
   uint64_t before[GRAPH_LAYERS_MOST], behind[GRAPH_LAYERS_MOST];
   for (int k = 0; k < graph->count; k++) {
@@ -136,7 +136,7 @@ static void refine_hashes(const struct graph *graph, const int *order, uint64_t 
   }
 }
 
-/* A second round tells layers apart whose surroundings differ in what surrounds those, and so on. */
+/* The second round distinguishes layers whose neighbours have different neighbours, and so on. */
 static void hash_layers(const struct graph *graph, const int *order, uint64_t *hashes) {
   enum { ROUNDS = 4 };
   for (int i = 0; i < graph->count; i++)
@@ -145,7 +145,7 @@ static void hash_layers(const struct graph *graph, const int *order, uint64_t *h
     refine_hashes(graph, order, hashes);
 }
 
-/* What layers are sorted by: depth, what they are, what surrounds them, and the places of their parents. */
+/* Sort key of a layer: depth, label and units, neighbourhood, and the places of its parents. */
 struct sort_key {
   int depth;
   enum label label;

@@ -1,12 +1,11 @@
-/* modifiers.c - modifiers that keep a graph's edges, and how a modifier is drawn; see the paper's appendix.
-
-   Deviations: a swapped convolution may become one of four others or a pool with the chances of the paper's example, conv3,
-   whichever kernel it has. */
+/* modifiers.c - modifiers that keep a graph's edges, and the choice of a modifier; see the paper's appendix.
+   Deviations: a swapped convolution may become one of four others or a pool. The chances are those of the paper's
+   example, conv3, for all kernel sizes. */
 #include "modifiers.h"
 
 #include <math.h>
 
-enum { ATTEMPTS = 20 }; /* candidates that are tried before a step is given up */
+enum { ATTEMPTS = 20 }; /* candidates that are tried before a step gives up */
 
 /* --- draws ------------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +59,7 @@ static bool scale_one(struct tutti_random *random, bool more, struct graph *grap
   return true;
 }
 
-/* A half, quarter or eighth of the layers, as they follow each other; each share needs enough of them. */
+/* A half, quarter or eighth of the layers in sequence; each share needs enough layers. */
 static bool scale_many(struct tutti_random *random, bool more, struct graph *graph) {
   uint64_t layers = sized_layers(graph);
   int count = bits_count(layers), shares = (count >= 4) + (count >= 8) + (count >= 16);
@@ -78,8 +77,8 @@ static bool scale_many(struct tutti_random *random, bool more, struct graph *gra
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
-/* The convolutions that one may become, by kernel 3, 5, 7: of the other kind with the same kernel, and with the next; of the same
-   kind with the nearer, and the farther kernel. The other chances are the pools'. */
+/* The convolutions that one may become, by kernel 3, 5, 7: the other kind with the same kernel, and with the next; the
+   same kind with the nearer, and with the farther kernel. The remaining chances are those of pools. */
 static const struct {
   int other_kind[2], same_kind[2];
 } conv_swaps[] = {{{0, 1}, {1, 2}}, {{1, 2}, {0, 2}}, {{2, 1}, {1, 0}}};

@@ -17,24 +17,24 @@ enum modifier {
   MODIFIER_COUNT
 };
 
-/* Change a sorted graph in place; what it becomes is neither sorted nor checked. False where there is nothing to change. */
+/* Change a sorted graph in place; the result is neither sorted nor checked. False if there is nothing to change. */
 bool modifier_apply(enum modifier modifier, struct tutti_random *random, uint32_t labels, struct graph *graph);
 
-/* The index of weights[count] that is drawn with a chance in proportion; not all may be 0. */
+/* Draw an index of weights[count] with probability proportional to its weight; not all may be 0. */
 size_t modifier_draw(struct tutti_random *random, size_t count, const double *weights);
 
-/* One step: draw modifiers by weights[MODIFIER_COUNT] until a valid graph comes out that differs from *graph; false, and *graph
-   as it was, when too many attempts gave none. */
+/* One step: draw modifiers by weights[MODIFIER_COUNT] until the result is a valid graph that differs from *graph.
+   False, with *graph unchanged, after too many attempts. */
 bool modifier_step(const struct graph_rules *rules, const double *weights, struct tutti_random *random,
                    struct graph *graph);
 
-/* Ways to change the structure, for modifier_apply; likewise. */
+/* Changes of the structure, for modifier_apply; with the same conventions. */
 bool modifier_wedge(struct tutti_random *random, uint32_t labels, struct graph *graph);
 bool modifier_remove(struct tutti_random *random, struct graph *graph);
 bool modifier_branch(struct tutti_random *random, struct graph *graph);
 bool modifier_skip(struct tutti_random *random, struct graph *graph);
 
-/* A member of a set that is not empty, each with the same chance. */
+/* A random member of a set that is not empty, with equal chances. */
 int modifier_pick(struct tutti_random *random, uint64_t set);
 
 #endif

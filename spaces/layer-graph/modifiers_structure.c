@@ -1,8 +1,6 @@
 /* modifiers_structure.c - modifiers that change a graph's edges: wedge, remove, branch (the paper's dup_path) and skip.
-   What comes out may break rules; the caller discards it then.
-
-   Deviations: a layer that is wedged in where the image ends is fully connected; one between layers without units gets as many as
-   channels go along the edge. */
+   The result may break rules; then the caller discards it. Deviations: a layer wedged in after the image has ended is
+   fully connected; one between layers without units gets as many units as the edge has channels. */
 #include "modifiers.h"
 
 #include <math.h>
@@ -63,7 +61,7 @@ bool modifier_wedge(struct tutti_random *random, uint32_t labels, struct graph *
 
 /* --- remove ------------------------------------------------------------------------------------------------------ */
 
-/* Give a lost stride to all layers of a set, if they are convolutions that have none. */
+/* Move a lost stride to all layers of a set, if they are convolutions without one. */
 static bool move_stride(struct graph *graph, uint64_t set) {
   for (uint64_t rest = set; rest;) {
     const struct layer *layer = &graph->layers[bits_take(&rest)];
@@ -111,7 +109,7 @@ bool modifier_remove(struct tutti_random *random, struct graph *graph) {
 
 enum { WALK_LEAST = 4 };
 
-/* A way through the graph, both ends included; its length. */
+/* A path through the graph, both ends included; returns its length. */
 static int walk(struct tutti_random *random, const struct graph *graph, int *path) {
   double weights[GRAPH_LAYERS_MOST];
   int hops[GRAPH_LAYERS_MOST], length = 1;
@@ -126,7 +124,7 @@ static int walk(struct tutti_random *random, const struct graph *graph, int *pat
   return length;
 }
 
-/* Must a layer of the path be kept in its copy? */
+/* Must the copy of the path keep this layer? */
 static bool always_kept(const struct graph *graph, const int *path, int k, bool fc_seen) {
   const struct layer *layer = &graph->layers[path[k]];
   enum role role = label_role(layer->label);
@@ -163,7 +161,7 @@ bool modifier_branch(struct tutti_random *random, struct graph *graph) {
 
 /* --- skip -------------------------------------------------------------------------------------------------------- */
 
-/* Average pools behind a layer; the last of them, -1 when the graph is full. */
+/* Append average pools after a layer; returns the last of them, -1 if the graph is full. */
 static int add_pools(struct graph *graph, int from, int count) {
   for (; count > 0; count--) {
     int pool = graph_add_layer(graph, LABEL_AVG_POOL, 0, 0);
@@ -175,7 +173,7 @@ static int add_pools(struct graph *graph, int from, int count) {
   return from;
 }
 
-/* The pairs that an edge may skip between, for each layer the set of ends. */
+/* The pairs that an edge may skip between: for each layer, the set of possible ends. */
 static void list_skips(const struct graph *graph, uint64_t *ends) {
   int from_ip[GRAPH_LAYERS_MOST], to_op[GRAPH_LAYERS_MOST];
   uint64_t fixed = graph_with_role(graph, ROLE_DECISION) | bit(0) | bit(graph->count - 1);

@@ -1,9 +1,8 @@
-/* otmann.c - the distance of two profiles.
-
-   The paper's program transports the masses of one network's layers to the other's, at a cost per unit of the mismatch of labels
-   plus a weight times the mean difference of path lengths; what is not matched costs 1 on either side. Layers of different roles
-   never match (their mismatch is infinite), so the program falls apart into one for each role, which are solved one by one: for the
-   first structural weight from the start, for each next from the optimum of the last. */
+/* otmann.c - the distance of two profiles. The paper's linear program transports the masses of one network's layers to
+   the other's. The cost per unit is the mismatch of labels plus a weight times the mean difference of path lengths;
+   unmatched mass costs 1 on either side. Layers of different roles never match (their mismatch is infinite), so the
+   program splits into one per role, and these are solved one by one. The first structural weight is solved from
+   scratch, each further one from the optimum of the one before. */
 #include "otmann.h"
 
 #include <math.h>
@@ -41,7 +40,7 @@ struct block {
   int a_begin, b_begin;
 };
 
-/* Mean difference of path lengths, and mismatch of labels, of all pairs. */
+/* Mean difference of path lengths, and mismatch of labels, for all pairs. */
 static void fill_costs(struct otmann *otmann, const struct block *block) {
   int rows = otmann->transport.rows, columns = otmann->transport.columns;
   size_t paths = otmann->rules.group_count * OTMANN_PATHS;
@@ -97,7 +96,7 @@ static struct arc arc_above(const struct otmann *otmann, double weight, int node
   return arc;
 }
 
-/* What the optimum costs, by its arcs that carry anything. */
+/* The cost of the optimum, from its arcs with flow. */
 static double optimum(const struct otmann *otmann, double weight) {
   double sum = 0;
   for (int node = 0; node < otmann->transport.rows + otmann->transport.columns; node++) {
@@ -107,7 +106,7 @@ static double optimum(const struct otmann *otmann, double weight) {
   return sum;
 }
 
-/* Set the program of one role up; false where neither network has such layers. */
+/* Set up the program of one role; false if neither network has such layers. */
 static bool begin_role(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b, int role,
                        struct block *block) {
   struct transport *transport = &otmann->transport;

@@ -1,5 +1,5 @@
-/* otmann.h - OTMANN, the distance of layer graphs by optimal transport: how dear it is to match the layers of one, by mass, with
-   those of another. Source: Kandasamy et al., NeurIPS 2018, Section 3. */
+/* otmann.h - OTMANN, the distance of layer graphs by optimal transport: the cost of matching the layers of one graph,
+   by mass, with those of another. Source: Kandasamy et al., NeurIPS 2018, Section 3. */
 #ifndef LAYER_GRAPH_OTMANN_H
 #define LAYER_GRAPH_OTMANN_H
 
@@ -14,15 +14,15 @@ enum {
 
 struct otmann_rules {
   double fc_mass;       /* mass of a fully connected layer, relative to other layers */
-  double pool_mismatch; /* of maximum and average pools */
-  double conv_mismatch; /* of kernels that differ by 2 */
-  size_t group_count;   /* groups of layers whose path lengths count */
+  double pool_mismatch; /* mismatch of maximum and average pools */
+  double conv_mismatch; /* mismatch of kernels whose sizes differ by 2 */
+  size_t group_count;   /* groups of layers over which path lengths are counted */
   uint32_t groups[OTMANN_GROUPS_MOST];
   size_t structure_count;
   double structures[OTMANN_STRUCTURES_MOST]; /* weights of differences in path lengths, ascending */
 };
 
-/* What distances need to know of a graph, computed once. Layers stand here by role, so that those that may match another's are
+/* The data of a graph that distances need, computed once. Layers are ordered by role, so that layers that may match are
    neighbours: position p is layer layers[p]; those of role r are roles[r] to roles[r + 1] - 1. */
 struct otmann_profile {
   int count;
@@ -36,8 +36,8 @@ struct otmann_profile {
 
 /* Masses of the layers of a sorted graph; masses[count]. */
 void otmann_masses(const struct otmann_rules *rules, const struct graph *graph, double *masses);
-/* Path lengths of each layer of a sorted graph: lengths[OTMANN_PATHS][count], in the order ip shortest, longest, random walk, op
-   likewise. A hop counts 1 if its layer is in `group`. */
+/* Path lengths of each layer of a sorted graph: lengths[OTMANN_PATHS][count], in the order ip shortest, longest, random
+   walk, then the same for op. A hop counts 1 if its layer is in `group`. */
 void otmann_path_lengths(const struct graph *graph, uint32_t group, double (*lengths)[GRAPH_LAYERS_MOST]);
 /* Mismatch of two labels of one role, in [0, 1]. */
 double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum label b);
@@ -46,7 +46,7 @@ double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum labe
 TUTTI_NODISCARD enum tutti_status otmann_profile_create(tutti_context *context, const struct otmann_rules *rules,
                                                         const struct graph *graph, struct otmann_profile **profile);
 
-/* What a pair is computed in, for pairs without allocation. */
+/* Memory for the computation of pairs, so that a pair allocates nothing. */
 struct otmann {
   struct otmann_rules rules;
   double mismatch[LABEL_COUNT][LABEL_COUNT];
@@ -59,7 +59,7 @@ void otmann_init(struct otmann *otmann, const struct otmann_rules *rules);
 void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                      double *out);
 
-/* What the optimum for the first structural weight does, in positions of the profiles; -1: not matched, at a cost of 1. */
+/* The optimal plan for the first structural weight, in positions of the profiles; -1: not matched, at a cost of 1. */
 void otmann_explain(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                     void (*add)(void *argument, int from, int to, double mass, double cost), void *argument);
 

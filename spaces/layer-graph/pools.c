@@ -1,12 +1,11 @@
-/* pools.c - initial pools, as in the paper's appendix and the published program.
-
-   Deviations: the published program draws which rectifier and which sigmoid a block has; here they take turns, so that the pool is
-   the same in every run. The network with two heads is plain, its first head behind the last block but one. */
+/* pools.c - initial pools, as in the paper's appendix and the published program. Deviations: the published program
+   draws the rectifier and the sigmoid of a block; here they alternate, so that the pool is the same in every run. The
+   network with two heads is a plain one; its first head comes after the last block but one. */
 #include "pools.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Append a layer behind `last`; the new one. Pools are far smaller than graphs may be. */
+/* Append a layer after `last` and return it. Pools are far smaller than the limit of graphs. */
 static int append(struct graph *graph, int last, enum label label, int32_t units, int32_t stride) {
   int added = graph_add_layer(graph, label, units, stride);
   graph_add_edge(graph, last, added);
@@ -27,7 +26,7 @@ static const struct {
 static const char *const mlp_names[] = {"blocks-3-2", "blocks-4-2", "blocks-5-2",  "blocks-3-4", "blocks-6-2",
                                         "blocks-8-2", "blocks-6-3", "blocks-10-2", "blocks-4-6", "blocks-8-3"};
 
-/* Blocks of a rectifier and of a sigmoid in turn, each twice as wide as the last, to 512. */
+/* Blocks of rectifiers and sigmoids in turn, each twice as wide as the one before, up to 512. */
 static void build_mlp(size_t index, enum label decision, struct graph *graph) {
   static const enum label rectifiers[] = {LABEL_RELU, LABEL_CRELU, LABEL_LEAKY_RELU, LABEL_SOFTPLUS, LABEL_ELU};
   static const enum label sigmoids[] = {LABEL_LOGISTIC, LABEL_TANH};
@@ -49,14 +48,14 @@ const struct graph_pool pool_mlp = {COUNT(chains), mlp_names, build_mlp};
 static const char *const cnn_names[] = {"vgg-1",     "vgg-2",     "vgg-3",     "vgg-4",     "conv3-3-1", "conv3-3-2",
                                         "conv3-3-3", "conv3-3-4", "conv3-3-5", "conv3-4-4", "res3-3-2",  "two-heads"};
 
-/* Convolutions of one width, the first with the stride given. */
+/* Convolutions of the same width, the first with the given stride. */
 static int append_block(struct graph *graph, int last, enum label label, int32_t units, int layers, int32_t stride) {
   for (int layer = 0; layer < layers; layer++)
     last = append(graph, last, label, units, layer == 0 ? stride : 1);
   return last;
 }
 
-/* Two blocks of two layers, then three of `layers`, a pool behind each; three fully connected layers. */
+/* Two blocks of two layers, then three of `layers`, with a pool after each; three fully connected layers. */
 static void build_vgg(int layers, enum label decision, struct graph *graph) {
   static const int32_t widths[] = {64, 128, 128, 256, 512};
   int last = begin(graph);
@@ -70,15 +69,15 @@ static void build_vgg(int layers, enum label decision, struct graph *graph) {
   (void)append(graph, last, LABEL_OP, 0, 0);
 }
 
-/* An average pool, a fully connected layer of twice the last width, and a decision layer behind it. */
+/* An average pool, a fully connected layer of twice the last width, and a decision layer after it. */
 static int append_decision(struct graph *graph, int last, int32_t units, enum label decision) {
   last = append(graph, last, LABEL_AVG_POOL, 0, 0);
   last = append(graph, last, LABEL_FC, 2 * units, 0);
   return append(graph, last, decision, 0, 0);
 }
 
-/* Blocks of strided convolutions, each twice as wide as the last; with two heads there is a decision behind the last block but one,
-   too. */
+/* Blocks of strided convolutions, each twice as wide as the one before. With two heads, there is also a decision after
+   the last block but one. */
 static void build_blocks(enum label label, int blocks, int layers, bool two_heads, enum label decision,
                          struct graph *graph) {
   int last = append(graph, begin(graph), LABEL_CONV7, 64, 1), early = -1;

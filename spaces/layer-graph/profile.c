@@ -1,11 +1,11 @@
-/* profile.c - what OTMANN needs to know of a graph: masses of layers, and lengths of the paths that they lie on. */
+/* profile.c - the data of a graph that OTMANN needs: masses of layers, and lengths of the paths through them. */
 #include "otmann.h"
 
 #include <math.h>
 
 /* --- masses ------------------------------------------------------------------------------------------------------ */
 
-/* Incoming channels times units; of a pool, incoming channels. 0 for ip, op and decision layers. */
+/* Incoming channels times units; for a pool, incoming channels; 0 for ip, op and decision layers. */
 static double processing_mass(const struct otmann_rules *rules, const struct layer *layer, double incoming) {
   switch (label_role(layer->label)) {
   case ROLE_HIDDEN:
@@ -35,8 +35,8 @@ void otmann_masses(const struct otmann_rules *rules, const struct graph *graph, 
 
 /* --- paths ------------------------------------------------------------------------------------------------------- */
 
-/* From one end along `before` (parents or children), layers in the order first, first + step, ...: the layer's own hop and the
-   shortest, longest and mean length of what is before it. The end itself has 0. */
+/* Path lengths from one end along `before` (parents or children), layers in the order first, first + step, ...: the
+   layer's own hop plus the shortest, longest and mean length of the layers before it. The end itself has 0. */
 static void measure_paths(const struct graph *graph, uint32_t group, bool from_ip,
                           double (*lengths)[GRAPH_LAYERS_MOST]) {
   int last = graph->count - 1;

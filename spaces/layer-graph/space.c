@@ -1,4 +1,4 @@
-/* space.c - instances of the spaces of layer graphs, and the operations of a graph space. */
+/* space.c - instances of the layer-graph spaces, and the operations of a graph space. */
 #include "space.h"
 
 #include "decode.h"
@@ -11,7 +11,7 @@
 
 const char *const layer_graph_path_groups[] = {"all", "kinds", NULL};
 
-/* A genotype: a sorted graph and what distances need to know of it. */
+/* A genotype: a sorted graph and the data that distances need. */
 struct architecture {
   struct graph graph;
   struct otmann_profile *profile;
@@ -23,7 +23,7 @@ struct layer_graph {
   struct otmann otmann;
   double weights[MODIFIER_COUNT];
   char measure_names[2 * OTMANN_STRUCTURES_MOST][48];
-  size_t start_count; /* of the initial pool, what the rules allow */
+  size_t start_count; /* the members of the initial pool that the rules allow */
   struct {
     const char *name;
     char *json;
@@ -66,7 +66,7 @@ static enum tutti_status check_config(tutti_context *context, const struct layer
   return TUTTI_OK;
 }
 
-/* Modifiers that make more than chains have no chance among chains. */
+/* Modifiers that would make more than chains have no chance if only chains are allowed. */
 static enum tutti_status set_weights(tutti_context *context, struct layer_graph *space) {
   for (int i = 0; i < MODIFIER_COUNT; i++)
     space->weights[i] = space->config->weights[i];
@@ -79,7 +79,7 @@ static enum tutti_status set_weights(tutti_context *context, struct layer_graph 
 
 static struct graph_rules rules_of(const struct layer_graph_family *family, const struct layer_graph_config *config,
                                    const struct tutti_task *task) {
-  /* Without data, as where distances are looked at, either sort of network may come. */
+  /* Without data, as when only distances are computed, both sorts of network are accepted. */
   uint32_t decisions = task->kind == TUTTI_TASK_REGRESSION       ? 1u << LABEL_LINEAR
                        : task->kind == TUTTI_TASK_CLASSIFICATION ? 1u << LABEL_SOFTMAX
                                                                  : LABELS_DECISION;
@@ -112,7 +112,7 @@ static void set_distances(struct layer_graph *space, const struct layer_graph_fa
   otmann_init(&space->otmann, &rules);
 }
 
-/* A space of narrower layers starts from a narrower pool. */
+/* A space with narrower layers starts from a narrower pool. */
 static void narrow(struct graph *graph, int64_t most) {
   for (int i = 0; i < graph->count; i++)
     if (graph->layers[i].units > most)
@@ -192,7 +192,7 @@ static enum tutti_status space_sample_layer_graph(void *self, tutti_context *con
   return make_architecture(context, space, &graph, out);
 }
 
-/* Steps that lead back where they began are taken again; where no step leads anywhere, the graph itself comes out. */
+/* Steps that lead back to the start are repeated; if no step leads anywhere, the result is the graph itself. */
 static enum tutti_status space_mutate_layer_graph(void *self, tutti_context *context, struct tutti_random *random,
                                                   const void *from, void **out) {
   enum { ATTEMPTS = 100 };
@@ -259,7 +259,7 @@ static const char *space_measure_name_layer_graph(void *self, size_t index) {
   return index < space_measures_layer_graph(self) ? space->measure_names[index] : NULL;
 }
 
-/* What goes where, in numbers of layers; -1: not matched. */
+/* Which layer goes where, in numbers of layers; -1: not matched. */
 struct match {
   int from, to;
   double mass, cost;
@@ -277,7 +277,7 @@ static void add_match(void *argument, int from, int to, double mass, double cost
                                                               to < 0 ? -1 : explanation->to->layers[to], mass, cost};
 }
 
-/* By the first network's layers, then what only the second has. */
+/* In the order of the first network's layers, then those that only the second has. */
 static int compare_matches(const void *a_, const void *b_) {
   const struct match *a = a_, *b = b_;
   unsigned first = (unsigned)a->from, second = (unsigned)b->from;

@@ -1,4 +1,4 @@
-/* space.h - what the spaces of layer graphs have in common: parameters, instances, and the operations of a graph space. */
+/* space.h - the common part of the layer-graph spaces: parameters, instances, and the operations of a graph space. */
 #ifndef LAYER_GRAPH_SPACE_H
 #define LAYER_GRAPH_SPACE_H
 
@@ -61,10 +61,10 @@ extern const char *const layer_graph_path_groups[];
                "Path lengths count all layers, or also each kind of layer by itself (the published program).")
 /* clang-format on */
 
-/* What makes one of the spaces. */
+/* The differences between the spaces. */
 struct layer_graph_family {
   uint32_t labels;     /* without decision layers */
-  enum label decision; /* the pool's, where the task allows it */
+  enum label decision; /* the pool's decision layers, if the task allows them */
   size_t kind_count;   /* groups for path_groups = kinds, all layers first */
   uint32_t kinds[OTMANN_GROUPS_MOST];
   const struct graph_pool *pool;

@@ -1,15 +1,16 @@
 /* transport.c - partial optimal transport by the network simplex method.
 
-   Nodes are rows, columns and the ground; arcs go from rows to columns, from rows to the ground and from the ground to columns. So
-   the arc between a node of the tree and its parent goes up from a row and down to a column, and its cost is never stored.
+   Nodes are rows, columns and the ground; arcs go from rows to columns, from rows to the ground and from the ground to
+   columns. So the arc between a node of the tree and its parent goes up from a row and down to a column, and its cost
+   is never stored.
 
-   All sums are exact: supplies and demands are rounded to a grid on which their total has 52 bits, costs to multiples of 2^-43, so
-   that prices and flows, sums of such numbers, need no rounding. Ties are then ties, degenerate pivots are seen as such, and
-   bases stay strongly feasible (an arc without flow goes up: from a row) by Cunningham's rule for the arc that leaves: "A network
-   simplex method", Mathematical Programming 11, 1976. No basis comes twice; the method ends whatever enters. What rounding costs
-   in cost is below 1e-13 per unit of mass.
+   All sums are exact: supplies and demands are rounded to a grid on which their total has 52 bits, costs to multiples
+   of 2^-43. Prices and flows are sums of such numbers and need no rounding. Ties are then real ties, and degenerate
+   pivots are recognised. Bases stay strongly feasible (an arc without flow goes up: from a row) by Cunningham's rule
+   for the leaving arc: "A network simplex method", Mathematical Programming 11, 1976. So no basis comes twice, and the
+   method ends for any choice of the entering arc. The rounding costs less than 1e-13 per unit of mass.
 
-   What enters is the best arc of a row, rows in turn: a row costs one pass over contiguous numbers. */
+   The entering arc is the best arc of a row, with rows taken in turn: a row costs one pass over contiguous numbers. */
 #include "transport.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ static double cost_between(const struct transport *transport, int row, int colum
   return row == ground || column == ground ? 1 : transport->costs[row][column - transport->rows];
 }
 
-/* Price and depth of a node that hangs on its parent: on arcs of the tree, prices add up to costs. */
+/* Price and depth of a node below its parent: on arcs of the tree, prices add up to costs. */
 static void price_node(struct transport *transport, int node) {
   int parent = transport->parent[node], ground = ground_of(transport), rows = transport->rows;
   transport->depth[node] = (int16_t)(transport->depth[parent] + 1);
@@ -88,16 +89,16 @@ static int find_apex(const struct transport *transport, int a, int b) {
   return a;
 }
 
-/* What a pivot does: the arc that enters, the cycle's apex, the arc that leaves, named by its lower node, and the flow that goes
-   round the cycle. */
+/* A pivot: the entering arc, the cycle's apex, the leaving arc (named by its lower node), and the flow round the
+   cycle. */
 struct pivot {
   int tail, head, apex, leaving;
   bool above_head;
   double flow;
 };
 
-/* Of the arcs that lose flow (rows' above the tail, columns' above the head) the one with the least leaves, of several the last
-   on the way from the apex down to the tail and from the head up. */
+/* The leaving arc has the least flow of those that lose flow (rows' arcs above the tail, columns' above the head).
+   Among several, it is the last one met on the way from the apex down to the tail and from the head up. */
 static void find_leaving(const struct transport *transport, struct pivot *pivot) {
   pivot->flow = INFINITY;
   for (int node = pivot->tail; node != pivot->apex; node = transport->parent[node])
@@ -120,7 +121,8 @@ static void send_flow(struct transport *transport, const struct pivot *pivot) {
     transport->flow[node] += is_row(transport, node) ? pivot->flow : -pivot->flow;
 }
 
-/* Cut the tree at the leaving arc, turn what is below it round so that the entering arc's end is on top, and hang it there. */
+/* Cut the tree at the leaving arc, reverse the part below it so that the entering arc's end is on top, and attach it
+   there. */
 static void exchange(struct transport *transport, const struct pivot *pivot) {
   int node = pivot->above_head ? pivot->head : pivot->tail, top = node;
   int above = pivot->above_head ? pivot->tail : pivot->head;
@@ -151,7 +153,7 @@ static void enter(struct transport *transport, int row, int column) {
 
 /* --- optimum ----------------------------------------------------------------------------------------------------- */
 
-/* fmin for what is no NaN: one instruction. */
+/* fmin for numbers that are not NaN: one instruction. */
 static inline double lesser(double a, double b) { return a < b ? a : b; }
 
 /* Let the arc of a row enter that saves most; false when none saves anything. Columns go by fours up to the padding. */
