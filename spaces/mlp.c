@@ -1,8 +1,7 @@
-/* space mlp: fully connected networks, a chain of layers, each with its own width and activation.
-
-   A point space. Dimensions: depth; then width<i>, activation<i> and dropout<i> of each hidden layer i, which are
-   active only while the network is that deep. What a recipe fixes to one value is no dimension. Dropout stands behind a
-   layer's activation; a rate of 0 adds no layer. */
+/* space mlp: fully connected networks, a chain of layers, each with its own width and activation. A point space.
+   Dimensions: depth; then width<i>, activation<i> and dropout<i> of each hidden layer i, which are active only if the
+   network is that deep. A value that the recipe fixes is not a dimension. Dropout comes after a layer's activation; a
+   rate of 0 adds no layer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/plugin.h>
@@ -20,7 +19,7 @@ struct space_mlp_config {
 
 static const char *const width_ranges[] = {"list", "linear", "log", NULL};
 
-/* In the order of enum tutti_activation; crelu, which doubles the width, is left to spaces that ask for it by name. */
+/* In the order of enum tutti_activation. crelu doubles the width; it is left to spaces that ask for it by name. */
 static const char *const activations[] = {"linear", "elu",        "gelu",     "hard-sigmoid", "relu",
                                           "selu",   "sigmoid",    "softplus", "softsign",     "swish",
                                           "tanh",   "leaky-relu", NULL};
@@ -38,7 +37,7 @@ static const struct tutti_param space_mlp_params[] = {
                 .max_open = true),
 };
 
-/* Dimensions of one hidden layer; SIZE_MAX where there is but one value. */
+/* Dimensions of one hidden layer; SIZE_MAX if there is only one value. */
 struct layer_dimensions {
   size_t width, activation, dropout;
 };
@@ -74,7 +73,7 @@ static enum tutti_status check_config_mlp(tutti_context *context, const struct s
   return TUTTI_OK;
 }
 
-/* Add a dimension of hidden layer `layer`, which is there only while the network is so deep. */
+/* Add a dimension of hidden layer `layer`, which is active only if the network is that deep. */
 static enum tutti_status add_layer_dimension_mlp(tutti_context *context, struct space_mlp *space, int layer,
                                                  struct tutti_dimension dimension, size_t *index) {
   double deep[DEEPEST];
@@ -182,7 +181,7 @@ static const tutti_domain *space_domain_mlp(void *self) { return ((struct space_
 
 /* --- decode ------------------------------------------------------------------------------------------------------ */
 
-/* The number of a choice at a point; 0, the only one, where there is no dimension. */
+/* The number of a choice at a point; 0, the only choice, if there is no dimension. */
 static size_t choice_mlp(const double *point, size_t dimension) {
   return dimension == SIZE_MAX ? 0 : (size_t)point[dimension];
 }

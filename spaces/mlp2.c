@@ -1,11 +1,8 @@
-/* space mlp2: networks with two hidden layers, each with its width, and each of the three layers of weights with its L2
-   weight: five dimensions.
-
-   A point space: units1, units2; l2_1, l2_2 of the hidden layers and l2_output of the last. What a recipe fixes to one
-   value is no dimension.
-
-   Source: Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization" (UAI 2014), section 5:
-   the ranges are the presets. There one trains by L-BFGS on all rows (backend cpu, optimiser = lbfgs). */
+/* space mlp2: networks with two hidden layers, each with its width, and an L2 weight for each of the three layers of
+   weights: five dimensions. A point space: units1, units2; l2_1, l2_2 of the hidden layers and l2_output of the last. A
+   value that the recipe fixes is not a dimension. Source: Lacoste, Larochelle, Laviolette, Marchand, "Sequential
+   Model-Based Ensemble Optimization" (UAI 2014), section 5: its ranges are the defaults. The paper trains by L-BFGS on
+   all rows (backend cpu, optimiser = lbfgs). */
 #include <stdio.h>
 #include <tutti/plugin.h>
 
@@ -32,7 +29,7 @@ static const struct tutti_param space_mlp2_params[] = {
     TUTTI_CHOICE(struct space_mlp2_config, activation, "tanh", activations, "Activation of both hidden layers."),
 };
 
-/* The layers' labels: tutti_network_add_head calls the last one so. */
+/* The layers' labels; tutti_network_add_head uses the last one. */
 static const char *const labels_mlp2[LAYERS] = {"hidden1", "hidden2", "output"};
 static const char *const l2_names_mlp2[LAYERS] = {"l2_1", "l2_2", "l2_output"};
 

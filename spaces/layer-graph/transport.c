@@ -156,7 +156,7 @@ static void enter(struct transport *transport, int row, int column) {
 /* fmin for numbers that are not NaN: one instruction. */
 static inline double lesser(double a, double b) { return a < b ? a : b; }
 
-/* Let the arc of a row enter that saves most; false when none saves anything. Columns go by fours up to the padding. */
+/* Let the arc of a row enter that saves most; false if none saves anything. Columns go in fours, up to the padding. */
 static bool improve_row(struct transport *transport, int row) {
   const double *costs = transport->costs[row], *prices = transport->column_prices;
   double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};

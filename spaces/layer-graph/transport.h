@@ -5,13 +5,14 @@
 #include <stdint.h>
 
 enum {
-  TRANSPORT_SIDE = 64,                      /* nodes of a side */
-  TRANSPORT_STRIDE = 68,                    /* doubles a row of costs: those, the ground, and padding */
+  TRANSPORT_SIDE = 64,                      /* nodes per side */
+  TRANSPORT_STRIDE = 68,                    /* doubles per row of costs: the columns, the ground, and padding */
   TRANSPORT_NODES = 2 * TRANSPORT_SIDE + 1, /* rows, columns and the ground */
 };
 
-/* Mass goes from rows to columns at a cost per unit, or stays where it is: each unit that leaves its row for nowhere, and each
-   that a column gets from nowhere, costs 1. Nowhere is the ground, node rows + columns. All workspace is here. */
+/* Mass goes from rows to columns at a cost per unit, or it stays unmatched: each unit that leaves a row unmatched, and
+   each unit that a column receives unmatched, costs 1. The ground, node rows + columns, represents "unmatched". All
+   working memory is here. */
 struct transport {
   int rows, columns;
   double supplies[TRANSPORT_SIDE], demands[TRANSPORT_SIDE]; /* > 0; rounded by transport_begin */
@@ -24,11 +25,11 @@ struct transport {
   double row_prices[TRANSPORT_SIDE + 1], column_prices[TRANSPORT_STRIDE];
 };
 
-/* Begin with rows, columns, supplies and demands as they stand, all mass on the ground. */
+/* Begin with the present rows, columns, supplies and demands; all mass is on the ground. */
 void transport_begin(struct transport *transport);
-/* Find the optimum for the costs as they stand, from the basis that the last call left. */
+/* Find the optimum for the present costs, starting from the basis of the last call. */
 void transport_solve(struct transport *transport);
-/* The flow that moves between a row and a column. */
+/* The flow from a row to a column. */
 double transport_flow(const struct transport *transport, int row, int column);
 
 #endif

@@ -1,13 +1,13 @@
-/* validity.c - which layer graphs are networks, and within a space's limits. */
+/* validity.c - which layer graphs are valid networks and within a space's limits. */
 #include "graph.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A sum beyond this would overflow in a network, and train in none. */
+/* A larger sum would overflow in a network, and no backend could train it. */
 enum { CHANNELS_MOST = 65536 };
 
-/* A check on its way: what is checked, and where its verdict goes. */
+/* A check in progress: its object, and where its verdict goes. */
 struct verdict {
   const struct graph_rules *rules;
   const struct graph *graph;
@@ -27,7 +27,7 @@ static bool misfit(const struct verdict *verdict, const char *format, ...) {
   return true;
 }
 
-/* "layer 3 (relu) " and what is wrong with it, about a second layer where the text has one: "%d (%s)". */
+/* "layer 3 (relu) " and its fault, which may mention a second layer: "%d (%s)". */
 static bool layer_misfit(const struct verdict *verdict, int index, const char *format, ...) TUTTI_PRINTF(3, 4);
 
 static bool layer_misfit(const struct verdict *verdict, int index, const char *format, ...) {
@@ -138,7 +138,7 @@ void graph_halvings(const struct graph *graph, int *halvings) {
   }
 }
 
-/* Convolutions and pools read images; all parents of a layer agree in size. */
+/* Convolutions and pools read images; all parents of a layer must have the same size. */
 static bool images_misfit(const struct verdict *verdict) {
   const struct graph *graph = verdict->graph;
   int halvings[GRAPH_LAYERS_MOST];

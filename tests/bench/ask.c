@@ -1,9 +1,9 @@
-/* ask.c - times one refit and ask of surrogate gp with acquisition ei on .npy files, float64: ask X Y CANDIDATES [REPEATS].
-   Prints, as words: the CPU seconds of the fit; of the best candidate by bounds, and by predicting every candidate (best of
-   the repeats), and the number of the best by each; the log likelihood; the share of a likelihood with gradient that LAPACK
-   takes; the seconds of all covariances with the candidates, and of one triangular solve with them in BLAS; and the seconds
-   of an ask on average while the observations grow by a tenth (growth = 0.1: one refit), each with as many candidates drawn
-   anew, of which the best is observed. ask_sklearn.py runs it beside scikit-learn on the same data. */
+/* ask.c - times one refit and ask of surrogate gp with acquisition ei on .npy files, float64: ask X Y CANDIDATES
+   [REPEATS]. It prints, on one line, CPU seconds (best of the repeats) and results: the fit; finding the best candidate
+   by bounds, and by predicting every candidate; the number of the best by each; the log likelihood; the share of a
+   likelihood with gradient that LAPACK takes; all covariances with the candidates; one triangular solve with them in
+   BLAS; and the mean time of an ask while the observations grow by a tenth (growth = 0.1: one refit), where each ask
+   draws as many new candidates and observes the best. ask_sklearn.py runs it beside scikit-learn on the same data. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <stdio.h>

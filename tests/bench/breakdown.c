@@ -57,8 +57,9 @@ static double numbers(const struct cpu_plan *plan, const struct cpu_node *node, 
   return node->value ? (double)(rows * node->pixels * node->width) : 0;
 }
 
-/* Forward, each input is read and the output written, but by batch norm that its readers apply; backward, the output's
-   gradient and what the op looks up is read, each input's gradient written, and the values of batch norms that sum it. */
+/* The traffic that an op cannot avoid. Forward: each input is read and the output written, except batch norm that its
+   readers apply. Backward: the output's gradient and the values that the op needs are read, and each input's gradient
+   is written; batch norms that sum it also read their values. */
 static double traffic(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, bool backward) {
   double own = numbers(plan, node, rows), in = 0;
   bool looks_up =

@@ -1,4 +1,4 @@
-/* breakdown.h - where a step's time goes, by op, and how near each op is to what the core can do. */
+/* breakdown.h - how much of a step's time each op takes, and how close it is to the limits of the core. */
 #ifndef BREAKDOWN_H
 #define BREAKDOWN_H
 

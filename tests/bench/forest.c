@@ -1,7 +1,7 @@
-/* forest.c - surrogate random-forest on .npy files, float64: forest X Y POINTS OUT REPEATS [PARAMETER=VALUE]...
-   Prints the processor time, in seconds, of a refit and of a prediction at all points (best of the repeats), and what the
-   surrogate says of itself; means and standard deviations go to OUT as raw float64 [2][points]. forest_sklearn.py and
-   ../experiments/forest-vs-sklearn.py run it beside scikit-learn on the same data. */
+/* forest.c - surrogate random-forest on .npy files, float64: forest X Y POINTS OUT REPEATS [PARAMETER=VALUE]... Prints
+   the processor time, in seconds, of a refit and of a prediction at all points (best of the repeats), and the
+   surrogate's description of itself. Means and standard deviations go to OUT as raw float64 [2][points].
+   forest_sklearn.py and ../experiments/forest-vs-sklearn.py run it beside scikit-learn on the same data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,9 +1,8 @@
-/* throughput.c - what a trial costs the manager: throughput [TRIALS]
-
-   Random search over a function that takes no time, so that all the time is asking, sending, replying, telling and the
-   durable commit, each of which ends in fdatasync. Prints milliseconds a trial, in all and for the first and last tenth, beside
-   the time of an fdatasync of one page on the same file system. The limit: a commit may cover all replies that are there,
-   so that a trial costs at least one sync over the window. */
+/* throughput.c - the cost of a trial for the manager: throughput [TRIALS]. It runs a random search over a function that
+   takes no time, so all the time goes into asking, sending, replying, telling and the durable commit, which ends in
+   fdatasync. It prints milliseconds per trial, in all and for the first and last tenth, beside the time of an fdatasync
+   of one page on the same file system. The limit: one commit may cover all replies that have arrived, so a trial costs
+   at least one sync divided by the window. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* gate.c - a third party's package: space `gate`, or with -DBACKEND backend `gate`, both of which bring the op
-   "acme-gate". The backend learns nothing: it predicts 0, give or take 1. */
+/* gate.c - a third party's package: space `gate` or, with -DBACKEND, backend `gate`. Both define the op "acme-gate".
+   The backend learns nothing: it predicts mean 0 and variance 1. */
 #include <tutti/plugin.h>
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* backend.c - the contract of kind backend: of those that train networks, of those that take none, and of those that
+/* backend.c - the contract of kind backend: backends that train networks, backends that take none, and backends that
    need no data either. */
 #include "core/network/network_impl.h"
 #include "networks.h"
@@ -80,7 +80,7 @@ static void close_subject(struct subject *subject) {
   example_end(&subject->example);
 }
 
-/* The index-th example; false where the backend does not have what it needs. */
+/* The index-th example; false if the backend does not support what the example needs. */
 static bool open_example(struct conform *conform, struct subject *subject, size_t index) {
   memset(subject, 0, sizeof *subject);
   example_make(conform, index, &subject->example);
@@ -291,7 +291,7 @@ static void check_no_validation(struct conform *conform) {
   close_subject(&subject);
 }
 
-/* What is not a number is a failed trial, or an error; never a model. */
+/* NaN in the data leads to a failed trial or an error, never to a model. */
 static void check_nan(struct conform *conform) {
   struct subject subject;
   struct tutti_outcome outcome = {.size = sizeof outcome};
@@ -468,7 +468,7 @@ static enum tutti_status infer_same(tutti_context *context, const tutti_network 
   return TUTTI_OK;
 }
 
-/* A dense layer, a layer of this definition, and the head. What does the backend say? */
+/* Does the backend accept a network of a dense layer, a layer of this definition, and the head? */
 static enum tutti_status try_definition(struct conform *conform, const struct subject *subject, enum tutti_op op,
                                         const struct tutti_op_definition *definition,
                                         const struct tutti_attribute *attributes) {

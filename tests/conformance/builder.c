@@ -1,4 +1,4 @@
-/* builder.c - the contract of kind builder: a state that is a function of what was asked, adopted and told. */
+/* builder.c - the contract of kind builder: its state is a function of what it was asked, told and made to adopt. */
 #include "conform.h"
 
 #include <inttypes.h>

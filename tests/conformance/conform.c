@@ -80,7 +80,7 @@ static void print_result(const char *result, const struct conform *conform, cons
          conform->why[0] ? ": " : "", conform->why);
 }
 
-/* A context with the search path. What a failed check leaves behind dies with the process. */
+/* A context with the search path. Anything that a failed check leaves behind dies with the process. */
 static bool begin_context(struct conform *conform, const struct options *options) {
   if (tutti_context_create(&conform->context) != TUTTI_OK)
     return false;

@@ -1,5 +1,5 @@
-/* conform.h - what the checks of all kinds share. A check is a function that returns when all is well and leaves by
-   REQUIRE, TRY or conform_skip otherwise; each gets a context of its own, and each plugin a process. */
+/* conform.h - what the checks of all kinds share. A check is a function: it returns if all is well, and otherwise
+   leaves by REQUIRE, TRY or conform_skip. Each check has its own context, and each plugin its own process. */
 #ifndef CONFORM_H
 #define CONFORM_H
 

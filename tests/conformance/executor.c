@@ -54,7 +54,7 @@ static void submit(struct conform *conform, struct subject *subject, uint64_t tr
   TRY(conform, tutti_executor_submit(conform->context, subject->executor, trial, request));
 }
 
-/* Wait for an end, of whichever trial; the caller frees its text. */
+/* Wait until some trial ends; the caller frees its text. */
 static struct tutti_reply wait_for_end(struct conform *conform, struct subject *subject) {
   struct tutti_reply reply;
   double end = now() + 30;

@@ -7,7 +7,7 @@
 
 enum { KNOWN = 12, SAMPLES = 101, WIDTH_MOST = 64 };
 
-/* What is maximised: how near a point lies to a secret one, and, for graphs, a draw keyed by the candidate. */
+/* The objective: how close a point is to a secret one; for graphs, a draw keyed by the candidate. */
 struct hill {
   struct conform *conform;
   double top[WIDTH_MOST];
@@ -104,7 +104,7 @@ static double worth_of(struct conform *conform, struct subject *subject, tutti_c
   return worth;
 }
 
-/* Maximise, and see what the contract asks of any answer. The wrapper checks that it is not among the known. */
+/* Maximise, and check the contract's conditions on any answer. The wrapper checks that it is not a known candidate. */
 static tutti_candidate *maximise(struct conform *conform, struct subject *subject) {
   tutti_candidate *candidate = NULL, *back = NULL;
   double worth;

@@ -27,7 +27,7 @@ static void close_subject(struct subject *subject) {
   tutti_host_destroy(subject->host);
 }
 
-/* Choose, and see what the contract asks of any choice. The wrapper checks that members are of the pool. */
+/* Select, and check the contract's conditions on any choice. The wrapper checks that members are from the pool. */
 static tutti_ensemble *choose(struct conform *conform, struct subject *subject, const struct tutti_pool *pool,
                               size_t count) {
   tutti_ensemble *ensemble = NULL;

@@ -457,7 +457,7 @@ static void check_bounds(struct conform *conform) {
   close_subject(&subject);
 }
 
-/* What it needs and a space lacks is refused, and the message names both. */
+/* If the surrogate needs something that a space lacks, it is refused, and the message names both. */
 static void check_needs(struct conform *conform) {
   enum world_space spaces[] = {WORLD_POINTS, WORLD_GRAPHS};
   static const char *const names[] = {"conform-points", "conform-graphs"};

@@ -1,5 +1,5 @@
-/* world_surrogate.c - a surrogate to try acquisitions with: a ramp in the first coordinate, sure of itself near 0. It
-   fits nothing, so that what comes out is known. */
+/* world_surrogate.c - a surrogate for testing acquisitions: a ramp in the first coordinate, certain near 0. It fits
+   nothing, so its results are known. */
 #include "conform.h"
 
 static enum tutti_status create_ramp(tutti_context *context, const void *config, const void *setup, void **self) {

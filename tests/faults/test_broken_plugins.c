@@ -64,7 +64,7 @@ static void expect_message(const struct fixture *fixture, const char *text) {
     fail_msg("expected '%s' in '%s'", text, tutti_error_message(fixture->context));
 }
 
-/* What is wrong with each that can be refused without a child process. */
+/* The fault of each plugin that can be refused without a child process. */
 static const char *const refusals[][2] = {
     {"old-abi", "made for plugin ABI 1.0, this is 2.0; build it against this version"},
     {"new-abi", "made for plugin ABI 3.0, this is 2.0; build it against this version"},
@@ -110,7 +110,7 @@ static void test_sound(void **state) {
   assert_string_equal(tutti_plugin_file(fixture->context, descriptor), file);
 }
 
-/* What a newer minor version adds stands at the end, so that a plugin that uses none of it works here. */
+/* A newer minor version adds fields at the end, so a plugin that uses none of them works here. */
 static void test_newer_minor(void **state) {
   struct fixture *fixture = *state;
   const struct tutti_descriptor *descriptor;

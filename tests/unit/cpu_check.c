@@ -181,8 +181,8 @@ void check_network(const tutti_network *network, const struct tutti_task *task) 
 
 /* --- training --- */
 
-/* A change of all weights, each array's as long as the others', with the signs of chance: what the gradient says that it
-   does to the loss, and what it does in the reference. */
+/* Change all weights with random signs, each array by the same length, and compare the change of the loss: as predicted
+   by the gradient, and as in the reference. */
 static void check_direction(struct reference *reference, const tutti_tensors *gradient, enum tutti_cpu cpu,
                             size_t step) {
   const double h = 1e-7;

@@ -54,7 +54,7 @@ static inline int run_on_levels(const struct level_tests *all, const char *group
   return _cmocka_run_group_tests(group, all->tests, all->count, before, after);
 }
 
-/* What a number is, for the message of a check that fails. Valid until the next call. */
+/* Describes a number for the message of a failed check. Valid until the next call. */
 __attribute__((format(printf, 1, 2))) static inline const char *told(const char *format, ...) {
   static char text[128];
   va_list arguments;
@@ -64,7 +64,7 @@ __attribute__((format(printf, 1, 2))) static inline const char *told(const char 
   return text;
 }
 
-/* assert_close whose message starts with what the number is: a format and its arguments. */
+/* assert_close with a message that starts with a description of the number: a format and its arguments. */
 #define assert_close_told(actual, expected, relative, absolute, ...)                                                   \
   do {                                                                                                                 \
     const double actual_ = (actual), expected_ = (expected);                                                           \

@@ -42,7 +42,7 @@ void *aligned_alloc(size_t alignment, size_t size) {
 #define COUNTS_ALLOCATIONS 0
 #endif
 
-/* Whether malloc and calloc fail; what tutti_alloc calls never does. */
+/* Whether malloc and calloc fail; tutti_alloc is not affected. */
 static inline void fail_c_allocations(bool fail) {
 #if COUNTS_ALLOCATIONS
   c_allocation_fails = fail;

@@ -1,5 +1,5 @@
-/* layer_graph_checks.h - what holds for every graph that modifiers make, in either space of layer graphs. Include it behind the
-   space and space_fixture.h. */
+/* layer_graph_checks.h - conditions that hold for every graph that modifiers make, in both spaces of layer graphs.
+   Include it after the space and space_fixture.h. */
 #ifndef LAYER_GRAPH_CHECKS_H
 #define LAYER_GRAPH_CHECKS_H
 

@@ -6,7 +6,7 @@
 
 #define OK(call) assert_int_equal((call), TUTTI_OK)
 
-/* A task, its rows, and what came of the last training; release with learning_end. */
+/* A task, its rows, and the results of the last training; release with learning_end. */
 struct learning {
   tutti_context *context;
   struct tutti_task task;
@@ -23,7 +23,7 @@ void learning_end(struct learning *learning);
 tutti_split *learning_points(const struct learning *learning, size_t rows, const float *inputs);
 /* Forget the last outcome. */
 void learning_again(struct learning *learning);
-/* Write tensors to a file and read them: what is left of them in a run directory. */
+/* Write tensors to a file and read them back, as a run directory would keep them. */
 tutti_tensors *learning_reload(const struct learning *learning, const tutti_tensors *tensors);
 /* Are these the same tensors, bit by bit? */
 bool learning_same(const tutti_tensors *one, const tutti_tensors *other);

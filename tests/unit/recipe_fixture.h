@@ -1,5 +1,5 @@
-/* recipe_fixture.h - for tests of recipes: plugins that have parameters and do nothing, files that are written for a
-   test, and what must come of loading them. */
+/* recipe_fixture.h - for tests of recipes: plugins that have parameters and do nothing, files written for a test, and
+   the expected results of loading them. */
 #ifndef RECIPE_FIXTURE_H
 #define RECIPE_FIXTURE_H
 

@@ -175,7 +175,7 @@ static void test_by_brute_force(void **state) {
   }
 }
 
-/* Equal models share what they win; a model that is NaN somewhere takes no part; without variances squares decide. */
+/* Equal models share what they win; a model with a NaN takes no part; without variances, squared errors decide. */
 static void test_ties_and_nan(void **state) {
   struct pools_models models;
   struct tutti_random random;

@@ -97,8 +97,8 @@ static void test_other_parts(void **state) {
   assert_true(minimise("bo", 1, 30, averaged) < 0.8);
 }
 
-/* Twelve trials, four of them outstanding at once and one failing; a builder that adopts what another was asked, and is
-   told its results, asks for the same candidates from there on. */
+/* Twelve trials, four of them outstanding at once, one of them failed. A second builder adopts what the first was
+   asked, is told its results, and from then on asks for the same candidates. */
 static void test_resumes_to_the_same_candidates(void **state) {
   enum { TRIALS = 24, WINDOW = 4, HALT = 15 };
   static const char *const pendings[] = {"hallucinate", "liar", "liar-batch", "none", "fantasies"};

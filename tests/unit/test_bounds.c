@@ -1,5 +1,5 @@
-/* The best of many points by bounds: the same ones with the same bits as if every point had been predicted, on random data and on
-   what is awkward; where there are no bounds, every point is. */
+/* The best of many points by bounds: the same points with the same bits as if every point had been predicted, on random
+   data and in awkward cases. Without bounds, every point is predicted. */
 #include "toy.h"
 
 #include <setjmp.h>
@@ -196,7 +196,8 @@ static void test_awkward(void **state) {
   (void)check_best(fixture, 20);
 }
 
-/* Bounds above the deviation, tighter from stage to stage, with the means as predicted, bit for bit; so with what is pending. */
+/* Bounds lie above the deviation and tighten from stage to stage, with the means as predicted, bit for bit; the same
+   with pending points. */
 static void test_stages(void **state) {
   struct fixture *fixture = *state;
   static double means[POINTS], deviations[POINTS], mean[POINTS], bound[POINTS], before[POINTS];

@@ -1,4 +1,4 @@
-/* test_catalogue.c - what is recorded is read back; what was not committed is not there. */
+/* test_catalogue.c - recorded data are read back; data that were not committed are gone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

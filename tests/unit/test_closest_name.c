@@ -1,5 +1,5 @@
-/* test_closest_name.c - which name was meant: one slip is forgiven in short names, more in long ones, and what is far
-   from everything has no closest name. */
+/* test_closest_name.c - which name was meant: short names forgive one slip, longer ones more, and a word far from every
+   name has no closest name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

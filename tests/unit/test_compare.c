@@ -120,7 +120,7 @@ static struct tutti_duel duel_of(const struct tutti_figures *figures, size_t one
   return duel;
 }
 
-/* Of a caller who knows less, or more, no other byte is written. */
+/* If the caller knows a shorter or longer struct, no other byte is written. */
 static void sizes_are_honoured(void **state) {
   static const double values[] = {1, 2};
   const struct tutti_figures figures = {sizeof figures, 1, 2, values, TUTTI_BETTER_LOWER};

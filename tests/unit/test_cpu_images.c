@@ -1,4 +1,4 @@
-/* test_cpu_images.c - what augmentation does to a training by backend cpu: mirrored twins cannot be told apart. */
+/* test_cpu_images.c - the effect of augmentation on training by backend cpu: mirrored twins cannot be told apart. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

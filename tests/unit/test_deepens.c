@@ -30,7 +30,7 @@ static void test_one_configuration_many_seeds(void **state) {
   for (uint64_t i = 0; i < TRIALS; i++) {
     candidates[i] = ask(&toy, builder, i);
     assert_true(tutti_candidate_equal(candidates[i], candidates[0]));
-    /* Not what another builder of the same run's seed would train trial i from. */
+    /* Trial i must not start from the weights that another builder with the same run seed would use. */
     assert_true(tutti_candidate_seed(candidates[i]) != tutti_trial_seed(tutti_host_seed(toy.host), i));
     for (uint64_t j = 0; j < i; j++)
       assert_true(tutti_candidate_seed(candidates[i]) != tutti_candidate_seed(candidates[j]));

@@ -446,7 +446,7 @@ static struct tutti_domain_column_facts column_of(const tutti_domain *domain, si
   return facts;
 }
 
-/* A caller that knows less of the struct gets what it has room for, and one that knows more gets zeros beyond. */
+/* A caller that knows a shorter struct gets what fits, and one that knows a longer struct gets zeros at the end. */
 static void columns_are_told_to_callers_of_other_versions(void **state) {
   tutti_domain *domain = rich_domain();
   struct {

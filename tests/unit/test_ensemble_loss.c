@@ -113,7 +113,7 @@ static void test_running_equals_scratch(void **state) {
   }
 }
 
-/* Exhaustively: the best and the next best among those that are not barred, lowest number on ties. */
+/* Exhaustively: the best and the next best among the models that are not barred, the lowest number on ties. */
 static void test_best_by_brute_force(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 20 * SETTINGS; seed++) {
@@ -149,7 +149,7 @@ static void test_best_by_brute_force(void **state) {
   }
 }
 
-/* A caller of an older header has a shorter struct: nothing is written behind it. */
+/* A caller with an older header has a shorter struct: nothing is written after it. */
 static void test_short_addition(void **state) {
   (void)state;
   struct tutti_random random;
@@ -245,7 +245,7 @@ static void test_extreme_probabilities(void **state) {
   pools_free(&models);
 }
 
-/* What is far from a probability is no model; equal classes go to the lowest. */
+/* A value that is clearly not a probability disqualifies the model; with equal classes the lowest wins. */
 static void test_odd_probabilities(void **state) {
   (void)state;
   struct pools_models models = {0};

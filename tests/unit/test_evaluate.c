@@ -487,7 +487,7 @@ static void test_weights_are_multiplicities(void **state) {
   pools_free(&models);
 }
 
-/* Members without a variance: what needs it is NaN, the rest is not. */
+/* Members without a variance: metrics that need it are NaN, the others are not. */
 static void test_members_without_variance(void **state) {
   (void)state;
   struct tutti_random random;

@@ -1,4 +1,5 @@
-/* What evolves: parents drawn by fitness, mutants of candidates, those that a space knows, and draws of what is new. */
+/* Evolution: parents drawn by fitness, mutants of candidates, known candidates of a space, and draws of new
+   candidates. */
 #include "toy.h"
 #include "words.h"
 #include <setjmp.h>

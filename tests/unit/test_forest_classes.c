@@ -95,7 +95,7 @@ static size_t classes_of(const struct table *table, const bool *here, double cou
   return classes;
 }
 
-/* Look at a node of a tree that grew on all rows, and at what is below it. */
+/* Inspect a node of a tree that grew on all rows, and the nodes below it. */
 static void check_node(const struct forest *forest, const struct forest_settings *settings, const struct table *table,
                        size_t node, const bool *here, size_t depth) {
   const struct forest_node *at = &forest->nodes[node];
@@ -196,8 +196,7 @@ static void two_classes_are_an_indicator(void **state) {
     worst = fmax(worst, fabs(share[2 * i + 1] - mean[i]));
     assert_close(share[2 * i] + share[2 * i + 1], 1, 1e-6, 0);
   }
-  assert_true(worst <
-              0.1); /* equally good cuts of the one column, of which the first of the best to a rounding counts */
+  assert_true(worst < 0.1); /* cuts of the one column that tie up to rounding; the first of them counts */
   forest_clear(&regression);
   forest_clear(&classification);
   tutti_context_destroy(context);

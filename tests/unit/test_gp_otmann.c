@@ -334,7 +334,7 @@ static void test_likelihood(void **state) {
   }
 }
 
-/* No draw from the ranges is more likely than what is fitted, which lies in them. */
+/* No draw from the ranges is more likely than the fitted hyperparameters, which lie within the ranges. */
 static void test_fit_finds_the_likeliest(void **state) {
   enum { COUNT = 30, DRAWS = 300 };
   struct subject subject;
@@ -467,7 +467,7 @@ static void test_distances_are_kept(void **state) {
   assert_int_equal(words_measured(), before);
   predict(&subject, COUNT + 1, 1, mean, deviation);
   assert_int_equal(words_measured() - before, COUNT + 1);
-  /* Another sequence: what is in common at its beginning stays. */
+  /* A sequence that begins in the same way: the common beginning is kept. */
   tutti_candidate *other = subject.candidates[10];
   subject.candidates[10] = subject.candidates[COUNT + 1];
   before = words_measured();

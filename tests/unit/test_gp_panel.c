@@ -1,5 +1,5 @@
-/* Panels of points: sums and triangular solves against plain loops for every level of vector instructions; what comes of a
-   point does not depend on the points beside it, nor on how many rows follow. */
+/* Panels of points: sums and triangular solves against plain loops, for every level of vector instructions. The result
+   of a point depends neither on its neighbours nor on how many rows follow. */
 #include "golden.h"
 #include <setjmp.h>
 #include <stdarg.h>

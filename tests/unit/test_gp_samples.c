@@ -1,5 +1,5 @@
-/* What surrogate gp draws: hyperparameters, against quadrature; fantasies and functions, against the posterior that they are
-   drawn from. */
+/* Random draws of surrogate gp: hyperparameters, against quadrature; fantasies and functions, against the posterior
+   that they are drawn from. */
 #include "golden.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void check_chain(tutti_context *context, const struct gp_bounds *bounds, 
           }
           assert_int_equal(gp_likelihood(context, &problem, &workspace, theta, &mean, &density, NULL), TUTTI_OK);
           double deviation = exp(0.5 * theta[0]), noise = exp(theta[2]);
-          /* Densities of the deviation (log-normal) and the noise, and what the logarithms' make of them. */
+          /* Densities of the deviation (log-normal) and the noise, and the densities of their logarithms. */
           density += -0.5 * log(deviation) * log(deviation) - log(deviation) + log(deviation);
           density += count[2] > 1 ? log(log(1 + 0.1 * 0.1 / (noise * noise))) + log(noise) : 0;
           density += theta[1];
@@ -179,7 +179,7 @@ static void test_chain_on_hard_data(void **state) {
     assert_true(isfinite(mean[i]) && isfinite(deviation[i]));
 }
 
-/* What sampling cannot have: refused by name. And a chain that is cancelled ends. */
+/* Features that sampling does not support are refused by name. A cancelled chain ends. */
 static void test_chain_refusals(void **state) {
   struct fixture *fixture = *state;
   static const double long_ones[] = {3, 100};
@@ -197,8 +197,8 @@ static void test_chain_refusals(void **state) {
   assert_int_equal(fit(fixture, x, y, 20), TUTTI_ERROR_CANCELLED);
 }
 
-/* Law of total variance: deviations² given the pending values, and the variance of means over fantasies of these, make up what
-   is not known now; what a fantasy supposes is what it predicts at the pending points. */
+/* Law of total variance: the deviations² given the pending values and the variance of the means over the fantasies add
+   up to the present variance. The prediction at a pending point is the value that the fantasy supposes. */
 static void test_fantasies(void **state) {
   struct fixture *fixture = *state;
   enum { DRAWS = 3000, PROBES = 4, PENDING = 3 };

@@ -153,10 +153,11 @@ static struct greedy_config random_config(uint64_t seed, size_t size) {
   return config;
 }
 
-/* The two ways round differently: what is equal but for that is a tie. */
+/* The two computations round differently: a difference as small as this is a tie. */
 static bool lower(double a, double b) { return a < b - 1e-12; }
 
-/* The model that makes the ensemble best, by evaluating all of them (but those to skip) from scratch; what the loss is then. */
+/* The model that makes the ensemble best, and the resulting loss, by evaluating all models except skipped ones from
+   scratch. */
 static size_t plain_best(const struct tutti_pool *pool, const char *metric, size_t picks, size_t *picked,
                          const bool *skip, double *loss) {
   size_t best = 0;
@@ -350,7 +351,7 @@ static void test_ties(void **state) {
   pools_free(&models);
 }
 
-/* The caller's count in place of the parameter: members for all but forward-replace, whose picks it is. */
+/* The caller's count replaces the parameter: the number of members or, for forward-replace, of picks. */
 static void test_counts(void **state) {
   (void)state;
   const struct tutti_descriptor *plugins[] = {tutti_plugin_greedy(), tutti_plugin_forward_replace(),
@@ -440,8 +441,8 @@ static void test_passed_over(void **state) {
   }
 }
 
-/* A selector of an older header has fewer options, and what stands behind them is not read; one of a newer header may know a loss
-   that this library does not. */
+/* A selector built with an older header has fewer options, and nothing after them is read. One built with a newer
+   header may use a loss that this library does not know. */
 static void test_other_headers(void **state) {
   (void)state;
   const struct tutti_growth_config config = {.size = 4};

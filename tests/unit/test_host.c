@@ -75,7 +75,7 @@ static enum tutti_status maximise(void *self, tutti_context *context, const stru
 }
 
 static const struct tutti_selector_ops chooser_ops = {.size = sizeof chooser_ops, .select = choose};
-/* As built when the table ended behind predict; what stands behind it is not to be touched. */
+/* Built when the table ended after predict; nothing after that may be touched. */
 static const struct tutti_surrogate_ops old_ops = {.size = offsetof(struct tutti_surrogate_ops, add),
                                                    .fit = fit,
                                                    .predict = predict,
@@ -171,7 +171,7 @@ static void test_facts(void **state) {
   assert_null(tutti_host_scope(fixture->host));
   must_fail(fixture, tutti_host_pool(fixture->context, fixture->host, "validation", 0, NULL, &pool),
             TUTTI_ERROR_UNSUPPORTED, "there are no predictions of trials here");
-  /* Facts of an older, shorter struct: what they lack is none. */
+  /* An older, shorter struct of facts: missing facts count as none. */
   fixture->facts.seed = 9;
   fixture->facts.size = offsetof(struct tutti_host_facts, budget);
   tutti_host_set_facts(fixture->host, &fixture->facts);
@@ -180,7 +180,7 @@ static void test_facts(void **state) {
   assert_null(tutti_host_task(fixture->host));
 }
 
-/* What a plugin's parameters name is put, too, and what that names. */
+/* A plugin named by another's parameter is created, too, and so are the plugins that it names. */
 static void test_named(void **state) {
   struct fixture *fixture = *state;
   put(fixture, "selector", TUTTI_KIND_SELECTOR, "chooser");
@@ -208,7 +208,7 @@ static void test_swap(void **state) {
   tutti_free(text);
 }
 
-/* What stands in a section already is not replaced by a mere default. */
+/* A default does not replace an existing plugin of a section. */
 static void test_kept(void **state) {
   struct fixture *fixture = *state;
   put(fixture, "surrogate", TUTTI_KIND_SURROGATE, "two");
@@ -301,7 +301,7 @@ static void test_no_instance(void **state) {
   assert_null(selector);
 }
 
-/* A plugin built for an older, shorter table: what it lacks takes its default. */
+/* A plugin built for an older, shorter table: missing operations take their defaults. */
 static void test_old_table(void **state) {
   struct fixture *fixture = *state;
   tutti_surrogate *surrogate;

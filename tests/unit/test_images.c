@@ -333,7 +333,7 @@ static void shares_and_limits(void **state) {
 
 /* --- augmentation --- */
 
-/* The image seen by a person: what is at (y, x) of the crop moved by (down, right), mirrored or not. */
+/* The image as a person sees it: the pixel at (y, x) of the crop moved by (down, right), mirrored or not. */
 static float expected_at(const float *plain, struct tutti_shape s, int down, int right, bool flip, int y, int x, int c,
                          float black) {
   int from_y = y + down, from_x = (flip ? s.width - 1 - x : x) + right;

@@ -145,7 +145,7 @@ static void test_task_of_the_caller(void **state) {
   assert_ptr_equal(seen.head.task, &another);
 }
 
-/* Built when the setup ended before `dimension`: what stands behind it in memory is not the setup's. */
+/* Built when the setup ended before `dimension`: the memory after it does not belong to the setup. */
 static void test_shorter_setup(void **state) {
   struct tutti_surrogate_setup of = {.size = offsetof(struct tutti_surrogate_setup, dimension), .dimension = 99};
   of.scope = (const tutti_scope *)(uintptr_t)1;

@@ -420,7 +420,7 @@ static void test_surrogate_bounds(void **state) {
   tutti_surrogate_destroy(surrogate);
 }
 
-/* What cannot add is fitted again, to all that it has seen (checked in fit). */
+/* A surrogate that cannot add is fitted again, to all observations so far (checked in fit). */
 static void test_surrogate_add(void **state) {
   (void)state;
   tutti_surrogate *surrogate;
@@ -464,7 +464,7 @@ static void test_surrogate_defaults(void **state) {
   tutti_surrogate_destroy(surrogate);
 }
 
-/* A surrogate that needs what the space lacks is refused, and so is a maximiser. */
+/* A surrogate that needs something the space lacks is refused, and so is a maximiser. */
 static void test_needs(void **state) {
   (void)state;
   tutti_surrogate *surrogate;

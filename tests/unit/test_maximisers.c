@@ -94,7 +94,7 @@ static double climb(struct toy *toy, const char *plugin, struct hill *hill, bool
   return worth;
 }
 
-/* Two reals, one in logarithms: with gradients and without, refined far beyond what 64 points give. */
+/* Two reals, one of them logarithmic: with gradients and without, refined far beyond what 64 points give. */
 static void test_refinement(void **state) {
   const double peak[] = {0.5, 0.3123, 0.7541};
   (void)state;
@@ -168,7 +168,7 @@ static void test_mixed(void **state) {
   }
 }
 
-/* What is known is not proposed: of 6 candidates the best that is new. All known: unsupported. */
+/* Known candidates are not proposed: of 6 candidates, the best new one wins. If all are known: unsupported. */
 static void test_known_candidates(void **state) {
   static const char *const plugins[] = {"sample", "sobol-lbfgs", "direct", "ea"};
   const double peak[] = {1};

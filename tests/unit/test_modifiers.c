@@ -142,7 +142,7 @@ static void swaps_cross_the_groups(void **state) {
   }
 }
 
-/* conv3 becomes what the paper says as often as it says; a pool loses its units. */
+/* conv3 becomes what the paper says, with the paper's probabilities; a pool loses its units. */
 static void swaps_of_convolutions_have_chances(void **state) {
   static const struct {
     enum label label;
@@ -238,7 +238,7 @@ static void strides_outlive_their_layer(void **state) {
   assert_true(strides[0] > 0 && strides[1] > 0);
 }
 
-/* A layer with two parents and a child with another parent: only what is orphaned is joined. */
+/* A layer with two parents, and a child with another parent: only orphaned layers are joined. */
 static void only_orphans_are_joined(void **state) {
   (void)state;
   for (uint64_t draw = 0; draw < DRAWS; draw++) {
@@ -282,7 +282,8 @@ static void branches_copy_a_path(void **state) {
   assert_true(longest >= 3 && valid > DRAWS / 2);
 }
 
-/* What halves the image is copied, so that both ways agree in size; decisions are copied where the path ends in op. */
+/* Layers that halve the image are copied, so that both paths agree in size; decisions are copied if the path ends in
+   op. */
 static void branches_keep_what_they_must(void **state) {
   int decisions = 0, valid = 0;
   (void)state;
@@ -357,7 +358,7 @@ static void draws_follow_weights(void **state) {
     assert_true(fabs(counts[i] / 20000. - weights[i]) < 0.015);
 }
 
-/* A graph that has no room for another layer is left to the caller, who throws it away. */
+/* A graph without room for another layer is left to the caller, who discards it. */
 static void full_graphs_refuse_layers(void **state) {
   struct graph graph = mlp();
   (void)state;

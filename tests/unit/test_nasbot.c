@@ -187,7 +187,7 @@ static void test_noise(void **state) {
   }
 }
 
-/* While all trials fail, mutants of the initial pool go on; what failed teaches nothing. */
+/* While all trials fail, mutants of the initial pool continue; failed trials teach nothing. */
 static void test_failures(void **state) {
   static const char *const builders[] = {"nasbot", "ea"};
   (void)state;
@@ -214,7 +214,7 @@ static void test_failures(void **state) {
   }
 }
 
-/* What adopted and was told the same asks for the same, with trials outstanding and failures in between. */
+/* A builder that adopted and was told the same asks for the same, with outstanding trials and failures in between. */
 static void test_resumes(void **state) {
   enum { TRIALS = 26, WINDOW = 4, HALT = 17 };
   static const char *const builders[] = {"nasbot", "ea"};
@@ -321,8 +321,8 @@ static enum tutti_status worth_of_words(void *argument, tutti_context *context, 
   return TUTTI_OK;
 }
 
-/* A word is found from afar in 500 evaluations of 100,000 words and more, whatever plains of minus infinity are around it; the
-   number of evaluations is as the parameters say, beside what is known and the initial pool. */
+/* A word is found from far away in 500 evaluations among 100,000 words and more, despite plains of minus infinity
+   around it. The number of evaluations follows the parameters, plus the known candidates and the initial pool. */
 static void test_maximiser(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {

@@ -1,4 +1,4 @@
-/* Builder nes-re: who becomes a parent, and what becomes of its child. */
+/* Builder nes-re: which trials become parents, and what their children are. */
 #include "toy.h"
 #include <math.h>
 #include <setjmp.h>
@@ -171,8 +171,8 @@ static void forward_select(int split, uint64_t first, uint64_t last, bool chosen
   }
 }
 
-/* Children of a population of the trials 8 .. 19, of which 20 were told: the oldest have left. A thousand draws: each of the
-   four parents has 250, give or take five standard deviations of 14. */
+/* Children of a population of trials 8 .. 19, after 20 were told: the oldest have left. In a thousand draws, each of
+   the four parents has 250, within five standard deviations of 14. */
 static void test_parents_are_a_forward_selection(void **state) {
   tutti_candidate *candidates[20];
   int counts[TRIALS] = {0};

@@ -1,4 +1,4 @@
-/* test_npy.c - array files: what is written is what NumPy writes, and no bytes at all can harm the reader. */
+/* test_npy.c - array files: Tutti writes what NumPy would write, and no input bytes can harm the reader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

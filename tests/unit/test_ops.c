@@ -105,7 +105,7 @@ static const struct tutti_backend_ops backend_ops = {.size = sizeof backend_ops,
                                                      .train = train,
                                                      .predict = predict,
                                                      .supports_layer = supports_layer};
-/* Of a time before `supports_layer`; what stands behind its end is not read. */
+/* From a version before `supports_layer`: nothing after its end is read. */
 static const struct tutti_backend_ops old_ops = {.size = offsetof(struct tutti_backend_ops, supports_layer),
                                                  .supports = supports,
                                                  .train = train,
@@ -232,7 +232,7 @@ static void errors_of_an_op_name_the_layer(void **state) {
   tutti_network_destroy(network);
 }
 
-/* What a worker and a reader of a run do: their context knows the op from the plugin that the recipe names. */
+/* As in a worker or a reader of a run: their context knows the op from the plugin that the recipe names. */
 static void json_and_pictures_have_the_op(void **state) {
   (void)state;
   tutti_context *other;
@@ -485,7 +485,7 @@ static void bad_definitions_are_refused(void **state) {
   }
 }
 
-/* An op of a plugin that was built against headers of which we know less, and one against older ones. */
+/* An op of a plugin built against newer headers, and one against older headers. */
 static void newer_and_older_definitions_are_read(void **state) {
   (void)state;
   static const struct {

@@ -109,7 +109,7 @@ static void check_masses(const json_t *network) {
   }
 }
 
-/* The numbers are exact but for the order in which a sum is taken: two units in the last place. */
+/* The numbers are exact except for the order of a sum: two units in the last place. */
 static void masses_are_the_published(void **state) {
   (void)state;
   for_each_network(check_masses);

@@ -329,7 +329,7 @@ static void test_tables(void **state) {
               "parameter 'surrogate': it is marked as searchable, which only numbers, bools and choices can be");
 }
 
-/* A later minor version's entries are longer; the stride steps over what is new. */
+/* A later minor version has longer entries; the stride skips the new fields. */
 static void test_stride(void **state) {
   struct fixture *fixture = *state;
   struct {

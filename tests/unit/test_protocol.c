@@ -1,4 +1,4 @@
-/* test_protocol.c - frames arrive whole, however they are cut up; what is no frame is refused. */
+/* test_protocol.c - frames arrive whole, however they are cut up; anything that is not a frame is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_random.c - Philox against published values, and what is drawn from it against its distribution. */
+/* test_random.c - Philox against published values, and draws against their distributions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +134,7 @@ static void uniforms_fill_their_interval(void **state) {
     assert_true(fabs((double)counts[k] - (double)DRAWS / CELLS) < 5 * sqrt((double)DRAWS / CELLS));
 }
 
-/* A bound above 2^63 rejects nearly half of what is drawn; 3 2^62 splits into thirds. */
+/* A bound above 2^63 rejects nearly half of the draws; 3 2^62 splits into thirds. */
 static void below_large_bounds(void **state) {
   enum { DRAWS = 30000 };
   const uint64_t third = UINT64_C(1) << 62, bound = 3 * third;

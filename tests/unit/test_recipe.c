@@ -147,7 +147,7 @@ static void a_later_layer_may_fix_or_search(void **state) {
   tutti_recipe_destroy(recipe);
 }
 
-/* A parent that is changed stays in front of what depends on it. */
+/* A changed parent stays in front of the dimensions that depend on it. */
 static void overridden_ranges_keep_their_place(void **state) {
   write_text("a.ini", "[hyperparameters]\noptimiser = choice sgd adam\nrate = uniform 0.1 1 if optimiser = sgd\n");
   tutti_recipe *recipe = load("extends = a.ini\n[hyperparameters]\noptimiser = choice sgd rmsprop\n");

@@ -104,7 +104,7 @@ static size_t plain_pick(const struct tutti_pool *pool, const char *metric, size
       continue;
     picked[picks] = k;
     double value = selecting_metric_of(context, pool, picks + 1, picked, metric);
-    /* The two ways round differently: what is equal but for that is a tie. */
+    /* The two computations round differently: a difference as small as this is a tie. */
     if (value < lowest - 1e-12) {
       lowest = value;
       best = k;

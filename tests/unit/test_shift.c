@@ -143,7 +143,7 @@ static void made_once_and_found_again(void **state) {
   assert_true(tutti_dataset_fingerprint(dataset) == fingerprint);
 }
 
-/* What a row becomes depends on its own number alone, not on the rows beside it. */
+/* The result of a row depends only on its own number, not on its neighbours. */
 static void rows_are_corrupted_by_their_number(void **state) {
   (void)state;
   static float all[15][PIXELS], few[PIXELS];

@@ -8,7 +8,7 @@
 
 #include <cmocka.h> /* after what has a function fail */
 
-/* What is shown of an evaluation that JSON text gives; free it. */
+/* The text shown for an evaluation in JSON; free it. */
 static char *shown(const char *json) {
   char *text = NULL;
   size_t size;

@@ -92,7 +92,7 @@ static void random_genotypes_decode_and_are_uniform(void **state) {
 
 /* --- mutation ---------------------------------------------------------------------------------------------------- */
 
-/* What a mutant did: which cell, whether to an operation, where, and to what. */
+/* Describes a mutation: which cell, operation or not, where, and the new value. */
 struct change {
   int kind, node, edge;
   bool operation;
@@ -176,7 +176,7 @@ static void mutants_are_distributed_as_in_the_paper(void **state) {
   }
 }
 
-/* Chains of mutants stay in the space, whatever its parameters; what cannot change is left alone. */
+/* Chains of mutants stay in the space for all parameters; unchangeable parts stay as they are. */
 static void mutants_of_other_spaces_are_valid(void **state) {
   static const struct {
     const char *nodes, *inputs, *output, *operations;

@@ -130,7 +130,7 @@ static void bad_parameters_are_refused(void **state) {
 
 /* --- canonical texts --------------------------------------------------------------------------------------------- */
 
-/* Two branches that are told apart by what is behind them alone. */
+/* Two branches that differ only in what follows them. */
 static void equal_graphs_have_equal_texts(void **state) {
   static const char *const graphs[] = {
       GRAPH(L("ip") ", " U("relu", "16") ", " U("relu", "16") ", " U("tanh", "8") ", " U("tanh", "24") ", " L(

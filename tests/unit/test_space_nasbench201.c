@@ -203,7 +203,7 @@ static void assert_cell(const char *json, const char *expected) {
   tutti_network_destroy(network);
 }
 
-/* What is none, leads nowhere or carries nothing is left out; a convolution of zeros is not. */
+/* Edges that are "none", lead nowhere or carry nothing are left out; a convolution of zeros is not. */
 static void cells_are_pruned(void **state) {
   (void)state;
   set("cells", "1");

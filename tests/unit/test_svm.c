@@ -265,7 +265,7 @@ static void sigmoids_are_at_their_optimum(void **state) {
   assert_true(1 / (1 + exp(a * 1e6 + b)) > 0.98 && 1 / (1 + exp(-a * 1e6 + b)) < 0.02);
 }
 
-/* On one input whose class is drawn with a known probability, that is about what is predicted. */
+/* For one input whose class is drawn with a known probability, the prediction is close to it. */
 static void probabilities_are_about_true(void **state) {
   enum { COUNT = 600 };
   static float inputs[COUNT];

@@ -45,7 +45,7 @@ static double total_mass(void) {
   return total;
 }
 
-/* Prices that no arc undercuts, and a flow that costs what they promise: by duality both are optimal. */
+/* Prices that no arc undercuts, and a flow whose cost they match: by duality both are optimal. */
 static void assert_optimal(void) {
   double total = total_mass(), promised = 0, cost = 0;
   for (int i = 0; i < transport.rows; i++) {
@@ -114,7 +114,7 @@ static void equal_numbers_are_solved(void **state) {
   assert_optimal();
 }
 
-/* Masses of very different size: what is small is neither lost nor in the way. */
+/* Masses of very different sizes: small ones are neither lost nor in the way. */
 static void small_masses_count(void **state) {
   (void)state;
   transport.rows = transport.columns = 2;
