@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* One line a command, in the order in which --help and the manual page show them. */
+/* One line a command, in the order in which --help and the manual page show them. Those two that print this list are
+   in main.c. */
 #define COMMANDS(COMMAND)                                                                                              \
   COMMAND(run)                                                                                                         \
   COMMAND(validate)                                                                                                    \
@@ -19,9 +20,7 @@
   COMMAND(distance)                                                                                                    \
   COMMAND(doctor)                                                                                                      \
   COMMAND(worker)                                                                                                      \
-  COMMAND(scan_plugin)                                                                                                 \
-  COMMAND(man_page)                                                                                                    \
-  COMMAND(bash_completion)
+  COMMAND(scan_plugin)
 
 #define DECLARE(name) extern const struct command command_##name;
 #define ADDRESS(name) &command_##name,

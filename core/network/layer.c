@@ -1,4 +1,4 @@
-/* layer.c - a layer's attributes, by name. */
+/* layer.c - a layer of a network, and its attributes by name. */
 #include "network_impl.h"
 
 #include <math.h>
@@ -6,6 +6,10 @@
 
 static const struct network_layer *whole(const struct tutti_layer *layer) {
   return (const struct network_layer *)(const void *)layer;
+}
+
+const struct tutti_layer *tutti_network_layer(const tutti_network *network, size_t index) {
+  return index < network->count ? &network->layers[index]->layer : NULL;
 }
 
 /* The attribute's place in the layer, where it has one of these types; NULL otherwise. */

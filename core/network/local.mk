@@ -1,3 +1,4 @@
+libtutti_la_SOURCES += %D%/attribute.c
 libtutti_la_SOURCES += %D%/layer.c
 libtutti_la_SOURCES += %D%/network.c
 libtutti_la_SOURCES += %D%/network_dot.c

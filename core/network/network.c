@@ -298,10 +298,6 @@ out:
 
 size_t tutti_network_layers(const tutti_network *network) { return network->count; }
 
-const struct tutti_layer *tutti_network_layer(const tutti_network *network, size_t index) {
-  return index < network->count ? &network->layers[index]->layer : NULL;
-}
-
 size_t tutti_network_parameters(const tutti_network *network) {
   size_t sum = 0;
   for (size_t i = 0; i < network->count; i++)

@@ -7,16 +7,6 @@
 #define DECLARE(constant, name, title) extern const struct tutti_class tutti_class_##name;
 TUTTI_KINDS(DECLARE)
 
-bool tutti_op_there(const void *ops, size_t offset) {
-  size_t size;
-  void (*op)(void);
-  memcpy(&size, ops, sizeof size);
-  if (offset + sizeof op > size)
-    return false;
-  memcpy(&op, (const char *)ops + offset, sizeof op);
-  return op != NULL;
-}
-
 #define CLASS(constant, name, title) &tutti_class_##name,
 static const struct tutti_class *const classes[] = {TUTTI_KINDS(CLASS)};
 

@@ -115,3 +115,13 @@ enum tutti_status tutti_instance_breach(tutti_context *context, const struct tut
   return tutti_error_set(context, TUTTI_ERROR_PLUGIN, file, line, function, "%s %s broke its contract: %s",
                          tutti_kind_name(instance->descriptor->kind), instance->descriptor->name, what);
 }
+
+bool tutti_op_there(const void *ops, size_t offset) {
+  size_t size;
+  void (*op)(void);
+  memcpy(&size, ops, sizeof size);
+  if (offset + sizeof op > size)
+    return false;
+  memcpy(&op, (const char *)ops + offset, sizeof op);
+  return op != NULL;
+}

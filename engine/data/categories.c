@@ -20,7 +20,7 @@ static bool is_number(const char *text, double *number) {
   return kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE;
 }
 
-static int compare(const char *a, const char *b) {
+static int compare_categories(const char *a, const char *b) {
   double x, y;
   bool a_number = is_number(a, &x), b_number = is_number(b, &y);
   if (a_number && b_number && x != y)
@@ -36,7 +36,7 @@ static size_t place_of(const struct tutti_data_column *column, const char *categ
   *found = false;
   while (low < high && !*found) {
     size_t middle = low + (high - low) / 2;
-    int order = compare(category, column->category[middle]);
+    int order = compare_categories(category, column->category[middle]);
     if (order > 0)
       low = middle + 1;
     else

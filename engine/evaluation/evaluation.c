@@ -1,4 +1,4 @@
-/* evaluation.c - all metrics by their tables, and those of one ensemble. */
+/* evaluation.c - the metrics of one ensemble. */
 #include <string.h>
 
 #include "evaluate_impl.h"
@@ -13,17 +13,6 @@ enum tutti_better tutti_better_parse(const char *name) {
   while (better < TUTTI_BETTER_NEITHER && (!name || strcmp(name, betters[better]) != 0))
     better++;
   return better;
-}
-
-const struct tutti_metric *tutti_metric_at(enum tutti_metric_table table, size_t index) {
-  static const struct metric_table *const tables[TUTTI_METRICS_COUNT] = {
-      [TUTTI_METRICS_CLASSIFICATION] = &metrics_of_classification,
-      [TUTTI_METRICS_OOD] = &metrics_of_ood,
-      [TUTTI_METRICS_REGRESSION] = &metrics_of_regression,
-      [TUTTI_METRICS_DIVERSITY] = &metrics_of_diversity,
-  };
-  return (size_t)table < TUTTI_METRICS_COUNT && index < tables[table]->count ? &tables[table]->entries[index].said
-                                                                             : NULL;
 }
 
 struct tutti_evaluation {

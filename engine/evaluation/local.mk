@@ -6,3 +6,4 @@ libtutti_engine_la_SOURCES += %D%/evaluate_impl.h
 libtutti_engine_la_SOURCES += %D%/evaluate_ood.c
 libtutti_engine_la_SOURCES += %D%/evaluate_regression.c
 libtutti_engine_la_SOURCES += %D%/evaluation.c
+libtutti_engine_la_SOURCES += %D%/metric_tables.c

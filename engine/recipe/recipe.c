@@ -33,42 +33,6 @@ void tutti_recipe_destroy(tutti_recipe *recipe) {
   tutti_free(recipe);
 }
 
-const struct tutti_run_config *tutti_recipe_run(const tutti_recipe *recipe) { return tutti_config_values(recipe->run); }
-
-const tutti_config *tutti_recipe_data(const tutti_recipe *recipe) { return recipe->data; }
-
-const tutti_config *tutti_recipe_head(const tutti_recipe *recipe) { return recipe->head; }
-
-const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe) {
-  return recipe->evaluation ? &recipe->evaluation_options : NULL;
-}
-
-const char *tutti_recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }
-
-/* The entry whose "section.key" a message begins with, or NULL. */
-static const struct recipe_entry *entry_of(const tutti_recipe *recipe, const char *message) {
-  for (size_t i = 0; i < recipe->count; i++) {
-    const struct recipe_entry *entry = &recipe->entries[i];
-    size_t section = strlen(entry->section), key = strlen(entry->key);
-    if (key && strncmp(message, entry->section, section) == 0 && message[section] == '.' &&
-        strncmp(message + section + 1, entry->key, key) == 0 && strchr(": ", message[section + 1 + key]))
-      return entry;
-  }
-  return NULL;
-}
-
-enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status) {
-  const struct recipe_entry *entry = entry_of(recipe, tutti_error_message(context));
-  if (!entry)
-    return tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
-  return entry->file->command_line ? tutti_error_prefix(context, status, "--set ")
-                                   : tutti_error_prefix(context, status, "%s:%d: ", entry->file->path, entry->line);
-}
-
-const char *tutti_recipe_folder(const tutti_recipe *recipe) { return recipe->folder; }
-
-const tutti_domain *tutti_recipe_hyperparameters(const tutti_recipe *recipe) { return recipe->hyperparameters; }
-
 /* Put the plugin of a section into another host, with the value of each parameter. */
 static enum tutti_status copy_section(tutti_context *context, const char *section,
                                       const struct tutti_descriptor *descriptor, const tutti_config *config,

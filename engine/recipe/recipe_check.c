@@ -12,31 +12,11 @@
 #include "recipe_impl.h"
 #include "core/base/text_impl.h"
 
-/* Sections that every run has, and their default plugins. */
-static const struct {
-  const char *section;
-  enum tutti_kind kind;
-  const char *plugin;
-} roots[] = {
-    {"space", TUTTI_KIND_SPACE, "mlp"},         {"backend", TUTTI_KIND_BACKEND, "cpu"},
-    {"builder", TUTTI_KIND_BUILDER, "nes-rs"},  {"selector", TUTTI_KIND_SELECTOR, "forward"},
-    {"executor", TUTTI_KIND_EXECUTOR, "local"},
-};
-enum { ROOTS = sizeof roots / sizeof roots[0] };
-/* The section of the source, which also has keys of the data set. It exists if there are data. */
-static const char source_section[] = "data";
 /* Without data, a backend cannot use the networks of a space. */
 #define SPACE_WITHOUT_DATA "fixed"
 
 static const char *const own_sections[] = {"run", "data", "head", "hyperparameters", "evaluation"};
 enum { OWN_SECTIONS = sizeof own_sections / sizeof own_sections[0] };
-
-static bool is_root(const char *section) {
-  for (size_t i = 0; i < ROOTS; i++)
-    if (strcmp(roots[i].section, section) == 0)
-      return true;
-  return strcmp(section, source_section) == 0;
-}
 
 static bool is_own(const char *section) {
   for (size_t i = 0; i < OWN_SECTIONS; i++)
@@ -45,52 +25,7 @@ static bool is_own(const char *section) {
   return false;
 }
 
-const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
-                                                   const tutti_config **config) {
-  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
-    const struct tutti_descriptor *descriptor;
-    if (strcmp(tutti_host_section(recipe->host, i, &descriptor, config), section) == 0)
-      return descriptor;
-  }
-  *config = NULL;
-  return NULL;
-}
-
 /* --- messages ---------------------------------------------------------------------------------------------------- */
-
-/* Append the names of a table to names[]; returns their new number. */
-static size_t add_names(const struct tutti_params *params, unsigned flags, size_t count, const char **names) {
-  for (size_t i = 0; params && i < params->count; i++)
-    if ((tutti_params_at(params, i)->flags & flags) == flags)
-      names[count++] = tutti_params_at(params, i)->name;
-  return count;
-}
-
-enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
-                                           const struct tutti_params *params, const struct tutti_params *more,
-                                           unsigned flags) {
-  enum tutti_status status = TUTTI_OK;
-  struct tutti_text text = tutti_text_begin(context);
-  const char **names = NULL;
-  char *message = NULL;
-  size_t count = params->count + (more ? more->count : 0);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *names, &names));
-  count = add_names(more, flags, add_names(params, flags, 0, names), names);
-  const char *closest = tutti_closest_name(entry->key, count, names);
-  tutti_text_add(&text, "unknown key");
-  if (closest)
-    tutti_text_add(&text, "; did you mean '%s'?", closest);
-  tutti_text_add(&text, " (%s %s", owner, count ? "has: " : "has no parameters");
-  for (size_t i = 0; i < count; i++)
-    tutti_text_add(&text, "%s%s", i ? ", " : "", names[i]);
-  tutti_text_add(&text, ")");
-  TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
-  status = tutti_recipe_blame(context, entry, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message));
-out:
-  tutti_free(message);
-  tutti_free(names);
-  return status;
-}
 
 static enum tutti_status unknown_section(tutti_context *context, const tutti_recipe *recipe,
                                          const struct recipe_entry *entry) {
@@ -133,7 +68,7 @@ static enum tutti_status value_of(tutti_context *context, const struct recipe_en
 /* Fill the config of one of the engine's own sections. Unknown keys of [data] belong to its source. */
 static enum tutti_status fill_own(tutti_context *context, const tutti_recipe *recipe, const char *section,
                                   const struct tutti_params *params, tutti_config **config) {
-  bool shared = strcmp(section, source_section) == 0;
+  bool shared = strcmp(section, RECIPE_SOURCE_SECTION) == 0;
   TUTTI_TRY(context, tutti_config_create(context, params, config));
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
@@ -246,33 +181,17 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
 
 /* --- plugins ----------------------------------------------------------------------------------------------------- */
 
-unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
-  unsigned layer = 0;
-  if (strcmp(section, source_section) == 0 && !tutti_recipe_find(recipe, section, "plugin")) {
-    const struct recipe_entry *path = tutti_recipe_find(recipe, section, "path");
-    return path ? path->layer : 0;
-  }
-  for (size_t i = 0; i < recipe->count; i++) {
-    const struct recipe_entry *entry = &recipe->entries[i];
-    bool decides = is_root(section) ? strcmp(entry->section, section) == 0 && strcmp(entry->key, "plugin") == 0
-                                    : strcmp(entry->key, section) == 0 || strcmp(entry->key, "plugin") == 0;
-    if (decides && entry->layer > layer)
-      layer = entry->layer;
-  }
-  return layer;
-}
-
 static enum tutti_status put_root(tutti_context *context, tutti_recipe *recipe, size_t index) {
-  const char *section = roots[index].section, *plugin = roots[index].plugin;
+  const char *section = tutti_recipe_roots[index].section, *plugin = tutti_recipe_roots[index].plugin;
   const struct recipe_entry *entry = tutti_recipe_find(recipe, section, "plugin");
-  if (roots[index].kind == TUTTI_KIND_SPACE && !recipe->data)
+  if (tutti_recipe_roots[index].kind == TUTTI_KIND_SPACE && !recipe->data)
     plugin = SPACE_WITHOUT_DATA;
   if (entry && (!*entry->value || strcmp(entry->value, "none") == 0))
     return tutti_recipe_blame(context, entry,
                               TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a %s, found '%s'",
-                                         tutti_kind_name(roots[index].kind), entry->value));
+                                         tutti_kind_name(tutti_recipe_roots[index].kind), entry->value));
   enum tutti_status status =
-      tutti_host_put(context, recipe->host, section, roots[index].kind, entry ? entry->value : plugin);
+      tutti_host_put(context, recipe->host, section, tutti_recipe_roots[index].kind, entry ? entry->value : plugin);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   return entry ? tutti_recipe_blame(context, entry, status)
@@ -334,11 +253,11 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
     const struct recipe_entry *entry = &recipe->entries[i];
     if (strcmp(entry->section, section) != 0 || !*entry->key || tutti_recipe_is_superseded(recipe, entry))
       continue;
-    if (strcmp(section, source_section) == 0 && tutti_params_find(tutti_data_params(), entry->key))
+    if (strcmp(section, RECIPE_SOURCE_SECTION) == 0 && tutti_params_find(tutti_data_params(), entry->key))
       continue;
     if (strcmp(entry->key, "plugin") != 0)
       TUTTI_TRY(context, set_plugin_value(context, recipe, descriptor, entry));
-    else if (!is_root(section))
+    else if (!tutti_recipe_is_root(section))
       return refuse_plugin_key(context, recipe, entry);
   }
   return TUTTI_OK;
@@ -347,7 +266,7 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
 /* A parameter that names a plugin appends a section, or changes the plugin of one. If that section was already
    processed, it must be processed again. */
 static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recipe) {
-  for (size_t i = 0; i < ROOTS; i++)
+  for (size_t i = 0; i < RECIPE_ROOTS; i++)
     TUTTI_TRY(context, put_root(context, recipe, i));
   if (recipe->data)
     TUTTI_TRY(context, tutti_recipe_put_source(context, recipe));

@@ -52,6 +52,21 @@ enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct r
 
 /* Fill run, data, head, hyperparameters and host from the entries. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe);
+
+/* --- sections (recipe_sections.c) -------------------------------------------------------------------------------- */
+
+/* Sections that every run has, and their default plugins. */
+struct recipe_root {
+  const char *section;
+  enum tutti_kind kind;
+  const char *plugin;
+};
+enum { RECIPE_ROOTS = 5 };
+extern const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS];
+/* The section of the source, which also has keys of the data set. It exists if there are data. */
+#define RECIPE_SOURCE_SECTION "data"
+/* Is the section one of these? */
+bool tutti_recipe_is_root(const char *section);
 /* Fail for a key that is neither in the tables nor in `more` (or NULL). `owner` has the tables, as in "backend cpu";
    parameters that lack one of `flags` are not mentioned. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,

@@ -1,0 +1,13 @@
+/* metric_tables.c - all metrics, by their tables. */
+#include "evaluate_impl.h"
+
+const struct tutti_metric *tutti_metric_at(enum tutti_metric_table table, size_t index) {
+  static const struct metric_table *const tables[TUTTI_METRICS_COUNT] = {
+      [TUTTI_METRICS_CLASSIFICATION] = &metrics_of_classification,
+      [TUTTI_METRICS_OOD] = &metrics_of_ood,
+      [TUTTI_METRICS_REGRESSION] = &metrics_of_regression,
+      [TUTTI_METRICS_DIVERSITY] = &metrics_of_diversity,
+  };
+  return (size_t)table < TUTTI_METRICS_COUNT && index < tables[table]->count ? &tables[table]->entries[index].said
+                                                                             : NULL;
+}
