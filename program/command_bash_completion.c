@@ -1,4 +1,5 @@
-/* command_bash_completion.c - tutti bash-completion: docs/bash-completion/tutti, from the descriptions of the commands. */
+/* command_bash_completion.c - tutti bash-completion: docs/bash-completion/tutti, from the descriptions of the
+   commands. */
 #include "program_impl.h"
 
 static const char *const completion_names[COMPLETION_COUNT] = {

@@ -1,4 +1,5 @@
-/* show_comparison.c - runs that were compared, for people: a table of means, then ranks, wins and tests of each metric. */
+/* show_comparison.c - runs that were compared, for people: a table of means, then ranks, wins and tests of each
+   metric. */
 #include "program_impl.h"
 
 #include <math.h>

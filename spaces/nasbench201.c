@@ -1,13 +1,14 @@
-/* space nasbench201: the 15,625 cells of NAS-Bench-201 in its macro architecture. Dong, Yang, "NAS-Bench-201: Extending the scope
-   of reproducible neural architecture search", ICLR 2020.
+/* space nasbench201: the 15,625 cells of NAS-Bench-201 in its macro architecture. Dong, Yang, "NAS-Bench-201: Extending
+   the scope of reproducible neural architecture search", ICLR 2020.
 
-   A point space: one dimension for the operation on each of a cell's six edges. A mutant differs in one edge, as Zaidi et al.,
-   "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift" (NeurIPS 2021), have it. Genotypes are written as the
-   benchmark writes them, "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|...|", and read as such strings or as the benchmark's
-   index, a number from 0 to 15624.
+   A point space: one dimension for the operation on each of a cell's six edges. A mutant differs in one edge, as Zaidi
+   et al., "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift" (NeurIPS 2021), have it. Genotypes are
+   written as the benchmark writes them, "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|...|", and read as such strings or
+   as the benchmark's index, a number from 0 to 15624.
 
-   Deviations: what has no way to the cell's output is left out of the network, so that it has no parameters there, which the
-   benchmark counts; padding is that of tutti/network.h, which stands strided windows a pixel lower and further right. */
+   Deviations: what has no way to the cell's output is left out of the network, so that it has no parameters there,
+   which the benchmark counts; padding is that of tutti/network.h, which stands strided windows a pixel lower and
+   further right. */
 #include "cells/blocks.h"
 #include "cells/cell_code.h"
 #include "plugins/shared/json.h"

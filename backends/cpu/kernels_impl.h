@@ -153,8 +153,8 @@ struct cpu_kernels {
      of pixels and of rows of the output are given. */
   void (*average)(const struct cpu_window *window, const float *in, size_t pixel, size_t line, float *out);
 
-  /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g and
-     g (x - mean); the gradient of batch norm's input. NaN stays NaN. */
+  /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g
+     and g (x - mean); the gradient of batch norm's input. NaN stays NaN. */
   void (*affine)(const struct cpu_affine *f, size_t size, const float *x, bool accumulate, float *y);
   /* y[pixels][ldy] = f(x[pixels][ldx]), `width` channels of each, a multiple of 8. */
   void (*place)(const struct cpu_affine *f, size_t pixels, size_t width, const float *x, size_t ldx, float *y,

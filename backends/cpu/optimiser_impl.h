@@ -20,8 +20,8 @@ CPU_LEVEL_BEGIN
 #include "vector_impl.h"
 CPU_LEVEL_END
 
-/* A pass: the body reads weight w and gradient g, may use the state (m, v) of place i in `first` and `second`, and leaves
-   the change in `step`. */
+/* A pass: the body reads weight w and gradient g, may use the state (m, v) of place i in `first` and `second`, and
+   leaves the change in `step`. */
 #define CPU_UPDATE(name, ...)                                                                                          \
   CPU_LEVEL_FUNCTION static void update_##name(const struct cpu_update *u, size_t count, float *weights,               \
                                                const float *gradients, float *first, float *second) {                  \

@@ -1,4 +1,5 @@
-/* product.c - the products of a backward pass: gradients of inputs and of weights, for dense layers and convolutions. */
+/* product.c - the products of a backward pass: gradients of inputs and of weights, for dense layers and
+   convolutions. */
 #include "cpu_impl.h"
 
 void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node) {

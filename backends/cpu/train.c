@@ -1,4 +1,5 @@
-/* train.c - what a job asks for: training by epochs of mini-batches or by L-BFGS, the gradient of all rows, predictions. */
+/* train.c - what a job asks for: training by epochs of mini-batches or by L-BFGS, the gradient of all rows,
+   predictions. */
 #include "train_impl.h"
 
 #include <math.h>

@@ -23,7 +23,8 @@ TUTTI_NODISCARD enum tutti_status machine_train(tutti_context *context, const st
 /* Fit P(y = +1 | f) = 1 / (1 + exp(A f + B)) to decision values f[count] of labels y[count] = +1 or -1. */
 void machine_fit_sigmoid(size_t count, const double *f, const double *y, double *a, double *b);
 
-/* Sigmoids of all pairs of `model`'s classes, in libsvm's order of pairs: a[pairs], b[pairs]. fold[count of the problem]. */
+/* Sigmoids of all pairs of `model`'s classes, in libsvm's order of pairs: a[pairs], b[pairs]. fold[count of the
+   problem]. */
 TUTTI_NODISCARD enum tutti_status machine_calibrate(tutti_context *context, const struct svm_problem *problem,
                                                     const struct svm_parameter *parameter,
                                                     const struct svm_model *model, const uint32_t *fold, size_t folds,

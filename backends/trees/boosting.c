@@ -1,5 +1,5 @@
-/* boosting.c - boosted trees by XGBoost: of classes by its own objectives, of values by a loss between squared and absolute
-   error. One thread, exact splits, its own messages off. */
+/* boosting.c - boosted trees by XGBoost: of classes by its own objectives, of values by a loss between squared and
+   absolute error. One thread, exact splits, its own messages off. */
 #include "grove.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* images_encoding.c - images as the inputs of networks: classes, the scale of each channel, splits that borrow pixels. */
+/* images_encoding.c - images as the inputs of networks: classes, the scale of each channel, splits that borrow
+   pixels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* ablation_matrix.c - the cells of an ablation: every recipe with every combination of swapped values and every seed. */
+/* ablation_matrix.c - the cells of an ablation: every recipe with every combination of swapped values and every
+   seed. */
 #include "ablation_impl.h"
 #include "path_labels.h"
 

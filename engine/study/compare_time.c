@@ -1,5 +1,5 @@
-/* compare_time.c - runs against each other after fewer trials: the best trial so far, from the catalogues alone, and where that
-   is asked for the ensembles that would have been chosen by then. Nothing is trained. */
+/* compare_time.c - runs against each other after fewer trials: the best trial so far, from the catalogues alone, and
+   where that is asked for the ensembles that would have been chosen by then. Nothing is trained. */
 #include "compare_impl.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 /* What a label is made of, from short to long. */
 enum level { LEVEL_NAME, LEVEL_FOLDER, LEVEL_FOLDER_AND_NAME, LEVEL_PATH };
 
-/* "concrete" for data/concrete.csv.gz; "concrete" for concrete/data.csv, "concrete-data", or the path. A folder without a
-   name of its own is none. */
+/* "concrete" for data/concrete.csv.gz; "concrete" for concrete/data.csv, "concrete-data", or the path. A folder without
+   a name of its own is none. */
 static enum tutti_status label_of(tutti_context *context, const char *path, enum level level, char **label) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *folder = slash ? slash : name;
   while (folder > path && folder[-1] != '/')

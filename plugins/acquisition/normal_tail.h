@@ -1,4 +1,5 @@
-/* normal_tail.h - the normal distribution far below its middle, for acquisitions that compare a value with the best one. */
+/* normal_tail.h - the normal distribution far below its middle, for acquisitions that compare a value with the best
+   one. */
 #ifndef TUTTI_ACQUISITION_NORMAL_TAIL_H
 #define TUTTI_ACQUISITION_NORMAL_TAIL_H
 

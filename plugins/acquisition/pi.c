@@ -1,5 +1,5 @@
-/* pi.c - probability of improvement (Kushner, "A new method of locating the maximum point of an arbitrary multipeak curve in
-   the presence of noise", Journal of Basic Engineering 86, 1964): Φ(u), u = (best - xi - mean)/σ.
+/* pi.c - probability of improvement (Kushner, "A new method of locating the maximum point of an arbitrary multipeak
+   curve in the presence of noise", Journal of Basic Engineering 86, 1964): Φ(u), u = (best - xi - mean)/σ.
 
    Deviation: the worth is its logarithm unless `log = no`, as in acquisition ei and for the same reason. */
 #include <tutti/plugin.h>

@@ -1,4 +1,5 @@
-/* json.h - JSON to and from text, for plugins that use jansson themselves: its types do not cross the plugin interface. */
+/* json.h - JSON to and from text, for plugins that use jansson themselves: its types do not cross the plugin
+   interface. */
 #ifndef TUTTI_SHARED_JSON_H
 #define TUTTI_SHARED_JSON_H
 

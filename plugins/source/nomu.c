@@ -1,5 +1,5 @@
-/* nomu.c - source nomu: the functions of the NOMU paper (Heiss et al., ICML 2022), with inputs drawn uniformly from `box` and test
-   rows on a grid over it. */
+/* nomu.c - source nomu: the functions of the NOMU paper (Heiss et al., ICML 2022), with inputs drawn uniformly from
+   `box` and test rows on a grid over it. */
 #include <math.h>
 
 #include "plugins/source/generator.h"

@@ -1,5 +1,5 @@
-/* toy-sine.c - source toy-sine: y = cos(x / 2) + 2 sin(x / 10) + x / 100 plus normal noise, half of the rows from [-30, -20]
-   and half from [20, 30]; test rows between the ends of `box` (Egele et al., "AutoDEUQ", ICPR 2022). */
+/* toy-sine.c - source toy-sine: y = cos(x / 2) + 2 sin(x / 10) + x / 100 plus normal noise, half of the rows from [-30,
+   -20] and half from [20, 30]; test rows between the ends of `box` (Egele et al., "AutoDEUQ", ICPR 2022). */
 #include <math.h>
 
 #include "plugins/source/generator.h"

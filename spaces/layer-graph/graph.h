@@ -1,5 +1,5 @@
-/* graph.h - layer graphs: structure, canonical order, validity. Source: Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
-   Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018. */
+/* graph.h - layer graphs: structure, canonical order, validity. Source: Kandasamy, Neiswanger, Schneider, Poczos, Xing,
+   "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018. */
 #ifndef LAYER_GRAPH_GRAPH_H
 #define LAYER_GRAPH_GRAPH_H
 

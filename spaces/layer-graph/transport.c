@@ -182,7 +182,8 @@ static void round_masses(int count, double *masses, double large) {
     masses[i] = fmax((masses[i] + large) - large, least);
 }
 
-/* What costs and prices have behind the columns: the ground, and padding that is never chosen; and the ground's own row. */
+/* What costs and prices have behind the columns: the ground, and padding that is never chosen; and the ground's own
+   row. */
 static void frame_costs(struct transport *transport) {
   int rows = transport->rows, columns = transport->columns;
   for (int row = 0; row <= rows; row++) {

@@ -1,6 +1,7 @@
-/* nasbot.c - a choice of the next network by builder nasbot: nasbot [SPACE] [OBSERVATIONS] [EVALUATIONS]. Networks are those of
-   the space's initial pool and mutants, losses a function of their text. Prints the processor's seconds of one choice with a fit of the
-   model's hyperparameters, of one without, and of the distances in them alone. Plugins are found on TUTTI_PLUGIN_PATH. */
+/* nasbot.c - a choice of the next network by builder nasbot: nasbot [SPACE] [OBSERVATIONS] [EVALUATIONS]. Networks are
+   those of the space's initial pool and mutants, losses a function of their text. Prints the processor's seconds of one
+   choice with a fit of the model's hyperparameters, of one without, and of the distances in them alone. Plugins are
+   found on TUTTI_PLUGIN_PATH. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* otmann.c - times OTMANN distances, four structural weights, over all pairs of the golden networks in turn: otmann [REPEATS]. Prints for
-   each set its name, the pairs, the best microseconds a pair and the worst relative difference from the golden numbers;
-   otmann_pot.py runs it beside POT. Masses and path lengths are there before the clock starts. */
+/* otmann.c - times OTMANN distances, four structural weights, over all pairs of the golden networks in turn: otmann
+   [REPEATS]. Prints for each set its name, the pairs, the best microseconds a pair and the worst relative difference
+   from the golden numbers; otmann_pot.py runs it beside POT. Masses and path lengths are there before the clock
+   starts. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* regret.c - builder bo beside random search on test functions: regret [SEEDS] [BUDGET]. Prints, for each function and
-   builder, median and quartiles over the seeds of the distance of the best value to the least one, and the mean seconds of an
-   ask. Plugins are found on TUTTI_PLUGIN_PATH. */
+   builder, median and quartiles over the seeds of the distance of the best value to the least one, and the mean seconds
+   of an ask. Plugins are found on TUTTI_PLUGIN_PATH. */
 #include "tests/unit/toy.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
-/* select.c - times selector forward on class probabilities from .npy files, float32 [models][rows][classes] and int64 labels
-   [rows]: select PROBABILITIES LABELS MEMBERS [REPEATS [LOSS]]. Prints the best seconds and the picks; select_numpy.py runs it beside
-   NumPy on the same array. The files are read before the clock starts; the clock covers all that the selector does. */
+/* select.c - times selector forward on class probabilities from .npy files, float32 [models][rows][classes] and int64
+   labels [rows]: select PROBABILITIES LABELS MEMBERS [REPEATS [LOSS]]. Prints the best seconds and the picks;
+   select_numpy.py runs it beside NumPy on the same array. The files are read before the clock starts; the clock covers
+   all that the selector does. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

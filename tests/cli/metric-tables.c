@@ -1,6 +1,6 @@
-/* metric-tables.c - metric-tables <docs/metrics.md: the same text, with the tables of metrics as the library has them. Each
-   table stands between the lines "<!-- metrics: NAME -->" and "<!-- end -->". Exit code 1 unless each table has its place
-   once. `make reference` writes the document with it, and reference.sh compares. */
+/* metric-tables.c - metric-tables <docs/metrics.md: the same text, with the tables of metrics as the library has them.
+   Each table stands between the lines "<!-- metrics: NAME -->" and "<!-- end -->". Exit code 1 unless each table has
+   its place once. `make reference` writes the document with it, and reference.sh compares. */
 #include <stdio.h>
 #include <string.h>
 #include <tutti/evaluate.h>

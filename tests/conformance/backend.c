@@ -493,8 +493,8 @@ static void require_refusal(struct conform *conform, enum tutti_status status, c
           "its refusal of %s does not name the backend and the layer: %s", what, message);
 }
 
-/* A host of a later version may offer activations and attributes, and any plugin ops, that the backend has never heard of. To
-   compute a layer without them would be to train another network than was asked for. */
+/* A host of a later version may offer activations and attributes, and any plugin ops, that the backend has never heard
+   of. To compute a layer without them would be to train another network than was asked for. */
 static void check_later(struct conform *conform) {
   const char *names[TUTTI_ACTIVATION_COUNT + 2] = {NULL};
   struct subject subject;

@@ -22,8 +22,8 @@ static void close_subject(struct subject *subject) {
   world_end(&subject->world);
 }
 
-/* How the trial goes whose curve is told: most finish, some fail at once or on their way, some are pruned; a loss here and there is
-   not evaluated. */
+/* How the trial goes whose curve is told: most finish, some fail at once or on their way, some are pruned; a loss here
+   and there is not evaluated. */
 static void tell(struct conform *conform, tutti_pruner *pruner, uint64_t trial) {
   struct tutti_random random;
   double losses[EPOCHS];
@@ -77,7 +77,8 @@ static void check_first(struct conform *conform) {
   close_subject(&subject);
 }
 
-/* Two instances that are told the same give the same rules, also where one was asked in between for rules that the other was not. */
+/* Two instances that are told the same give the same rules, also where one was asked in between for rules that the
+   other was not. */
 static void check_determinism(struct conform *conform) {
   struct subject a, b;
   open_subject(conform, &a);

@@ -1,5 +1,5 @@
-/* source.c - the contract of kind source. A generator reads by itself; a source of files gets files that are nothing, and a
-   sound one where the command line names it: --set source/NAME.path=FILE, target_path=FILE. */
+/* source.c - the contract of kind source. A generator reads by itself; a source of files gets files that are nothing,
+   and a sound one where the command line names it: --set source/NAME.path=FILE, target_path=FILE. */
 #include "conform.h"
 
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* kills.c - kill -9 of managers and workers at random instants, then --resume: no trial that was recorded is lost or
    changed, and the finished run has the bits of an uninterrupted one, for 1, 2 and 5 workers.
 
-   Usage: kills [KILLS] [SEED]; the kills are spread over four recipes (a function that sleeps, searched at random and by
-   Bayesian optimisation; small networks trained on the toy data, drawn at random and by AgEBO) and the three numbers of workers. */
+   Usage: kills [KILLS] [SEED]; the kills are spread over four recipes (a function that sleeps, searched at random and
+   by Bayesian optimisation; small networks trained on the toy data, drawn at random and by AgEBO) and the three numbers
+   of workers. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* golden.h - reads the reference numbers of tests/golden/ (JSON) for cmocka tests. Whatever is missing or malformed fails
-   the running test with a message, so that callers need no checks. */
+/* golden.h - reads the reference numbers of tests/golden/ (JSON) for cmocka tests. Whatever is missing or malformed
+   fails the running test with a message, so that callers need no checks. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
@@ -18,8 +18,8 @@ double golden_number(const json_t *value);
 double golden_number_of(const json_t *object, const char *key);
 const char *golden_text_of(const json_t *object, const char *key);
 
-/* The numbers of an array of arrays ... of numbers, row-major whatever its depth; `count` (NULL is allowed) gets how many.
-   Free with free(). */
+/* The numbers of an array of arrays ... of numbers, row-major whatever its depth; `count` (NULL is allowed) gets how
+   many. Free with free(). */
 double *golden_doubles(const json_t *array, size_t *count);
 float *golden_floats(const json_t *array, size_t *count);
 int32_t *golden_integers(const json_t *array, size_t *count);

@@ -79,8 +79,8 @@ static inline void check_metric(const tutti_genotype *a, const tutti_genotype *b
   }
 }
 
-/* `count` graphs, in lineages from the initial pool: all valid (they are read back), each unlike its parent, at distances that are
-   distances. */
+/* `count` graphs, in lineages from the initial pool: all valid (they are read back), each unlike its parent, at
+   distances that are distances. */
 static inline void check_lineages(int count) {
   tutti_genotype *reservoir[RESERVOIR] = {NULL};
   must(create());

@@ -17,11 +17,12 @@ struct pools_models {
   int32_t *labels;
 };
 
-/* Make the pool of the arrays; losses are the models' NLLs. Trials are 10, 20, ..., so that no test mistakes a trial for a
-   number in the pool. */
+/* Make the pool of the arrays; losses are the models' NLLs. Trials are 10, 20, ..., so that no test mistakes a trial
+   for a number in the pool. */
 void pools_make(struct pools_models *models, enum tutti_task_kind kind, size_t count, size_t rows, size_t outputs);
 void pools_free(struct pools_models *models);
-/* Softmax of normal logits with this deviation (classes <= 8), uniform labels; normal means, targets and log variances. */
+/* Softmax of normal logits with this deviation (classes <= 8), uniform labels; normal means, targets and log
+   variances. */
 void pools_random_classes(struct pools_models *models, struct tutti_random *random, size_t count, size_t rows,
                           size_t classes, double sharpness);
 void pools_random_values(struct pools_models *models, struct tutti_random *random, size_t count, size_t rows,

@@ -75,8 +75,8 @@ static double scattered(uint64_t trial) {
   return trial % 7 == 4 ? NAN : tutti_random_uniform(&random);
 }
 
-/* With sample = population, the parent is the best of the last P that finished; failures are no members, and the first P
-   have no parent. */
+/* With sample = population, the parent is the best of the last P that finished; failures are no members, and the first
+   P have no parent. */
 static void test_parents_are_the_best_of_the_latest(void **state) {
   enum { P = 5, TRIALS = 60 };
   static const char *const settings[][3] = {{"builder", "population", "5"}, {"builder", "sample", "5"}, {NULL}};
@@ -108,7 +108,8 @@ static void test_parents_are_the_best_of_the_latest(void **state) {
   end(&search);
 }
 
-/* Where the recipe does not say, the root of the population is drawn: of 25 members 5, whose best has rank 26/6 on average. */
+/* Where the recipe does not say, the root of the population is drawn: of 25 members 5, whose best has rank 26/6 on
+   average. */
 static void test_default_sample(void **state) {
   enum { P = 25, TRIALS = 225 };
   static const char *const settings[][3] = {{"builder", "population", "25"}, {NULL}};
@@ -260,7 +261,8 @@ static void test_resumes_to_the_same_candidates(void **state) {
   }
 }
 
-/* Without numbers the population is a fifth of the budget, and a sample its root: 100 and 10 for 500, as in the paper. */
+/* Without numbers the population is a fifth of the budget, and a sample its root: 100 and 10 for 500, as in the
+   paper. */
 static void test_sizes_follow_the_budget(void **state) {
   static const struct { uint64_t budget, population; } cases[] = {{500, 100}, {50, 10}, {4, 2}};
   (void)state;

@@ -62,9 +62,9 @@ static double minimise(const char *plugin, uint64_t seed, uint64_t budget, const
   return best - 0.39788735772973816;
 }
 
-/* The best of 35 random points has a regret of about 0.6. A model of a smooth function in two dimensions comes to 1e-5 with
-   as many; the test asks for 0.05 and a twentieth of chance's, which no search that is blind to values reaches: the set of
-   regret below 0.05 has a share of about 0.1 % of the square. */
+/* The best of 35 random points has a regret of about 0.6. A model of a smooth function in two dimensions comes to 1e-5
+   with as many; the test asks for 0.05 and a twentieth of chance's, which no search that is blind to values reaches:
+   the set of regret below 0.05 has a share of about 0.1 % of the square. */
 static void test_beats_random_search(void **state) {
   enum { SEEDS = 3, BUDGET = 35 };
   static const char *const fast[][3] = {{"maximiser", "points", "1000"}, {"maximiser", "starts", "5"}, {NULL}};

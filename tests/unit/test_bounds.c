@@ -168,8 +168,8 @@ static void test_ties(void **state) {
   assert_int_equal(check_best(fixture, 5), 0);
 }
 
-/* No noise, and the points are those observed: deviations are 0 or rounding errors, and logarithms of no improvement are as low
-   as can be. Constant values; before there is a best one; as many points wanted as there are. */
+/* No noise, and the points are those observed: deviations are 0 or rounding errors, and logarithms of no improvement
+   are as low as can be. Constant values; before there is a best one; as many points wanted as there are. */
 static void test_awkward(void **state) {
   struct fixture *fixture = *state;
   make_data(fixture, 8, 300);
@@ -230,7 +230,8 @@ static void test_stages(void **state) {
   }
 }
 
-/* Few observations, an acquisition that may fall, several models, fantasies, a drawn function: every point is predicted. */
+/* Few observations, an acquisition that may fall, several models, fantasies, a drawn function: every point is
+   predicted. */
 static void test_without_bounds(void **state) {
   struct fixture *fixture = *state;
   struct toy *toy = &fixture->toy;

@@ -99,7 +99,8 @@ static void plus_operation(struct size *sum, const char *name, double c, double 
   }
 }
 
-/* One cell: `before` and `last` are the channels of its inputs, `before_area` the pixels of the first, `area` of the second. */
+/* One cell: `before` and `last` are the channels of its inputs, `before_area` the pixels of the first, `area` of the
+   second. */
 static double plus_cell(struct size *sum, const json_t *edges, bool loose_ends, bool reduction, double before,
                         double before_area, double last, double area, double c) {
   double out = reduction ? area / 4 : area;
@@ -191,8 +192,8 @@ static void darts_has_its_published_size(void **state) {
   tutti_network_destroy(network);
 }
 
-/* ImageNet: 4.7 million parameters (Liu et al., Table 3). The multiply-adds were counted apart from this program, operation by
-   operation; the table says 574 million, but not of what. */
+/* ImageNet: 4.7 million parameters (Liu et al., Table 3). The multiply-adds were counted apart from this program,
+   operation by operation; the table says 574 million, but not of what. */
 static void darts_has_its_published_size_on_large_images(void **state) {
   (void)state;
   task = image_task(224, 3, 1000);
@@ -275,8 +276,8 @@ static void the_tiny_stem_has_two_stages(void **state) {
   tutti_network_destroy(network);
 }
 
-/* Four normal cells of DARTS v2 with 5 operations that are no identities, two reductions with 5 pools and, since skips from
-   nodes do not stride, none else. */
+/* Four normal cells of DARTS v2 with 5 operations that are no identities, two reductions with 5 pools and, since skips
+   from nodes do not stride, none else. */
 static void all_but_identities_may_be_dropped(void **state) {
   (void)state;
   set("cells", "6");

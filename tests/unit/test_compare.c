@@ -1,4 +1,5 @@
-/* test_compare.c - sign tests, the Poisson-binomial test, ranks and winning frequencies: golden numbers, brute force, and what is missing. */
+/* test_compare.c - sign tests, the Poisson-binomial test, ranks and winning frequencies: golden numbers, brute force,
+   and what is missing. */
 #include "golden.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Acquisitions over a mixture of models, fantasies and drawn functions: what core makes of surrogate gp, and of a surrogate
-   without any of it. */
+/* Acquisitions over a mixture of models, fantasies and drawn functions: what core makes of surrogate gp, and of a
+   surrogate without any of it. */
 #include "golden.h"
 #include "toy.h"
 #include <setjmp.h>
@@ -122,8 +122,8 @@ static void test_averages(void **state) {
   }
 }
 
-/* A proposal has one draw, which the next one has not; batches do not matter; with gp there are gradients, without op realise
-   there are none. */
+/* A proposal has one draw, which the next one has not; batches do not matter; with gp there are gradients, without op
+   realise there are none. */
 static void test_thompson(void **state) {
   static const char *const surrogates[] = {"gp", "random-forest"};
   (void)state;

@@ -1,5 +1,5 @@
-/* test_corruption.c - the corruptions: what each does to an image against formulas and brute force, and that it grows with
-   severity. */
+/* test_corruption.c - the corruptions: what each does to an image against formulas and brute force, and that it grows
+   with severity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_cpu_cells.c - whole cells in backend cpu: loss, gradients and predictions of networks that spaces make, against the
-   reference. */
+/* test_cpu_cells.c - whole cells in backend cpu: loss, gradients and predictions of networks that spaces make, against
+   the reference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_cpu_conv.c - backend cpu's losses, gradients and predictions on images, for every op and what stands around it. */
+/* test_cpu_conv.c - backend cpu's losses, gradients and predictions on images, for every op and what stands around
+   it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -74,7 +74,8 @@ static double cross_entropy(const tutti_split *split, const double *w, double *g
   return loss;
 }
 
-/* The least of mean cross-entropy + l2 |W|^2, from 0; biases are free, and their sum, which changes nothing, stays 0. */
+/* The least of mean cross-entropy + l2 |W|^2, from 0; biases are free, and their sum, which changes nothing, stays
+   0. */
 static double newton(const tutti_split *split, double l2, double *w) {
   double loss = 0;
   memset(w, 0, WEIGHTS * sizeof *w);

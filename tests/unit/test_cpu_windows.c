@@ -1,5 +1,5 @@
-/* test_cpu_windows.c - the kernels that move windows over images, of every instruction set that this machine has, against
-   plain loops in double precision, on random shapes. */
+/* test_cpu_windows.c - the kernels that move windows over images, of every instruction set that this machine has,
+   against plain loops in double precision, on random shapes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

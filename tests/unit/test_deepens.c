@@ -1,4 +1,5 @@
-/* Builder deepens: one configuration, a seed for each trial; a resumed run keeps the configuration that it began with. */
+/* Builder deepens: one configuration, a seed for each trial; a resumed run keeps the configuration that it began
+   with. */
 #include "toy.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -616,8 +616,8 @@ static void cardinality_counts_the_valid_points(void **state) {
   tutti_domain_destroy(single);
 }
 
-/* By hand: a choice that differs, a real a quarter of its range apart, a log-integer at half of it, and a dimension that only
-   one point has. */
+/* By hand: a choice that differs, a real a quarter of its range apart, a log-integer at half of it, and a dimension
+   that only one point has. */
 static void test_distance(void **state) {
   (void)state;
   tutti_context *own;

@@ -21,8 +21,8 @@ static struct result at(bool in_logs, double xi, double best, double mean, doubl
   return r;
 }
 
-/* A relative error of u = (best - mean)/σ of a rounding is one of u² roundings in EI: hence the tolerance 1e-15 (4 + u²),
-   and roundings of the golden moments themselves are of that order, too. */
+/* A relative error of u = (best - mean)/σ of a rounding is one of u² roundings in EI: hence the tolerance 1e-15 (4 +
+   u²), and roundings of the golden moments themselves are of that order, too. */
 static void test_golden(void **state) {
   (void)state;
   json_t *gp = golden_load("gp_matern52"), *root = golden_load("ei_values");

@@ -267,8 +267,8 @@ static void test_odd_probabilities(void **state) {
   pools_free(&models);
 }
 
-/* Bounds are below the losses, whatever the probabilities and the processor, and near them once there are a few members; and
-   the best addition is that of all losses, though most are not computed. */
+/* Bounds are below the losses, whatever the probabilities and the processor, and near them once there are a few
+   members; and the best addition is that of all losses, though most are not computed. */
 static void test_bounds(void **state) {
   (void)state;
   static const double sharpness[] = {0.3, 1, 3, 12, 40};

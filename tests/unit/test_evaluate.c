@@ -395,8 +395,8 @@ static void test_width_and_coverage_golden(void **state) {
   json_decref(root);
 }
 
-/* Targets drawn from the prediction itself: coverage reaches its level and calibration error vanishes; predictions of half
-   the deviation are found out. */
+/* Targets drawn from the prediction itself: coverage reaches its level and calibration error vanishes; predictions of
+   half the deviation are found out. */
 static void test_calibration_of_truth(void **state) {
   (void)state;
   struct tutti_random random;
@@ -421,7 +421,8 @@ static void test_calibration_of_truth(void **state) {
   pools_free(&models);
 }
 
-/* Proposition 3.1 of Zaidi et al. (2021): oracle <= ensemble <= average base learner in NLL, for any pool and weights. */
+/* Proposition 3.1 of Zaidi et al. (2021): oracle <= ensemble <= average base learner in NLL, for any pool and
+   weights. */
 static void test_oracle_ensemble_average(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 60; seed++) {

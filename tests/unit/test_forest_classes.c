@@ -1,4 +1,5 @@
-/* test_forest_classes.c - forests that tell classes apart: every split against all others, leaves, weights, hard data. */
+/* test_forest_classes.c - forests that tell classes apart: every split against all others, leaves, weights, hard
+   data. */
 #include "golden.h"
 
 #include <setjmp.h>
@@ -59,7 +60,8 @@ static struct forest grow(const struct forest_settings *settings, const struct t
 
 static bool is_leaf(const struct forest_node *nodes, size_t node) { return nodes[node].child == node; }
 
-/* Rows of the node under a rule: sum over both sides of sum of squared counts / count; NaN if a side has fewer than `least`. */
+/* Rows of the node under a rule: sum over both sides of sum of squared counts / count; NaN if a side has fewer than
+   `least`. */
 static double worth(const struct table *table, const bool *here, size_t column, double threshold, size_t least) {
   double counts[2][CLASSES] = {{0}}, totals[2] = {0}, sum = 0;
   for (size_t i = 0; i < ROWS; i++)
@@ -164,8 +166,8 @@ static void drawn_splits_part_the_rows(void **state) {
   }
 }
 
-/* Of two classes the impurity is twice the variance of an indicator: a regression of it grows trees of the same size, and where
-   no two splits are equally good, the same ones. */
+/* Of two classes the impurity is twice the variance of an indicator: a regression of it grows trees of the same size,
+   and where no two splits are equally good, the same ones. */
 static void two_classes_are_an_indicator(void **state) {
   enum { COUNT = 60 };
   double x[COUNT], y[COUNT], share[2 * COUNT], mean[COUNT], deviation[COUNT];

@@ -1,4 +1,5 @@
-/* Backend function: values against golden numbers and known minima, noise, sleep, and every fault in a child process. */
+/* Backend function: values against golden numbers and known minima, noise, sleep, and every fault in a child
+   process. */
 #include "golden.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -135,7 +135,8 @@ static void test_likelihood(void **state) {
       by_mean += workspace.weight[i];
     assert_close(by_mean, golden_number_of(p.json, "dlml_dmean"), 1e-10, 0);
 
-    /* Where the mean is fitted it is the best one, and the gradient is that of the likelihood with the mean following. */
+    /* Where the mean is fitted it is the best one, and the gradient is that of the likelihood with the mean
+       following. */
     problem.mean = GP_MEAN_FITTED;
     assert_int_equal(gp_likelihood(context, &problem, &workspace, theta, &mean, &likelihood, gradient), TUTTI_OK);
     for (size_t i = 0; i < count; i++) {
@@ -187,8 +188,8 @@ static void test_likelihood_of_other_kinds(void **state) {
   tutti_context_destroy(context);
 }
 
-/* One fit as users have it, from starts of this seed; with `usual` = false from drawn ones alone, over all of the bounds. Is
-   it the optimum, in likelihood to 1e-5 and in log hyperparameters to 1e-3? */
+/* One fit as users have it, from starts of this seed; with `usual` = false from drawn ones alone, over all of the
+   bounds. Is it the optimum, in likelihood to 1e-5 and in log hyperparameters to 1e-3? */
 static bool finds_optimum(tutti_context *context, const struct golden_problem *p, bool fitted, bool usual,
                           uint64_t seed) {
   static const double amplitude[] = {1e-4, 1e4}, length[] = {0.01, 100}, noise[] = {1e-8, 1};
@@ -322,7 +323,8 @@ static void test_posterior(void **state) {
   tutti_context_destroy(context);
 }
 
-/* A matrix of ones takes a little jitter; one whose pivots are far below zero takes none: its size and pivot are named. */
+/* A matrix of ones takes a little jitter; one whose pivots are far below zero takes none: its size and pivot are
+   named. */
 static void test_bounded_jitter(void **state) {
   tutti_context *context = make_context();
   (void)state;

@@ -1,5 +1,5 @@
-/* Surrogate gp-otmann against a plain model of its own: eigenvalues by Jacobi's rotations, equations by elimination. Words and
-   their edit distances stand for architectures; their covariance is indefinite. */
+/* Surrogate gp-otmann against a plain model of its own: eigenvalues by Jacobi's rotations, equations by elimination.
+   Words and their edit distances stand for architectures; their covariance is indefinite. */
 #include "toy.h"
 #include "words.h"
 #include <setjmp.h>
@@ -79,7 +79,8 @@ static double eliminate(size_t n, const square a_, double *x) {
   return logarithm;
 }
 
-/* The nearest positive semi-definite matrix, the projector on what it keeps, and how many eigenvalues are below -1e-9. */
+/* The nearest positive semi-definite matrix, the projector on what it keeps, and how many eigenvalues are below
+   -1e-9. */
 static size_t project(size_t n, const square k, square projected, square projector) {
   static square copy, vectors;
   double values[MOST];
@@ -425,7 +426,8 @@ static void test_hallucination(void **state) {
   close_subject(&subject);
 }
 
-/* Twice the same candidate is pending, which was observed, and there is no noise: no pivot is left, and none is missed. */
+/* Twice the same candidate is pending, which was observed, and there is no noise: no pivot is left, and none is
+   missed. */
 static void test_pending_twice(void **state) {
   double hyper[HYPERS], mean[2], deviation[2];
   struct subject subject;

@@ -1,5 +1,5 @@
-/* test_growth.c - the selectors greedy, forward-replace and quick-greedy, and what all share that grow an ensemble: golden
-   picks, brute force, what they promise of every path, what is kept of it, and models that are passed over. */
+/* test_growth.c - the selectors greedy, forward-replace and quick-greedy, and what all share that grow an ensemble:
+   golden picks, brute force, what they promise of every path, what is kept of it, and models that are passed over. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,8 +174,8 @@ static size_t plain_best(const struct tutti_pool *pool, const char *metric, size
   return best;
 }
 
-/* Picks with replacement, while the loss falls if it has to or there are not `least` different models, until `size` different
-   ones or PICKS. */
+/* Picks with replacement, while the loss falls if it has to or there are not `least` different models, until `size`
+   different ones or PICKS. */
 static size_t plain_greedy(const struct tutti_pool *pool, const char *metric, bool improve, size_t least, size_t size,
                            size_t *picked) {
   double now = INFINITY, loss;
@@ -307,7 +307,8 @@ static void test_greedy_promises(void **state) {
   }
 }
 
-/* A model alone: taking it again leaves the loss as it is. Where that is accepted, max_picks ends it, or a larger size. */
+/* A model alone: taking it again leaves the loss as it is. Where that is accepted, max_picks ends it, or a larger
+   size. */
 static void test_accept_not_worse_ends(void **state) {
   (void)state;
   struct tutti_random random;

@@ -8,8 +8,8 @@
 
 enum { BUDGET = 20, ROWS = 4 };
 
-/* How far model of trial t is off, in standard deviations. Of the good two each is right where the other is wrong, and 3 is a
-   little better. */
+/* How far model of trial t is off, in standard deviations. Of the good two each is right where the other is wrong, and
+   3 is a little better. */
 static double offset_of(uint64_t trial, int row) {
   if (trial != 3 && trial != 7)
     return 3 + (double)trial;
@@ -90,8 +90,8 @@ static void tell(struct toy *toy, tutti_builder *builder, uint64_t trial, const 
   TOY_OK(toy, tutti_builder_tell(toy->context, builder, &result));
 }
 
-/* 14 at random, then trials 3 and 7 again, three times each, whatever order their strata have; nothing is asked for before
-   the random phase has been told. */
+/* 14 at random, then trials 3 and 7 again, three times each, whatever order their strata have; nothing is asked for
+   before the random phase has been told. */
 static void test_the_selected_are_trained_again(void **state) {
   enum { RANDOM = BUDGET - 2 * 3 };
   struct toy toy;

@@ -1,4 +1,5 @@
-/* From a section of a host to a plugin at work: setups and tables of other sizes than ours, and plugins without create. */
+/* From a section of a host to a plugin at work: setups and tables of other sizes than ours, and plugins without
+   create. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

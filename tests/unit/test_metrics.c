@@ -11,8 +11,8 @@
 
 #include "golden.h"
 
-/* Predictions are stored in float32, golden numbers in float64: rounding an input by 2^-24 moves a mean loss by about as
-   much, relatively, times the loss's condition (below 10 for these). */
+/* Predictions are stored in float32, golden numbers in float64: rounding an input by 2^-24 moves a mean loss by about
+   as much, relatively, times the loss's condition (below 10 for these). */
 static const double FLOAT32 = 1e-6;
 
 static void test_classification_golden(void **state) {

@@ -221,8 +221,8 @@ static void removed_layers_are_bridged(void **state) {
   }
 }
 
-/* conv7, max-pool, then blocks of one conv3 with stride 2 each: where one goes, its stride moves on or back, as far as there is a
-   convolution that has none. */
+/* conv7, max-pool, then blocks of one conv3 with stride 2 each: where one goes, its stride moves on or back, as far as
+   there is a convolution that has none. */
 static void strides_outlive_their_layer(void **state) {
   int strides[GRAPH_LAYERS_MOST] = {0};
   (void)state;

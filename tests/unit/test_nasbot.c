@@ -1,5 +1,5 @@
-/* Builders nasbot and ea, and maximiser ea, on words: the initial pool first, parents by fitness, no word twice, failures
-   that teach nothing, histories that resume, and searches that beat chance. */
+/* Builders nasbot and ea, and maximiser ea, on words: the initial pool first, parents by fitness, no word twice,
+   failures that teach nothing, histories that resume, and searches that beat chance. */
 #include "toy.h"
 #include "words.h"
 #include <setjmp.h>
@@ -269,8 +269,8 @@ static double mean_minimum(const char *plugin, uint64_t seeds, const char *const
   return sum / (double)seeds;
 }
 
-/* The word sought has seven letters and is six edits and more from the initial ones. In 60 trials of the 480,000 words mutation
-   without selection comes to some 3.3 edits, evolution on the edits closer, and the model all but there. */
+/* The word sought has seven letters and is six edits and more from the initial ones. In 60 trials of the 480,000 words
+   mutation without selection comes to some 3.3 edits, evolution on the edits closer, and the model all but there. */
 static void test_beats_chance(void **state) {
   static const char *const noise[][3] = {{"builder", "noise", "yes"}, {NULL}};
   (void)state;

@@ -225,7 +225,8 @@ static void test_severities_are_drawn(void **state) {
   tutti_builder_destroy(builder);
 }
 
-/* Told in any order: the pool is asked for ascending trials (give_pool sees to that), the first one told leaves first. */
+/* Told in any order: the pool is asked for ascending trials (give_pool sees to that), the first one told leaves
+   first. */
 static void test_age_is_the_order_of_telling(void **state) {
   tutti_candidate *candidates[POPULATION + 1];
   bool parents[TRIALS] = {false};

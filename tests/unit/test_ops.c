@@ -1,5 +1,6 @@
-/* test_ops.c - ops that plugins bring: a space and a backend of a third party with an op "acme-gate", from the definition
-   to the backends that take or refuse its layers; definitions that are wrong, that differ, that are older or newer. */
+/* test_ops.c - ops that plugins bring: a space and a backend of a third party with an op "acme-gate", from the
+   definition to the backends that take or refuse its layers; definitions that are wrong, that differ, that are older or
+   newer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

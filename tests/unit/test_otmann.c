@@ -1,5 +1,5 @@
-/* test_otmann.c - OTMANN against numbers of the published implementation: masses, path lengths, mismatches, distances; and its
-   properties on graphs that modifiers make. */
+/* test_otmann.c - OTMANN against numbers of the published implementation: masses, path lengths, mismatches, distances;
+   and its properties on graphs that modifiers make. */
 #include "golden.h"
 
 #include <setjmp.h>

@@ -266,7 +266,8 @@ static size_t walk(const struct forest *forest, size_t tree, const double *vecto
   return forest->roots[tree] + at;
 }
 
-/* sigma² = mean of (leaf variance + leaf mean²) - mean², and with the spread between the trees alone; any number of points. */
+/* sigma² = mean of (leaf variance + leaf mean²) - mean², and with the spread between the trees alone; any number of
+   points. */
 static void test_total_variance(void **state) {
   (void)state;
   struct table table, at;

@@ -99,7 +99,8 @@ static void one_corruption_an_image(void **state) {
   assert_true(flat > 2 && flat < 13);
 }
 
-/* Made anew, found in the cache, without a cache, under another seed of the run's splits: the same bits for the same rows. */
+/* Made anew, found in the cache, without a cache, under another seed of the run's splits: the same bits for the same
+   rows. */
 static void made_once_and_found_again(void **state) {
   (void)state;
   static float made[15][PIXELS], found[15][PIXELS];
@@ -191,8 +192,8 @@ static void ready_made_sets(void **state) {
   refuses("expected 15 images", with("shift=1\nshift_path=ready"));
 }
 
-/* Files as CIFAR-10-C has them: all images of the test file at severity 1, then at severity 2, ... Image i has the value
-   i + 1 at severity 1 in the first file, and other values in each other severity and file. */
+/* Files as CIFAR-10-C has them: all images of the test file at severity 1, then at severity 2, ... Image i has the
+   value i + 1 at severity 1 in the first file, and other values in each other severity and file. */
 static void put_published(const char *name, uint8_t base, size_t images) {
   static uint8_t pixels[5 * IMAGES][PIXELS];
   for (size_t s = 0; s < 5; s++)

@@ -99,8 +99,8 @@ struct change {
   int to;
 };
 
-/* Where an edge of `node` went that `before` has and `after` has not; the edges are sorted. Exactly one edge differs, in its
-   operation or its input. */
+/* Where an edge of `node` went that `before` has and `after` has not; the edges are sorted. Exactly one edge differs,
+   in its operation or its input. */
 static struct change find_change(const struct cell_genotype *before, const struct cell_genotype *after) {
   struct change change = {-1, -1, -1, false, -1};
   for (int k = 0; k < CELL_KINDS; k++)
@@ -130,8 +130,9 @@ static struct change find_change(const struct cell_genotype *before, const struc
   return change;
 }
 
-/* Half of the mutants in each cell; half change one of 8 operations to one of the 6 others, half one of the two inputs of one
-   of the last three nodes to one of the node - 1 states that it does not read. Tolerances: five standard deviations. */
+/* Half of the mutants in each cell; half change one of 8 operations to one of the 6 others, half one of the two inputs
+   of one of the last three nodes to one of the node - 1 states that it does not read. Tolerances: five standard
+   deviations. */
 static void mutants_are_distributed_as_in_the_paper(void **state) {
   enum { DRAWS = 24000 };
   static const int seeds = 2;

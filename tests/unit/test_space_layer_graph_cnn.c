@@ -1,4 +1,5 @@
-/* test_space_layer_graph_cnn.c - space layer-graph-cnn: graphs from modifiers, images, networks, configurations of the distance. */
+/* test_space_layer_graph_cnn.c - space layer-graph-cnn: graphs from modifiers, images, networks, configurations of the
+   distance. */
 #include "spaces/layer-graph-cnn.c"
 
 #include "space_fixture.h"

@@ -122,8 +122,8 @@ static int lost_weights(const struct code_cell *cell) {
   return lost;
 }
 
-/* Parameters and multiply-adds of 257 cells, less those of convolutions that lead nowhere: 5 cells in each of 3 stages, with
-   weights c^2 k^2 and a norm of 2 c numbers each. */
+/* Parameters and multiply-adds of 257 cells, less those of convolutions that lead nowhere: 5 cells in each of 3 stages,
+   with weights c^2 k^2 and a norm of 2 c numbers each. */
 static void sizes_are_the_benchmarks(void **state) {
   json_t *golden = golden_load("nasbench201_cells");
   const json_t *cells = golden_get(golden, "cells");

@@ -1,5 +1,5 @@
-/* test_stacking.c - the selector stacking: derivatives against finite differences, weights against closed forms, a grid and
-   the conditions of a minimum on the simplex, and what it promises and refuses. */
+/* test_stacking.c - the selector stacking: derivatives against finite differences, weights against closed forms, a grid
+   and the conditions of a minimum on the simplex, and what it promises and refuses. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,8 +124,8 @@ static void test_derivatives(void **state) {
 
 /* --- weights -------------------------------------------------------------------------------------------------------- */
 
-/* Two models that give the truth 0.8 on a share of the rows each, and 0.2 on the other's: the mixture gives the first rows
-   0.2 + 0.6 w, which is best equal to their share, as near as it can be. */
+/* Two models that give the truth 0.8 on a share of the rows each, and 0.2 on the other's: the mixture gives the first
+   rows 0.2 + 0.6 w, which is best equal to their share, as near as it can be. */
 static void test_two_classifiers_closed_form(void **state) {
   (void)state;
   for (size_t first = 0; first <= 40; first++) {
@@ -195,8 +195,8 @@ static void test_three_models_on_a_grid(void **state) {
   }
 }
 
-/* The conditions of a minimum on the simplex, from losses alone: weight moved to any model, member or not, does not lower
-   the loss. */
+/* The conditions of a minimum on the simplex, from losses alone: weight moved to any model, member or not, does not
+   lower the loss. */
 static void test_conditions_of_a_minimum(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 6 * CASES; seed++) {

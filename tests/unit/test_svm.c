@@ -1,5 +1,5 @@
-/* test_svm.c - backend svm: decisions against scikit-learn's, the conditions of optimality, sigmoids, what is kept and made
-   again, and what is refused. */
+/* test_svm.c - backend svm: decisions against scikit-learn's, the conditions of optimality, sigmoids, what is kept and
+   made again, and what is refused. */
 #include "golden.h"
 #include "learning.h"
 
@@ -165,7 +165,8 @@ static void values_are_those_of_scikit_learn(void **state) {
   json_decref(golden);
 }
 
-/* Two points of two classes: by symmetry rho is 0 and both coefficients are 1 / (1 - K), where the decisions are +1 and -1. */
+/* Two points of two classes: by symmetry rho is 0 and both coefficients are 1 / (1 - K), where the decisions are +1 and
+   -1. */
 static void two_points_have_the_closed_form(void **state) {
   static const float inputs[] = {0, 1.5f};
   static const int32_t labels[] = {1, 0};

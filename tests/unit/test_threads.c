@@ -1,5 +1,5 @@
-/* test_threads.c - the contract at the head of plugin.h: instances of the same plugins, each on a thread and with a context
-   of its own, work at the same time as they do alone, to the same bits. */
+/* test_threads.c - the contract at the head of plugin.h: instances of the same plugins, each on a thread and with a
+   context of its own, work at the same time as they do alone, to the same bits. */
 #include "toy.h"
 
 #include <math.h>

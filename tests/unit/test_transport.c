@@ -1,5 +1,5 @@
-/* test_transport.c - partial optimal transport: every optimum is proved by its prices, on random problems, on degenerate ones, from
-   the start and from the basis of other costs. */
+/* test_transport.c - partial optimal transport: every optimum is proved by its prices, on random problems, on
+   degenerate ones, from the start and from the basis of other costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

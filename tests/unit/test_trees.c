@@ -1,5 +1,5 @@
-/* test_trees.c - backend trees: what its methods learn, keep, make again and refuse. Forests themselves: test_random_forest,
-   test_forest_classes. */
+/* test_trees.c - backend trees: what its methods learn, keep, make again and refuse. Forests themselves:
+   test_random_forest, test_forest_classes. */
 #include "golden.h"
 #include "learning.h"
 
@@ -224,7 +224,8 @@ static void kept_and_read_again_it_predicts_the_same(void **state) {
     }
 }
 
-/* Boosting of values by the squared error: one round from 0 fits the rows' means over the leaves, shrunk by rate and l2. */
+/* Boosting of values by the squared error: one round from 0 fits the rows' means over the leaves, shrunk by rate and
+   l2. */
 static void a_round_of_boosting_is_a_shrunken_tree(void **state) {
   static const float inputs[] = {0, 1, 2, 3}, targets[] = {-1, -1, 2, 4};
   struct learning learning;

@@ -1,5 +1,5 @@
-/* toy.h - for tests of searches: a host with a scope. The architecture is an integer "depth" of 1..depths; hyperparameters
-   are written as in a recipe. Whatever fails, fails the running test. */
+/* toy.h - for tests of searches: a host with a scope. The architecture is an integer "depth" of 1..depths;
+   hyperparameters are written as in a recipe. Whatever fails, fails the running test. */
 #ifndef TOY_H
 #define TOY_H
 

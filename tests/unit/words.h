@@ -1,5 +1,5 @@
-/* words.h - for tests: a graph space of words of 1 to 8 letters a to e, which have no vectors, but edit distances. Three words
-   are known. */
+/* words.h - for tests: a graph space of words of 1 to 8 letters a to e, which have no vectors, but edit distances.
+   Three words are known. */
 #ifndef WORDS_H
 #define WORDS_H
 

@@ -1,7 +1,8 @@
-/* dgp_impl.h - the parts of surrogate gp-otmann: observations with the distances between their architectures, covariance,
-   projection, likelihood and its optimum, and the posterior.
+/* dgp_impl.h - the parts of surrogate gp-otmann: observations with the distances between their architectures,
+   covariance, projection, likelihood and its optimum, and the posterior.
 
-   Matrices are LAPACK's: column-major, [n][n], symmetric ones in the lower triangle. Values are in standardised units. */
+   Matrices are LAPACK's: column-major, [n][n], symmetric ones in the lower triangle. Values are in standardised
+   units. */
 #ifndef TUTTI_DGP_IMPL_H
 #define TUTTI_DGP_IMPL_H
 

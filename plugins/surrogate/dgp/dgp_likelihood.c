@@ -1,6 +1,6 @@
-/* dgp_likelihood.c - log marginal likelihood of the projected covariance, and its gradient (Rasmussen & Williams, "Gaussian
-   Processes for Machine Learning", 2006, equations 5.8 and 5.9). The projection K+ = V f(Λ) Vᵀ of K = V Λ Vᵀ has the
-   derivative V (F ∘ VᵀdK V) Vᵀ with F_ij = (f(λ_i) - f(λ_j)) / (λ_i - λ_j) (Daleckii & Krein 1965). */
+/* dgp_likelihood.c - log marginal likelihood of the projected covariance, and its gradient (Rasmussen & Williams,
+   "Gaussian Processes for Machine Learning", 2006, equations 5.8 and 5.9). The projection K+ = V f(Λ) Vᵀ of K = V Λ Vᵀ
+   has the derivative V (F ∘ VᵀdK V) Vᵀ with F_ij = (f(λ_i) - f(λ_j)) / (λ_i - λ_j) (Daleckii & Krein 1965). */
 #include <cblas.h>
 #include <lapacke.h>
 #include <stdlib.h>

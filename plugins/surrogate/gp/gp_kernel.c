@@ -1,5 +1,5 @@
-/* gp_kernel.c - Matern 5/2 and squared exponential correlations, a column at a time: one body (gp_column.h), compiled for
-   each level of vector instructions. */
+/* gp_kernel.c - Matern 5/2 and squared exponential correlations, a column at a time: one body (gp_column.h), compiled
+   for each level of vector instructions. */
 #include <tutti/cpu.h>
 
 #include "gp_impl.h"

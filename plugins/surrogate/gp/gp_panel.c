@@ -1,5 +1,5 @@
-/* gp_panel.c - sums and triangular solves for a panel of points: one body (gp_panel.h), compiled for each level of vector
-   instructions. */
+/* gp_panel.c - sums and triangular solves for a panel of points: one body (gp_panel.h), compiled for each level of
+   vector instructions. */
 #include <string.h>
 #include <tutti/cpu.h>
 

@@ -285,7 +285,8 @@ void gp_posterior_bound(struct gp_posterior *posterior, size_t rows, size_t coun
   predict_from(posterior, rows, mean ? gp_posterior_means(posterior) : 0, count, points, mean, deviation);
 }
 
-/* d mean/dx = Σ weight_i dk_i/dx; d variance/dx = -2 Σ (K⁻¹k)_i dk_i/dx; dk_i/dx_k = amplitude slope_i (x_i - x)_k/l_k². */
+/* d mean/dx = Σ weight_i dk_i/dx; d variance/dx = -2 Σ (K⁻¹k)_i dk_i/dx; dk_i/dx_k = amplitude slope_i (x_i -
+   x)_k/l_k². */
 void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, double *mean, double *deviation,
                            double *mean_gradient, double *deviation_gradient) {
   size_t rows = posterior->count + posterior->pending, d = posterior->dimension, weighted;
