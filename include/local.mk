@@ -50,6 +50,7 @@ tuttiinclude_HEADERS += %D%/tutti/rows.h
 tuttiinclude_HEADERS += %D%/tutti/run.h
 tuttiinclude_HEADERS += %D%/tutti/selector.h
 tuttiinclude_HEADERS += %D%/tutti/source.h
+tuttiinclude_HEADERS += %D%/tutti/sized.h
 tuttiinclude_HEADERS += %D%/tutti/space.h
 tuttiinclude_HEADERS += %D%/tutti/status.h
 tuttiinclude_HEADERS += %D%/tutti/surrogate.h

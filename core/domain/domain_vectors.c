@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "domain_impl.h"
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 size_t tutti_domain_width(const tutti_domain *domain) { return domain->width; }
 

@@ -2,7 +2,7 @@
 #include <tutti/bayesian.h>
 
 #include "core/base/json_impl.h"
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <math.h>
 #include <stdio.h>

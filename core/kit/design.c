@@ -1,7 +1,7 @@
 /* design.c - Sobol points of the joint domain as candidates, and the architectures that a space knows. */
 #include <tutti/design.h>
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <tutti/space.h>
 

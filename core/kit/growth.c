@@ -1,7 +1,7 @@
 /* growth.c - ensembles that grow model by model. */
 #include <tutti/growth.h>
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -163,12 +163,16 @@ enum tutti_status tutti_op_check(tutti_context *context, const struct tutti_op_d
   if (definition->size < least)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "a definition of an op has %zu bytes: %zu or more were expected",
                       definition->size, least);
+  const size_t begin = offsetof(struct tutti_op_definition, attributes), end = begin + sizeof definition->attributes;
+  if (definition->size > begin && definition->size < end)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "a definition of an op has %zu bytes, which end within its attributes", definition->size);
   if (!tutti_name_is_plain(definition->name, '-'))
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
                       "an op's name is of lower-case letters, digits and hyphens, a letter first; found \"%s\"",
                       definition->name ? definition->name : "(null)");
   for (int op = 0; op < TUTTI_OP_COUNT; op++)
-    if (strcmp(tutti_op_name((enum tutti_op)op), definition->name) == 0)
+    if (strcmp(tutti_ops_builtin[op]->name, definition->name) == 0)
       return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
                         "op \"%s\" is built in; give yours another name, as \"acme-%s\" for one of acme",
                         definition->name, definition->name);

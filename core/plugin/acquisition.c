@@ -1,7 +1,7 @@
 /* acquisition.c - kind acquisition: checks and defaults around its ops. */
 #include "acquisition_impl.h"
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
    are evaluated; after the last one, all that are left, best bound first. */
 #include "acquisition_impl.h"
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <tutti/sized.h>
 #include <tutti/builder.h>
 
 struct tutti_builder {
@@ -16,10 +17,13 @@ TUTTI_DEFINE_KIND(BUILDER, builder, .required = {TUTTI_REQUIRED_OP(builder, ask)
 
 enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *builder, uint64_t trial,
                                     struct tutti_proposal *proposal) {
-  *proposal = (struct tutti_proposal){.size = sizeof *proposal, .parent = TUTTI_NO_TRIAL};
-  TUTTI_CALL(context, builder, builder->ops.ask(builder->instance.self, context, trial, proposal));
-  proposal->origin[sizeof proposal->origin - 1] = '\0';
-  if (proposal->candidate)
+  struct tutti_proposal own = {.size = sizeof own, .parent = TUTTI_NO_TRIAL};
+  const struct tutti_proposal none = own;
+  TUTTI_GIVE(proposal, &none);
+  TUTTI_CALL(context, builder, builder->ops.ask(builder->instance.self, context, trial, &own));
+  own.origin[sizeof own.origin - 1] = '\0';
+  TUTTI_GIVE(proposal, &own);
+  if (own.candidate)
     builder->asked++;
   else if (builder->asked == builder->told && !tutti_builder_exhausted(builder))
     return TUTTI_BREACH(context, &builder->instance,
@@ -37,7 +41,7 @@ enum tutti_status tutti_builder_tell(tutti_context *context, tutti_builder *buil
 /* The default: ask again, and check that the answer is the recorded one. */
 static enum tutti_status ask_again(tutti_context *context, tutti_builder *builder, uint64_t trial,
                                    const struct tutti_proposal *proposal) {
-  struct tutti_proposal asked;
+  struct tutti_proposal asked = {.size = sizeof asked};
   TUTTI_TRY(context, tutti_builder_ask(context, builder, trial, &asked));
   bool same = asked.candidate && tutti_candidate_equal(asked.candidate, proposal->candidate) &&
               tutti_candidate_seed(asked.candidate) == tutti_candidate_seed(proposal->candidate);

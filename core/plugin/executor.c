@@ -1,6 +1,7 @@
 /* executor.c - kind executor: checks around its ops. */
 #include "instance_impl.h"
 
+#include <tutti/sized.h>
 #include <tutti/executor.h>
 
 struct tutti_executor {
@@ -33,11 +34,14 @@ enum tutti_status tutti_executor_submit(tutti_context *context, tutti_executor *
 
 enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *executor, double timeout,
                                       struct tutti_reply *reply) {
-  *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_NONE};
-  TUTTI_CALL(context, executor, executor->ops.wait(executor->instance.self, context, timeout, reply));
-  if ((unsigned)reply->kind > TUTTI_REPLY_TIMED_OUT)
-    return TUTTI_BREACH(context, &executor->instance, "wait gave a reply of kind %d", (int)reply->kind);
-  if (reply->kind != TUTTI_REPLY_NONE && !reply->text)
+  struct tutti_reply own = {.size = sizeof own, .kind = TUTTI_REPLY_NONE};
+  const struct tutti_reply none = own;
+  TUTTI_GIVE(reply, &none);
+  TUTTI_CALL(context, executor, executor->ops.wait(executor->instance.self, context, timeout, &own));
+  TUTTI_GIVE(reply, &own);
+  if ((unsigned)own.kind > TUTTI_REPLY_TIMED_OUT)
+    return TUTTI_BREACH(context, &executor->instance, "wait gave a reply of kind %d", (int)own.kind);
+  if (own.kind != TUTTI_REPLY_NONE && !own.text)
     return TUTTI_BREACH(context, &executor->instance, "wait gave a reply without a text");
   return TUTTI_OK;
 }

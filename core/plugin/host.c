@@ -1,5 +1,5 @@
 /* host.c - the plugins in a host's sections, with their parameters, and the facts of the run. */
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 #include "host_impl.h"
 #include "instance_impl.h"
 

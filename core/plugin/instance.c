@@ -3,16 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* Copy a struct that begins with its size to `room`: the members that fit, and zeros for those that the source
-   lacks. */
-static void copy_sized(void *room, size_t room_size, const void *from) {
-  size_t size;
-  memcpy(&size, from, sizeof size);
-  memset(room, 0, room_size);
-  memcpy(room, from, size < room_size ? size : room_size);
-  memcpy(room, &room_size, sizeof room_size);
-}
+#include <tutti/sized.h>
 
 /* The plugin of the section, if it is of the kind. */
 static enum tutti_status look_up(tutti_context *context, const tutti_host *host, const char *section,
@@ -31,18 +22,19 @@ static enum tutti_status look_up(tutti_context *context, const tutti_host *host,
 /* The caller's setup with the host's facts in it. */
 static enum tutti_status complete_setup(tutti_context *context, const tutti_host *host, const struct tutti_class *class,
                                         const void *setup, void *whole) {
+  const size_t least = offsetof(struct tutti_setup, seed) + sizeof(uint64_t);
   struct tutti_setup head;
   size_t size;
   memcpy(&size, setup, sizeof size);
-  if (size < sizeof head)
+  if (size < least)
     return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "the size in the setup of a %s is %zu, expected %zu at least",
-                      tutti_kind_name(class->kind), size, sizeof head);
-  copy_sized(whole, class->setup_size, setup);
-  memcpy(&head, whole, sizeof head);
+                      tutti_kind_name(class->kind), size, least);
+  tutti_sized_take(whole, class->setup_size, setup);
+  memcpy(&head, whole, least);
   head.host = host;
   if (!head.task)
     head.task = tutti_host_task(host);
-  memcpy(whole, &head, sizeof head);
+  memcpy(whole, &head, least);
   return TUTTI_OK;
 }
 
@@ -72,7 +64,7 @@ enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host
   TUTTI_TRY(context, tutti_alloc(context, 1, class->size, &instance));
   instance->class = class;
   instance->descriptor = descriptor;
-  copy_sized((char *)instance + class->ops_offset, class->ops_size, descriptor->ops);
+  tutti_sized_take((char *)instance + class->ops_offset, class->ops_size, descriptor->ops);
   TUTTI_TRY_OUT(context, class->check ? class->check(context, instance, whole) : TUTTI_OK);
   TUTTI_TRY_OUT(context, tutti_config_copy(context, config, &instance->config));
   TUTTI_TRY_OUT(context, make_self(context, instance, whole));

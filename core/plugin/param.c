@@ -85,9 +85,10 @@ enum tutti_status tutti_params_check(tutti_context *context, const struct tutti_
     return TUTTI_OK;
   if (!params->table)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "the parameter table is NULL, but counts %zu", params->count);
-  if (params->stride < sizeof(struct tutti_param) || params->stride % _Alignof(struct tutti_param) != 0)
+  const size_t least = offsetof(struct tutti_param, max_open) + sizeof(bool); /* what interface 2.0 has */
+  if (params->stride < least || params->stride % _Alignof(struct tutti_param) != 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "the parameter table's stride is %zu: %zu or more was expected",
-                      params->stride, sizeof(struct tutti_param));
+                      params->stride, least);
   for (size_t i = 0; i < params->count; i++)
     TUTTI_TRY(context, check_entry(context, params, i));
   return TUTTI_OK;

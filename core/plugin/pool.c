@@ -1,7 +1,7 @@
 /* pool.c - models in a pool. */
 #include <tutti/host.h>
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial) {
   size_t low = 0, high = pool->models;

@@ -1,5 +1,5 @@
 /* pruner.c - kind pruner: rules, and checks around its ops. */
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 #include "instance_impl.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* source.c - kind source: checks around its ops. */
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 #include "instance_impl.h"
 #include "rows_impl.h"
 #include "source_impl.h"

@@ -1,5 +1,5 @@
 /* source_find.c - which source reads a file, by the file's ending. */
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 #include "registry_impl.h"
 #include "source_impl.h"
 

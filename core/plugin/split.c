@@ -1,7 +1,7 @@
 /* split.c - rows in a fixed order, as plugins see them. */
 #include "split_impl.h"
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <string.h>
 

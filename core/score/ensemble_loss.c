@@ -1,7 +1,7 @@
 /* ensemble_loss.c - the loss of an ensemble that grows by one model at a time. */
 #include "ensemble_loss_impl.h"
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 #include "ensemble_loss_impl.h"
 #include "metrics_impl.h"
 

@@ -2,7 +2,7 @@
 #include "run_impl.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <tutti/sized.h>
 
 /* The arrays and maps of a pool. pool.trials is its `trials`, so the pool can be found from it. */
 struct mapped_pool {
@@ -94,5 +94,6 @@ enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, co
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool) {
   if (pool->trials)
     release((struct mapped_pool *)((char *)(uintptr_t)pool->trials - offsetof(struct mapped_pool, trials)));
-  memset(pool, 0, sizeof *pool);
+  const struct tutti_pool none = {.size = sizeof none};
+  TUTTI_GIVE(pool, &none);
 }

@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 #include "trial_impl.h"
 
+#include <tutti/sized.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -348,12 +349,14 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   tutti_ensemble *ensemble = NULL;
   tutti_split *split = NULL;
   char *text = NULL;
-  *forecast = (struct tutti_forecast){.size = sizeof *forecast};
+  struct tutti_forecast own = {.size = sizeof own};
+  TUTTI_GIVE(forecast, &own);
   TUTTI_TRY(context, check_data(context, view));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
   TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
-  TUTTI_TRY_OUT(context, predict_rows(context, view, ensemble, split, forecast));
+  TUTTI_TRY_OUT(context, predict_rows(context, view, ensemble, split, &own));
+  TUTTI_GIVE(forecast, &own);
 out:
   tutti_free(text);
   tutti_split_destroy(split);

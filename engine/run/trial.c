@@ -3,7 +3,7 @@
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 #include "core/base/text_impl.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <tutti/compare.h>
 
-#include "core/base/sized_impl.h"
+#include <tutti/sized.h>
 
 /* P[Binomial(n, 1/2) <= most], for most < n / 2. A common power of two is taken out of the binomial coefficients, so
    that their sum is exact as long as doubles can hold it, and never overflows. */

@@ -61,6 +61,7 @@
 #include <tutti/rows.h>
 #include <tutti/selector.h>
 #include <tutti/source.h>
+#include <tutti/sized.h>
 #include <tutti/space.h>
 #include <tutti/status.h>
 #include <tutti/surrogate.h>

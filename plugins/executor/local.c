@@ -414,7 +414,7 @@ static bool executor_take_local(struct executor_local *local, struct tutti_reply
   local->replies = entry->next;
   if (!local->replies)
     local->replies_end = &local->replies;
-  *reply = entry->reply;
+  TUTTI_GIVE(reply, &entry->reply);
   tutti_free(entry);
   return true;
 }
@@ -442,7 +442,8 @@ static enum tutti_status executor_wait_local(void *self, tutti_context *context,
       if (local->polls[i].revents)
         TUTTI_TRY(context, executor_read_local(local, context, &local->workers[i]));
     if (!local->replies && (tutti_cancelled(context) || tutti_clock() >= end)) {
-      *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_NONE};
+      const struct tutti_reply none = {.size = sizeof none, .kind = TUTTI_REPLY_NONE};
+      TUTTI_GIVE(reply, &none);
       return TUTTI_OK;
     }
   }

@@ -109,6 +109,7 @@ static void require_valid(struct conform *conform, const struct subject *subject
 static bool ask(struct conform *conform, struct subject *subject) {
   struct record *record = &subject->record;
   struct tutti_proposal *proposal = &record->proposals[record->asked];
+  proposal->size = sizeof *proposal;
   TRY(conform, tutti_builder_ask(conform->context, subject->builder, record->asked, proposal));
   if (!proposal->candidate)
     return false;
@@ -197,6 +198,7 @@ static void resume(struct conform *conform, const struct subject *whole, size_t 
     }
     const struct tutti_proposal *recorded = &whole->record.proposals[event->trial];
     struct tutti_proposal *proposal = &resumed.record.proposals[event->trial];
+    proposal->size = sizeof *proposal;
     char *text = NULL;
     *proposal = *recorded;
     TRY(conform, tutti_scope_print(conform->context, whole->world.scope, recorded->candidate, &text));

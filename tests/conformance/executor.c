@@ -56,7 +56,7 @@ static void submit(struct conform *conform, struct subject *subject, uint64_t tr
 
 /* Wait until some trial ends; the caller frees its text. */
 static struct tutti_reply wait_for_end(struct conform *conform, struct subject *subject) {
-  struct tutti_reply reply;
+  struct tutti_reply reply = {.size = sizeof reply};
   double end = now() + 30;
   do {
     REQUIRE(conform, now() < end, "no reply in 30 s");
@@ -127,7 +127,7 @@ static void check_order(struct conform *conform) {
 
 static void check_progress(struct conform *conform) {
   struct subject subject;
-  struct tutti_reply reply = {.kind = TUTTI_REPLY_NONE};
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
   open_subject(conform, &subject, 1, 60);
   submit(conform, &subject, 3, "progress");
   for (double end = now() + 30; reply.kind == TUTTI_REPLY_NONE && now() < end;)
@@ -182,7 +182,7 @@ static void check_hang(struct conform *conform) {
 
 static void check_timeout(struct conform *conform) {
   struct subject subject;
-  struct tutti_reply reply;
+  struct tutti_reply reply = {.size = sizeof reply};
   open_subject(conform, &subject, 1, 60);
   double begin = now();
   submit(conform, &subject, 0, "hang");

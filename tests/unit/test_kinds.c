@@ -309,7 +309,7 @@ static tutti_builder *open_builder(void) {
 
 static void test_builder_ask(void **state) {
   (void)state;
-  struct tutti_proposal proposal;
+  struct tutti_proposal proposal = {.size = sizeof proposal};
   struct tutti_result result = {.size = sizeof result};
   tutti_builder *builder = open_builder();
   TOY_OK(&toy, tutti_builder_ask(toy.context, builder, 0, &proposal));
@@ -719,7 +719,7 @@ static void test_executor(void **state) {
   static const char *const command[] = {"worker", NULL};
   struct tutti_executor_setup setup_of = {
       .size = sizeof setup_of, .workers = 1, .capacity = 1, .worker_command = command};
-  struct tutti_reply reply;
+  struct tutti_reply reply = {.size = sizeof reply};
   tutti_executor *executor;
   toy_put(&toy, "executor", TUTTI_KIND_EXECUTOR, "fake");
   TOY_OK(&toy, tutti_executor_create(toy.context, toy.host, "executor", &setup_of, &executor));

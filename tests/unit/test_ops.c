@@ -444,6 +444,10 @@ static void bad_definitions_are_refused(void **state) {
     const char *part;
   } cases[] = {
       {{.size = offsetof(struct tutti_op_definition, infer)}, "bytes"},
+      {{.size = offsetof(struct tutti_op_definition, attributes) + sizeof(void *),
+        .name = "acme-bad",
+        .infer = infer_gate},
+       "end within its attributes"},
       {OP(NULL, 1, infer_gate, .doc = ""), "found \"(null)\""},
       {OP("Acme", 1, infer_gate, .doc = ""), "found \"Acme\""},
       {OP("dense", 1, infer_gate, .doc = ""), "op \"dense\" is built in; give yours another name"},

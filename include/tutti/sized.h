@@ -1,9 +1,11 @@
-/* sized_impl.h - copies structs that begin with their size between two builds, one of which may know more members. */
-#ifndef TUTTI_SIZED_IMPL_H
-#define TUTTI_SIZED_IMPL_H
+/* sized.h - copies structs that begin with their size between two builds, one of which may know more members. */
+#ifndef TUTTI_SIZED_H
+#define TUTTI_SIZED_H
 
 #include <string.h>
 #include <tutti/status.h>
+
+TUTTI_BEGIN_DECLS
 
 /* Copy a caller's struct to one's own: the members that both have, and zeros beyond. own->size becomes own_size. */
 static inline void tutti_sized_take(void *own, size_t own_size, const void *theirs) {
@@ -28,4 +30,5 @@ static inline void tutti_sized_give(void *theirs, const void *own, size_t own_si
 #define TUTTI_TAKE(own, theirs) tutti_sized_take((own), sizeof *(own), (theirs))
 #define TUTTI_GIVE(theirs, own) tutti_sized_give((theirs), (own), sizeof *(own))
 
+TUTTI_END_DECLS
 #endif
