@@ -29,10 +29,8 @@ struct space_dense_skip_config {
   int merge_activation, merge;
 };
 
-/* In the order of enum tutti_activation; crelu would double the width that a choice names. */
-static const char *const activations[] = {"linear", "elu",        "gelu",     "hard-sigmoid", "relu",
-                                          "selu",   "sigmoid",    "softplus", "softsign",     "swish",
-                                          "tanh",   "leaky-relu", NULL};
+/* crelu would double the width that a choice names. */
+static const char *const activations[] = {TUTTI_PLAIN_ACTIVATION_CHOICES};
 static const char *const merges[] = {"skips", "always", NULL};
 
 static const struct tutti_param space_dense_skip_params[] = {

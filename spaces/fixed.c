@@ -15,10 +15,7 @@ struct space_fixed_config {
   const char *network;
 };
 
-/* In the order of enum tutti_activation. */
-static const char *const activations[] = {"linear",  "elu",      "gelu",     "hard-sigmoid", "relu", "selu",
-                                          "sigmoid", "softplus", "softsign", "swish",        "tanh", "leaky-relu",
-                                          "crelu",   NULL};
+static const char *const activations[] = {TUTTI_ACTIVATION_CHOICES};
 
 static const struct tutti_param space_fixed_params[] = {
     TUTTI_INTEGERS(struct space_fixed_config, widths, "64 64", 1, WIDEST, "Width of each hidden layer.",

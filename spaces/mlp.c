@@ -19,10 +19,8 @@ struct space_mlp_config {
 
 static const char *const width_ranges[] = {"list", "linear", "log", NULL};
 
-/* In the order of enum tutti_activation. crelu doubles the width; it is left to spaces that ask for it by name. */
-static const char *const activations[] = {"linear", "elu",        "gelu",     "hard-sigmoid", "relu",
-                                          "selu",   "sigmoid",    "softplus", "softsign",     "swish",
-                                          "tanh",   "leaky-relu", NULL};
+/* crelu doubles the width; it is left to spaces that ask for it by name. */
+static const char *const activations[] = {TUTTI_PLAIN_ACTIVATION_CHOICES};
 
 static const struct tutti_param space_mlp_params[] = {
     TUTTI_INTEGER(struct space_mlp_config, min_depth, "1", 1, DEEPEST, "Fewest hidden layers."),

@@ -14,10 +14,8 @@ struct space_mlp2_config {
   int activation;
 };
 
-/* In the order of enum tutti_activation; crelu would double the width. */
-static const char *const activations[] = {"linear", "elu",        "gelu",     "hard-sigmoid", "relu",
-                                          "selu",   "sigmoid",    "softplus", "softsign",     "swish",
-                                          "tanh",   "leaky-relu", NULL};
+/* crelu would double the width. */
+static const char *const activations[] = {TUTTI_PLAIN_ACTIVATION_CHOICES};
 
 static const struct tutti_param space_mlp2_params[] = {
     TUTTI_INTEGERS(

@@ -4,15 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *const tutti_activation_table[] = {
-    [TUTTI_ACTIVATION_LINEAR] = "linear",     [TUTTI_ACTIVATION_ELU] = "elu",
-    [TUTTI_ACTIVATION_GELU] = "gelu",         [TUTTI_ACTIVATION_HARD_SIGMOID] = "hard-sigmoid",
-    [TUTTI_ACTIVATION_RELU] = "relu",         [TUTTI_ACTIVATION_SELU] = "selu",
-    [TUTTI_ACTIVATION_SIGMOID] = "sigmoid",   [TUTTI_ACTIVATION_SOFTPLUS] = "softplus",
-    [TUTTI_ACTIVATION_SOFTSIGN] = "softsign", [TUTTI_ACTIVATION_SWISH] = "swish",
-    [TUTTI_ACTIVATION_TANH] = "tanh",         [TUTTI_ACTIVATION_LEAKY_RELU] = "leaky-relu",
-    [TUTTI_ACTIVATION_CRELU] = "crelu",       [TUTTI_ACTIVATION_COUNT] = NULL,
-};
+const char *const tutti_activation_table[] = {TUTTI_ACTIVATION_CHOICES};
 
 const char *tutti_activation_name(enum tutti_activation activation) {
   return (unsigned)activation < TUTTI_ACTIVATION_COUNT ? tutti_activation_table[activation] : "unknown activation";

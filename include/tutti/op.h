@@ -39,22 +39,29 @@ enum tutti_op {
 };
 
 /* Values are part of the ABI: new ones go at the end. */
+/* Activations by constant and name, in the order of their numbers. ACTIVATION(constant, name) keeps the number of
+   channels:
+   - GELU: x Phi(x), exact; HARD_SIGMOID: clip(0.2 x + 0.5, 0, 1), as in Keras 2; LEAKY_RELU: slope 0.01.
+   WIDER(constant, name) changes it:
+   - CRELU: concat(relu(x), relu(-x)), which doubles it. */
+/* clang-format off */
+#define TUTTI_ACTIVATIONS(ACTIVATION, WIDER) \
+  ACTIVATION(LINEAR, "linear") ACTIVATION(ELU, "elu") ACTIVATION(GELU, "gelu") \
+  ACTIVATION(HARD_SIGMOID, "hard-sigmoid") ACTIVATION(RELU, "relu") ACTIVATION(SELU, "selu") \
+  ACTIVATION(SIGMOID, "sigmoid") ACTIVATION(SOFTPLUS, "softplus") ACTIVATION(SOFTSIGN, "softsign") \
+  ACTIVATION(SWISH, "swish") ACTIVATION(TANH, "tanh") ACTIVATION(LEAKY_RELU, "leaky-relu") WIDER(CRELU, "crelu")
+/* clang-format on */
+#define TUTTI_ACTIVATION_CONSTANT(constant, name) TUTTI_ACTIVATION_##constant,
+#define TUTTI_ACTIVATION_CHOICE(constant, name) name,
+#define TUTTI_ACTIVATION_NO_CHOICE(constant, name)
 enum tutti_activation {
-  TUTTI_ACTIVATION_LINEAR,
-  TUTTI_ACTIVATION_ELU,
-  TUTTI_ACTIVATION_GELU,         /* x Phi(x), exact */
-  TUTTI_ACTIVATION_HARD_SIGMOID, /* clip(0.2 x + 0.5, 0, 1), as in Keras 2 */
-  TUTTI_ACTIVATION_RELU,
-  TUTTI_ACTIVATION_SELU,
-  TUTTI_ACTIVATION_SIGMOID,
-  TUTTI_ACTIVATION_SOFTPLUS,
-  TUTTI_ACTIVATION_SOFTSIGN,
-  TUTTI_ACTIVATION_SWISH,
-  TUTTI_ACTIVATION_TANH,
-  TUTTI_ACTIVATION_LEAKY_RELU, /* slope 0.01 */
-  TUTTI_ACTIVATION_CRELU,      /* concat(relu(x), relu(-x)): doubles the channels */
-  TUTTI_ACTIVATION_COUNT       /* how many this version has; not an activation */
+  TUTTI_ACTIVATIONS(TUTTI_ACTIVATION_CONSTANT, TUTTI_ACTIVATION_CONSTANT)
+      TUTTI_ACTIVATION_COUNT /* how many this version has; not an activation */
 };
+/* Choices of a parameter, static const char *const activations[] = {TUTTI_ACTIVATION_CHOICES}: a choice's number is the
+   activation's. The second list has those alone that keep the number of channels. */
+#define TUTTI_ACTIVATION_CHOICES TUTTI_ACTIVATIONS(TUTTI_ACTIVATION_CHOICE, TUTTI_ACTIVATION_CHOICE) NULL
+#define TUTTI_PLAIN_ACTIVATION_CHOICES TUTTI_ACTIVATIONS(TUTTI_ACTIVATION_CHOICE, TUTTI_ACTIVATION_NO_CHOICE) NULL
 
 enum tutti_padding { TUTTI_PADDING_SAME, TUTTI_PADDING_VALID };
 

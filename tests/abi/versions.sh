@@ -55,14 +55,30 @@ for pair in "newer older" "older newer" "newer newer"; do
   echo "a host of the $host version, plugins of the $plugins one"
   quietly "$host/built/tutti-conform" --path "$work/$plugins/built/modules"
   tail -n 1 log
-  rm -rf "run-$host-$plugins"
-  TUTTI_PLUGIN_FOLDER=$work/$plugins/built/modules quietly "$host/built/tutti" run "$source/ini/quickstart.ini" \
-    --out "run-$host-$plugins" --quiet --set run.budget=6
+  export TUTTI_PLUGIN_FOLDER=$work/$plugins/built/modules
+  run() { # NAME RECIPE [OPTION]...
+    local name=$1 recipe=$2
+    shift 2
+    rm -rf "$name-$host-$plugins"
+    quietly "$host/built/tutti" run "$source/ini/$recipe" --out "$name-$host-$plugins" --quiet "$@"
+  }
+  run quickstart quickstart.ini --set run.budget=6
+  # Pools of predictions; models, acquisitions and maximisers that call each other.
+  run pools quickstart.ini --set run.budget=14 --set builder.plugin=smbo-ensemble --set builder.maximiser=sample
+  run models bo-branin.ini --set run.budget=14
+  unset TUTTI_PLUGIN_FOLDER
 done
-for part in ensemble.json trials/000003/val.npy trials/000003/validation.npy trials/000003/weights.safetensors; do
-  [ ! -e "run-newer-newer/$part" ] || for pair in newer-older older-newer; do
-    cmp "run-newer-newer/$part" "run-$pair/$part"
+for pair in newer-older older-newer; do
+  for run in quickstart pools; do
+    cmp "$run-newer-newer/ensemble.json" "$run-$pair/ensemble.json"
+    (cd "$run-newer-newer" && find . -name '*.npy' -o -name '*.safetensors' | sort) > files
+    [ "$(wc -l < files)" -gt 10 ]
+    while read -r file; do cmp "$run-newer-newer/$file" "$run-$pair/$file"; done < files
   done
+  for run in newer-newer $pair; do
+    sed -n '/"best"/,/}/p' "models-$run/summary.json" | grep '"loss"\|"trial"' > "best-$run"
+    [ -s "best-$run" ]
+  done
+  cmp best-newer-newer "best-$pair"
 done
-cmp run-newer-newer/ensemble.json run-older-newer/ensemble.json
-echo "the same ensembles, predictions and weights"
+echo "the same ensembles, predictions, weights and minima"
