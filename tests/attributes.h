@@ -7,12 +7,12 @@
 #include <string.h>
 #include <tutti/network.h>
 
-#define ATTRIBUTE_FIELDS(F)                                                                                            \
-  F(units)                                                                                                             \
-  F(kernel_height)                                                                                                     \
-  F(kernel_width) F(stride) F(dilation) F(groups) F(padding) F(activation) F(bias) F(affine) F(spatial) F(scheduled)   \
-      F(rate) F(momentum) F(epsilon) F(l2) F(scale) F(floor) F(variance) F(pi_sqr) F(pi_exp) F(c_exp) F(margin)        \
-          F(artificial) F(stable)
+/* clang-format off */
+#define ATTRIBUTE_FIELDS(F) \
+  F(units) F(kernel_height) F(kernel_width) F(stride) F(dilation) F(groups) F(padding) F(activation) F(bias) F(affine) \
+  F(spatial) F(scheduled) F(rate) F(momentum) F(epsilon) F(l2) F(scale) F(floor) F(variance) F(pi_sqr) F(pi_exp) \
+  F(c_exp) F(margin) F(artificial) F(stable)
+/* clang-format on */
 
 struct attributes {
   int32_t units, kernel_height, kernel_width, stride, dilation, groups;
