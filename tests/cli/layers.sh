@@ -24,6 +24,7 @@ expect core/base/text.c '#include <tutti/run.h>' 'core/base/text.c (core/base) i
 expect core/score/metrics.c '#include "engine/run/run_impl.h"' 'which is of engine/run'
 expect engine/data/dataset.c '#include "engine/recipe/recipe_impl.h"' 'which is of engine/recipe'
 expect plugins/selector/all.c '#include <tutti/catalogue.h>' 'which is of engine/run'
+expect plugins/selector/all.c '#include "core/base/text_impl.h"' 'which is private to core/base'
 expect include/tutti/context.h '#include <tutti/network.h>' 'which is of core/network'
 expect core/base/text.c '#include <tutti/nowhere.h>' 'stands in no line'
 exit $failed
