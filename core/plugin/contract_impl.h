@@ -14,7 +14,8 @@ struct tutti_required_op {
 #define TUTTI_REQUIRED_OP(kind, op)                                                                                    \
   { #op, offsetof(struct tutti_##kind##_ops, op) }
 
-/* Is the operation at this offset there? An ops table begins with its size, and may be shorter than ours. */
+/* Is the operation at this offset there? An ops table begins with its size, and may be shorter than ours
+   (instance.c). */
 bool tutti_op_there(const void *ops, size_t offset);
 #define TUTTI_HAS_OP(kind, ops, op) tutti_op_there((ops), offsetof(struct tutti_##kind##_ops, op))
 

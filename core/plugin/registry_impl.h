@@ -1,4 +1,4 @@
-/* registry_impl.h - the functions of the registry that scan.c and source.c need. */
+/* registry_impl.h - the functions of the registry that scan.c and source_find.c need. */
 #ifndef TUTTI_REGISTRY_IMPL_H
 #define TUTTI_REGISTRY_IMPL_H
 

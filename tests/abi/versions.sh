@@ -30,12 +30,11 @@ grow() {
 }
 
 for version in older newer; do
-  [ -d "$work/$version" ] || {
-    mkdir "$work/$version"
-    (cd "$source" && tar cf - --exclude=./build --exclude=./build-asan --exclude=./.git --exclude=./runs .) | tar xf - -C "$work/$version"
-    chmod -R u+w "$work/$version"
-    [ $version = older ] || grow "$work/$version"
-  }
+  rm -rf "${work:?}/$version"
+  mkdir "$work/$version"
+  (cd "$source" && tar cf - --exclude=./build --exclude=./build-asan --exclude=./.git --exclude=./runs .) | tar xf - -C "$work/$version"
+  chmod -R u+w "$work/$version"
+  [ $version = older ] || grow "$work/$version"
   cd "$work/$version"
   [ -x configure ] || quietly autoreconf -i
   mkdir -p built

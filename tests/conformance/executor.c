@@ -198,7 +198,7 @@ static void check_timeout(struct conform *conform) {
 
 static void check_cancel(struct conform *conform) {
   struct subject subject;
-  struct tutti_reply reply = {.kind = TUTTI_REPLY_NONE};
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
   open_subject(conform, &subject, 1, 60);
   submit(conform, &subject, 0, "hang");
   tutti_cancel(conform->context);
@@ -214,7 +214,7 @@ static void check_cancel(struct conform *conform) {
 /* A worker that cannot start is an error, when it is made or when it is waited for. */
 static void check_no_worker(struct conform *conform) {
   struct subject subject;
-  struct tutti_reply reply = {.kind = TUTTI_REPLY_NONE};
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
   enum tutti_status status = open_with(conform, &subject, 1, 60, "/nonexistent/worker");
   if (status == TUTTI_OK)
     status = tutti_executor_submit(conform->context, subject.executor, 0, "echo");
@@ -226,7 +226,7 @@ static void check_no_worker(struct conform *conform) {
 
 static void check_fatal(struct conform *conform) {
   struct subject subject;
-  struct tutti_reply reply = {.kind = TUTTI_REPLY_NONE};
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
   (void)setenv("TUTTI_CONFORM_FATAL", "1", 1);
   enum tutti_status status = open_with(conform, &subject, 1, 60, conform->program);
   if (status == TUTTI_OK)
