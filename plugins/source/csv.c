@@ -190,7 +190,7 @@ static enum tutti_status parse_chunk(struct reader *reader, struct csv_parser *p
   return reader->status;
 }
 
-static enum tutti_status parse_file(struct reader *reader, struct csv_parser *parser, const struct reading_gz *file,
+static enum tutti_status parse_file(struct reader *reader, struct csv_parser *parser, struct reading_gz *file,
                                     int delimiter) {
   enum { CHUNK = 1 << 16 };
   enum tutti_status status = TUTTI_OK;

@@ -12,7 +12,7 @@ struct header {
   size_t rank, sizes[MOST_SIZES];
 };
 
-static enum tutti_status read_header(tutti_context *context, const struct reading_gz *gz, struct header *header) {
+static enum tutti_status read_header(tutti_context *context, struct reading_gz *gz, struct header *header) {
   unsigned char bytes[4 * MOST_SIZES];
   size_t got;
   TUTTI_TRY(context, reading_gz_read(context, gz, 4, bytes, &got));
@@ -40,8 +40,7 @@ static enum tutti_status torn(tutti_context *context, const char *path, const ch
                     path, promised, what, found);
 }
 
-static enum tutti_status expect_end(tutti_context *context, const struct reading_gz *gz, size_t count,
-                                    const char *what) {
+static enum tutti_status expect_end(tutti_context *context, struct reading_gz *gz, size_t count, const char *what) {
   char byte;
   size_t got;
   TUTTI_TRY(context, reading_gz_read(context, gz, 1, &byte, &got));
@@ -51,16 +50,15 @@ static enum tutti_status expect_end(tutti_context *context, const struct reading
   return TUTTI_OK;
 }
 
-/* Memory grows as images come, so that a torn header cannot ask for more than the file holds. */
-static enum tutti_status read_images(tutti_context *context, const struct reading_gz *gz, size_t count, size_t bytes,
+/* Memory grows as images come, and within one image: a false header cannot ask for more than the file holds. */
+static enum tutti_status read_images(tutti_context *context, struct reading_gz *gz, size_t count, size_t bytes,
                                      tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
-  size_t step = bytes < READ_BYTES ? READ_BYTES / bytes : 1, got;
-  void *pixels = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, step < count ? step : count, bytes, &pixels));
+  size_t step = bytes < READ_BYTES ? READ_BYTES / bytes : 1, room = 0, got;
+  unsigned char *pixels = NULL;
   for (size_t done = 0; done < count; done += step) {
     step = step < count - done ? step : count - done;
-    TUTTI_TRY_OUT(context, reading_gz_read(context, gz, step * bytes, pixels, &got));
+    TUTTI_TRY_OUT(context, reading_gz_read_growing(context, gz, step * bytes, &pixels, &room, &got));
     if (got < step * bytes)
       TUTTI_TRY_OUT(context, torn(context, gz->path, "images", count, done + got / bytes));
     TUTTI_TRY_OUT(context, tutti_rows_add_images(context, rows, step, pixels, step * bytes));
@@ -91,7 +89,7 @@ static enum tutti_status add_images(tutti_context *context, const char *path, tu
   return reading_gz_close(context, &gz, status);
 }
 
-static enum tutti_status read_labels(tutti_context *context, const struct reading_gz *gz, const char *images_path,
+static enum tutti_status read_labels(tutti_context *context, struct reading_gz *gz, const char *images_path,
                                      size_t count, tutti_rows *rows) {
   struct header header;
   unsigned char chunk[READ_LABELS];

@@ -271,7 +271,7 @@ static void wrong_tables(void **state) {
   refuses("source csv has no second file", PLAIN "target_path=b.npy");
   char path[80];
   (void)snprintf(path, sizeof path, "path=%s", folder);
-  refuses("cannot read", path);
+  refuses("expected a file, found a folder", path);
 }
 
 static void too_many_categories(void **state) {

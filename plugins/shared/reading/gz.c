@@ -3,18 +3,34 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
+static size_t half_of_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (size_t)pages / 2 * (size_t)page : SIZE_MAX;
+}
+
+/* What a path is, if it is not what data can be read from to the end; else NULL. */
+static const char *unreadable(mode_t mode) {
+  return S_ISDIR(mode) ? "a folder" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : S_ISSOCK(mode) ? "a socket" : NULL;
+}
+
 enum tutti_status reading_gz_open(tutti_context *context, const char *path, struct reading_gz *gz) {
-  *gz = (struct reading_gz){gzopen(path, "rb"), path};
+  struct stat facts;
+  *gz = (struct reading_gz){.path = path, .limit = half_of_memory()};
+  if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s", path, unreadable(facts.st_mode));
+  gz->file = gzopen(path, "rb");
   if (!gz->file)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot open: %s", path, strerror(errno));
   (void)gzbuffer(gz->file, 1 << 17);
   return TUTTI_OK;
 }
 
-enum tutti_status reading_gz_read(tutti_context *context, const struct reading_gz *gz, size_t bytes, void *buffer,
-                                  size_t *got) {
+static enum tutti_status read_some(tutti_context *context, const struct reading_gz *gz, size_t bytes, void *buffer,
+                                   size_t *got) {
   enum { MOST = 1 << 30 }; /* what zlib takes in one call is less than an int */
   *got = 0;
   while (*got < bytes) {
@@ -29,6 +45,38 @@ enum tutti_status reading_gz_read(tutti_context *context, const struct reading_g
     if (n == 0)
       break;
     *got += (size_t)n;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status reading_gz_read(tutti_context *context, struct reading_gz *gz, size_t bytes, void *buffer,
+                                  size_t *got) {
+  TUTTI_TRY(context, read_some(context, gz, bytes, buffer, got));
+  gz->done += *got;
+  if (gz->done > gz->limit)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: expected data that fit into memory, and it goes on after %zu MiB%s; take a part of the rows",
+                      gz->path, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)");
+  return TUTTI_OK;
+}
+
+enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading_gz *gz, size_t bytes,
+                                          unsigned char **buffer, size_t *room, size_t *got) {
+  enum { FIRST = 1 << 22 };
+  *got = 0;
+  while (*got < bytes) {
+    size_t wanted = *got ? 2 * *got : FIRST, more;
+    if (wanted > bytes)
+      wanted = bytes;
+    if (*room < wanted) {
+      TUTTI_TRY(context, tutti_realloc(context, *got, wanted, 1, buffer));
+      *room = wanted;
+    }
+    TUTTI_TRY(context, reading_gz_read(context, gz, wanted - *got, *buffer + *got, &more));
+    bool ended = more < wanted - *got;
+    *got += more;
+    if (ended)
+      break;
   }
   return TUTTI_OK;
 }

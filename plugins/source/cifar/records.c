@@ -33,7 +33,7 @@ static enum tutti_status take_record(tutti_context *context, const char *path, c
   return TUTTI_OK;
 }
 
-static enum tutti_status read_records(tutti_context *context, const struct reading_gz *gz,
+static enum tutti_status read_records(tutti_context *context, struct reading_gz *gz,
                                       const struct cifar_layout *layout, struct batch *batch, tutti_rows *rows) {
   size_t size = layout->label_bytes + IMAGE, number = 0, got;
   do {
