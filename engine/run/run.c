@@ -404,18 +404,34 @@ out:
 
 /* --- beginning and end --- */
 
+static enum tutti_status refuse_a_second_run(const struct manager *manager) {
+  const char *directory = manager->options->directory;
+  if (manager->options->resume || !tutti_run_directory_has_run(directory))
+    return TUTTI_OK;
+  return TUTTI_FAIL(manager->context, TUTTI_ERROR_USAGE,
+                    "%s already holds a run; add --resume to go on with it, or choose another directory with --out",
+                    directory);
+}
+
+/* Make the directory ours. Whether it holds a run is looked at again under the lock: another manager may have begun one
+   in between. */
+static enum tutti_status enter_directory(struct manager *manager) {
+  tutti_context *context = manager->context;
+  const char *directory = manager->options->directory;
+  TUTTI_TRY(context, tutti_run_check_directory(context, directory));
+  TUTTI_TRY(context, refuse_a_second_run(manager));
+  TUTTI_TRY(context, tutti_file_make_folder(context, directory));
+  TUTTI_TRY(context, tutti_run_lock(context, directory, &manager->lock));
+  return refuse_a_second_run(manager);
+}
+
 static enum tutti_status open_directory(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   enum tutti_status status = TUTTI_OK;
   char *path = NULL, fingerprint[17];
+  TUTTI_TRY_OUT(context, enter_directory(manager));
   bool has_run = tutti_run_directory_has_run(directory);
-  if (has_run && !manager->options->resume)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s already holds a run; add --resume to go on with it, or choose another directory with --out",
-                      directory);
-  TUTTI_TRY_OUT(context, tutti_file_make_folder(context, directory));
-  TUTTI_TRY_OUT(context, tutti_run_lock(context, directory, &manager->lock));
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
   if (!has_run)
     TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));

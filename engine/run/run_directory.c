@@ -4,9 +4,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+/* Bytes of an absolute path. SQLite has 512 for a catalogue with its journal, and files of trials need less than that. */
+enum { LONGEST_PATH = 512 - sizeof "/catalogue.sqlite-journal" };
+
+static enum tutti_status check_length(tutti_context *context, const char *directory) {
+  char here[PATH_MAX];
+  size_t length = strlen(directory);
+  if (*directory != '/' && getcwd(here, sizeof here))
+    length += strlen(here) + 1;
+  if (length > LONGEST_PATH)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "the run directory's absolute path has %zu bytes, and %zu are the most; choose a shorter one with "
+        "--out: %.60s...",
+        length, (size_t)LONGEST_PATH, directory);
+  for (const char *name = directory; *name;) {
+    size_t bytes = strcspn(name, "/");
+    if (bytes > NAME_MAX)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%.60s...: a folder's name has %zu bytes, and %d are the most; choose a shorter one with --out",
+                        name, bytes, NAME_MAX);
+    name += bytes + strspn(name + bytes, "/");
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_run_check_directory(tutti_context *context, const char *directory) {
+  TUTTI_TRY(context, check_length(context, directory));
+  if (!tutti_run_directory_has_run(directory) && tutti_run_file_is_there(directory, TUTTI_RUN_FILE_TRIALS))
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO,
+                      "%s has the trials of a run, but %s is gone; put it back, or choose another directory with --out",
+                      directory, tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE));
+  return TUTTI_OK;
+}
 
 enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock) {
   char *path;

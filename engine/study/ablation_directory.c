@@ -119,6 +119,7 @@ enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ab
                       "%s already holds an ablation; add --resume to go on with it, or choose another directory with "
                       "--out",
                       directory);
+  TUTTI_TRY(context, tutti_run_check_directory(context, directory));
   TUTTI_TRY(context, tutti_file_make_folder(context, directory));
   TUTTI_TRY(context, tutti_run_lock(context, directory, lock));
   for (size_t i = 0; i < ablation->count; i++) {

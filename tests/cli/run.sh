@@ -48,11 +48,6 @@ tutti run small.ini --set run.budget=7 --resume
 expect_code 2
 expect_err runs/small '[run] budget' 6 7
 
-long=$(printf 'x%.0s' $(seq 300))
-tutti run small.ini --out "$long"
-expect_code 1
-expect_err "File name too long"
-
 # Looking at it.
 tutti status runs/small
 expect_code 0
