@@ -17,8 +17,9 @@ static const char *const cpu_epsilon_names[] = {"keras", "paper", NULL};
 static const char *const cpu_clip_names[] = {"global", "variable", NULL};
 static const char *const cpu_schedule_names[] = {"constant", "cosine", "step", "plateau", NULL};
 static const char *const cpu_keep_names[] = {"best", "last", NULL};
-static const char *const cpu_initialiser_names[] = {"glorot-uniform", "glorot-normal", "he-uniform", "he-normal",
-                                                    "lecun-uniform",  "lecun-normal",  "uniform",    NULL};
+static const char *const cpu_initialiser_names[] = {"glorot-uniform", "glorot-normal", "he-uniform",
+                                                    "he-normal",      "lecun-uniform", "lecun-normal",
+                                                    "uniform",        "pytorch",       NULL};
 static const char *const cpu_shuffle_names[] = {"trial", "run", NULL};
 
 static const struct tutti_param cpu_params[] = {
@@ -69,7 +70,9 @@ static const struct tutti_param cpu_params[] = {
         "own "
         "l2 goes before it. Off, because early stopping regularises already.",
         .flags = TUTTI_PARAM_SEARCHABLE),
-    TUTTI_BOOL(struct cpu_config, l2_biases, "false", "Biases count in l2 too; not in Keras, but in NOMU.",
+    TUTTI_BOOL(struct cpu_config, l2_biases, "false",
+               "Biases and batch norm's gamma and beta count in l2 too; not in Keras, but in NOMU and in PyTorch's "
+               "weight_decay.",
                .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_REAL(struct cpu_config, gradient_clip, "0", 0, TUTTI_NO_LIMIT,
                "Gradients of a larger L2 norm are shortened to it; 0 leaves them alone.",
@@ -108,7 +111,8 @@ static const struct tutti_param cpu_params[] = {
     TUTTI_CHOICE(
         struct cpu_config, initialiser, "glorot-uniform", cpu_initialiser_names,
         "How weights are drawn; glorot-uniform with biases 0 as in Keras. selu is made for lecun-normal, relu for he; "
-        "uniform draws weights and biases from +-initialiser_range.",
+        "uniform draws weights and biases from +-initialiser_range, pytorch, as PyTorch does if nobody says otherwise, "
+        "from +-1 / sqrt(fan_in).",
         .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_REAL(struct cpu_config, initialiser_range, "0.05", 0, TUTTI_NO_LIMIT,
                "Range of the initialiser uniform; 0.05 as in NOMU.", .flags = TUTTI_PARAM_SEARCHABLE, .min_open = true),

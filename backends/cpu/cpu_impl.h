@@ -39,7 +39,8 @@ enum cpu_initialiser {
   CPU_HE_NORMAL,
   CPU_LECUN_UNIFORM,
   CPU_LECUN_NORMAL,
-  CPU_UNIFORM
+  CPU_UNIFORM,
+  CPU_PYTORCH
 };
 
 /* The parameters; cpu.c has their table. */
@@ -95,9 +96,9 @@ struct cpu_edge {
 /* One array of the weights, as it lies in the flat vector: [rows][ld], of which `columns` count. */
 struct cpu_segment {
   const struct tutti_layer *layer;
-  const struct cpu_attributes *attributes; /* the layer's */
-  const char *part;                        /* "weight", "bias", ... */
-  size_t offset, rows, columns, ld, fan_in, fan_out;
+  const struct cpu_attributes *attributes;           /* the layer's */
+  const char *part;                                  /* "weight", "bias", ... */
+  size_t offset, rows, columns, ld, fan_in, fan_out; /* a bias has the fans of its weights */
   bool matrix, trained;
   float decay; /* the gradient of its L2 term is decay * w */
 };

@@ -275,8 +275,10 @@ static void plan_add_weights(struct cpu_plan *plan) {
         inputs = inputs / (size_t)a->groups * node->tap_count;
       node->segment = plan->segment_count;
       node->weight = plan_add_segment(plan, node, "weight", inputs, true, true);
-      if (a->bias && !reduce)
+      if (a->bias && !reduce) {
         node->bias = plan_add_segment(plan, node, "bias", 1, false, true);
+        plan->segments[plan->segment_count - 1].fan_in = inputs;
+      }
     } else if (node->op == TUTTI_OP_BATCH_NORM && a->affine) {
       node->weight = plan_add_segment(plan, node, "gamma", 1, false, true);
       node->bias = plan_add_segment(plan, node, "beta", 1, false, true);

@@ -29,6 +29,9 @@ static void draw_matrix(struct tutti_random *random, const struct cpu_config *co
   case CPU_UNIFORM:
     variance = config->initialiser_range * config->initialiser_range / 3;
     break;
+  case CPU_PYTORCH:
+    variance = 1 / (3 * in);
+    break;
   }
   bool normal = config->initialiser == CPU_GLOROT_NORMAL || config->initialiser == CPU_HE_NORMAL ||
                 config->initialiser == CPU_LECUN_NORMAL;
@@ -42,6 +45,7 @@ static void draw_matrix(struct tutti_random *random, const struct cpu_config *co
 }
 
 void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *config, uint64_t seed) {
+  bool draws_biases = config->initialiser == CPU_UNIFORM || config->initialiser == CPU_PYTORCH;
   memset(plan->weights, 0, plan->floats * sizeof *plan->weights);
   for (size_t s = 0; s < plan->segment_count; s++) {
     const struct cpu_segment *segment = &plan->segments[s];
@@ -50,7 +54,7 @@ void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *co
     bool bias = strcmp(segment->part, "bias") == 0;
     struct tutti_random random;
     tutti_random_init(&random, seed, "weights", s);
-    if (segment->matrix || (bias && config->initialiser == CPU_UNIFORM))
+    if (segment->matrix || (bias && draws_biases))
       draw_matrix(&random, config, segment, to);
     for (size_t c = 0; one && c < segment->columns; c++)
       to[c] = 1;

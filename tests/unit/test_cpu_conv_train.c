@@ -157,6 +157,84 @@ static void test_loss_falls(void **state) {
   tutti_split_destroy(split);
 }
 
+/* --- as PyTorch does --- */
+
+/* A convolution in groups with a bias, batch norm, a factorised reduction and the dense layer before the head. */
+static tutti_network *make_mixed(const struct tutti_task *task) {
+  tutti_network *network = begin(task);
+  struct attributes a = default_attributes();
+  a.units = 60;
+  a.groups = INPUTS;
+  uint32_t norm = OP(network, TUTTI_OP_BATCH_NORM, OP_WITH(network, TUTTI_OP_CONV2D, &a, 0));
+  uint32_t reduced = OP_WITH(network, TUTTI_OP_FACTORISED_REDUCE, &a, norm);
+  OK(tutti_network_add_head(context, network, OP(network, TUTTI_OP_GLOBAL_POOL, reduced), task));
+  return network;
+}
+
+/* Checks that the numbers are uniform on [-range, range]. */
+static void check_uniform(const float *numbers, size_t count, double range) {
+  double largest = 0, squares = 0;
+  for (size_t i = 0; i < count; i++) {
+    largest = fmax(largest, fabs((double)numbers[i]));
+    squares += (double)numbers[i] * (double)numbers[i] / (double)count;
+  }
+  assert_true(largest <= range * (1 + 1e-6));
+  assert_close(squares, range * range / 3, 4 / sqrt((double)count), 0); /* 4.5 standard errors */
+}
+
+/* torch.nn.Conv2d and Linear draw weights and biases from +-1 / sqrt(fan_in), with the fan of the weights, that of one
+   group; BatchNorm2d starts at gamma 1 and beta 0. */
+static void test_pytorch_initialiser(void **state) {
+  (void)state;
+  struct tutti_task task = make_task();
+  tutti_network *network = make_mixed(&task);
+  struct cpu_plan *plan = make_plan(network, &task, ROWS);
+  struct cpu_config config = make_config();
+  config.initialiser = CPU_PYTORCH;
+  backend_cpu_weights_draw(plan, &config, 5);
+  const double ranges[] = {1 / sqrt(9), 1 / sqrt(9), 0, 0, 1 / sqrt(60), 1 / sqrt(60), 1 / sqrt(60)};
+  size_t s = 0;
+  for (; s < plan->segment_count && plan->segments[s].trained; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    for (size_t r = 0; r < segment->rows; r++) {
+      const float *row = plan->weights + segment->offset + r * segment->ld;
+      if (ranges[s] > 0 && segment->columns > CLASSES)
+        check_uniform(row, segment->columns, ranges[s]);
+      for (size_t c = 0; c < segment->columns; c++)
+        assert_true(ranges[s] > 0 ? row[c] != 0 && fabs((double)row[c]) <= ranges[s] * (1 + 1e-6)
+                                  : row[c] == (strcmp(segment->part, "gamma") == 0));
+    }
+  }
+  assert_int_equal(s, sizeof ranges / sizeof *ranges);
+  backend_cpu_plan_destroy(plan);
+  tutti_network_destroy(network);
+}
+
+/* weight_decay = w of a PyTorch optimiser adds w times the parameter to every gradient, those of biases and of batch norm
+   included; running statistics are not trained. */
+static void test_pytorch_weight_decay(void **state) {
+  (void)state;
+  struct tutti_task task = make_task();
+  tutti_network *network = make_mixed(&task);
+  struct cpu_plan *plan = make_plan(network, &task, ROWS);
+  struct cpu_config config = make_config();
+  config.optimiser = CPU_SGD;
+  config.l2 = 0.05; /* weight_decay = 0.1 */
+  config.l2_biases = true;
+  struct cpu_stepper *stepper;
+  backend_cpu_decays(plan, &config);
+  OK(backend_cpu_stepper_create(context, plan, &config, &stepper));
+  for (size_t i = 0; i < plan->floats; i++)
+    plan->weights[i] = 1;
+  memset(plan->gradients, 0, plan->trained * sizeof *plan->gradients);
+  backend_cpu_step(stepper, 0.5);
+  for (size_t s = 0; s < plan->segment_count; s++)
+    assert_close((double)plan->weights[plan->segments[s].offset], plan->segments[s].trained ? 0.95 : 1, 1e-6, 0);
+  backend_cpu_stepper_destroy(stepper);
+  backend_cpu_plan_destroy(plan);
+  tutti_network_destroy(network);
+}
+
 /* --- batch norm --- */
 
 static void test_running_statistics(void **state) {
@@ -314,9 +392,10 @@ static void test_too_much_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loss_falls),       cmocka_unit_test(test_running_statistics),
-      cmocka_unit_test(test_large_means),      cmocka_unit_test(test_dropout),
-      cmocka_unit_test(test_memory_is_shared), cmocka_unit_test(test_too_much_memory),
+      cmocka_unit_test(test_loss_falls),           cmocka_unit_test(test_pytorch_initialiser),
+      cmocka_unit_test(test_pytorch_weight_decay), cmocka_unit_test(test_running_statistics),
+      cmocka_unit_test(test_large_means),          cmocka_unit_test(test_dropout),
+      cmocka_unit_test(test_memory_is_shared),     cmocka_unit_test(test_too_much_memory),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

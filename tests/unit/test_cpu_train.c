@@ -230,7 +230,7 @@ static void test_batches(void **state) {
 static void test_initialisers(void **state) {
   (void)state;
   struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
-  for (int i = CPU_GLOROT_UNIFORM; i <= CPU_UNIFORM; i++) {
+  for (int i = CPU_GLOROT_UNIFORM; i <= CPU_PYTORCH; i++) {
     struct cpu_plan *plan;
     tutti_network *network;
     uint32_t layer;
@@ -244,14 +244,16 @@ static void test_initialisers(void **state) {
     backend_cpu_weights_draw(plan, s->values, 5);
     const struct cpu_segment *middle = &plan->segments[2], *bias = &plan->segments[3];
     assert_int_equal(middle->rows, 200);
-    const double variance[] = {2.0 / 500, 2.0 / 500, 2.0 / 200, 2.0 / 200, 1.0 / 200, 1.0 / 200, 0.05 * 0.05 / 3};
+    const double variance[] = {2.0 / 500, 2.0 / 500, 2.0 / 200,       2.0 / 200,
+                               1.0 / 200, 1.0 / 200, 0.05 * 0.05 / 3, 1.0 / 600};
     double squares = plan->kernels->sum_squares(200 * middle->ld, plan->weights + middle->offset), largest = 0;
     assert_close(squares / 60000, variance[i], 0.03, 0);
     for (size_t k = 0; k < 200 * middle->ld; k++)
       largest = fmax(largest, fabs((double)plan->weights[middle->offset + k]));
     bool normal = i == CPU_GLOROT_NORMAL || i == CPU_HE_NORMAL || i == CPU_LECUN_NORMAL;
     assert_int_equal(largest > 1.001 * sqrt(3 * variance[i]), normal);
-    assert_int_equal(plan->kernels->sum_squares(bias->ld, plan->weights + bias->offset) > 0, i == CPU_UNIFORM);
+    double biases = plan->kernels->sum_squares(bias->ld, plan->weights + bias->offset);
+    assert_close(biases / 300, i == CPU_UNIFORM || i == CPU_PYTORCH ? variance[i] : 0, 0.2, 0);
     backend_cpu_plan_destroy(plan);
     tutti_network_destroy(network);
   }

@@ -1,0 +1,36 @@
+#!/bin/bash
+# The recipes of ini/nes train as the paper does: what runs of them write as their recipes has the values that stand in
+# docs/fidelity.md.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+ini=$TUTTI_TEST_SRCDIR/ini/nes
+
+# make_images PREFIX COUNT: an idx file of COUNT images of 8 x 8, and one of their labels 0, 1, 2.
+make_images() {
+  {
+    printf '\000\000\010\003\000\000\000%b\000\000\000\010\000\000\000\010' "\\0$(printf %o "$2")"
+    LC_ALL=C awk -v n="$2" 'BEGIN { srand(1); for (i = 0; i < 64 * n; i++) printf "%c", 1 + int(120 * rand()) }'
+  } >"images/$1-images-idx3-ubyte"
+  {
+    printf '\000\000\010\001\000\000\000%b' "\\0$(printf %o "$2")"
+    for ((i = 0; i < $2; i++)); do printf '%b' "\\00$((i % 3))"; done
+  } >"images/$1-labels-idx1-ubyte"
+}
+mkdir images
+make_images train 60
+make_images t10k 20
+
+# run_recipe NAME FOLDER [--set KEY=VALUE]...: with networks and data so small that it takes a moment.
+run_recipe() {
+  local name=$1 data=$2
+  shift 2
+  tutti run "$ini/$name.ini" --out "$name" --workers 1 --set "data.path=$data" --set data.limit=0 --set run.budget=2 \
+    --set hyperparameters.epochs=1 --set hyperparameters.batch_size=20 "$@"
+  expect_code 0
+  # weight_decay = 3e-4 of PyTorch acts on all that is trained, and its initialisation is its own
+  expect_in "$name/recipe.ini" "l2_biases = true" "initialiser = pytorch"
+}
+
+for name in fashion-mnist-small fashion-mnist-small-re fashion-mnist-small-deepens; do
+  run_recipe "$name" images --set space.cells=2 --set space.channels=4
+done
+finish
