@@ -123,7 +123,6 @@ static int run_ablate(tutti_context *context, const struct texts *operands, cons
                                                 .overrides = options->set.count,
                                                 .override = options->set.items,
                                                 .seeds = options->seeds};
-  catch_interrupts(context);
   enum tutti_status status = tutti_ablation_create(context, &matrix, &ablation);
   if (status != TUTTI_OK)
     return fail(context, status);

@@ -73,6 +73,7 @@ static int write_table(const json_t *comparison, const char *path) {
 static int print_comparison(const char *text, const struct compare_options *options) {
   json_t *root = json_loads(text, 0, NULL);
   int code = EXIT_DONE;
+  begin_output();
   if (options->json)
     (void)fputs(text, stdout);
   else if (!show_comparison(root, &options->metrics, stdout))

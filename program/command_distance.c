@@ -326,6 +326,7 @@ static enum tutti_status print_distances(tutti_context *context, const struct qu
     TUTTI_TRY(context, tutti_space_explain(context, gathering->genotypes[0], gathering->genotypes[1], &explanation));
   json_t *result = result_json(question, gathering, explanation);
   tutti_free(explanation);
+  begin_output();
   if (question->options->json) {
     print_json(result);
   } else if (gathering->count == 2) {

@@ -180,6 +180,7 @@ static int run_doctor(tutti_context *context, const struct texts *operands, cons
     json_decref(facts);
     return fail(context, status);
   }
+  begin_output();
   if (options->json) {
     print_json(facts);
   } else {

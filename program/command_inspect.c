@@ -212,6 +212,7 @@ static int inspect_one(tutti_context *context, const char *name, enum form form)
       return fail(context, status);
     plugin = descriptor_json(context, descriptor);
   }
+  begin_output();
   if (form == FORM_JSON) {
     print_json(plugin);
   } else {
@@ -264,6 +265,7 @@ static void print_reference(const json_t *plugins) {
 static void print_all(const json_t *plugins, enum form form) {
   size_t index;
   json_t *plugin;
+  begin_output();
   if (form == FORM_JSON) {
     print_json(plugins);
   } else if (form == FORM_MARKDOWN) {

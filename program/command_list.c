@@ -41,6 +41,7 @@ static void print_entries(const json_t *entries, const char *kind) {
 }
 
 static int print_list(const json_t *entries, const char *kind, bool as_json) {
+  begin_output();
   if (!as_json) {
     print_entries(entries, kind);
     return finish_output();

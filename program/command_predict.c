@@ -159,6 +159,7 @@ static int write_file(tutti_context *context, const struct predict_options *opti
   void (*write)(FILE *, const tutti_view *, const struct tutti_forecast *, const struct columns *) =
       options->json ? write_json : write_csv;
   if (!options->out) {
+    begin_output();
     write(stdout, view, forecast, columns);
     return finish_output();
   }

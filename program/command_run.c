@@ -17,18 +17,22 @@ static void show_end(const json_t *summary, const void *directory, FILE *out) {
   (void)fprintf(out, "\nEverything is in %s\n", (const char *)directory);
 }
 
-static void say_how_to_resume(tutti_context *context, const char *directory) {
-  char *recipe;
+/* A line that says how to go on with an unfinished run; NULL if memory runs out. Free with tutti_free. */
+static char *how_to_resume(tutti_context *context, const char *directory) {
+  char *recipe, *text = NULL;
   if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &recipe) != TUTTI_OK)
-    return;
-  (void)fprintf(stderr, "tutti: nothing that was recorded is lost; resume with: tutti run %s --out %s --resume\n",
-                recipe, directory);
+    return NULL;
+  if (tutti_format(context, &text,
+                   "tutti: nothing that was recorded is lost; resume with: tutti run %s --out %s --resume\n", recipe,
+                   directory) != TUTTI_OK)
+    text = NULL;
   tutti_free(recipe);
+  return text;
 }
 
 static int train(tutti_context *context, tutti_recipe *recipe, const struct run_options *options,
                  const char *directory) {
-  char program[4096], *summary = NULL;
+  char program[4096], *summary = NULL, *hint = how_to_resume(context, directory);
   struct progress progress;
   const struct tutti_run_options how = {.size = sizeof how,
                                         .directory = directory,
@@ -38,15 +42,17 @@ static int train(tutti_context *context, tutti_recipe *recipe, const struct run_
                                         .progress = progress_show,
                                         .argument = &progress};
   progress_begin(&progress, options->quiet);
-  catch_interrupts(context);
+  guard_with(tutti_recipe_run(recipe)->plugin_timeout, hint ? hint : "");
   enum tutti_status status = tutti_run(context, recipe, &how, &summary);
   progress_end(&progress);
   if (status != TUTTI_OK) {
     int code = fail(context, status);
-    if (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL)
-      say_how_to_resume(context, directory);
+    if (hint && (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL))
+      (void)fputs(hint, stderr);
+    tutti_free(hint);
     return code;
   }
+  tutti_free(hint);
   int code = print_result(summary, options->json, show_end, directory);
   tutti_free(summary);
   return code;

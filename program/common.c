@@ -1,4 +1,4 @@
-/* common.c - what the commands share: errors, exit codes, interrupts, output. */
+/* common.c - what the commands share: errors, exit codes, signals. */
 #include "program_impl.h"
 
 #include "core/base/json_impl.h"
@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The environment passes --verbose on to this process's workers and scans. */
@@ -51,11 +50,16 @@ static void on_interrupt(int number) {
 }
 
 void catch_interrupts(tutti_context *context) {
-  struct sigaction action = {.sa_handler = on_interrupt};
+  struct sigaction action = {.sa_handler = on_interrupt}, before;
   interrupted_context = context;
-  (void)sigaction(SIGINT, &action, NULL);
+  (void)sigaction(SIGINT, &action,
+                  NULL); /* even if it is ignored, as a shell has it for what it runs in the background */
   (void)sigaction(SIGTERM, &action, NULL);
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup ignores it */
+    (void)sigaction(SIGHUP, &action, NULL);
 }
+
+void survive_full_disks(void) { (void)signal(SIGXFSZ, SIG_IGN); }
 
 const char *program_path(char *buffer, size_t size) {
   ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
@@ -71,78 +75,4 @@ enum tutti_status read_json(tutti_context *context, const char *path, char **tex
   if (!root)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected the JSON of an ensemble: %s", path, error.text);
   return tutti_json_line(context, root, text);
-}
-
-/* --- output --- */
-
-bool is_terminal(FILE *file) { return isatty(fileno(file)) != 0; }
-
-void print_json(const json_t *root) {
-  (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-  (void)putchar('\n');
-}
-
-int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
-                 const void *options) {
-  if (as_json) {
-    (void)fputs(text, stdout);
-  } else {
-    json_t *root = json_loads(text, 0, NULL);
-    show(root, options, stdout);
-    json_decref(root);
-  }
-  return finish_output();
-}
-
-int print_view(tutti_context *context, const char *directory, bool as_json,
-               enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
-               void (*show)(const json_t *root, const void *options, FILE *out), const void *options) {
-  tutti_view *view = NULL;
-  char *text = NULL;
-  enum tutti_status status = tutti_view_open(context, directory, &view);
-  if (status == TUTTI_OK)
-    status = work(context, view, options, &text);
-  int code = status == TUTTI_OK ? print_result(text, as_json, show, options) : fail(context, status);
-  tutti_free(text);
-  tutti_view_close(view);
-  return code;
-}
-
-int finish_output(void) {
-  if (fflush(stdout) == 0 && !ferror(stdout))
-    return EXIT_DONE;
-  perror("tutti: cannot write the result");
-  return EXIT_FAILED;
-}
-
-struct result_file begin_result(const char *path) {
-  struct result_file file = {.path = path};
-  struct stat facts;
-  if (stat(path, &facts) != 0 || S_ISREG(facts.st_mode)) {
-    size_t size = strlen(path) + 16;
-    file.temporary = malloc(size);
-    if (file.temporary)
-      (void)snprintf(file.temporary, size, "%s.%ld", path, (long)getpid());
-  }
-  file.stream = fopen(file.temporary ? file.temporary : path, "w");
-  if (!file.stream) {
-    (void)fprintf(stderr, "tutti: %s: cannot be written: %s\n", path, strerror(errno));
-    free(file.temporary);
-  }
-  return file;
-}
-
-int end_result(struct result_file *file) {
-  bool bad = ferror(file->stream) != 0 || fflush(file->stream) != 0;
-  if (file->temporary)
-    bad = bad || fsync(fileno(file->stream)) != 0;
-  bad = fclose(file->stream) != 0 || bad;
-  if (file->temporary)
-    bad = bad || rename(file->temporary, file->path) != 0;
-  if (bad)
-    (void)fprintf(stderr, "tutti: %s: cannot be written: %s\n", file->path, strerror(errno));
-  if (bad && file->temporary)
-    (void)unlink(file->temporary);
-  free(file->temporary);
-  return bad ? EXIT_FAILED : EXIT_DONE;
 }

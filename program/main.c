@@ -55,7 +55,13 @@ static int run_command(tutti_context *context, const struct command *command, in
   bool parsed = parse_arguments(command, argc, argv, &operands, options);
   if (!parsed)
     (void)fputs("tutti: out of memory\n", stderr);
+  if (!command->internal) {
+    catch_interrupts(context);
+    guard_plugins(context);
+    hold_output();
+  }
   int code = parsed ? command->run(context, &operands, options) : EXIT_FAILED;
+  stop_guarding();
   tutti_free(options);
   return code;
 }
@@ -89,6 +95,7 @@ static int help_with(char *name) {
 }
 
 int main(int argc, char **argv) {
+  survive_full_disks();
   if (argc < 2) {
     print_usage(stderr);
     return EXIT_USAGE;

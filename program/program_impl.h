@@ -18,8 +18,15 @@ bool is_verbose(void);
 bool be_verbose(void);
 /* Print the context's error on stderr (with its trace if --verbose) and return the exit code of `status`. */
 int fail(tutti_context *context, enum tutti_status status);
-/* Let an interrupt (or SIGTERM) raise the context's cancel flag; a second one ends the program. */
+/* Let an interrupt, SIGTERM or SIGHUP raise the context's cancel flag; a second one ends the program. */
 void catch_interrupts(tutti_context *context);
+/* Let a write beyond the limit on file sizes fail like one on a full disk, here and in workers. */
+void survive_full_disks(void);
+/* Name the plugin if one ends this process: if it crashes, aborts or exits. Until stop_guarding. */
+void guard_plugins(tutti_context *context);
+/* Also if one does not return within `timeout` seconds; `hint`, a line or none, then says what to do. */
+void guard_with(double timeout, const char *hint);
+void stop_guarding(void);
 /* The path of this program, for workers and scans. */
 const char *program_path(char *buffer, size_t size);
 
@@ -36,7 +43,11 @@ int print_view(tutti_context *context, const char *directory, bool as_json,
                void (*show)(const json_t *root, const void *options, FILE *out), const void *options);
 /* Check a recipe without training, as `tutti validate` does. Takes the recipe; returns the exit code. */
 int check_recipe(tutti_context *context, tutti_recipe *recipe, bool as_json);
-/* Results go to stdout. It is checked at the end: a full disk is an error. */
+/* Results go to stdout, between begin_output and finish_output; before and after, what anything else prints there goes to
+   stderr. hold_output begins that. */
+void hold_output(void);
+void begin_output(void);
+/* Returns the exit code: a full disk is an error. */
 int finish_output(void);
 /* A file of results that appears whole or not at all: it is written beside its place, then renamed. If the target is
    not a plain file (a pipe, /dev/stdout), it is written directly. */

@@ -287,6 +287,7 @@ tests_faults_no_symbol_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhe
 fault_tests += %D%/faults/test_broken_plugins
 fault_tests += %D%/faults/kills
 fault_scripts += %D%/faults/ablate-kills.sh
+fault_scripts += %D%/faults/broken-at-work.sh
 fault_scripts += %D%/faults/full-disk.sh
 fault_scripts += %D%/faults/torn-files.sh
 unit_tests += %D%/unit/test_catalogue

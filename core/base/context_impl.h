@@ -3,9 +3,12 @@
 #define TUTTI_CONTEXT_IMPL_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <tutti/context.h>
 
 enum { TUTTI_MESSAGE_SIZE = 4096, TUTTI_TRACE_SIZE = 2048 };
+
+struct tutti_descriptor;
 
 struct tutti_context {
   enum tutti_status status;
@@ -15,6 +18,10 @@ struct tutti_context {
   void *log_argument;
   volatile sig_atomic_t cancelled;
   unsigned threads;
+  /* The plugin whose code runs now, the innermost of several, and when the outermost began (tutti_clock). A watcher on
+     another thread and signal handlers read them. */
+  _Atomic(const struct tutti_descriptor *) running;
+  _Atomic double running_since;
   /* The plugin registry (registry.c), made on first use, and the function that destroys it. */
   void *registry;
   void (*registry_destroy)(void *registry);

@@ -1,8 +1,12 @@
 /* instance.c - makes an instance of the plugin in a host's section. */
 #include "instance_impl.h"
 
+#include "core/base/context_impl.h"
+#include "running_impl.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <tutti/clock.h>
 #include <tutti/sized.h>
 
 /* The plugin of the section, if it is of the kind. */
@@ -38,6 +42,22 @@ static enum tutti_status complete_setup(tutti_context *context, const tutti_host
   return TUTTI_OK;
 }
 
+const struct tutti_descriptor *tutti_instance_enter(tutti_context *context, const struct tutti_instance *instance) {
+  const struct tutti_descriptor *caller = context->running;
+  if (!caller)
+    context->running_since = tutti_clock();
+  context->running = instance->descriptor;
+  return caller;
+}
+
+void tutti_instance_leave(tutti_context *context, const struct tutti_descriptor *caller) { context->running = caller; }
+
+const struct tutti_descriptor *tutti_running_plugin(const tutti_context *context, double *seconds) {
+  const struct tutti_descriptor *running = context->running;
+  *seconds = running ? tutti_clock() - context->running_since : 0;
+  return running;
+}
+
 /* Make the plugin's instance; one without `create` needs no more than its config. */
 static enum tutti_status make_self(tutti_context *context, struct tutti_instance *instance, const void *setup) {
   const void *config = tutti_config_values(instance->config);
@@ -45,7 +65,9 @@ static enum tutti_status make_self(tutti_context *context, struct tutti_instance
     memcpy(&instance->self, &config, sizeof config);
     return TUTTI_OK;
   }
+  const struct tutti_descriptor *caller = tutti_instance_enter(context, instance);
   enum tutti_status status = instance->descriptor->create(context, config, setup, &instance->self);
+  tutti_instance_leave(context, caller);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   instance->self = NULL;
@@ -64,6 +86,7 @@ enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host
   TUTTI_TRY(context, tutti_alloc(context, 1, class->size, &instance));
   instance->class = class;
   instance->descriptor = descriptor;
+  instance->context = context;
   tutti_sized_take((char *)instance + class->ops_offset, class->ops_size, descriptor->ops);
   TUTTI_TRY_OUT(context, class->check ? class->check(context, instance, whole) : TUTTI_OK);
   TUTTI_TRY_OUT(context, tutti_config_copy(context, config, &instance->config));
@@ -81,8 +104,11 @@ void tutti_instance_destroy(struct tutti_instance *instance) {
     return;
   if (instance->class->close)
     instance->class->close(instance);
-  if (instance->self && instance->descriptor->destroy)
+  if (instance->self && instance->descriptor->destroy) {
+    const struct tutti_descriptor *caller = tutti_instance_enter(instance->context, instance);
     instance->descriptor->destroy(instance->self);
+    tutti_instance_leave(instance->context, caller);
+  }
   tutti_config_destroy(instance->config);
   tutti_free(instance);
 }

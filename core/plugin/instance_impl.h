@@ -11,7 +11,8 @@
 struct tutti_instance {
   const struct tutti_class *class;
   const struct tutti_descriptor *descriptor;
-  tutti_config *config; /* a copy, alive as long as the instance */
+  tutti_config *config;   /* a copy, alive as long as the instance */
+  tutti_context *context; /* that it was made with */
   void *self;
 };
 
@@ -74,10 +75,17 @@ enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutt
 enum tutti_status tutti_instance_breach(tutti_context *context, const struct tutti_instance *instance, const char *file,
                                         int line, const char *function, const char *format, ...) TUTTI_PRINTF(6, 7);
 
+/* Note that the plugin's code runs from here on: whoever finds the process dead or stuck can then name it. Returns what
+   tutti_instance_leave takes back: the plugin that called this one, or NULL. */
+const struct tutti_descriptor *tutti_instance_enter(tutti_context *context, const struct tutti_instance *instance);
+void tutti_instance_leave(tutti_context *context, const struct tutti_descriptor *caller);
+
 /* Run an op of `object->instance`; an error names the plugin. */
 #define TUTTI_CALL(context, object, call)                                                                              \
   do {                                                                                                                 \
+    const struct tutti_descriptor *tutti_caller_ = tutti_instance_enter((context), &(object)->instance);               \
     enum tutti_status tutti_call_ = (call);                                                                            \
+    tutti_instance_leave((context), tutti_caller_);                                                                    \
     if (tutti_call_ != TUTTI_OK)                                                                                       \
       return tutti_error_trace((context), tutti_instance_blame((context), &(object)->instance, tutti_call_), __FILE__, \
                                __LINE__, __func__);                                                                    \

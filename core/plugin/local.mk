@@ -34,6 +34,7 @@ libtutti_la_SOURCES += %D%/registry_impl.h
 libtutti_la_SOURCES += %D%/rows.c
 libtutti_la_SOURCES += %D%/rows_images.c
 libtutti_la_SOURCES += %D%/rows_impl.h
+libtutti_la_SOURCES += %D%/running_impl.h
 libtutti_la_SOURCES += %D%/scan.c
 libtutti_la_SOURCES += %D%/scope.c
 libtutti_la_SOURCES += %D%/selector.c

@@ -8,7 +8,8 @@ typedef enum tutti_status (*visit_item)(void *argument, tutti_context *context, 
 /* --- parts ------------------------------------------------------------------------------------------------------- */
 
 static bool is_circumstance(const tutti_recipe *recipe, const char *section, const char *key) {
-  static const char *const keys[] = {"name", "workers", "trial_timeout", "retries", "memory_limit", "plugin_path"};
+  static const char *const keys[] = {"name",    "workers",      "trial_timeout", "plugin_timeout",
+                                     "retries", "memory_limit", "plugin_path"};
   const tutti_config *config;
   const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
   if (strcmp(section, "executor") == 0 || tutti_params_find(&executor->params, section))

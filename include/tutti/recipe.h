@@ -29,6 +29,7 @@ struct tutti_run_config {
   bool keep_weights;    /* write weights.safetensors of every trial */
   const char *plugin_path; /* folders, colon-separated */
   int objective;           /* enum tutti_run_objective: which weights that loss is of */
+  double plugin_timeout;   /* seconds that a call of a plugin may take in the manager; infinity */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */
@@ -89,8 +90,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit(
     enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_recipe_item *item),
     void *argument);
 /* Are two recipes of one run? They are if they differ at most in circumstances: run.name, run.workers,
-   run.trial_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections. Otherwise TUTTI_ERROR_USAGE
-   names the first key that differs, and both values. */
+   run.trial_timeout, run.plugin_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections.
+   Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

@@ -2,7 +2,7 @@
 # Ctrl-C ends a run cleanly, and the command that it names goes on with it; a directory has one manager.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
-function_recipe slow 0.1 30 >slow.ini
+function_recipe slow 0.5 30 >slow.ini
 function_recipe quick 0 30 >quick.ini
 
 # wait_for_trials N: until the run in the background has recorded so many.
@@ -44,9 +44,46 @@ what="tutti run slow.ini --resume, interrupted"
 expect_code 130
 expect_empty out
 expect_err "resume with: tutti run runs/slow/recipe.ini --out runs/slow --resume"
-tutti run runs/slow/recipe.ini --out runs/slow --resume --json
+tutti run runs/slow/recipe.ini --out runs/slow --resume --workers 8 --json
 expect_code 0
 expect_json 30 trials 'done'
+
+# SIGTERM and SIGHUP end it as cleanly, unless SIGHUP is ignored, as nohup does.
+for signal in TERM HUP; do
+  "$TUTTI_PROGRAM" run slow.ini --out "by-$signal" --workers 1 >out 2>err &
+  manager=$!
+  sleep 1
+  kill -$signal "$manager"
+  wait "$manager"
+  code=$?
+  what="tutti run slow.ini, SIG$signal"
+  expect_code 130
+  expect_err "resume with: tutti run by-$signal/recipe.ini"
+done
+(trap '' HUP; exec "$TUTTI_PROGRAM" run slow.ini --out ignored --workers 8 >out 2>err) &
+manager=$!
+sleep 1
+kill -HUP "$manager"
+wait "$manager"
+code=$?
+what="tutti run slow.ini, with SIGHUP ignored"
+expect_code 0
+
+# Commands that only read end as well, and leave nothing behind.
+seq 1 2000000 | awk 'BEGIN { print "x1,x2,group,y" } { print $1 % 7 "," $1 % 5 ",a,1" }' >large.csv
+make_table
+regression_recipe >small.ini
+tutti run small.ini --quiet
+"$TUTTI_PROGRAM" predict runs/small large.csv --out large.out >out 2>err &
+reader=$!
+sleep 0.3
+kill -TERM "$reader"
+wait "$reader"
+code=$?
+what="tutti predict, SIGTERM"
+expect_code 130
+checks=$((checks + 1))
+compgen -G "large.out*" >/dev/null && complain "expected no file large.out*"
 
 # The same trials as a run that was left alone.
 tutti run slow.ini --out alone --set hyperparameters.seconds=0 --quiet --json

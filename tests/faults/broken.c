@@ -81,11 +81,30 @@ static size_t best_model(const struct tutti_pool *pool) {
   return best;
 }
 
+/* The faults that end or stop the process, but for those that conformance tests. */
+static void break_down(void) {
+  volatile char deep[1 << 16];
+  deep[0] = 0;
+  if (is_fault("leaves-at-work"))
+    exit(0);
+  if (is_fault("aborts-at-work"))
+    abort();
+  while (is_fault("hangs-at-work"))
+    (void)pause();
+  if (is_fault("recurses-at-work"))
+    break_down();
+  deep[1] = deep[0];
+}
+
 static enum tutti_status choose(void *self, tutti_context *context, const struct tutti_pool *pool, size_t count,
                                 tutti_ensemble *ensemble) {
   unsigned *calls = self;
   size_t model = best_model(pool);
   (void)count;
+  if (is_fault("prints-at-work"))
+    (void)printf("{\"printed\": true}\n");
+  if (!getenv("TUTTI_TEST_MENDED"))
+    break_down();
   if (is_fault("crashes-at-work"))
     crash();
   if (is_fault("exits-at-work"))
@@ -120,6 +139,11 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("takes-the-last")},
     {SOUND("crashes-at-work")},
     {SOUND("exits-at-work")},
+    {SOUND("prints-at-work")},
+    {SOUND("leaves-at-work")},
+    {SOUND("aborts-at-work")},
+    {SOUND("hangs-at-work")},
+    {SOUND("recurses-at-work")},
     {SOUND("chooses-none")},
     {SOUND("remembers")},
     {SOUND("goes-by-number")},

@@ -1,0 +1,63 @@
+#!/bin/bash
+# A plugin that ends or stops the manager is named, the run ends with exit code 1, and it is resumed when the plugin is
+# mended. What a plugin prints is not among the results.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+mkdir plugins
+export TUTTI_PLUGIN_PATH=$PWD/plugins:${TUTTI_PLUGIN_PATH:-}
+put() { cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/broken.so" "plugins/selector-$1.so"; }
+recipe() { regression_recipe | awk -v name="$1" '/^\[selector\]/ { print; print "plugin = " name; on = 1; next } /^\[/ { on = 0 } !on'; }
+
+# fails FAULT TEXT...: the run ends with 1 and these texts, and is resumed to the result of a sound plugin.
+put sound
+recipe sound | sed "s/^name = .*/name = sound/" >sound.ini
+# members RUN: keep its members and weights in a file of the run.
+members() { grep -E '"(trial|weight)"' "runs/$1/ensemble.json" >"runs/$1/members"; }
+tutti run sound.ini --quiet
+expect_code 0
+members sound
+fails() {
+  local fault=$1
+  shift
+  put "$fault"
+  recipe "$fault" | sed "s/^name = .*/name = $fault\nplugin_timeout = 2/" >"$fault.ini"
+  tutti run "$fault.ini" --quiet
+  expect_code 1
+  expect_empty out
+  expect_err "selector $fault $1" "${@:2}" "an error of the plugin" "resume with: tutti run runs/$fault/recipe.ini"
+  TUTTI_TEST_MENDED=1 tutti run "runs/$fault/recipe.ini" --out "runs/$fault" --resume --quiet
+  expect_code 0
+  members "$fault"
+  checks=$((checks + 1))
+  cmp -s runs/sound/members "runs/$fault/members" || complain "expected the ensemble of the sound plugin"
+}
+fails leaves-at-work "called exit()"
+fails hangs-at-work "did not return within run.plugin_timeout"
+if [ "${TUTTI_TEST_WATCHED:-}" != sanitizers ]; then # they catch these signals themselves
+  fails aborts-at-work "aborted"
+  fails recurses-at-work "crashed (segmentation fault)"
+fi
+
+put prints-at-work
+recipe prints-at-work >prints.ini
+tutti run prints.ini --out prints --quiet --json
+expect_code 0
+expect_err '{"printed": true}'
+expect_not_in out printed
+expect_json 6 trials 'done'
+tutti select prints --json
+expect_code 0
+expect_not_in out printed
+
+# A write beyond the limit on file sizes is a full disk.
+(ulimit -f 8 && exec "$TUTTI_PROGRAM" run sound.ini --out limited --quiet) >out 2>err
+code=$?
+what="tutti run, with a limit on file sizes"
+expect_code 1
+expect_err "File too large" "--resume"
+tutti run sound.ini --out limited --quiet --resume
+expect_code 0
+checks=$((checks + 1))
+cmp -s runs/sound/ensemble.json limited/ensemble.json || complain "expected the ensemble of an undisturbed run"
+finish
