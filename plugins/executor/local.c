@@ -1,7 +1,8 @@
 /* executor local: worker processes on this machine. Each is spawned, never forked (because of BLAS threads and CUDA
    contexts), with one BLAS thread, and in its own process group, so that an interrupt at the terminal reaches only the
    manager. A worker that crashes, is killed, or exceeds the run's trial_timeout is replaced, and its trial is reported
-   as lost or timed out. The manager decides whether to try it again. */
+   as lost or timed out. The manager decides whether to try it again. One that ends before it is ready is replaced, too;
+   if that happens several times in a row, the run ends, since something is wrong with all of them. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,13 +20,15 @@
 
 struct executor_local_config {
   double startup_timeout;
+  int64_t startup_tries;
   int64_t blas_threads;
 };
 
 static const struct tutti_param executor_local_params[] = {
     TUTTI_REAL(struct executor_local_config, startup_timeout, "300", 0, TUTTI_NO_LIMIT,
-               "A worker that is not ready (data loaded) by then ends the run with an error.", .unit = "s",
-               .min_open = true),
+               "A worker that is not ready (data loaded) by then is replaced.", .unit = "s", .min_open = true),
+    TUTTI_INTEGER(struct executor_local_config, startup_tries, "3", 1, 1000,
+                  "As many workers in a row that do not get ready end the run with an error."),
     TUTTI_INTEGER(
         struct executor_local_config, blas_threads, "1", 1, 1024,
         "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use of cores."),
@@ -60,6 +63,7 @@ struct executor_local {
   struct executor_local_worker *workers;
   struct pollfd *polls;
   char **environment;
+  int64_t unready; /* workers that ended before they were ready, since the last one that was */
   struct executor_local_task *queue, **queue_end;
   struct executor_local_reply *replies, **replies_end;
 };
@@ -249,10 +253,17 @@ static enum tutti_status executor_lose_local(struct executor_local *local, tutti
       status = executor_push_local(local, context, late ? TUTTI_REPLY_TIMED_OUT : TUTTI_REPLY_LOST, worker, task, text);
   }
   executor_free_tasks_local(gone.tasks);
-  if (status == TUTTI_OK && !ready)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO,
-                        "a worker did not get ready: %s; its output is in the run's worker.log", why);
-  return status;
+  if (status != TUTTI_OK || ready)
+    return status;
+  if (++local->unready < local->config->startup_tries) {
+    tutti_log(context, TUTTI_LOG_WARNING, "a worker did not get ready: %s; starting another", why);
+    return TUTTI_OK;
+  }
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_IO,
+      "%lld workers in a row did not get ready (executor.startup_tries): %s; their output is in the run's "
+      "worker.log",
+      (long long)local->unready, why);
 }
 
 /* Hand waiting requests to workers with room, the least busy first; start workers for the rest. */
@@ -314,6 +325,7 @@ static enum tutti_status executor_frame_local(struct executor_local *local, tutt
   switch (frame->kind) {
   case TUTTI_FRAME_READY:
     worker->ready = true;
+    local->unready = 0;
     break;
   case TUTTI_FRAME_FATAL:
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a worker cannot work: %s", frame->text);

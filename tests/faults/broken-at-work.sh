@@ -1,6 +1,6 @@
 #!/bin/bash
 # A plugin that ends or stops the manager is named, the run ends with exit code 1, and it is resumed when the plugin is
-# mended. What a plugin prints is not among the results.
+# mended. What a plugin prints is not among the results. A worker that does not get ready is replaced.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 make_table
@@ -49,6 +49,21 @@ expect_json 6 trials 'done'
 tutti select prints --json
 expect_code 0
 expect_not_in out printed
+
+# A worker that dies before it is ready is replaced, but not for ever.
+put dies-in-workers
+recipe dies-in-workers >dies.ini
+TUTTI_TEST_DEATHS=2 tutti run dies.ini --out twice --quiet --workers 1
+expect_code 0
+expect_err "a worker did not get ready: the worker ended with exit code 7; starting another"
+rm death.*
+TUTTI_TEST_DEATHS=3 tutti run dies.ini --out often --quiet --workers 1
+expect_code 1
+expect_err "3 workers in a row did not get ready" "exit code 7" "worker.log"
+tutti run dies.ini --out often --quiet --resume
+expect_code 0
+checks=$((checks + 1))
+cmp -s twice/ensemble.json often/ensemble.json || complain "expected the same ensemble"
 
 # A write beyond the limit on file sizes is a full disk.
 (ulimit -f 8 && exec "$TUTTI_PROGRAM" run sound.ini --out limited --quiet) >out 2>err

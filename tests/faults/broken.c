@@ -26,7 +26,32 @@ static void crash(void) {
   (void)raise(SIGSEGV);
 }
 
+static bool in_worker(void) {
+  char words[4096];
+  FILE *file = fopen("/proc/self/cmdline", "r");
+  size_t count = file ? fread(words, 1, sizeof words - 1, file) : 0;
+  if (file)
+    (void)fclose(file);
+  words[count] = '\0';
+  return strlen(words) + 1 < count && strcmp(words + strlen(words) + 1, "worker") == 0;
+}
+
+/* True as many times in all processes as TUTTI_TEST_DEATHS says. */
+static bool dies_now(void) {
+  const char *deaths = getenv("TUTTI_TEST_DEATHS");
+  for (int i = 0; deaths && i < atoi(deaths); i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "death.%d", i);
+    FILE *file = fopen(name, "wx");
+    if (file)
+      return fclose(file) == 0;
+  }
+  return false;
+}
+
 __attribute__((constructor)) static void on_load(void) {
+  if (is_fault("dies-in-workers") && in_worker() && dies_now())
+    _exit(7);
   if (is_fault("crashes"))
     crash();
   if (is_fault("aborts"))
@@ -140,6 +165,7 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("crashes-at-work")},
     {SOUND("exits-at-work")},
     {SOUND("prints-at-work")},
+    {SOUND("dies-in-workers")},
     {SOUND("leaves-at-work")},
     {SOUND("aborts-at-work")},
     {SOUND("hangs-at-work")},
