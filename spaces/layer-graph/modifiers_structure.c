@@ -61,8 +61,8 @@ bool modifier_wedge(struct tutti_random *random, uint32_t labels, struct graph *
 
 /* --- remove ------------------------------------------------------------------------------------------------------ */
 
-/* Move a lost stride to all layers of a set, if they are convolutions without one. */
-static bool move_stride(struct graph *graph, uint64_t set) {
+/* Let all layers of a set halve the image, if they are convolutions that do not. */
+static bool move_halving(struct graph *graph, uint64_t set) {
   for (uint64_t rest = set; rest;) {
     const struct layer *layer = &graph->layers[bits_take(&rest)];
     if (label_role(layer->label) != ROLE_CONV || layer->stride != 1)
@@ -81,6 +81,8 @@ static void join_all(struct graph *graph, uint64_t from, uint64_t to) {
   }
 }
 
+/* Children without another parent read all parents of the removed layer. If every child has one, only parents without
+   another child are joined to the children, since they would lead nowhere otherwise. */
 bool modifier_remove(struct tutti_random *random, struct graph *graph) {
   uint64_t fixed = graph_with_role(graph, ROLE_DECISION) | bit(0) | bit(graph->count - 1);
   uint64_t layers = ~fixed & (bit(graph->count - 1) - 1);
@@ -97,10 +99,12 @@ bool modifier_remove(struct tutti_random *random, struct graph *graph) {
     int child = bits_take(&rest);
     orphaned_children |= graph->layers[child].parents == bit(index) ? bit(child) : 0;
   }
-  join_all(graph, orphaned_parents, removed.children);
   join_all(graph, removed.parents, orphaned_children);
-  if (removed.stride == 2 && !move_stride(graph, removed.children))
-    (void)move_stride(graph, removed.parents);
+  if (!orphaned_children)
+    join_all(graph, orphaned_parents, removed.children);
+  bool halves = removed.stride == 2 || label_role(removed.label) == ROLE_POOL;
+  if (halves && !move_halving(graph, removed.children))
+    (void)move_halving(graph, removed.parents);
   graph_remove_layer(graph, index);
   return true;
 }

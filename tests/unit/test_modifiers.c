@@ -221,21 +221,70 @@ static void removed_layers_are_bridged(void **state) {
   }
 }
 
-/* conv7, max-pool, then blocks of one conv3 with stride 2 each: where one goes, its stride moves on or back, as far as
-   there is a convolution that has none. */
-static void strides_outlive_their_layer(void **state) {
-  int strides[GRAPH_LAYERS_MOST] = {0};
+static int halving_layers(const struct graph *graph) {
+  int count = bits_count(graph_with_role(graph, ROLE_POOL));
+  for (int i = 0; i < graph->count; i++)
+    count += graph->layers[i].stride == 2;
+  return count;
+}
+
+static bool halves(const struct layer *layer) { return layer->stride == 2 || label_role(layer->label) == ROLE_POOL; }
+
+/* A chain a-b-c-d of convolutions and a pool: where a layer that halves the image goes, the layer after it halves it,
+   else the one before it; if neither can, the image stays larger. */
+static void halvings_outlive_their_layer(void **state) {
+  static const struct {
+    enum label labels[4]; /* after ip */
+    int strides[4];
+    int gone, heir; /* -1: none */
+  } cases[] = {
+      {{LABEL_CONV3, LABEL_MAX_POOL, LABEL_CONV3, LABEL_CONV3}, {1, 0, 1, 1}, 2, 3},
+      {{LABEL_CONV3, LABEL_CONV5, LABEL_CONV3, LABEL_CONV3}, {1, 2, 1, 1}, 2, 3},
+      {{LABEL_CONV3, LABEL_AVG_POOL, LABEL_CONV3, LABEL_CONV3}, {1, 0, 2, 1}, 2, 1},
+      {{LABEL_CONV3, LABEL_CONV3, LABEL_AVG_POOL, LABEL_FC}, {1, 1, 0, 0}, 3, 2},
+      {{LABEL_CONV3, LABEL_AVG_POOL, LABEL_MAX_POOL, LABEL_CONV3}, {2, 0, 0, 1}, 2, -1},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct graph before = {0}, after;
+    int last = graph_add_layer(&before, LABEL_IP, 0, 0);
+    for (int k = 0; k < 6; k++) {
+      enum label label = k < 4 ? cases[i].labels[k] : k == 4 ? LABEL_SOFTMAX : LABEL_OP;
+      int added = graph_add_layer(&before, label, label_facts[label].units ? 16 : 0, k < 4 ? cases[i].strides[k] : 0);
+      graph_add_edge(&before, last, added);
+      last = added;
+    }
+    bool found = false;
+    for (uint64_t draw = 0; draw < DRAWS && !found; draw++) {
+      after = before;
+      assert_true(apply(MODIFIER_REMOVE, draw, &after));
+      found = true;
+      for (int k = 1; k < after.count; k++) /* without layer `gone`, those after it move down by one */
+        found = found && after.layers[k].label == before.layers[k < cases[i].gone ? k : k + 1].label;
+      int heir = cases[i].heir;
+      if (found && heir >= 0)
+        found = halves(&after.layers[heir < cases[i].gone ? heir : heir - 1]);
+      if (found)
+        assert_int_equal(halving_layers(&after), halving_layers(&before) - (heir < 0));
+    }
+    assert_true(found);
+  }
+}
+
+/* Beside every layer of these networks that halves the image stands a convolution that can take it over. */
+static void halvings_of_the_pool_are_kept(void **state) {
+  int pools = 0, strides = 0;
   (void)state;
   for (uint64_t draw = 0; draw < DRAWS; draw++) {
-    struct graph before = cnn("conv3-3-2"), after = before;
+    struct graph before = cnn(draw % 2 ? "conv3-3-2" : "vgg-2"), after = before;
     assert_true(apply(MODIFIER_REMOVE, draw, &after));
-    int count = 0, convolutions = bits_count(graph_with_role(&before, ROLE_CONV));
-    for (int i = 0; i < after.count; i++)
-      count += after.layers[i].stride == 2;
-    assert_int_equal(count, 3);
-    strides[bits_count(graph_with_role(&after, ROLE_CONV)) - convolutions + 1]++;
+    int count = bits_count(graph_with_role(&before, ROLE_POOL)) - bits_count(graph_with_role(&after, ROLE_POOL));
+    assert_int_equal(halving_layers(&after), halving_layers(&before));
+    assert_true(count == 0 || settle(&after));
+    pools += count;
+    strides += draw % 2 && count == 0;
   }
-  assert_true(strides[0] > 0 && strides[1] > 0);
+  assert_true(pools > DRAWS / 8 && strides > DRAWS / 8);
 }
 
 /* A layer with two parents, and a child with another parent: only orphaned layers are joined. */
@@ -251,10 +300,32 @@ static void only_orphans_are_joined(void **state) {
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
       graph_add_edge(&graph, edges[i][0], edges[i][1]);
     assert_true(apply(MODIFIER_REMOVE, draw, &graph));
-    bool tanh_gone = !graph_with_role(&graph, ROLE_HIDDEN) || graph.layers[3].label == LABEL_ELU;
-    if (!tanh_gone)
+    if (graph.layers[2].label != LABEL_RELU || graph.layers[3].label != LABEL_ELU)
       continue;
     assert_true(graph.layers[3].parents == (bit(1) | bit(2))); /* 1 was orphaned; 2 reads on as before */
+    return;
+  }
+  fail_msg("the layer was never removed");
+}
+
+/* Two parents without another child, and two children, one of which has another parent: they join the other. */
+static void orphans_join_orphans(void **state) {
+  static const enum label labels[] = {LABEL_IP,  LABEL_RELU,  LABEL_RELU,    LABEL_TANH,
+                                      LABEL_ELU, LABEL_CRELU, LABEL_SOFTMAX, LABEL_OP};
+  static const int edges[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}, {3, 4}, {3, 5}, {4, 6}, {5, 6}, {6, 7}};
+  (void)state;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    struct graph graph = {0};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+      (void)graph_add_layer(&graph, labels[i], label_facts[labels[i]].units ? 16 + (int32_t)i : 0, 0);
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
+      graph_add_edge(&graph, edges[i][0], edges[i][1]);
+    assert_true(apply(MODIFIER_REMOVE, draw, &graph));
+    if (graph.layers[1].label != LABEL_RELU || graph.layers[2].label != LABEL_RELU ||
+        graph.layers[3].label != LABEL_ELU)
+      continue;
+    assert_true(graph.layers[3].parents == bit(2));            /* it has a parent: as before */
+    assert_true(graph.layers[4].parents == (bit(1) | bit(2))); /* it lost its only one: it reads the removed layer's */
     return;
   }
   fail_msg("the layer was never removed");
@@ -376,7 +447,9 @@ int main(void) {
       cmocka_unit_test(wedges_stand_in_edges),
       cmocka_unit_test(wedges_among_images),
       cmocka_unit_test(removed_layers_are_bridged),
-      cmocka_unit_test(strides_outlive_their_layer),
+      cmocka_unit_test(halvings_outlive_their_layer),
+      cmocka_unit_test(halvings_of_the_pool_are_kept),
+      cmocka_unit_test(orphans_join_orphans),
       cmocka_unit_test(only_orphans_are_joined),
       cmocka_unit_test(branches_copy_a_path),
       cmocka_unit_test(branches_keep_what_they_must),
