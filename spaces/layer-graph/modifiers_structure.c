@@ -177,10 +177,18 @@ static int add_pools(struct graph *graph, int from, int count) {
   return from;
 }
 
-/* The pairs that an edge may skip between: for each layer, the set of possible ends. */
+static uint64_t with_label(const struct graph *graph, enum label label) {
+  uint64_t set = 0;
+  for (int i = 0; i < graph->count; i++)
+    set |= graph->layers[i].label == label ? bit(i) : 0;
+  return set;
+}
+
+/* The pairs that an edge may skip between: for each layer, the set of possible ends. A decision layer may be one if it
+   is linear, not if it is a softmax. */
 static void list_skips(const struct graph *graph, uint64_t *ends) {
   int from_ip[GRAPH_LAYERS_MOST], to_op[GRAPH_LAYERS_MOST];
-  uint64_t fixed = graph_with_role(graph, ROLE_DECISION) | bit(0) | bit(graph->count - 1);
+  uint64_t fixed = with_label(graph, LABEL_SOFTMAX) | bit(0) | bit(graph->count - 1);
   graph_hops_from_ip(graph, from_ip);
   graph_hops_to_op(graph, to_op);
   for (int i = 0; i < graph->count; i++) {

@@ -385,6 +385,26 @@ static void skips_span_two_hops(void **state) {
   }
 }
 
+/* An edge may end in a linear decision layer, and never in a softmax. */
+static void skips_may_end_in_linear(void **state) {
+  (void)state;
+  for (int linear = 0; linear < 2; linear++) {
+    int ends = 0;
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+      struct graph before, after;
+      pool_mlp.build(0, linear ? LABEL_LINEAR : LABEL_SOFTMAX, &before); /* a chain of 6 layers, then the decision */
+      after = before;
+      assert_true(apply(MODIFIER_SKIP, draw, &after));
+      ends += after.layers[7].parents != before.layers[7].parents;
+      assert_true(settle(&after));
+    }
+    if (linear) /* 5 of the 15 pairs that lie apart by 2 hops and more */
+      assert_true(fabs((double)ends / DRAWS - 5 / 15.) < 0.1);
+    else
+      assert_int_equal(ends, 0);
+  }
+}
+
 /* Average pools stand where the image would be too large. */
 static void skips_pool_images(void **state) {
   int pooled = 0;
@@ -454,6 +474,7 @@ int main(void) {
       cmocka_unit_test(branches_copy_a_path),
       cmocka_unit_test(branches_keep_what_they_must),
       cmocka_unit_test(skips_span_two_hops),
+      cmocka_unit_test(skips_may_end_in_linear),
       cmocka_unit_test(skips_pool_images),
       cmocka_unit_test(a_step_gives_a_valid_neighbour_or_nothing),
       cmocka_unit_test(draws_follow_weights),
