@@ -7,10 +7,12 @@
    has met it, and the most probable class stays the same. Values are the trees' mean. The variance of a Gaussian head
    is the variance between the trees' means plus the mean of the variances in their leaves.
 
-   Boosting: XGBoost's leaves are regularised (l2), the paper's gradient boosting is not. The loss of values is (1 - a)
-   times half the squared error plus a times the absolute error of standardised targets, with `absolute` = a; the leaves
-   use the squared error's curvature for both. The variance of a Gaussian head is the mean squared error on rows left
-   out of the training, the same for all rows. Each of several targets has its own model. */
+   Boosting: XGBoost's own defaults regularise leaves (l2 = 1) and splits (min_child = 1, its min_child_weight), and are
+   the defaults here; with both at 0 it is plain gradient boosting with Newton steps, as the recipes of ini/smbo have
+   it. The loss of values is (1 - a) times half the squared error plus a times the absolute error of standardised
+   targets, with `absolute` = a; the leaves use the squared error's curvature for both. The variance of a Gaussian head
+   is the mean squared error on rows left out of the training, the same for all rows. Each of several targets has its
+   own model. */
 #include "trees/grove.h"
 
 static const char *const trees_methods[] = {
@@ -42,6 +44,10 @@ static const struct tutti_param trees_params[] = {
                "Boosting of values: share of the absolute error in the loss; the rest is squared error.",
                .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_REAL(struct grove_config, l2, "1", 0, TUTTI_NO_LIMIT, "Boosting: L2 penalty of the leaves' values.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct grove_config, min_child, "1", 0, TUTTI_NO_LIMIT,
+               "Boosting: least sum of the loss's second derivatives on each side of a split (XGBoost's "
+               "min_child_weight); of values it is a number of rows.",
                .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_INTEGER(struct grove_config, folds, "5", 2, 100,
                   "Boosting with a Gaussian head: folds of the training rows for the variance; each costs a training."),

@@ -65,6 +65,7 @@ static enum tutti_status configure(tutti_context *context, const struct grove_co
   TUTTI_TRY(context, set(context, booster, "eta", "%.9g", config->learning_rate));
   TUTTI_TRY(context, set(context, booster, "colsample_bynode", "%.9g", config->features));
   TUTTI_TRY(context, set(context, booster, "lambda", "%.9g", config->l2));
+  TUTTI_TRY(context, set(context, booster, "min_child_weight", "%.9g", config->min_child));
   if (!classes) {
     TUTTI_TRY(context,
               set(context, booster, "objective", "reg:squarederror")); /* for its predictions: values as they are */

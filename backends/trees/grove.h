@@ -11,7 +11,7 @@ enum grove_method { GROVE_RANDOM_FOREST, GROVE_EXTRA_TREES, GROVE_BOOSTING };
 struct grove_config {
   int method;
   int64_t trees, min_leaf, max_depth, folds;
-  double features, learning_rate, absolute, l2;
+  double features, learning_rate, absolute, l2, min_child;
   bool bootstrap;
 };
 

@@ -15,8 +15,14 @@
 
 enum { ROWS = 240, HELD = 400, FEATURES = 3 };
 
-static const struct grove_config usual = {
-    .trees = 50, .min_leaf = 1, .features = 1, .bootstrap = true, .learning_rate = 0.1, .l2 = 1, .folds = 5};
+static const struct grove_config usual = {.trees = 50,
+                                          .min_leaf = 1,
+                                          .features = 1,
+                                          .bootstrap = true,
+                                          .learning_rate = 0.1,
+                                          .l2 = 1,
+                                          .min_child = 1,
+                                          .folds = 5};
 
 /* Methods that work here: two, or three with XGBoost. */
 static int methods(void) {
@@ -256,6 +262,37 @@ static void a_round_of_boosting_is_a_shrunken_tree(void **state) {
   learning_end(&learning);
 }
 
+/* A row of two classes that are as likely has the second derivative 1/4, a row of values 1. */
+static void children_may_be_limited(void **state) {
+  static const float inputs[] = {0, 1, 2, 3}, targets[] = {-1, -1, 2, 4};
+  static const int32_t labels[] = {0, 0, 1, 1};
+  struct learning learning;
+  struct grove_config config = usual;
+  float out[8];
+  (void)state;
+  if (methods() < 3)
+    skip();
+  config.method = GROVE_BOOSTING;
+  config.trees = 1;
+  config.max_depth = 1;
+  config.l2 = 0;
+  for (int k = 0; k < 2; k++) {
+    config.min_child = k == 0 ? 0.6 : 0.4;
+    learning_begin(&learning, TUTTI_OP_HEAD_SOFTMAX, 4, 1, 2, inputs, labels, NULL);
+    finish(&learning, &config);
+    predict(&learning, NULL, 4, inputs, out);
+    assert_true(k == 0 ? out[0] == out[6] : out[0] > out[6]);
+    learning_end(&learning);
+    config.min_child = k == 0 ? 2.5 : 2;
+    learning_begin(&learning, TUTTI_OP_HEAD_LINEAR, 4, 1, 1, inputs, NULL, targets);
+    finish(&learning, &config);
+    predict(&learning, NULL, 4, inputs, out);
+    assert_close((double)out[0], config.learning_rate * (k == 0 ? 1 : -1), 1e-6, 0);
+    assert_close((double)out[6], config.learning_rate * (k == 0 ? 1 : 3), 1e-6, 0);
+    learning_end(&learning);
+  }
+}
+
 /* The absolute error forgives outliers. */
 static void the_absolute_error_is_robust(void **state) {
   struct rows rows;
@@ -406,6 +443,7 @@ int main(void) {
       cmocka_unit_test(results_depend_on_the_seed_alone),
       cmocka_unit_test(kept_and_read_again_it_predicts_the_same),
       cmocka_unit_test(a_round_of_boosting_is_a_shrunken_tree),
+      cmocka_unit_test(children_may_be_limited),
       cmocka_unit_test(the_absolute_error_is_robust),
       cmocka_unit_test(constants_are_learnt),
       cmocka_unit_test(what_cannot_be_learnt_is_refused),
