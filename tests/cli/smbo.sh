@@ -41,27 +41,43 @@ expect_not_in err "not as recorded"
 checks=$((checks + 1))
 cmp -s before mlp-esmbo/trials/000011/weights.safetensors || complain "expected the same weights"
 
-# The experiment: three searches a set and seed; what is done is not done again.
-mkdir -p sets/a sets/b
-awk -F, -v OFS=, '{ print $1, $2, NR == 1 ? "label" : $5 }' table.csv >sets/a/data.csv
-awk -F, -v OFS=, '{ print $1, $2, $4 }' table.csv >sets/b/data.csv
-for round in first second; do
-  what="smbo-tables.sh, $round"
-  BUDGET=12 SEEDS=1 ROWS="60 20 20" TUTTI=$TUTTI_PROGRAM bash "$TUTTI_TEST_SRCDIR/tests/experiments/smbo-tables.sh" \
-    sets tables "a b" >out 2>err </dev/null
-  code=$?
-  expect_code 0
-  expect_out "smbo-ensemble   agnostic-bayes" "error (lower is better)" "rmse (lower is better)" "only one gets wrong"
+# What the paper's searches do: one after the other, a fit before each proposal, 20,000 Sobol points, two models before the first fit.
+for recipe in mlp mlpr svm svr forest forestr boosting boostingr; do
+  for method in smbo esmbo; do
+    expect_in "$ini/$recipe-$method.ini" "window = 1 " "initial = 2 " "growth = 0 " "points = 20000" "surrogate = gp" "acquisition = ei" \
+      "maximiser = sobol-lbfgs"
+  done
 done
+expect_in mlp-esmbo/recipe.ini "window = 1" "initial = 2" "growth = 0" "points = 20000" "bootstraps = 25"
+
+# The experiment: three searches a set, a seed and a space; what is done is not done again.
+mkdir -p sets/a sets/b
+awk -F, -v OFS=, '{ print $1, $2, NR == 1 ? "label" : NR % 3 }' table.csv >sets/a/data.csv
+awk -F, -v OFS=, '{ print $1, $2, $4 }' table.csv >sets/b/data.csv
+experiment() { # ARGUMENT...
+  what="smbo-tables.sh $*"
+  BUDGET=12 SEEDS=1 ROWS="40 20 20" LAST=3 SPACES="mlp mlpr" TUTTI=$TUTTI_PROGRAM \
+    bash "$TUTTI_TEST_SRCDIR/tests/experiments/smbo-tables.sh" "$@" >out 2>err </dev/null
+  code=$?
+}
+experiment run sets tables "a:merge a:1,2 b"
+expect_code 0
+experiment run sets tables "a:merge a:1,2 b"
+expect_code 0
 expect_not_in err begins
-for run in tables/classification/runs/mlp-ers_* tables/regression/runs/mlpr-ers_*; do
+for run in tables/runs/mlp/*/runs/mlp-ers_* tables/runs/mlpr/*/runs/mlpr-ers_*; do
   checks=$((checks + 1))
   [ -L "$run/catalogue.sqlite" ] || complain "expected RS and ERS to share a pool: $run"
 done
+checks=$((checks + 3))
+[ "$(cut -d, -f3 tables/data/a-merge.csv | sort -u | tr '\n' ' ')" = "0 1 label " ] || complain "expected two classes"
+[ "$(cut -d, -f3 tables/data/a-1-2.csv | sort -u | tr '\n' ' ')" = "1 2 label " ] || complain "expected classes 1 and 2"
+[ "$(find tables/runs -name done | wc -l)" -eq 3 ] || complain "expected three finished searches"
 printf 'x,z\n1,2\n' >sets/a/data.csv
-what="smbo-tables.sh on a set without labels"
-TUTTI=$TUTTI_PROGRAM bash "$TUTTI_TEST_SRCDIR/tests/experiments/smbo-tables.sh" sets tables a >out 2>err </dev/null
-code=$?
+experiment run sets other a
 expect_code 2
 expect_err "neither label nor y"
+experiment run
+expect_code 2
+expect_err "smbo-tables.sh show OUT"
 finish
