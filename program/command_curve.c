@@ -82,7 +82,8 @@ static const struct command_option curve_options[] = {
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct curve_options, split)},
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
-     "Another selector or other parameters, as in selector.plugin=top-m.",
+     "Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in "
+     "evaluation.bins=10; may be repeated.",
      .offset = offsetof(struct curve_options, set)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all metrics and the members.",
      .offset = offsetof(struct curve_options, json)},

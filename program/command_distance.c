@@ -17,6 +17,9 @@ struct distance_options {
   bool json;
 };
 
+/* What the command reads of a recipe. */
+static const char *const reads[] = {"space", "run.plugin_path", NULL};
+
 /* The request: options, and whose distances. */
 struct question {
   const struct distance_options *options;
@@ -120,6 +123,7 @@ static enum tutti_status open_space(tutti_context *context, const struct questio
   if (recipe) {
     TUTTI_TRY_OUT(context, tutti_recipe_load(context, recipe, question->options->set.count,
                                              question->options->set.items, &gathering->recipe));
+    TUTTI_TRY_OUT(context, tutti_recipe_refuse_unread(context, gathering->recipe, reads));
     TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, gathering->recipe, &gathering->host));
     tutti_host_set_facts(gathering->host, &facts);
   } else {

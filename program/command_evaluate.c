@@ -3,6 +3,7 @@
 
 struct evaluate_options {
   const char *ensemble;
+  struct texts set;
   bool json;
 };
 
@@ -11,7 +12,7 @@ static enum tutti_status work_evaluate(tutti_context *context, tutti_view *view,
   char *ensemble = NULL;
   if (options->ensemble)
     TUTTI_TRY(context, read_json(context, options->ensemble, &ensemble));
-  enum tutti_status status = tutti_view_evaluate(context, view, ensemble, text);
+  enum tutti_status status = tutti_view_evaluate(context, view, ensemble, options->set.count, options->set.items, text);
   tutti_free(ensemble);
   return status;
 }
@@ -29,6 +30,9 @@ static int run_evaluate(tutti_context *context, const struct texts *operands, co
 static const struct command_option evaluate_options[] = {
     {"ensemble", 'e', OPTION_TEXT, "FILE", "Of this ensemble (as select --json prints it), not the run's own.",
      .offset = offsetof(struct evaluate_options, ensemble), .completes = COMPLETE_FILE},
+    {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
+     "Other choices of metrics, as in evaluation.bins=10; may be repeated.",
+     .offset = offsetof(struct evaluate_options, set)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON.", .offset = offsetof(struct evaluate_options, json)},
     {0}};
 

@@ -1,8 +1,6 @@
 /* command_select.c - tutti select: another ensemble from a finished pool. */
 #include "program_impl.h"
 
-#include "core/base/json_impl.h"
-
 struct select_options {
   const char *split;
   struct texts set;
@@ -11,24 +9,8 @@ struct select_options {
 
 static enum tutti_status work_select(tutti_context *context, tutti_view *view, const void *given, char **text) {
   const struct select_options *options = given;
-  enum tutti_status status = TUTTI_OK;
-  char *ensemble = NULL, *evaluation = NULL;
-  json_t *root = NULL;
-  TUTTI_TRY_OUT(context,
-                tutti_view_select(context, view, options->split, options->set.count, options->set.items, &ensemble));
-  if (options->keep) {
-    TUTTI_TRY_OUT(context, tutti_view_keep(context, view, ensemble, text));
-    goto out;
-  }
-  TUTTI_TRY_OUT(context, tutti_view_evaluate(context, view, ensemble, &evaluation));
-  root = json_loads(ensemble, 0, NULL);
-  json_object_set_new(root, "evaluation", json_loads(evaluation, 0, NULL));
-  status = tutti_json_document(context, json_incref(root), text);
-out:
-  json_decref(root);
-  tutti_free(ensemble);
-  tutti_free(evaluation);
-  return status;
+  return (options->keep ? tutti_view_keep : tutti_view_select)(context, view, options->split, options->set.count,
+                                                               options->set.items, text);
 }
 
 static void show_selection(const json_t *root, const void *options, FILE *out) {
@@ -48,11 +30,13 @@ static int run_select(tutti_context *context, const struct texts *operands, cons
 
 static const struct command_option select_options[] = {
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
-     "Another selector or other parameters, as in selector.plugin=top-m; may be repeated.",
+     "Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in "
+     "evaluation.bins=10; may be repeated.",
      .offset = offsetof(struct select_options, set)},
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct select_options, split)},
-    {"keep", 'k', OPTION_FLAG, NULL, "Make it the run's ensemble (ensemble.json, summary.json).",
+    {"keep", 'k', OPTION_FLAG, NULL,
+     "Make it the run's ensemble (ensemble.json, summary.json), with those that are chosen on each shift.",
      .offset = offsetof(struct select_options, keep)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON: the text of ensemble.json, with its evaluation.",
      .offset = offsetof(struct select_options, json)},

@@ -1,6 +1,7 @@
 /* recipe_visit.c - visits the effective recipe key by key, and decides whether two recipes belong to one run. */
 #include <string.h>
 
+#include "core/base/text_impl.h"
 #include "recipe_impl.h"
 
 typedef enum tutti_status (*visit_item)(void *argument, tutti_context *context, const struct tutti_recipe_item *item);
@@ -151,6 +152,67 @@ enum tutti_status tutti_recipe_visit(tutti_context *context, const tutti_recipe 
   TUTTI_TRY(context, visit_hyperparameters(context, &tour));
   TUTTI_TRY(context, visit_plugins(context, &tour));
   return recipe->data ? visit_config(context, &tour, "evaluation", recipe->evaluation) : TUTTI_OK;
+}
+
+/* --- overrides that nobody reads --------------------------------------------------------------------------------- */
+
+/* Is it the section `user`, or one that parameters of its plugin name, or of theirs, at most `depth` plugins further? */
+static bool belongs_to(const tutti_recipe *recipe, const char *section, const char *user, size_t depth) {
+  const tutti_config *config;
+  const struct tutti_descriptor *descriptor = tutti_recipe_plugin(recipe, user, &config);
+  if (strcmp(user, section) == 0)
+    return true;
+  for (size_t i = 0; descriptor && depth > 0 && i < descriptor->params.count; i++) {
+    const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
+    if (param->type == TUTTI_PARAM_PLUGIN && belongs_to(recipe, section, param->name, depth - 1))
+      return true;
+  }
+  return false;
+}
+
+static bool is_read(const tutti_recipe *recipe, const char *const *reads, const struct recipe_entry *entry) {
+  size_t length = strlen(entry->section), sections = tutti_host_sections(recipe->host);
+  for (; *reads; reads++)
+    if (belongs_to(recipe, entry->section, *reads, sections) ||
+        (strncmp(*reads, entry->section, length) == 0 && (*reads)[length] == '.' &&
+         strcmp(*reads + length + 1, entry->key) == 0))
+      return true;
+  return false;
+}
+
+static enum tutti_status refuse(tutti_context *context, const tutti_recipe *recipe, const char *const *reads,
+                                const struct recipe_entry *entry) {
+  static const char *const acts[] = {
+      [TUTTI_RECIPE_SEARCH] = "tutti run and tutti ablate",
+      [TUTTI_RECIPE_SELECTION] = "tutti run, tutti ablate, and tutti select without --keep",
+      [TUTTI_RECIPE_CIRCUMSTANCES] = "tutti run and tutti ablate",
+  };
+  struct tutti_text text = tutti_text_begin(context);
+  char *message;
+  tutti_text_add(&text, "expected a key of ");
+  for (size_t i = 0; reads[i]; i++) {
+    bool key = strchr(reads[i], '.');
+    tutti_text_add(&text, "%s%s%s%s",
+                   i == 0         ? ""
+                   : reads[i + 1] ? ", "
+                                  : " or ",
+                   key ? "" : "[", reads[i], key ? "" : "]");
+  }
+  tutti_text_add(&text, ": nothing else is read here; [%s] %s acts in %s", entry->section, entry->key,
+                 acts[part_of(recipe, entry->section, entry->key)]);
+  TUTTI_TRY(context, tutti_text_take(&text, &message));
+  enum tutti_status status =
+      tutti_recipe_blame_line(context, entry, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message));
+  tutti_free(message);
+  return status;
+}
+
+enum tutti_status tutti_recipe_refuse_unread(tutti_context *context, const tutti_recipe *recipe,
+                                             const char *const *reads) {
+  for (size_t i = 0; i < recipe->count; i++)
+    if (recipe->entries[i].file->command_line && !is_read(recipe, reads, &recipe->entries[i]))
+      return refuse(context, recipe, reads, &recipe->entries[i]);
+  return TUTTI_OK;
 }
 
 /* --- the same run? ----------------------------------------------------------------------------------------------- */

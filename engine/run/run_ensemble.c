@@ -154,7 +154,8 @@ static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_r
 
 static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source,
                                         const struct tutti_history *history, const char *split,
-                                        const tutti_ensemble *ensemble, const uint64_t *trials, json_t *out) {
+                                        const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
+                                        const uint64_t *trials, json_t *out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_pool pool = {.size = sizeof pool};
   tutti_evaluation *evaluation = NULL;
@@ -162,8 +163,7 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
   bool outside = !pool.labels && !pool.values;
   TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
-                                 : tutti_evaluate(context, &pool, ensemble,
-                                                  tutti_recipe_evaluation(source->experiment->recipe), &evaluation));
+                                 : tutti_evaluate(context, &pool, ensemble, options, &evaluation));
   add_metrics(metrics, evaluation);
   if (!outside)
     TUTTI_TRY_OUT(context, add_diversity(context, source->experiment->scope, history, tutti_ensemble_size(ensemble),
@@ -188,7 +188,7 @@ static bool is_wanted(const char *split, const char *shift) {
 
 enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                      const struct tutti_history *history, const tutti_ensemble *ensemble,
-                                     const char *shift, char **json) {
+                                     const struct tutti_evaluation_options *options, const char *shift, char **json) {
   enum tutti_status status = TUTTI_OK;
   const tutti_dataset *dataset = source->experiment->dataset;
   uint64_t *trials = NULL;
@@ -198,8 +198,8 @@ enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_po
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
     const tutti_split *split = tutti_dataset_split(dataset, i);
     if (tutti_split_rows(split) > 0 && is_wanted(tutti_split_name(split), shift))
-      TUTTI_TRY_OUT(context,
-                    evaluate_split(context, source, history, tutti_split_name(split), ensemble, trials, splits));
+      TUTTI_TRY_OUT(context, evaluate_split(context, source, history, tutti_split_name(split), ensemble, options,
+                                            trials, splits));
   }
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
 out:

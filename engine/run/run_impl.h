@@ -46,6 +46,7 @@ struct tutti_choice {
   size_t members;    /* 0: as many as the selector's parameters say */
   size_t count;
   const uint64_t *trials; /* [count], ascending */
+  const struct tutti_evaluation_options *evaluation;
 };
 TUTTI_NODISCARD enum tutti_status tutti_run_choose(tutti_context *context, const struct tutti_choice *choice,
                                                    tutti_ensemble *ensemble);
@@ -62,7 +63,9 @@ TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, cons
 struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                                      const struct tutti_history *history,
-                                                     const tutti_ensemble *ensemble, const char *shift, char **json);
+                                                     const tutti_ensemble *ensemble,
+                                                     const struct tutti_evaluation_options *options, const char *shift,
+                                                     char **json);
 /* The part of a split's name after "validation" ("" or "-5"); TUTTI_ERROR_USAGE for any other split. */
 TUTTI_NODISCARD enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
                                                      const char *split, const char **shift);

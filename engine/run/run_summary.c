@@ -43,21 +43,27 @@ static const char *plugin_of(const struct tutti_experiment *experiment, const ch
   return name ? name : "none";
 }
 
+/* The selector that chose the ensemble, or that will: another than the recipe's may have been kept. */
+static const char *selector_of(const struct tutti_experiment *experiment, const json_t *ensemble) {
+  const char *chose = json_string_value(json_object_get(ensemble, "selector"));
+  return chose ? chose : experiment->dataset ? plugin_of(experiment, "selector") : "none";
+}
+
 enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                     const struct tutti_history *history, const char *ensemble, const char *evaluation,
                                     const char *shifts, char **json) {
   const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
   json_t *best;
   TUTTI_TRY(context, best_of(context, experiment, history, &best));
-  json_t *root = json_pack(
-      "{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "run", run->name, "task",
-      tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed,
-      "plugins", "space", plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
-      plugin_of(experiment, "builder"), "selector", experiment->dataset ? plugin_of(experiment, "selector") : "none",
-      "data", data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done,
-      "failed", (json_int_t)history->failed, "best", best, "ensemble",
-      ensemble ? json_loads(ensemble, 0, NULL) : json_null(), "evaluation",
-      evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  json_t *chosen = ensemble ? json_loads(ensemble, 0, NULL) : json_null();
+  json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "run",
+                           run->name, "task", tasks[experiment->task.kind], "loss",
+                           tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed, "plugins", "space",
+                           plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
+                           plugin_of(experiment, "builder"), "selector", selector_of(experiment, chosen), "data",
+                           data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done",
+                           (json_int_t)history->done, "failed", (json_int_t)history->failed, "best", best, "ensemble",
+                           chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
   if (root && shifts)
     json_object_set_new(root, "shifts", json_loads(shifts, 0, NULL));
   return tutti_json_document(context, root, json);
@@ -89,11 +95,18 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   }
   if (experiment->dataset) {
     TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-    struct tutti_choice choice = {source, host, experiment->facts.seed, "validation", 0, count, trials};
+    struct tutti_choice choice = {.source = source,
+                                  .host = host,
+                                  .seed = experiment->facts.seed,
+                                  .split = "validation",
+                                  .count = count,
+                                  .trials = trials,
+                                  .evaluation = tutti_recipe_evaluation(experiment->recipe)};
     TUTTI_TRY_OUT(context, tutti_run_choose(context, &choice, ensemble));
     TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
                                                 experiment->loss, &chosen));
-    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, NULL, &evaluation));
+    TUTTI_TRY_OUT(context,
+                  tutti_run_evaluate(context, source, history, ensemble, choice.evaluation, NULL, &evaluation));
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &shifts));
   }
   TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));

@@ -120,7 +120,24 @@ out:
   return status;
 }
 
-/* --- select, evaluate, keep --- */
+/* --- select, keep, evaluate --- */
+
+/* What select, curve, keep and evaluate read of the recipe; other overrides are refused. */
+static const char *const select_reads[] = {"selector", "evaluation", "run.plugin_path", NULL};
+static const char *const keep_reads[] = {"selector", "run.plugin_path", NULL};
+static const char *const evaluate_reads[] = {"evaluation", NULL};
+
+/* The run's recipe with overrides, of which only what reads[] names may be overridden. */
+static enum tutti_status load_overridden(tutti_context *context, const tutti_view *view, const char *const *reads,
+                                         size_t count, const char *const *overrides, tutti_recipe **recipe) {
+  char *path;
+  *recipe = NULL;
+  TUTTI_TRY(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_RECIPE, &path));
+  enum tutti_status status = tutti_recipe_load(context, path, count, overrides, recipe);
+  tutti_free(path);
+  TUTTI_TRY(context, status);
+  return tutti_recipe_refuse_unread(context, *recipe, reads);
+}
 
 /* Trying selectors on a finished pool: the recipe with its overrides, and the objects that it defines. */
 struct trying {
@@ -130,32 +147,36 @@ struct trying {
   struct tutti_choice choice;
 };
 
-static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, const char *split, size_t count,
-                                      const char *const *overrides, struct trying *trying) {
-  enum tutti_status status = TUTTI_OK;
-  char *path = NULL, *failures = NULL;
-  size_t finished = 0;
-  const char *shift;
-  if (split && view->experiment->dataset)
-    TUTTI_TRY_OUT(context, tutti_run_shift_of(context, view->experiment, split, &shift));
-  TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_RECIPE, &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, count, overrides, &trying->recipe));
-  TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, trying->recipe, &trying->host));
-  tutti_host_set_facts(trying->host, &view->experiment->facts);
-  TUTTI_TRY_OUT(context, tutti_history_finished(context, &view->history, &trying->trials, &finished));
-  trying->choice =
-      (struct tutti_choice){&view->pool, trying->host,  view->experiment->facts.seed, split ? split : "validation", 0,
-                            finished,    trying->trials};
-  if (finished == 0) {
-    TUTTI_TRY_OUT(context, tutti_history_failures(context, &view->history, &failures));
-    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                        "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
-                        view->directory, view->history.done, failures[0] ? failures : "nothing was trained");
-  }
-out:
-  tutti_free(path);
+static enum tutti_status nothing_finished(tutti_context *context, const tutti_view *view) {
+  char *failures;
+  TUTTI_TRY(context, tutti_history_failures(context, &view->history, &failures));
+  enum tutti_status status = TUTTI_FAIL(
+      context, TUTTI_ERROR_NUMERIC, "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
+      view->directory, view->history.done, failures[0] ? failures : "nothing was trained");
   tutti_free(failures);
   return status;
+}
+
+static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, const char *split,
+                                      const char *const *reads, size_t count, const char *const *overrides,
+                                      struct trying *trying) {
+  size_t finished;
+  const char *shift;
+  TUTTI_TRY(context, check_data(context, view));
+  if (split)
+    TUTTI_TRY(context, tutti_run_shift_of(context, view->experiment, split, &shift));
+  TUTTI_TRY(context, load_overridden(context, view, reads, count, overrides, &trying->recipe));
+  TUTTI_TRY(context, tutti_recipe_assemble(context, trying->recipe, &trying->host));
+  tutti_host_set_facts(trying->host, &view->experiment->facts);
+  TUTTI_TRY(context, tutti_history_finished(context, &view->history, &trying->trials, &finished));
+  trying->choice = (struct tutti_choice){.source = &view->pool,
+                                         .host = trying->host,
+                                         .seed = view->experiment->facts.seed,
+                                         .split = split ? split : "validation",
+                                         .count = finished,
+                                         .trials = trying->trials,
+                                         .evaluation = tutti_recipe_evaluation(trying->recipe)};
+  return finished > 0 ? TUTTI_OK : nothing_finished(context, view);
 }
 
 static void end_trying(struct trying *trying) {
@@ -164,18 +185,60 @@ static void end_trying(struct trying *trying) {
   tutti_recipe_destroy(trying->recipe);
 }
 
+/* The chosen ensemble and its metrics on all splits, as JSON texts. */
+static enum tutti_status choose(tutti_context *context, const tutti_view *view, const struct tutti_choice *choice,
+                                char **chosen, char **evaluation) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_ensemble *ensemble = NULL;
+  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_choose(context, choice, ensemble));
+  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(choice->host, "selector"),
+                                              view->experiment->loss, chosen));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, choice->source, &view->history, ensemble, choice->evaluation, NULL,
+                                            evaluation));
+out:
+  tutti_ensemble_destroy(ensemble);
+  return status;
+}
+
 enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, const char *split, size_t count,
                                     const char *const *overrides, char **text) {
   enum tutti_status status = TUTTI_OK;
   struct trying trying = {0};
-  tutti_ensemble *ensemble = NULL;
-  TUTTI_TRY_OUT(context, begin_trying(context, view, split, count, overrides, &trying));
-  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_choose(context, &trying.choice, ensemble));
-  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(trying.host, "selector"),
-                                              view->experiment->loss, text));
+  char *chosen = NULL, *evaluation = NULL;
+  *text = NULL;
+  TUTTI_TRY_OUT(context, begin_trying(context, view, split, select_reads, count, overrides, &trying));
+  TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, &chosen, &evaluation));
+  json_t *root = json_loads(chosen, 0, NULL);
+  json_object_set_new(root, "evaluation", json_loads(evaluation, 0, NULL));
+  status = tutti_json_document(context, root, text);
 out:
-  tutti_ensemble_destroy(ensemble);
+  tutti_free(chosen);
+  tutti_free(evaluation);
+  end_trying(&trying);
+  return status;
+}
+
+enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *split, size_t count,
+                                  const char *const *overrides, char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  int lock = -1;
+  char *chosen = NULL, *evaluation = NULL, *shifts = NULL;
+  struct trying trying = {0};
+  *summary = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
+  TUTTI_TRY_OUT(context, begin_trying(context, view, split, keep_reads, count, overrides, &trying));
+  TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, &chosen, &evaluation));
+  TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
+  TUTTI_TRY_OUT(context,
+                tutti_run_summary(context, view->experiment, &view->history, chosen, evaluation, shifts, summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, chosen, *summary));
+out:
+  if (lock >= 0)
+    (void)close(lock);
+  tutti_free(chosen);
+  tutti_free(evaluation);
+  tutti_free(shifts);
   end_trying(&trying);
   return status;
 }
@@ -183,49 +246,30 @@ out:
 enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view, const char *split, size_t count,
                                    const char *const *overrides, const struct tutti_curve_options *options,
                                    char **json) {
-  enum tutti_status status = TUTTI_OK;
   struct trying trying = {0};
-  TUTTI_TRY_OUT(context, check_data(context, view));
-  TUTTI_TRY_OUT(context, begin_trying(context, view, split, count, overrides, &trying));
-  TUTTI_TRY_OUT(context, tutti_run_curve(context, &trying.choice, &view->history, options, json));
-out:
+  enum tutti_status status = begin_trying(context, view, split, select_reads, count, overrides, &trying);
+  if (status == TUTTI_OK)
+    status = tutti_run_curve(context, &trying.choice, &view->history, options, json);
   end_trying(&trying);
   return status;
 }
 
-enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, const char *given, char **json) {
+enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, const char *given, size_t count,
+                                      const char *const *overrides, char **json) {
   enum tutti_status status = TUTTI_OK;
+  tutti_recipe *recipe = NULL;
   tutti_ensemble *ensemble = NULL;
   char *text = NULL;
   TUTTI_TRY(context, check_data(context, view));
+  TUTTI_TRY_OUT(context, load_overridden(context, view, evaluate_reads, count, overrides, &recipe));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble, NULL, json));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble,
+                                            tutti_recipe_evaluation(recipe), NULL, json));
 out:
   tutti_ensemble_destroy(ensemble);
   tutti_free(text);
-  return status;
-}
-
-enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *ensemble, char **summary) {
-  enum tutti_status status = TUTTI_OK;
-  int lock = -1;
-  char *evaluation = NULL, *shifts = NULL;
-  struct trying trying = {0};
-  *summary = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
-  TUTTI_TRY_OUT(context, tutti_view_evaluate(context, view, ensemble, &evaluation));
-  TUTTI_TRY_OUT(context, begin_trying(context, view, NULL, 0, NULL, &trying));
-  TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
-  TUTTI_TRY_OUT(context,
-                tutti_run_summary(context, view->experiment, &view->history, ensemble, evaluation, shifts, summary));
-  TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, ensemble, *summary));
-out:
-  if (lock >= 0)
-    (void)close(lock);
-  tutti_free(evaluation);
-  tutti_free(shifts);
-  end_trying(&trying);
+  tutti_recipe_destroy(recipe);
   return status;
 }
 

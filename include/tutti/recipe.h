@@ -39,6 +39,12 @@ TUTTI_API const struct tutti_params *tutti_run_params(void);
    and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
                                                               const char *const *overrides, tutti_recipe **recipe);
+/* Refuse overrides that would be ignored. reads[], which ends with NULL, is what the caller uses of the recipe: sections
+   ("selector"), with those that its plugin's parameters name, and single keys ("run.plugin_path"). TUTTI_ERROR_USAGE
+   names the first override of anything else, what is read here, and where the override acts. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_refuse_unread(tutti_context *context,
+                                                                       const tutti_recipe *recipe,
+                                                                       const char *const *reads);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_recipe_destroy(tutti_recipe *recipe);
 /* The values of [run]; borrowed. */

@@ -83,12 +83,18 @@ TUTTI_API void tutti_view_close(tutti_view *view);
 /* The counts, best trials, builder's state and ensemble; "running" says whether a manager holds the lock. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json);
 /* Choose an ensemble from the finished trials with the recipe's selector and overrides[count], "selector.key=value"
-   (selector.plugin=NAME for another selector), on the rows of `split` ("validation-5"; NULL: "validation"). *ensemble
-   is the text of an ensemble.json; nothing is written. TUTTI_ERROR_USAGE: an override or the split is wrong, or no
-   trial has finished. */
+   (selector.plugin=NAME for another selector) or "evaluation.key=value", on the rows of `split` ("validation-5"; NULL:
+   "validation"). *ensemble is the text of an ensemble.json with its "evaluation"; nothing is written.
+   TUTTI_ERROR_USAGE: an override is wrong or is of another section, the split is wrong, or the run has no data.
+   TUTTI_ERROR_NUMERIC: no trial has finished. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view,
                                                               const char *split, size_t count,
                                                               const char *const *overrides, char **ensemble);
+/* The same, kept as the run's: ensemble.json and summary.json are written anew, with the ensembles that this selector
+   chooses on each shift; *summary is the text of the latter. Metrics are as the recipe says: overrides are of the
+   selector alone. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *split,
+                                                            size_t count, const char *const *overrides, char **summary);
 /* The points of a curve. An empty array stands for its default. */
 struct tutti_curve_options {
   size_t size; /* sizeof(struct tutti_curve_options) */
@@ -105,14 +111,12 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *cont
                                                              const char *split, size_t count,
                                                              const char *const *overrides,
                                                              const struct tutti_curve_options *options, char **json);
-/* The metrics of an ensemble (the text of an ensemble.json; NULL: the run's own) on all splits. TUTTI_ERROR_USAGE: the
+/* The metrics of an ensemble (the text of an ensemble.json; NULL: the run's own) on all splits, as the recipe and
+   overrides[count], "evaluation.key=value", say. TUTTI_ERROR_USAGE: an override is wrong or is of another section, the
    run has no data or no ensemble yet, or a member is not one of its trials. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view,
-                                                                const char *ensemble, char **json);
-/* Keep `ensemble` and its evaluation as the run's: ensemble.json and summary.json are written anew; *summary is the
-   text of the latter. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view,
-                                                            const char *ensemble, char **summary);
+                                                                const char *ensemble, size_t count,
+                                                                const char *const *overrides, char **json);
 
 /* Predictions for the rows of a new file. */
 struct tutti_forecast {

@@ -61,6 +61,15 @@ tutti distance --recipe run.ini candidate.json a.json --json
 expect_code 0
 expect_json 0.0 measures 0 distances 0 1
 
+# Nothing but the space is read of a recipe.
+tutti distance --recipe run.ini candidate.json a.json --set space.structure=0.25
+expect_code 0
+for override in run.seed=2 data.rows=50 selector.size=1; do
+  tutti distance --recipe run.ini candidate.json a.json --set $override
+  expect_code 2
+  expect_err "--set ${override%%=*}: expected a key of [space]" "acts in tutti run"
+done
+
 # What is wrong.
 tutti distance a.json b.json
 expect_usage_error "expected --space NAME, --recipe RECIPE, or a trial of a run"

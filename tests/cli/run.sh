@@ -110,6 +110,36 @@ expect_err top-m
 tutti select runs/small --set selector.size=0
 expect_code 2
 expect_err '--set selector.size'
+# An override that the command does not read is refused; the message says where it acts.
+for override in builder.distinct=no builder.plugin=bo run.seed=2 data.split='0.5 0.25 0.25' space.max_depth=1 hyperparameters.epochs=3 \
+  executor.plugin=local head.floor=0.1; do
+  for command in select curve evaluate; do
+    tutti $command runs/small --set "$override"
+    expect_code 2
+    expect_empty out
+    expect_err "--set ${override%%=*}" "tutti run"
+  done
+done
+tutti select runs/small --set run.seed=2
+expect_err "expected a key of [selector], [evaluation] or run.plugin_path" "[run] seed acts in tutti run and tutti ablate"
+tutti select runs/small --keep --set evaluation.level=0.5
+expect_code 2
+expect_err "--set evaluation.level" "[evaluation] level acts in tutti run"
+tutti evaluate runs/small --set selector.size=1
+expect_code 2
+expect_err "--set selector.size" "tutti select"
+tutti select runs/small --set run.plugin_path=/nowhere
+expect_code 0
+# Those of [evaluation] act wherever metrics are printed.
+for command in select curve evaluate; do
+  tutti $command runs/small --json
+  expect_code 0
+  cp out usual.json
+  tutti $command runs/small --json --set evaluation.level=0.5
+  expect_code 0
+  checks=$((checks + 1))
+  ! cmp -s out usual.json || complain "expected other intervals at another level"
+done
 tutti evaluate runs/small
 expect_code 0
 expect_out metric validation test nll rmse

@@ -85,10 +85,19 @@ for split in test train validation-3 validation5 nonsense; do
   expect_code 2
   expect_err "expected a validation split" "'$split'"
 done
-tutti select runs/stripes --set selector.size=1 --keep --json
+# What is kept is chosen on each shift, too, by the same selector.
+tutti select runs/stripes --set selector.plugin=top-m --set selector.size=1 --keep --json
 expect_code 0
+expect_json top-m plugins selector
 expect_json 1 ensemble members
 expect_json 2 shifts
+for shift in 0 1; do
+  expect_json top-m shifts $shift ensemble selector
+  expect_json 1 shifts $shift ensemble members
+done
+cmp -s out runs/stripes/summary.json || complain "expected the text of summary.json"
+tutti status runs/stripes --json
+expect_json top-m plugins selector
 
 # Curves over the budget and the size, from the finished pool.
 tutti curve runs/stripes
