@@ -46,8 +46,10 @@ static void show_curve(const json_t *points, const void *options, FILE *out) {
   (void)options;
   const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point;
   size_t index;
-  if (!first)
+  if (!first) {
+    (void)fprintf(out, "No ensemble: in none of these budgets did so many trials finish.\n");
     return;
+  }
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);
   (void)fprintf(out, "On %s\n\n  %8s %8s", json_string_value(json_object_get(split, "split")), "budget", "members");
   for (size_t i = 0; i < SHOWN; i++)

@@ -110,6 +110,22 @@ static enum tutti_status add_points(tutti_context *context, struct tutti_choice 
   return TUTTI_OK;
 }
 
+/* Refuse points that the run does not have: more trials than it has asked for, more members than trials finished. */
+static enum tutti_status check_points(tutti_context *context, const struct tutti_choice *choice,
+                                      const struct tutti_history *history, const struct tutti_curve_options *options) {
+  for (size_t b = 0; b < options->budgets_count; b++)
+    if (options->budgets[b] > history->asked)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "expected budgets of at most %" PRIu64 ", the trials of %s; found %" PRIu64, history->asked,
+                        choice->source->directory, options->budgets[b]);
+  for (size_t m = 0; m < options->members_count; m++)
+    if (options->members[m] > choice->count)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "expected ensembles of at most %zu members, the finished trials of %s; found %" PRIu64,
+                        choice->count, choice->source->directory, options->members[m]);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_choice *choice,
                                   const struct tutti_history *history, const struct tutti_curve_options *options,
                                   char **json) {
@@ -119,6 +135,7 @@ enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_cho
   const char *shift;
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_run_shift_of(context, choice->source->experiment, choice->split, &shift));
+  TUTTI_TRY_OUT(context, check_points(context, choice, history, options));
   for (size_t b = 0; b < (options->budgets_count ? options->budgets_count : STEPS); b++) {
     struct tutti_choice here = *choice;
     uint64_t budget = budget_at(options, history->asked, b);

@@ -111,6 +111,18 @@ expect_json 1 0 members
 expect_json 3 2 members
 expect_json validation-5 2 evaluation 0 split
 expect_json test-5 2 evaluation 1 split
+# Points beyond the run are refused; those within it that lack finished trials are left out.
+tutti curve runs/stripes --members 5
+expect_code 2
+expect_empty out
+expect_err "expected ensembles of at most 4 members, the finished trials of runs/stripes; found 5"
+tutti curve runs/stripes --budgets 4,100
+expect_code 2
+expect_empty out
+expect_err "expected budgets of at most 4, the trials of runs/stripes; found 100"
+tutti curve runs/stripes --budgets 2 --members 3
+expect_code 0
+expect_out "No ensemble: in none of these budgets did so many trials finish."
 tutti curve runs/stripes --budgets 0
 expect_code 2
 expect_err "--budgets: expected positive numbers"
