@@ -126,6 +126,8 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
       json_array_append_new(labels, json_string(tutti_view_output(view, label_of(forecast, row))));
     json_object_set_new(root, "label", labels);
   }
+  if (forecast->evaluation)
+    json_object_set_new(root, "evaluation", json_loads(forecast->evaluation, 0, NULL));
   (void)json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
   (void)fputc('\n', out);
   json_decref(root);
@@ -170,6 +172,15 @@ static int write_file(tutti_context *context, const struct predict_options *opti
   return end_result(&file);
 }
 
+/* The metrics of a file with targets, for people: beside the predictions, so not in their stream. */
+static void show_metrics(const struct predict_options *options, const struct tutti_forecast *forecast) {
+  if (!forecast->evaluation || options->json)
+    return;
+  json_t *evaluation = json_loads(forecast->evaluation, 0, NULL);
+  show_evaluation(evaluation, options->out ? stdout : stderr);
+  json_decref(evaluation);
+}
+
 /* --- the command --- */
 
 static int run_predict(tutti_context *context, const struct texts *operands, const void *given) {
@@ -186,6 +197,10 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, operands->items[1], &forecast));
   TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
   code = write_file(context, options, view, &forecast, &columns);
+  if (code == EXIT_DONE) {
+    show_metrics(options, &forecast);
+    code = finish_output();
+  }
 out:
   if (status != TUTTI_OK)
     code = fail(context, status);
@@ -201,7 +216,8 @@ static const struct command_option predict_options[] = {
      .offset = offsetof(struct predict_options, out), .completes = COMPLETE_FILE},
     {"ensemble", 'e', OPTION_TEXT, "FILE", "With this ensemble (as select --json prints it), not the run's own.",
      .offset = offsetof(struct predict_options, ensemble), .completes = COMPLETE_FILE},
-    {"json", 'j', OPTION_FLAG, NULL, "As JSON, by column.", .offset = offsetof(struct predict_options, json)},
+    {"json", 'j', OPTION_FLAG, NULL, "As JSON, by column, with the metrics as \"evaluation\".",
+     .offset = offsetof(struct predict_options, json)},
     {0}};
 
 const struct command command_predict = {
@@ -212,7 +228,9 @@ const struct command command_predict = {
         "Regression, in the target's units: mean, and standard deviations: aleatoric (noise in the data), epistemic "
         "(what the ensemble does not know), total (both). Classification: label, probabilities p_CLASS, and in "
         "nats: entropy (of the mean probabilities: total), expected_entropy (the members' mean: aleatoric), "
-        "mutual_information (their difference: epistemic).",
+        "mutual_information (their difference: epistemic). If the file has targets, their metrics follow: on stdout "
+        "with "
+        "--out, else on stderr.",
     .operands = {.synopsis = "RUN FILE",
                  .wanted = "a run directory and a file",
                  .example = "runs/quickstart new.csv",

@@ -152,6 +152,18 @@ static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_r
   return status;
 }
 
+/* Append {"split", "rows", "metrics"}; with targets, how different the members are belongs to the metrics. */
+static enum tutti_status add_split(tutti_context *context, const struct tutti_experiment *experiment,
+                                   const struct tutti_history *history, const char *split,
+                                   const struct tutti_pool *pool, const tutti_evaluation *evaluation, bool diversity,
+                                   json_t *out) {
+  json_t *metrics = json_array();
+  add_metrics(metrics, evaluation);
+  json_array_append_new(
+      out, json_pack("{s:s, s:I, s:o}", "split", split, "rows", (json_int_t)pool->rows, "metrics", metrics));
+  return diversity ? add_diversity(context, experiment->scope, history, pool->models, pool->trials, metrics) : TUTTI_OK;
+}
+
 static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source,
                                         const struct tutti_history *history, const char *split,
                                         const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
@@ -159,21 +171,30 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   enum tutti_status status = TUTTI_OK;
   struct tutti_pool pool = {.size = sizeof pool};
   tutti_evaluation *evaluation = NULL;
-  json_t *metrics = json_array();
   TUTTI_TRY_OUT(context, tutti_run_pool_open(source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
   bool outside = !pool.labels && !pool.values;
   TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
                                  : tutti_evaluate(context, &pool, ensemble, options, &evaluation));
-  add_metrics(metrics, evaluation);
-  if (!outside)
-    TUTTI_TRY_OUT(context, add_diversity(context, source->experiment->scope, history, tutti_ensemble_size(ensemble),
-                                         trials, metrics));
-  json_array_append_new(
-      out, json_pack("{s:s, s:I, s:O}", "split", split, "rows", (json_int_t)pool.rows, "metrics", metrics));
+  TUTTI_TRY_OUT(context, add_split(context, source->experiment, history, split, &pool, evaluation, !outside, out));
 out:
-  json_decref(metrics);
   tutti_evaluation_destroy(evaluation);
   tutti_run_pool_release(source, &pool);
+  return status;
+}
+
+enum tutti_status tutti_run_evaluate_pool(tutti_context *context, const struct tutti_experiment *experiment,
+                                          const struct tutti_history *history, const char *name,
+                                          const struct tutti_pool *pool, const tutti_ensemble *ensemble, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_evaluation *evaluation = NULL;
+  json_t *splits = json_array();
+  TUTTI_TRY_OUT(context,
+                tutti_evaluate(context, pool, ensemble, tutti_recipe_evaluation(experiment->recipe), &evaluation));
+  TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, true, splits));
+  TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
+out:
+  tutti_evaluation_destroy(evaluation);
+  json_decref(splits);
   return status;
 }
 

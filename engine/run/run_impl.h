@@ -66,6 +66,12 @@ TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, str
                                                      const tutti_ensemble *ensemble,
                                                      const struct tutti_evaluation_options *options, const char *shift,
                                                      char **json);
+/* The same on one pool that has targets and only the members, under the name of a split; the array has one item. */
+TUTTI_NODISCARD enum tutti_status tutti_run_evaluate_pool(tutti_context *context,
+                                                          const struct tutti_experiment *experiment,
+                                                          const struct tutti_history *history, const char *name,
+                                                          const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                                          char **json);
 /* The part of a split's name after "validation" ("" or "-5"); TUTTI_ERROR_USAGE for any other split. */
 TUTTI_NODISCARD enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
                                                      const char *split, const char **shift);

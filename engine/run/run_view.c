@@ -364,8 +364,15 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
   const struct tutti_task *task = &view->experiment->task;
   size_t rows = tutti_split_rows(split), models = tutti_ensemble_size(ensemble);
   size_t size = rows * tutti_predictions_width(task->kind, task->outputs);
-  struct tutti_pool pool = {
-      .size = sizeof pool, .kind = task->kind, .models = models, .rows = rows, .outputs = task->outputs};
+  struct tutti_targets targets = {.size = sizeof targets};
+  tutti_split_all_targets(split, &targets);
+  struct tutti_pool pool = {.size = sizeof pool,
+                            .kind = task->kind,
+                            .models = models,
+                            .rows = rows,
+                            .outputs = task->outputs,
+                            .values = targets.values,
+                            .labels = targets.labels};
   uint64_t *trials = NULL;
   const float **members = NULL;
   float *values = NULL;
@@ -377,6 +384,9 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
   TUTTI_TRY_OUT(context,
                 tutti_ensemble_predict(context, &pool, ensemble, tutti_recipe_evaluation(view->experiment->recipe),
                                        forecast->predicted));
+  if (pool.values || pool.labels)
+    TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, view->experiment, &view->history, tutti_split_name(split),
+                                                   &pool, ensemble, &forecast->evaluation));
   forecast->kind = task->kind;
   forecast->rows = rows;
   forecast->outputs = task->outputs;
@@ -412,7 +422,9 @@ out:
 
 void tutti_forecast_release(struct tutti_forecast *forecast) {
   tutti_free(forecast->predicted);
+  tutti_free(forecast->evaluation);
   forecast->predicted = NULL;
+  forecast->evaluation = NULL;
 }
 
 const char *tutti_view_output(const tutti_view *view, size_t index) {

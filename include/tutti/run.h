@@ -106,7 +106,9 @@ struct tutti_curve_options {
 };
 /* The ensembles that would have been chosen from fewer trials, and of other sizes, without training anything; each with
    its metrics on the validation and the test split of the same shift. *json is the text of an array of {"budget",
-   "members", "ensemble", "evaluation"}. All else is as for tutti_view_select. */
+   "members", "ensemble", "evaluation"}; a budget in which fewer trials than members finished is left out. All else is
+   as for tutti_view_select. TUTTI_ERROR_USAGE, too: a budget is larger than the run, or a size than its finished
+   trials. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view,
                                                              const char *split, size_t count,
                                                              const char *const *overrides,
@@ -124,6 +126,7 @@ struct tutti_forecast {
   enum tutti_task_kind kind;
   size_t rows, outputs;
   struct tutti_uncertainty *predicted; /* [rows][outputs], see evaluate.h */
+  char *evaluation; /* if the file has targets: their metrics, as tutti_view_evaluate's text, for a split "new" */
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own). *forecast
    is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, or
@@ -131,7 +134,7 @@ struct tutti_forecast {
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
                                                                const char *ensemble, const char *path,
                                                                struct tutti_forecast *forecast);
-/* Free the predictions of a forecast. */
+/* Free the predictions and metrics of a forecast. */
 TUTTI_API void tutti_forecast_release(struct tutti_forecast *forecast);
 /* The name of target or class number `index`, for headings; borrowed. */
 TUTTI_API const char *tutti_view_output(const tutti_view *view, size_t index);

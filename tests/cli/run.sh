@@ -155,9 +155,15 @@ tutti evaluate runs/small
 expect_code 0
 
 # Predictions: a row for a row, and the parts of the variance add up.
-tutti predict runs/small table.csv
+cut -d, -f1-3 table.csv >bare.csv
+tutti predict runs/small bare.csv
 expect_code 0
 expect_empty err
+cp out bare.out
+tutti predict runs/small table.csv
+expect_code 0
+cmp -s out bare.out || complain "expected the same predictions with and without targets"
+expect_err "metric" "new" "rmse" "nll"
 expect_out "row,mean,aleatoric,epistemic,total"
 checks=$((checks + 2))
 [ "$(wc -l <out)" -eq 121 ] || complain "expected a line for every row"
@@ -167,7 +173,37 @@ tutti predict runs/small table.csv --json
 expect_code 0
 expect_json 120 rows
 expect_json 120 epistemic
+expect_json new evaluation 0 split
+expect_json 120 evaluation 0 rows
+expect_empty err
+tutti predict runs/small bare.csv --json
+expect_not_in out evaluation
+# A file with the test rows has the metrics of the test split; targets may be empty, and a part of them is an error.
+{
+  echo 1
+  tail -c +129 runs/small/splits/test-rows.npy | od -An -v -t d4 -w4 | awk '{ print $1 + 2 }'
+} >lines
+awk 'NR == FNR { line[$1] = 1; next } line[FNR]' lines table.csv >test.csv
+tutti evaluate runs/small
+awk 'NF > 2 && $1 != "metric" { print $1, $3 }' out >expected.txt
+tutti predict runs/small test.csv --out p.csv
+expect_code 0
+awk 'NF > 1 && $1 != "metric" { print $1, $2 }' out >found.txt
+checks=$((checks + 1))
+diff expected.txt found.txt >/dev/null && [ -s found.txt ] || complain "expected the metrics of the test split"
+awk -F, -v OFS=, 'NR > 1 { $4 = "" } 1' test.csv >empty.csv
+tutti predict runs/small empty.csv
+expect_code 0
+expect_empty err
+awk -F, -v OFS=, 'NR == 3 { $4 = "" } 1' test.csv >some.csv
+tutti predict runs/small some.csv
+expect_code 2
+expect_err "some.csv:3" "y"
 tutti predict runs/small table.csv --out p.npy
+expect_code 0
+expect_empty err
+expect_out "rmse"
+tutti predict runs/small bare.csv --out p.npy
 expect_code 0
 expect_empty out
 head -c 6 p.npy | grep -q NUMPY || complain "expected an .npy file"
