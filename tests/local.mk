@@ -219,6 +219,7 @@ cli_tests += %D%/abi/check.sh
 big_scripts += %D%/abi/versions.sh
 EXTRA_DIST += %D%/abi/libtutti.abi.xz %D%/abi/libtutti-engine.abi.xz %D%/abi/types.abi.xz
 cli_tests += %D%/cli/ablate.sh
+cli_tests += %D%/cli/alone.sh
 cli_tests += %D%/cli/autodeuq.sh
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-directory.sh

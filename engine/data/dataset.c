@@ -5,8 +5,8 @@
 #include "loading_impl.h"
 #include "core/plugin/split_impl.h"
 
-static enum tutti_status set_task(tutti_context *context, const struct tutti_head_config *head,
-                                  tutti_dataset *dataset) {
+enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tutti_head_config *head,
+                                         tutti_dataset *dataset) {
   bool classes = dataset->encoding->task == TUTTI_TASK_CLASSIFICATION;
   static const enum tutti_op ops[] = {[TUTTI_HEAD_SOFTMAX] = TUTTI_OP_HEAD_SOFTMAX,
                                       [TUTTI_HEAD_GAUSSIAN] = TUTTI_OP_HEAD_GAUSSIAN,
@@ -55,7 +55,7 @@ static enum tutti_status fill(struct tutti_loading *loading, const struct tutti_
   TUTTI_TRY(context, tutti_loading_share_out(loading, dataset));
   TUTTI_TRY(context, tutti_loading_add_shifted(loading, dataset));
   TUTTI_TRY(context, tutti_loading_add_ood(loading, dataset));
-  TUTTI_TRY(context, set_task(context, head, dataset));
+  TUTTI_TRY(context, tutti_dataset_set_task(context, head, dataset));
   return set_fingerprint(loading, dataset);
 }
 
@@ -123,5 +123,5 @@ const char *tutti_dataset_class(const tutti_dataset *dataset, size_t index) {
 uint64_t tutti_dataset_fingerprint(const tutti_dataset *dataset) { return dataset->fingerprint; }
 
 enum tutti_status tutti_dataset_describe(tutti_context *context, const tutti_dataset *dataset, char **json) {
-  return tutti_encoding_print(context, dataset->encoding, json);
+  return tutti_encoding_print(context, dataset->encoding, dataset->split_count, dataset->splits, json);
 }

@@ -157,8 +157,8 @@ static enum tutti_status encode_labels(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-static enum tutti_status copy_scaling(tutti_context *context, const struct tutti_encoding *encoding,
-                                      tutti_split *split) {
+enum tutti_status tutti_encoding_copy_scaling(tutti_context *context, const struct tutti_encoding *encoding,
+                                              tutti_split *split) {
   size_t bytes = encoding->targets * sizeof(double);
   TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->scale));
   TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->shift));
@@ -185,7 +185,7 @@ enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutt
   for (size_t r = 0; r < count; r++)
     TUTTI_TRY_OUT(context, encode_row(context, encoding, table, rows[r], split->inputs + r * encoding->features));
   if (encoding->target_scale)
-    TUTTI_TRY_OUT(context, copy_scaling(context, encoding, split));
+    TUTTI_TRY_OUT(context, tutti_encoding_copy_scaling(context, encoding, split));
   if (targets)
     TUTTI_TRY_OUT(context, encoding->target_scale ? encode_targets(context, encoding, table, split)
                                                   : encode_labels(context, encoding, table, split));

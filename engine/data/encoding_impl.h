@@ -53,9 +53,13 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_label(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, const char *name, size_t count,
                                                        const uint32_t *rows, bool targets, tutti_split **split);
-/* To JSON and back (encoding_json.c). */
+/* Copy the scaling of the targets into a split of regression. */
+TUTTI_NODISCARD enum tutti_status tutti_encoding_copy_scaling(tutti_context *context,
+                                                              const struct tutti_encoding *encoding,
+                                                              tutti_split *split);
+/* To JSON, with the names and sizes of the splits, and back without them (encoding_json.c, stored.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding,
-                                                       char **json);
+                                                       size_t count, tutti_split *const *splits, char **json);
 TUTTI_NODISCARD enum tutti_status tutti_encoding_parse(tutti_context *context, const char *json,
                                                        struct tutti_encoding **encoding);
 /* A text that is the same for equal encodings, however the data were read; `source` names the reader of images.

@@ -6,6 +6,8 @@
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 
+enum { VERSION = 3 }; /* of data.json */
+
 /* --- to JSON --- */
 
 static void print_numbers(struct tutti_text *text, const char *key, size_t count, const double *numbers) {
@@ -65,9 +67,21 @@ static void print_origin(struct tutti_text *text, const struct tutti_origin *ori
   tutti_text_add(text, "}}");
 }
 
-enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding, char **json) {
+static void print_splits(struct tutti_text *text, size_t count, tutti_split *const *splits) {
+  tutti_text_add(text, ",\n \"splits\": [");
+  for (size_t i = 0; i < count; i++) {
+    tutti_text_add(text, "%s\n  {\"name\": ", i ? "," : "");
+    tutti_text_add_json(text, tutti_split_name(splits[i]));
+    tutti_text_add(text, ", \"rows\": %zu, \"targets\": %s}", tutti_split_rows(splits[i]),
+                   tutti_split_labels(splits[i]) || tutti_split_raw_targets(splits[i]) ? "true" : "false");
+  }
+  tutti_text_add(text, "]");
+}
+
+enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding, size_t count,
+                                       tutti_split *const *splits, char **json) {
   struct tutti_text text = tutti_text_begin(context);
-  tutti_text_add(&text, "{\"version\": 2, ");
+  tutti_text_add(&text, "{\"version\": %d, ", VERSION);
   print_origin(&text, &encoding->origin);
   tutti_text_add(&text, ",\n \"task\": \"%s\", \"named\": %s, \"columns\": %zu, \"missing\": %d", task_name(encoding),
                  encoding->named ? "true" : "false", encoding->source_columns, (int)encoding->missing);
@@ -75,6 +89,7 @@ enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutt
     tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"floats\": %s", encoding->image.height,
                    encoding->image.width, encoding->image.channels, encoding->features,
                    encoding->floats ? "true" : "false");
+  print_splits(&text, count, splits);
   print_rest(&text, encoding);
   return tutti_text_take(&text, json);
 }
@@ -203,8 +218,11 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   size_t version, missing;
   const char *task = json_string_value(json_object_get(root, "task"));
   TUTTI_TRY(context, take_count(context, root, "version", SIZE_MAX, &version));
-  if (version != 2)
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the description of the data has version %zu; expected 2", version);
+  if (version != VERSION)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                      "the description of the data has version %zu, and this Tutti reads version %d; look at the run "
+                      "with the Tutti that made it (recipe.ini says which), or run it again",
+                      version, VERSION);
   TUTTI_TRY(context, take_origin(context, root, &encoding->origin));
   if (!task || (strcmp(task, "classification") != 0 && strcmp(task, "regression") != 0))
     return torn(context, "task");

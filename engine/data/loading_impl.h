@@ -46,6 +46,10 @@ TUTTI_NODISCARD enum tutti_status tutti_loading_file(const struct tutti_loading 
 TUTTI_NODISCARD enum tutti_status tutti_loading_read(struct tutti_loading *loading, tutti_dataset *dataset);
 /* Make the encoding, and the splits of training, validation and test. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset);
+/* Make the task, of a data set that has its encoding and its splits (dataset.c). TUTTI_ERROR_USAGE: the head does not
+   fit it. */
+TUTTI_NODISCARD enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tutti_head_config *head,
+                                                         tutti_dataset *dataset);
 /* Make the shifted and out-of-distribution splits. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_add_shifted(struct tutti_loading *loading, tutti_dataset *dataset);
 TUTTI_NODISCARD enum tutti_status tutti_loading_add_ood(struct tutti_loading *loading, tutti_dataset *dataset);

@@ -6,10 +6,8 @@ enum { PROBES = 16 };
 
 static enum tutti_status load_data(tutti_context *context, struct tutti_experiment *experiment) {
   const tutti_recipe *recipe = experiment->recipe;
-  if (!tutti_recipe_data(recipe)) {
-    experiment->task = (struct tutti_task){.size = sizeof experiment->task, .kind = TUTTI_TASK_VALUE};
+  if (!tutti_recipe_data(recipe))
     return TUTTI_OK;
-  }
   struct tutti_source_setup setup = {.size = sizeof setup, .host = experiment->host};
   tutti_source *source;
   TUTTI_TRY(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
@@ -17,10 +15,14 @@ static enum tutti_status load_data(tutti_context *context, struct tutti_experime
       tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe), source,
                          tutti_recipe_folder(recipe), experiment->facts.seed, &experiment->dataset);
   tutti_source_destroy(source);
-  if (status != TUTTI_OK)
-    return tutti_recipe_place(context, recipe, status);
-  experiment->task = *tutti_dataset_task(experiment->dataset);
-  return TUTTI_OK;
+  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, recipe, status);
+}
+
+static void set_task(struct tutti_experiment *experiment) {
+  if (experiment->dataset)
+    experiment->task = *tutti_dataset_task(experiment->dataset);
+  else
+    experiment->task = (struct tutti_task){.size = sizeof experiment->task, .kind = TUTTI_TASK_VALUE};
 }
 
 static enum tutti_status choose_loss(tutti_context *context, struct tutti_experiment *experiment) {
@@ -37,38 +39,79 @@ static enum tutti_status choose_loss(tutti_context *context, struct tutti_experi
   return tutti_recipe_place(context, experiment->recipe, status);
 }
 
-enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
-  enum tutti_status status = TUTTI_OK;
-  struct tutti_experiment *experiment = NULL;
+/* The beginning: recipe, host and facts. Takes the recipe, also on failure. */
+static enum tutti_status begin(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
+  struct tutti_experiment *experiment;
   *out = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *experiment, &experiment));
+  enum tutti_status status = tutti_alloc(context, 1, sizeof *experiment, &experiment);
+  if (status != TUTTI_OK) {
+    tutti_recipe_destroy(recipe);
+    return status;
+  }
+  *out = experiment;
   experiment->recipe = recipe;
-  recipe = NULL;
-  const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
+  const struct tutti_run_config *run = tutti_recipe_run(recipe);
   experiment->facts = (struct tutti_host_facts){.size = sizeof experiment->facts,
                                                 .seed = (uint64_t)run->seed,
                                                 .budget = (uint64_t)run->budget,
                                                 .window = (size_t)run->window,
                                                 .task = &experiment->task,
                                                 .other_run = tutti_other_run};
-  TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, experiment->recipe, &experiment->host));
+  TUTTI_TRY(context, tutti_recipe_assemble(context, recipe, &experiment->host));
   tutti_host_set_facts(experiment->host, &experiment->facts);
-  TUTTI_TRY_OUT(context, load_data(context, experiment));
-  TUTTI_TRY_OUT(context, choose_loss(context, experiment));
+  return TUTTI_OK;
+}
+
+/* What follows from the data: task, loss, space and scope. */
+static enum tutti_status set_up(tutti_context *context, struct tutti_experiment *experiment) {
+  set_task(experiment);
+  TUTTI_TRY(context, choose_loss(context, experiment));
   struct tutti_space_setup space = {
       .size = sizeof space, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
-  TUTTI_TRY_OUT(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));
-  TUTTI_TRY_OUT(context, tutti_scope_create(context, experiment->space,
-                                            tutti_recipe_hyperparameters(experiment->recipe), &experiment->scope));
+  TUTTI_TRY(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));
+  TUTTI_TRY(context, tutti_scope_create(context, experiment->space, tutti_recipe_hyperparameters(experiment->recipe),
+                                        &experiment->scope));
   experiment->facts.scope = experiment->scope;
   tutti_host_set_facts(experiment->host, &experiment->facts);
-  struct tutti_backend_setup backend = {
-      .size = sizeof backend, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
-  TUTTI_TRY_OUT(context, tutti_backend_create(context, experiment->host, "backend", &backend, &experiment->backend));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_experiment_need_backend(tutti_context *context, struct tutti_experiment *experiment) {
+  struct tutti_backend_setup setup = {
+      .size = sizeof setup, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
+  if (experiment->backend)
+    return TUTTI_OK;
+  return tutti_backend_create(context, experiment->host, "backend", &setup, &experiment->backend);
+}
+
+enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_experiment *experiment;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, begin(context, recipe, &experiment));
+  TUTTI_TRY_OUT(context, load_data(context, experiment));
+  TUTTI_TRY_OUT(context, set_up(context, experiment));
+  TUTTI_TRY_OUT(context, tutti_experiment_need_backend(context, experiment));
   *out = experiment;
   experiment = NULL;
 out:
-  tutti_recipe_destroy(recipe);
+  tutti_experiment_destroy(experiment);
+  return status;
+}
+
+enum tutti_status tutti_experiment_reopen(tutti_context *context, tutti_recipe *recipe, tutti_dataset *dataset,
+                                          struct tutti_experiment **out) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_experiment *experiment;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, begin(context, recipe, &experiment));
+  experiment->dataset = dataset;
+  dataset = NULL;
+  TUTTI_TRY_OUT(context, set_up(context, experiment));
+  *out = experiment;
+  experiment = NULL;
+out:
+  tutti_dataset_destroy(dataset);
   tutti_experiment_destroy(experiment);
   return status;
 }

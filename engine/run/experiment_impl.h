@@ -16,12 +16,19 @@ struct tutti_experiment {
   tutti_host *host;
   tutti_space *space;
   tutti_scope *scope;
-  tutti_backend *backend;
+  tutti_backend *backend; /* NULL in a run that is looked at, until it is needed */
 };
 
 /* Make one; takes the recipe, also on failure. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe,
                                                           struct tutti_experiment **experiment);
+/* The same for a run that is looked at: with the data set that its directory keeps (NULL: it has none), which is taken,
+   too, and without a backend. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_reopen(tutti_context *context, tutti_recipe *recipe,
+                                                          tutti_dataset *dataset, struct tutti_experiment **experiment);
+/* Make the backend, unless it is there. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_need_backend(tutti_context *context,
+                                                                struct tutti_experiment *experiment);
 void tutti_experiment_destroy(struct tutti_experiment *experiment);
 /* Refuse what would only fail later: networks that the backend cannot train, a loss that the head does not have. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_check(tutti_context *context,

@@ -375,13 +375,34 @@ out:
   return status;
 }
 
+/* The data must be those with which the run began. */
+static enum tutti_status check_same_data(struct manager *manager) {
+  tutti_context *context = manager->context;
+  const tutti_config *data = tutti_recipe_data(manager->experiment->recipe);
+  enum tutti_status status = TUTTI_OK;
+  char *path = NULL, *recorded = NULL, found[17];
+  (void)snprintf(found, sizeof found, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
+  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, manager->catalogue, "fingerprint", &recorded));
+  if (!data || !recorded || strcmp(recorded, found) == 0)
+    goto out;
+  TUTTI_TRY_OUT(context, tutti_config_get(context, data, "path", &path));
+  status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: the data have changed since the run in %s began: their fingerprint is %s, and that of the "
+                      "run's data is %s; put the old data back, or begin a new run",
+                      path[0] ? path : "[data]", manager->options->directory, found, recorded);
+out:
+  tutti_free(path);
+  tutti_free(recorded);
+  return status;
+}
+
 /* The recipe and data in the directory must be those of this run. */
 static enum tutti_status check_same_run(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recorded = NULL;
-  char *path = NULL, *fingerprint = NULL, found[17];
+  char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recorded));
   status = tutti_recipe_same_run(context, recorded, manager->experiment->recipe);
@@ -389,16 +410,10 @@ static enum tutti_status check_same_run(struct manager *manager) {
     status = tutti_error_prefix(context, status, "%s holds another run: ", directory);
     goto out;
   }
-  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, manager->catalogue, "fingerprint", &fingerprint));
-  (void)snprintf(found, sizeof found, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
-  if (fingerprint && strcmp(fingerprint, found) != 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "the data set has changed since the run in %s began (fingerprint %s, now %s); begin a new run",
-                        directory, fingerprint, found);
+  TUTTI_TRY_OUT(context, check_same_data(manager));
 out:
   tutti_recipe_destroy(recorded);
   tutti_free(path);
-  tutti_free(fingerprint);
   return status;
 }
 

@@ -1,5 +1,6 @@
-/* run_directory.c - creates a run directory, and ensures that only one manager writes in it. */
+/* run_directory.c - creates a run directory, ensures that only one manager writes in it, and reads its data set back. */
 #include "core/base/file_impl.h"
+#include "engine/data/stored_impl.h"
 #include "run_impl.h"
 
 #include <errno.h>
@@ -129,5 +130,48 @@ enum tutti_status tutti_run_directory_make(tutti_context *context, const char *d
 out:
   tutti_free(folder);
   tutti_free(text);
+  return status;
+}
+
+/* --- the data set, read back --- */
+
+struct stored {
+  const char *directory;
+};
+
+/* Implements tutti_stored_splits.map. */
+static enum tutti_status map_stored(void *argument, tutti_context *context, const char *split,
+                                    enum tutti_stored_array which, struct tutti_npy *array) {
+  static const enum tutti_split_file files[TUTTI_STORED_ARRAYS] = {[TUTTI_STORED_ROWS] = TUTTI_SPLIT_FILE_ROWS,
+                                                                   [TUTTI_STORED_TARGETS] = TUTTI_SPLIT_FILE_TARGETS,
+                                                                   [TUTTI_STORED_LABELS] = TUTTI_SPLIT_FILE_LABELS};
+  const struct stored *stored = argument;
+  char *path;
+  TUTTI_TRY(context, tutti_run_split_path(context, stored->directory, split, files[which], &path));
+  enum tutti_status status = access(path, F_OK) == 0 ? tutti_npy_map(context, path, array) : TUTTI_OK;
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_run_dataset(tutti_context *context, const char *directory, const tutti_recipe *recipe,
+                                    tutti_dataset **dataset) {
+  enum tutti_status status = TUTTI_OK;
+  char *path = NULL, *json = NULL;
+  struct stored stored = {directory};
+  const struct tutti_stored_splits splits = {&stored, map_stored};
+  *dataset = NULL;
+  if (!tutti_recipe_data(recipe))
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_DATA, &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_read(context, directory, TUTTI_RUN_FILE_DATA, &json));
+  if (!json)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s is not there", path);
+  else
+    status = tutti_dataset_restore(context, json, tutti_recipe_head(recipe), &splits, dataset);
+  if (json && status == TUTTI_ERROR_CORRUPT)
+    (void)tutti_error_prefix(context, status, "%s: ", path);
+out:
+  tutti_free(path);
+  tutti_free(json);
   return status;
 }

@@ -18,6 +18,10 @@ bool tutti_run_is_locked(const char *directory);
 /* Make the directory of a new run: folders, recipe.ini, data.json, splits/. */
 TUTTI_NODISCARD enum tutti_status tutti_run_directory_make(tutti_context *context, const char *directory,
                                                            const struct tutti_experiment *experiment);
+/* The data set as the directory keeps it, with rows and targets but without inputs; NULL if the recipe has no data.
+   Destroy *dataset. */
+TUTTI_NODISCARD enum tutti_status tutti_run_dataset(tutti_context *context, const char *directory,
+                                                    const tutti_recipe *recipe, tutti_dataset **dataset);
 
 /* --- pool (run_pool.c) --- */
 

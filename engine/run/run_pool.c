@@ -82,7 +82,7 @@ enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, co
   if (!dataset)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "trials of backend %s have no predictions, so there is nothing to select from",
-                      tutti_backend_descriptor(source->experiment->backend)->name);
+                      tutti_host_plugin(source->experiment->host, "backend"));
   if (!split || tutti_split_rows(split) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the data have no rows in a split '%s'", split_name);
   struct tutti_targets targets = {.size = sizeof targets};

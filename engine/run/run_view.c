@@ -22,7 +22,8 @@ struct tutti_view {
 enum tutti_status tutti_view_open(tutti_context *context, const char *directory, tutti_view **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_view *view = NULL;
-  tutti_recipe *recipe = NULL;
+  tutti_recipe *recipe = NULL, *taken;
+  tutti_dataset *dataset;
   char *path = NULL;
   *out = NULL;
   if (!tutti_run_directory_has_run(directory))
@@ -32,7 +33,10 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &view->directory));
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
-  TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &view->experiment));
+  TUTTI_TRY_OUT(context, tutti_run_dataset(context, directory, recipe, &dataset));
+  taken = recipe;
+  recipe = NULL;
+  TUTTI_TRY_OUT(context, tutti_experiment_reopen(context, taken, dataset, &view->experiment));
   view->pool = (struct tutti_run_pool){view->directory, view->experiment};
   tutti_free(path);
   path = NULL;
@@ -43,6 +47,7 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   view = NULL;
 out:
   tutti_free(path);
+  tutti_recipe_destroy(recipe);
   tutti_view_close(view);
   return status;
 }
@@ -63,7 +68,7 @@ static enum tutti_status check_data(tutti_context *context, const tutti_view *vi
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "%s: its backend %s works without data, so there are no ensembles and "
                     "predictions; tutti status shows its best trial",
-                    view->directory, tutti_backend_descriptor(view->experiment->backend)->name);
+                    view->directory, tutti_host_plugin(view->experiment->host, "backend"));
 }
 
 /* `given`, or a copy of the run's own ensemble; an error if there is neither. */
@@ -406,6 +411,7 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   struct tutti_forecast own = {.size = sizeof own};
   TUTTI_GIVE(forecast, &own);
   TUTTI_TRY(context, check_data(context, view));
+  TUTTI_TRY(context, tutti_experiment_need_backend(context, view->experiment));
   TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
   TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));

@@ -37,9 +37,11 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   training->number = (uint64_t)trial;
   (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(experiment));
   if (strcmp(data, fingerprint) != 0) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                        "the data set has changed since the run began (fingerprint %s, expected %s); begin a new run",
-                        fingerprint, data);
+    status = TUTTI_FAIL(
+        context, TUTTI_ERROR_CORRUPT,
+        "the data have changed since the run began: their fingerprint is %s, and that of the run's data is %s; "
+        "put the old data back, or begin a new run",
+        fingerprint, data);
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_json_line(context, json_incref(candidate), &candidate_text));

@@ -74,8 +74,9 @@ TUTTI_API int tutti_worker_main(tutti_context *context, const char *directory, i
 
 typedef struct tutti_view tutti_view;
 
-/* Open a run directory for reading, also while its run is at work; the caller closes *view. TUTTI_ERROR_USAGE: it is
-   not a run directory, or the recipe's plugins or data are gone. */
+/* Open a run directory for reading, also while its run is at work; the caller closes *view. Nothing outside the
+   directory is read, except plugins. TUTTI_ERROR_USAGE: it is not a run directory, or the recipe's plugins are gone.
+   TUTTI_ERROR_CORRUPT: a file in it is torn. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
                                                             tutti_view **view);
 /* Close it; NULL is allowed. */

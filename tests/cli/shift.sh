@@ -159,5 +159,5 @@ checks=$((checks + 1))
 printf 'x' | dd of=images.idx bs=1 seek=20000 conv=notrunc 2>dd.log
 tutti run stripes.ini --resume
 expect_code 2
-expect_err "the data set has changed"
+expect_err images.idx "the data have changed" fingerprint
 finish

@@ -267,7 +267,7 @@ static void torn_descriptions_are_refused(void **state) {
   assert_true(torn > 300);
   static const char *const wrong[][2] = {
       {"\"position\": 2", "\"position\": 3"},          {"[\"blue\", \"red\"]", "[\"red\", \"blue\"]"},
-      {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"}, {"\"version\": 2", "\"version\": 1"},
+      {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"}, {"\"version\": 3", "\"version\": 2"},
       {"\"plugin\": \"csv\"", "\"plugin\": null"},     {"\"header\": \"auto\"", "\"header\": 1"}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     char *bytes = calloc(1, length + 16), *at = strstr(json, wrong[i][0]);

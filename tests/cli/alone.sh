@@ -1,0 +1,126 @@
+#!/bin/bash
+# A finished run needs nothing but its directory: every command that looks at it gives the same bits after its data were
+# changed or deleted, and from a copy at another path that another user reads.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+export XDG_CACHE_HOME=$folder/caches
+make_table
+cut -d, -f1-3 table.csv >new.csv
+regression_recipe >small.ini
+classification_recipe >classes.ini
+
+# 60 images of 20 x 20 pixels of two kinds of stripes, with shifted rows and rows out of distribution.
+{
+  printf '\0\0\10\3\0\0\0\74\0\0\0\24\0\0\0\24'
+  for i in $(seq 30); do
+    head -c 400 < <(yes "$(printf 'Az0%.0s' $(seq $((i % 7 + 5))))")
+    head -c 400 < <(yes "$(printf '~~~~~!!!!!%.0s' $(seq $((i % 3 + 1))))")
+  done
+} >images.idx
+{
+  printf '\0\0\10\1\0\0\0\74'
+  printf '\0\1%.0s' $(seq 30)
+} >labels.idx
+cat >stripes.ini <<'INI'
+[run]
+name = stripes
+budget = 3
+[data]
+plugin = idx
+path = images.idx
+target_path = labels.idx
+split = 1 1 1
+shift = 5
+ood_noise = 20
+[space]
+plugin = mlp
+[hyperparameters]
+epochs = 2
+[selector]
+plugin = forward
+size = 2
+INI
+
+runs='small classes stripes'
+for run in $runs; do
+  tutti run $run.ini --quiet
+  expect_code 0
+done
+
+# look_at FOLDER INTO [COMMAND...]: write what every command says of the runs in FOLDER to files in INTO.
+look_at() {
+  local from=$1 into=$2 run new
+  shift 2
+  mkdir -p "$into"
+  for run in $runs; do
+    new=new.csv
+    [ $run != stripes ] || new=$folder/kept.idx
+    keep "$into/$run-status" "$@" status "$from/$run" --json
+    sed -i '/"directory"/d' "$into/$run-status"
+    keep "$into/$run-evaluate" "$@" evaluate "$from/$run" --json
+    keep "$into/$run-select" "$@" select "$from/$run" --set selector.plugin=top-m --set selector.size=2 --json
+    keep "$into/$run-curve" "$@" curve "$from/$run" --json
+    keep "$into/$run-predict" "$@" predict "$from/$run" "$new"
+    keep "$into/$run-compare" "$@" compare "$from/$run"
+    keep "$into/$run-retrace" "$@" compare "$from/$run" --over-time 1 --reselect
+    sed -i 's|[^ ]*/||' "$into/$run-compare" "$into/$run-retrace"
+  done
+  keep "$into/stripes-shifted" "$@" select "$from/stripes" --split validation-5 --json
+}
+
+keep() {
+  local to=$1
+  shift
+  what="tutti $*"
+  as_user "$@" >out 2>err </dev/null
+  code=$?
+  expect_code 0
+  expect_empty err
+  cp out "$to"
+}
+
+as_user() { "$TUTTI_PROGRAM" "$@"; }
+
+expect_same() {
+  what="what commands say $1"
+  checks=$((checks + 1))
+  diff -r before "$1" >out 2>err || complain "expected the same bits as before"
+}
+
+cp images.idx kept.idx
+look_at runs before
+
+# The training files change: the labels change places, the numbers their scale.
+sed -i 's/up$/UP/; s/down$/up/; s/UP$/down/; s/^[0-9]/3&/' table.csv
+printf '\1' | dd of=labels.idx bs=1 seek=8 conv=notrunc status=none
+look_at runs changed
+expect_same changed
+tutti run small.ini --resume
+expect_code 2
+expect_err runs/small table.csv fingerprint "begin a new run"
+
+# They go, with the cache of shifted images.
+rm -r table.csv images.idx labels.idx caches
+look_at runs gone
+expect_same gone
+tutti run small.ini --resume
+expect_code 2
+expect_err table.csv
+
+# And the runs move, to where they can only be read.
+tar cf packed.tar runs
+rm -r runs
+mkdir elsewhere
+tar xf packed.tar -C elsewhere
+chmod -R a-w,a+rX elsewhere
+chmod a+rx . new.csv kept.idx
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups "$TUTTI_PROGRAM" "$@"; }
+  as_user --version >/dev/null 2>&1 || as_user() { "$TUTTI_PROGRAM" "$@"; }
+fi
+look_at elsewhere/runs moved
+expect_same moved
+chmod -R u+w elsewhere
+tutti select elsewhere/runs/small --keep
+expect_code 0
+finish
