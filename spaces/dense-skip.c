@@ -34,8 +34,9 @@ static const char *const activations[] = {TUTTI_PLAIN_ACTIVATION_CHOICES};
 static const char *const merges[] = {"skips", "always", NULL};
 
 static const struct tutti_param space_dense_skip_params[] = {
-    TUTTI_INTEGER(struct space_dense_skip_config, nodes, "3", 1, MOST_NODES,
-                  "Variable nodes, one behind the other; the paper searches 3."),
+    TUTTI_INTEGER(
+        struct space_dense_skip_config, nodes, "3", 1, MOST_NODES,
+        "Variable nodes, one behind the other; the paper searches 5 in its benchmarks and 3 for its toy example."),
     TUTTI_INTEGER(
         struct space_dense_skip_config, skips, "3", 0, MOST_SKIPS,
         "Earlier outputs (the input included) that a merge may take a skip connection from; the paper has 3."),

@@ -17,6 +17,10 @@ for recipe in uci uci-small age age-mixed rs rs-mixed bo bo-mixed hyperens hyper
   expect_code 0
   expect_out "done, 0 failed" "Ensemble of"
 done
+# Benchmarks search five nodes, the toy example three.
+checks=$((checks + 2))
+"$TUTTI_PROGRAM" status uci --json | grep -q skip5_2 || complain "uci: expected five nodes"
+"$TUTTI_PROGRAM" status uci --json | grep -q node6 && complain "uci: expected no sixth node"
 grep -q mutation <("$TUTTI_PROGRAM" status uci --json) || complain "uci: expected mutations"
 grep -q '"stratum 0, initialisation 2"' <("$TUTTI_PROGRAM" status hyper-deep-ensemble --json) ||
   complain "hyper-deep-ensemble: expected strata"
@@ -24,6 +28,8 @@ grep -q '"stratum 0, initialisation 2"' <("$TUTTI_PROGRAM" status hyper-deep-ens
 # The toy example: noise of variance 1/4 on [-30, -20], of variance 1 on [20, 30]; 133 training rows each.
 tutti run "$ini/toy-small.ini" --out toy
 expect_code 0
+checks=$((checks + 1))
+"$TUTTI_PROGRAM" status toy --json | grep -q node4 && complain "toy: expected three nodes"
 awk 'BEGIN { print "x0"; for (x = -40; x <= 40; x += 0.5) print x }' >grid.csv
 tutti predict toy grid.csv
 expect_code 0
