@@ -224,6 +224,7 @@ cli_tests += %D%/cli/autodeuq.sh
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-directory.sh
 cli_tests += %D%/cli/bad-recipes.sh
+cli_tests += %D%/cli/batch.sh
 cli_tests += %D%/cli/compare.sh
 cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/distance.sh

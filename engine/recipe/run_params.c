@@ -19,6 +19,11 @@ static const struct tutti_param table[] = {
         struct tutti_run_config, window, "8", 1, 65536,
         "Trials that may be outstanding at once. It shapes the search (a builder does not know the results of as many "
         "trials), so it is a constant and not the number of workers; more workers than that have nothing to do."),
+    TUTTI_INTEGER(
+        struct tutti_run_config, batch, "1", 1, 65536,
+        "Results that are told before the builder is asked for as many trials at once; at most window. 1: each "
+        "result is told, and one trial is asked for. window: one generation after the other.",
+        .unit = "trials"),
     TUTTI_INTEGER(struct tutti_run_config, workers, "0", 0, 4096,
                   "Worker processes; 0: one a core. Never changes the result of order = trial."),
     TUTTI_CHOICE(

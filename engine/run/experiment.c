@@ -51,6 +51,10 @@ static enum tutti_status begin(tutti_context *context, tutti_recipe *recipe, str
   *out = experiment;
   experiment->recipe = recipe;
   const struct tutti_run_config *run = tutti_recipe_run(recipe);
+  if (run->batch > run->window)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[run] batch: expected at most as many as window = %lld trials outstanding at once, found %lld",
+                      (long long)run->window, (long long)run->batch);
   experiment->facts = (struct tutti_host_facts){.size = sizeof experiment->facts,
                                                 .seed = (uint64_t)run->seed,
                                                 .budget = (uint64_t)run->budget,

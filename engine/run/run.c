@@ -100,12 +100,20 @@ static enum tutti_status record_asked(struct manager *manager, uint64_t trial) {
   return status;
 }
 
+/* May the builder be asked? The window has room for a batch; or part of a batch has been asked for, which a resumed run
+   goes on with. */
+static bool may_ask(const struct manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  uint64_t room = (uint64_t)manager->run->window - (history->asked - history->told);
+  bool begun = history->asked > 0 && history->records[history->asked - 1].asked_after == history->told;
+  return room >= (uint64_t)manager->run->batch || (begun && room > 0);
+}
+
 /* Fill the window. The requests depend only on what was told, so they are the same for any number of workers. */
 static enum tutti_status ask(struct manager *manager) {
   tutti_context *context = manager->context;
   struct tutti_history *history = &manager->history;
-  while (!manager->idle && history->asked < (uint64_t)manager->run->budget &&
-         history->asked - history->told < (uint64_t)manager->run->window &&
+  while (!manager->idle && history->asked < (uint64_t)manager->run->budget && may_ask(manager) &&
          !tutti_builder_exhausted(manager->builder)) {
     struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
     uint64_t trial = history->asked;

@@ -30,6 +30,7 @@ struct tutti_run_config {
   const char *plugin_path; /* folders, colon-separated */
   int objective;           /* enum tutti_run_objective: which weights that loss is of */
   double plugin_timeout;   /* seconds that a call of a plugin may take in the manager; infinity */
+  int64_t batch;           /* results told before the builder is asked for as many trials */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */

@@ -13,8 +13,9 @@
    hyperparameters of one architecture (BO) is builder bo.
 
    Deviations:
-   - the model is asked for one trial at a time, and every outstanding trial has its lie (the authors' code forgets the
-     lies of older batches: pending = liar-batch);
+   - every outstanding trial has its lie. The authors' code lies only for what is asked for at once, which is as many
+     trials as have finished together, and forgets these lies with the next result: pending = liar-batch, with
+     run.batch results told before as many trials are asked for;
    - if the hyperparameters have only finitely many values and all have been tried, they are drawn at random, since the
      model has nothing left to propose. */
 #include "plugins/shared/json.h"
