@@ -4,6 +4,8 @@
 
 #include <tutti/selector.h>
 
+#define MOST_PICKS 9007199254740992. /* whole numbers below are exact */
+
 struct member {
   uint64_t trial;
   double weight; /* as it was given */
@@ -80,6 +82,13 @@ uint64_t tutti_ensemble_trial(const tutti_ensemble *ensemble, size_t index) { re
 
 double tutti_ensemble_weight(const tutti_ensemble *ensemble, size_t index) {
   return ensemble->member[index].weight / ensemble->total;
+}
+
+uint64_t tutti_ensemble_picks(const tutti_ensemble *ensemble) {
+  for (size_t k = 0; k < ensemble->members; k++)
+    if (ensemble->member[k].weight != floor(ensemble->member[k].weight))
+      return 0;
+  return ensemble->total < MOST_PICKS ? (uint64_t)ensemble->total : 0;
 }
 
 size_t tutti_ensemble_steps(const tutti_ensemble *ensemble) { return ensemble->steps; }

@@ -94,7 +94,9 @@ static struct running next(const tutti_ensemble_loss *loss, size_t i, const floa
 static double divisor(const tutti_ensemble_loss *loss, size_t model) {
   double picks = (double)(loss->picks + 1), squares = loss->count_squares + 2 * (double)loss->counts[model] + 1;
   bool single = squares == picks * picks;
-  return loss->options.epistemic == TUTTI_EPISTEMIC_POPULATION || single ? picks : picks - squares / picks;
+  if (loss->options.epistemic == TUTTI_EPISTEMIC_POPULATION || single)
+    return picks;
+  return picks - (loss->options.epistemic == TUTTI_EPISTEMIC_PICKS ? 1 : squares / picks);
 }
 
 static double moments_loss(const tutti_ensemble_loss *loss, size_t model) {

@@ -46,7 +46,7 @@ static double mean_distance(double mean, double variance) {
 
 double tutti_gaussian_crps(double mean, double variance, double value) {
   const double one = 1;
-  const struct tutti_mixture single = {1, &one, &mean, &variance};
+  const struct tutti_mixture single = {1, &one, &mean, &variance, 1};
   return tutti_mixture_crps(&single, value);
 }
 
@@ -64,8 +64,9 @@ struct tutti_moments tutti_mixture_moments(const struct tutti_mixture *mixture, 
       double distance = mixture->means[k] - moments.mean;
       moments.epistemic += mixture->weights[k] * distance * distance;
     }
-  if (epistemic == TUTTI_EPISTEMIC_UNBIASED && mixture->members > 1)
-    moments.epistemic /= 1 - squares;
+  bool picks = epistemic == TUTTI_EPISTEMIC_PICKS && mixture->picks > 1;
+  if (epistemic != TUTTI_EPISTEMIC_POPULATION && mixture->members > 1)
+    moments.epistemic /= 1 - (picks ? 1 / (double)mixture->picks : squares);
   moments.variance = moments.aleatoric + moments.epistemic;
   return moments;
 }

@@ -8,6 +8,7 @@ enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti
                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner) {
   *combiner = (struct tutti_combiner){.pool = pool, .members = tutti_ensemble_size(ensemble)};
   combiner->combination = tutti_ensemble_combination(ensemble);
+  combiner->picks = tutti_ensemble_picks(ensemble);
   if (pool->kind == TUTTI_TASK_VALUE)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "models without data have no predictions to combine");
   if (combiner->members == 0)
@@ -54,7 +55,8 @@ struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, siz
     combiner->means[k] = (double)moments[0];
     combiner->variances[k] = (double)moments[1];
   }
-  return (struct tutti_mixture){combiner->members, combiner->weights, combiner->means, combiner->variances};
+  return (struct tutti_mixture){combiner->members, combiner->weights, combiner->means, combiner->variances,
+                                combiner->picks};
 }
 
 double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row) {

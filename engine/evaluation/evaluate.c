@@ -5,12 +5,16 @@
 #include "evaluate_impl.h"
 #include "core/score/metrics_impl.h"
 
-static const char *const epistemic_names[] = {
-    [TUTTI_EPISTEMIC_UNBIASED] = "unbiased", [TUTTI_EPISTEMIC_POPULATION] = "population", NULL};
+static const char *const epistemic_names[] = {[TUTTI_EPISTEMIC_UNBIASED] = "unbiased",
+                                              [TUTTI_EPISTEMIC_POPULATION] = "population",
+                                              [TUTTI_EPISTEMIC_PICKS] = "picks",
+                                              NULL};
 
 static const struct tutti_param table[] = {
-    TUTTI_CHOICE(struct tutti_evaluation_options, epistemic, "unbiased", epistemic_names,
-                 "The variance of K members' means is divided by K - 1 (unbiased) or K (population)."),
+    TUTTI_CHOICE(
+        struct tutti_evaluation_options, epistemic, "picks", epistemic_names,
+        "The variance of the members' means, summed squares over all N picks, is divided by N - 1 (picks), by N "
+        "(population), or by what makes it unbiased for members of unequal weights (unbiased)."),
     TUTTI_INTEGER(struct tutti_evaluation_options, bins, "15", 1, 100000,
                   "Bins of equal width of the expected calibration error."),
     TUTTI_REAL(struct tutti_evaluation_options, level, "0.95", 0, 1,

@@ -8,6 +8,7 @@
 struct tutti_combiner {
   const struct tutti_pool *pool;
   size_t members;
+  uint64_t picks; /* that the weights count, or 0 */
   enum tutti_combination combination;
   const float **predictions; /* [members] -> [rows][width], borrowed from the pool */
   double *weights;           /* [members], sum 1 */

@@ -32,10 +32,14 @@ out:
 enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensemble *ensemble, const char *selector,
                                        enum tutti_loss loss, char **json) {
   json_t *members = json_array(), *trace = json_array();
+  uint64_t picks = tutti_ensemble_picks(ensemble);
   for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
     uint64_t trial = tutti_ensemble_trial(ensemble, i);
     double weight = tutti_ensemble_weight(ensemble, i);
-    json_array_append_new(members, json_pack("{s:I, s:f}", "trial", (json_int_t)trial, "weight", weight));
+    json_t *member = json_pack("{s:I, s:f}", "trial", (json_int_t)trial, "weight", weight);
+    if (picks > 0)
+      json_object_set_new(member, "picks", json_integer((json_int_t)llround(weight * (double)picks)));
+    json_array_append_new(members, member);
   }
   for (size_t i = 0; i < tutti_ensemble_steps(ensemble); i++) {
     const struct tutti_step *step = tutti_ensemble_step(ensemble, i);
@@ -51,12 +55,13 @@ enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensem
 
 static enum tutti_status parse_members(tutti_context *context, const json_t *members, tutti_ensemble *ensemble) {
   for (size_t i = 0; i < json_array_size(members); i++) {
-    json_int_t trial;
+    json_int_t trial, picks = 0;
     double weight;
     json_error_t error;
-    if (json_unpack_ex(json_array_get(members, i), &error, 0, "{s:I, s:F}", "trial", &trial, "weight", &weight) != 0)
+    if (json_unpack_ex(json_array_get(members, i), &error, 0, "{s:I, s:F, s?I}", "trial", &trial, "weight", &weight,
+                       "picks", &picks) != 0)
       return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "ensemble: member %zu: %s", i, error.text);
-    TUTTI_TRY(context, tutti_ensemble_add(context, ensemble, (uint64_t)trial, weight));
+    TUTTI_TRY(context, tutti_ensemble_add(context, ensemble, (uint64_t)trial, picks > 0 ? (double)picks : weight));
   }
   return TUTTI_OK;
 }

@@ -17,7 +17,7 @@ struct tutti_evaluation_options {
   double level;  /* of central intervals (coverage, width), inside (0, 1) */
 };
 #define TUTTI_EVALUATION_DEFAULTS                                                                                      \
-  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_UNBIASED, 15, 0.95 }
+  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_PICKS, 15, 0.95 }
 /* The parameter table of section [evaluation]. Static. */
 TUTTI_API const struct tutti_params *tutti_evaluation_params(void);
 

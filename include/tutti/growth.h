@@ -24,7 +24,8 @@ struct tutti_growth_config {
 /* The choices of these parameters, NULL-terminated. */
 static const char *const tutti_growth_losses[] = {TUTTI_LOSS_CHOICES};
 static const char *const tutti_growth_densities[] = {"mixture", "moments", NULL};
-static const char *const tutti_growth_epistemic[] = {"unbiased", "population", NULL};
+/* In the order of enum tutti_epistemic. */
+static const char *const tutti_growth_epistemic[] = {"unbiased", "population", "picks", NULL};
 static const char *const tutti_growth_keeps[] = {"last", "best", NULL};
 
 /* clang-format off */
@@ -37,9 +38,10 @@ static const char *const tutti_growth_keeps[] = {"last", "best", NULL};
               "What the ensemble minimises on the validation rows; auto: nll, or mse where no model predicts a variance."), \
   TUTTI_PARAM("density", CHOICE, config_type, field.density, "mixture", 0, 0, tutti_growth_densities, TUTTI_KIND_SPACE, \
               "Regression's nll is that of the mixture of Gaussians, or of one Gaussian with the mixture's moments."), \
-  TUTTI_PARAM("epistemic", CHOICE, config_type, field.epistemic, "unbiased", 0, 0, tutti_growth_epistemic, \
+  TUTTI_PARAM("epistemic", CHOICE, config_type, field.epistemic, "picks", 0, 0, tutti_growth_epistemic, \
               TUTTI_KIND_SPACE, \
-              "With density = moments, the variance of the means is divided by K - 1 (unbiased) or K (population)."), \
+              "With density = moments, the variance of the means of N picks is divided by N - 1 (picks), by N (population), " \
+              "or by what makes it unbiased for members of unequal weights (unbiased)."), \
   TUTTI_PARAM("keep", CHOICE, config_type, field.keep, "last", 0, 0, tutti_growth_keeps, TUTTI_KIND_SPACE, \
               "What is kept of the picks: all up to the last, or as many of the first as have the best (lowest) loss.")
 /* clang-format on */
@@ -83,7 +85,7 @@ static inline struct tutti_growth_options tutti_growth_options_of(const struct t
   options.size = sizeof options;
   options.loss = config->loss;
   options.density = config->density ? TUTTI_DENSITY_MOMENTS : TUTTI_DENSITY_MIXTURE;
-  options.epistemic = config->epistemic ? TUTTI_EPISTEMIC_POPULATION : TUTTI_EPISTEMIC_UNBIASED;
+  options.epistemic = (enum tutti_epistemic)config->epistemic;
   options.keep_best = config->keep != 0;
   options.replace = false;
   options.accept = TUTTI_GROWTH_ACCEPT_ANY;

@@ -73,12 +73,16 @@ TUTTI_API double tutti_gaussian_crps(double mean, double variance, double value)
 enum tutti_epistemic {
   /* sum w (m - mean)^2 / (1 - sum w^2): for K equal members, divided by K - 1; 0 for a single one */
   TUTTI_EPISTEMIC_UNBIASED,
-  TUTTI_EPISTEMIC_POPULATION /* sum w (m - mean)^2, the mixture's own: for K equal members, divided by K */
+  TUTTI_EPISTEMIC_POPULATION, /* sum w (m - mean)^2, the mixture's own: for K equal members, divided by K */
+  /* The sample variance of the means of all picks: sum w (m - mean)^2 N / (N - 1), where weights count N picks. A model
+     picked twice counts as two. As TUTTI_EPISTEMIC_UNBIASED where weights count nothing. */
+  TUTTI_EPISTEMIC_PICKS
 };
 /* A mixture of Gaussians, for one row and output: [members] each; weights are > 0 and sum to 1. Never grows. */
 struct tutti_mixture {
   size_t members;
   const double *weights, *means, *variances;
+  uint64_t picks; /* that the weights count; 0: they count nothing */
 };
 /* The law of total variance: variance = aleatoric + epistemic. Never grows. */
 struct tutti_moments {

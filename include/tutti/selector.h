@@ -31,8 +31,8 @@ struct tutti_step {
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_create(tutti_context *context, tutti_ensemble **ensemble);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_ensemble_destroy(tutti_ensemble *ensemble);
-/* Add weight to a trial: a new member, or more weight for an old one. TUTTI_ERROR_USAGE: the weight is not positive and
-   finite. */
+/* Add weight to a trial: a new member, or more weight for an old one. A selector that picks models one by one adds 1 for
+   each pick. TUTTI_ERROR_USAGE: the weight is not positive and finite. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ensemble,
                                                                uint64_t trial, double weight);
 /* Add a step to the trace: trial, the loss after it, and why. A note is cut off beyond 95 characters.
@@ -47,6 +47,8 @@ TUTTI_API enum tutti_combination tutti_ensemble_combination(const tutti_ensemble
 TUTTI_API size_t tutti_ensemble_size(const tutti_ensemble *ensemble);
 TUTTI_API uint64_t tutti_ensemble_trial(const tutti_ensemble *ensemble, size_t index);
 TUTTI_API double tutti_ensemble_weight(const tutti_ensemble *ensemble, size_t index);
+/* How many picks the weights count: the sum of what was added, if each member's part is a whole number; else 0. */
+TUTTI_API uint64_t tutti_ensemble_picks(const tutti_ensemble *ensemble);
 /* The number of steps in the trace; tutti_ensemble_step: step number `index` (< steps), borrowed until the next one is
    added. */
 TUTTI_API size_t tutti_ensemble_steps(const tutti_ensemble *ensemble);

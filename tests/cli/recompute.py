@@ -38,7 +38,7 @@ def entropy(p):
     return -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1)
 
 
-def classification(p, y, w, options):
+def classification(p, y, w, picks, options):
     """p [members][rows][classes], y [rows], w [members]"""
     rows = np.arange(len(y))
     mean = np.tensordot(w, p, 1)
@@ -65,13 +65,17 @@ def classification(p, y, w, options):
     return expected
 
 
-def regression(p, y, w, options):
-    """p [members][rows][outputs][2], y [rows][outputs], w [members]"""
+def regression(p, y, w, picks, options):
+    """p [members][rows][outputs][2], y [rows][outputs], w [members]; they count so many picks, or none"""
     m, v = p[..., 0], np.maximum(p[..., 1], FLOOR)
     mean, aleatoric = np.tensordot(w, m, 1), np.tensordot(w, v, 1)
     spread = np.tensordot(w, (m - mean) ** 2, 1)
-    unbiased = options["epistemic"] == "unbiased" and len(w) > 1
-    epistemic = spread / (1 - (w ** 2).sum()) if unbiased else spread
+    if options["epistemic"] == "picks" and picks > 1:
+        epistemic = spread * picks / (picks - 1)
+    elif options["epistemic"] == "population" or len(w) == 1:
+        epistemic = spread
+    else:
+        epistemic = spread / (1 - (w ** 2).sum())
     total = aleatoric + epistemic
     s, error = np.sqrt(total), y - mean
     z = error / s
@@ -140,6 +144,7 @@ def main(run):
         summary = json.load(file)
     truth = "labels" if summary["task"] == "classification" else "targets"
     members = [(member["trial"], member["weight"]) for member in summary["ensemble"]["members"]]
+    picks = sum(member.get("picks", 0) for member in summary["ensemble"]["members"])
 
     def load(split, trials):
         targets = np.load(f"{run}/splits/{split}-{truth}.npy")
@@ -149,7 +154,8 @@ def main(run):
     faults, options = 0, evaluation_section(run)
     for part in summary["evaluation"]:
         p, y = load(part["split"], [trial for trial, _ in members])
-        expected = (classification if p.ndim == 3 else regression)(p, y, np.array([weight for _, weight in members]), options)
+        weights = np.array([weight for _, weight in members])
+        expected = (classification if p.ndim == 3 else regression)(p, y, weights, picks, options)
         found = {metric["name"]: metric["value"] for metric in part["metrics"]}
         for complaint in complaints(found, expected):
             faults += 1

@@ -14,10 +14,13 @@ regression_recipe | sed 's/^target = .*/target = y x2/; s/^name = .*/name = two-
 classification_recipe >classification.ini
 regression_recipe >choices.ini
 printf '[evaluation]\nepistemic = population\nlevel = 0.5\n' >>choices.ini
+regression_recipe | sed 's/^plugin = forward/plugin = forward-replace/; s/^size = 3/size = 6/' >picks.ini
+regression_recipe | sed 's/^plugin = forward/plugin = forward-replace/; s/^size = 3/size = 6/' >weights.ini
+printf '[evaluation]\nepistemic = unbiased\n' >>weights.ini
 classification_recipe >bins.ini
 printf '[evaluation]\nbins = 10\n' >>bins.ini
 
-for recipe in regression two classification choices bins; do
+for recipe in regression two classification choices picks weights bins; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0
   what="recompute $recipe"
@@ -26,6 +29,9 @@ for recipe in regression two classification choices bins; do
   expect_code 0
   expect_out "2 splits recomputed, 0 faults"
 done
+
+checks=$((checks + 1))
+grep -q '"picks": [2-6]' picks/ensemble.json || complain "picks: expected a model that is picked more than once"
 
 # A metric that the script does not know, and one that the run does not have, are faults.
 what="recompute another metric"

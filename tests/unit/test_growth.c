@@ -40,7 +40,7 @@ static int teardown(void **state) {
 
 /* A config that any of them can read, as theirs begin alike. */
 static struct greedy_config config_of(size_t size) {
-  return (struct greedy_config){.growth = {.size = (int64_t)size}, .max_picks = 50};
+  return (struct greedy_config){.growth = {.size = (int64_t)size, .epistemic = TUTTI_EPISTEMIC_PICKS}, .max_picks = 50};
 }
 
 static tutti_ensemble *choose(const struct tutti_descriptor *plugin, const struct greedy_config *config,

@@ -63,7 +63,7 @@ static void test_regression_golden(void **state) {
       variances[k] = var[k * rows + n];
       base_nll += tutti_gaussian_nll(means[k], variances[k], y[n]) / (double)(members * rows);
     }
-    struct tutti_mixture mixture = {members, weights, means, variances};
+    struct tutti_mixture mixture = {members, weights, means, variances, members};
     struct tutti_moments one = tutti_mixture_moments(&mixture, TUTTI_EPISTEMIC_UNBIASED);
     struct tutti_moments zero = tutti_mixture_moments(&mixture, TUTTI_EPISTEMIC_POPULATION);
     assert_close(one.mean, mean[n], 1e-12, 1e-14);
@@ -208,7 +208,7 @@ static void test_weights(void **state) {
   (void)state;
   const double twice[] = {0.25, 0.25, 0.25, 0.25}, m4[] = {1, 1, 3, 7}, v4[] = {1, 1, 2, 4};
   const double once[] = {0.5, 0.25, 0.25}, m3[] = {1, 3, 7}, v3[] = {1, 2, 4};
-  struct tutti_mixture four = {4, twice, m4, v4}, three = {3, once, m3, v3};
+  struct tutti_mixture four = {4, twice, m4, v4, 4}, three = {3, once, m3, v3, 4};
   struct tutti_moments a = tutti_mixture_moments(&four, TUTTI_EPISTEMIC_POPULATION);
   struct tutti_moments b = tutti_mixture_moments(&three, TUTTI_EPISTEMIC_POPULATION);
   assert_close(b.mean, a.mean, 1e-15, 0);
@@ -218,8 +218,14 @@ static void test_weights(void **state) {
   assert_close(tutti_mixture_crps(&three, 2), tutti_mixture_crps(&four, 2), 1e-14, 0);
   /* Sum of squares 0.375: 6 / 0.625. */
   assert_close(tutti_mixture_moments(&three, TUTTI_EPISTEMIC_UNBIASED).epistemic, b.epistemic / 0.625, 1e-15, 0);
+  /* The sample variance of 1, 1, 3, 7 is 24 / 3. Weights that count nothing have no such sample. */
+  assert_close(tutti_mixture_moments(&four, TUTTI_EPISTEMIC_PICKS).epistemic, 8, 1e-15, 0);
+  assert_close(tutti_mixture_moments(&three, TUTTI_EPISTEMIC_PICKS).epistemic, 8, 1e-15, 0);
+  three.picks = 0;
+  assert_close(tutti_mixture_moments(&three, TUTTI_EPISTEMIC_PICKS).epistemic, b.epistemic / 0.625, 1e-15, 0);
+  three.picks = 4;
   const double one = 1;
-  struct tutti_mixture single = {1, &one, m3 + 1, v3 + 1};
+  struct tutti_mixture single = {1, &one, m3 + 1, v3 + 1, 1};
   assert_true(tutti_mixture_moments(&single, TUTTI_EPISTEMIC_UNBIASED).epistemic == 0);
   assert_close(tutti_mixture_nll(&single, 2), tutti_gaussian_nll(3, 2, 2), 1e-15, 0);
 }
@@ -228,7 +234,7 @@ static void test_weights(void **state) {
 static void test_far_value(void **state) {
   (void)state;
   const double weights[] = {0.3, 0.7}, means[] = {0, 1}, variances[] = {1, 1}, unknown[] = {1, NAN};
-  struct tutti_mixture mixture = {2, weights, means, variances};
+  struct tutti_mixture mixture = {2, weights, means, variances, 0};
   assert_close(tutti_mixture_nll(&mixture, 100), tutti_gaussian_nll(1, 1, 100) - log(0.7), 1e-12, 0);
   assert_true(tutti_mixture_nll(&mixture, INFINITY) == INFINITY);
   mixture.variances = unknown;
@@ -242,7 +248,7 @@ static void test_far_value(void **state) {
 static void test_crps_by_quadrature(void **state) {
   (void)state;
   const double weights[] = {0.5, 0.3, 0.2}, means[] = {-1, 0.5, 2}, variances[] = {0.25, 1, 0.04}, y = 0.8;
-  struct tutti_mixture mixture = {3, weights, means, variances};
+  struct tutti_mixture mixture = {3, weights, means, variances, 0};
   double sum = 0, width = 1e-3;
   for (int i = -12000; i < 12000; i++) {
     double x = y + (i + 0.5) * width, cdf = 0;
