@@ -50,7 +50,7 @@ static inline enum tutti_status tutti_bayesian_builder_create(tutti_context *con
   const tutti_host *host = ((const struct tutti_builder_setup *)setup)->host;
   const struct tutti_design design = tutti_design_of(&given->design, host);
   const struct tutti_proposer_setup proposer =
-      tutti_proposer_setup_of(&given->model, host, NULL, 2 * (size_t)given->design.initial);
+      tutti_proposer_setup_of(&given->model, host, NULL, 2 * (size_t)design.initial);
   tutti_bayesian *bayesian = NULL;
   enum tutti_status status = tutti_bayesian_create(context, &design, &proposer, &bayesian);
   *self = bayesian;

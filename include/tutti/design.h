@@ -23,8 +23,8 @@ static const char *const tutti_design_kinds[] = {"sobol", "random", "known", NUL
 /* The parameters initial and design, for a table: TUTTI_DESIGN_PARAMS(struct my_config, design, "sobol"). The last
    argument is the default of `design`. */
 #define TUTTI_DESIGN_PARAMS(config_type, field, kind_preset) \
-  TUTTI_PARAM("initial", INTEGER, config_type, field.initial, "10", 1, 1000000, NULL, TUTTI_KIND_SPACE, \
-              "Candidates of the initial design."), \
+  TUTTI_PARAM("initial", INTEGER, config_type, field.initial, "10", 0, 1000000, NULL, TUTTI_KIND_SPACE, \
+              "Candidates of the initial design; 0: as many as may be outstanding at once (run.window)."), \
   TUTTI_PARAM("design", CHOICE, config_type, field.kind, kind_preset, 0, 0, tutti_design_kinds, TUTTI_KIND_SPACE, \
               "Where they come from: Sobol points of the joint domain (random ones for spaces without); random draws; or the " \
               "architectures that the space knows, then mutants of them (Sobol points where it knows none).")
@@ -50,7 +50,7 @@ static inline struct tutti_design tutti_design_of(const struct tutti_design_conf
   struct tutti_design design;
   design.size = sizeof design;
   design.kind = (enum tutti_design_kind)config->kind;
-  design.initial = (uint64_t)config->initial;
+  design.initial = config->initial ? (uint64_t)config->initial : (uint64_t)tutti_host_window(host);
   design.host = host;
   return design;
 }

@@ -110,7 +110,7 @@ static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, 
   struct tutti_random random;
   tutti_random_init(&random, self->seed, "ea candidate", trial);
   proposal->parent = TUTTI_NO_TRIAL;
-  if (trial < (uint64_t)self->config->design.initial || self->count == 0) {
+  if (trial < self->design.initial || self->count == 0) {
     TUTTI_TRY(context, tutti_design_candidate(context, &self->design, trial, self->asked, &proposal->candidate));
     (void)snprintf(proposal->origin, sizeof(proposal->origin), "design");
   } else {

@@ -83,12 +83,13 @@ static enum tutti_status builder_create_smbo_ensemble(tutti_context *context, co
   const struct smbo_ensemble_config *config = config_;
   enum tutti_status status;
   struct smbo_ensemble *self = NULL;
+  const struct tutti_design design = tutti_design_of(&config->design, setup->host);
   struct tutti_proposer_setup proposer =
-      tutti_proposer_setup_of(&config->model, setup->host, NULL, 2 * (size_t)config->design.initial);
+      tutti_proposer_setup_of(&config->model, setup->host, NULL, 2 * (size_t)design.initial);
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->host = setup->host;
-  self->design = tutti_design_of(&config->design, setup->host);
+  self->design = design;
   TUTTI_TRY_OUT(context, tutti_design_check(context, &self->design));
   TUTTI_TRY_OUT(context, choose_loss_smbo_ensemble(context, self));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count_smbo_ensemble(self), sizeof(*self->risks), &self->risks));
@@ -118,7 +119,7 @@ static enum tutti_status builder_ask_smbo_ensemble(void *instance, tutti_context
   size_t turn = (size_t)(trial % count_smbo_ensemble(self));
   double worth;
   proposal->parent = TUTTI_NO_TRIAL;
-  if (trial < (uint64_t)self->config->design.initial) {
+  if (trial < self->design.initial) {
     snprintf(proposal->origin, sizeof(proposal->origin), "design");
     TUTTI_TRY(context, tutti_design_candidate(context, &self->design, trial, tutti_proposer_known(self->proposers[0]),
                                               &proposal->candidate));

@@ -10,12 +10,17 @@ for recipe in uci uci-small age age-mixed rs rs-mixed bo bo-mixed hyperens hyper
   case $recipe in
     deepens) settings+=(--set run.budget=5) ;;
     hyper-deep-ensemble) settings+=(--set run.budget=14 --set builder.configurations=2 --set builder.initialisations=3) ;;
-    bo*) settings+=(--set run.budget=14 --set builder.initial=5) ;;
     *) settings+=(--set run.budget=14) ;;
   esac
   tutti run "$ini/$recipe.ini" "${settings[@]}" --out "$recipe"
   expect_code 0
   expect_out "done, 0 failed" "Ensemble of"
+done
+# Bayesian optimisation begins with as many random candidates as are trained at once.
+for recipe in bo bo-mixed; do
+  checks=$((checks + 2))
+  "$TUTTI_PROGRAM" status "$recipe" --json | grep -c '"origin": "random"' | grep -qx 8 || complain "$recipe: expected 8 random"
+  "$TUTTI_PROGRAM" status "$recipe" --json | grep -c '"origin": "lcb' | grep -qx 6 || complain "$recipe: expected 6 proposals"
 done
 # Benchmarks search five nodes, the toy example three.
 checks=$((checks + 2))

@@ -143,6 +143,30 @@ static void test_resumes_to_the_same_candidates(void **state) {
   }
 }
 
+/* initial = 0: as many as may be outstanding at once, here random ones; then the model proposes. */
+static void test_begins_with_a_window(void **state) {
+  enum { WINDOW = 6 };
+  struct toy toy;
+  struct tutti_proposal proposals[WINDOW + 1];
+  (void)state;
+  toy_create(&toy, 5, WINDOW, 3, plane);
+  toy_put(&toy, "builder", TUTTI_KIND_BUILDER, "bo");
+  toy_set(&toy, "builder", "design", "random");
+  toy_set(&toy, "builder", "initial", "0");
+  tutti_builder *builder = make(&toy, "bo");
+  for (uint64_t i = 0; i <= WINDOW; i++) {
+    if (i == WINDOW)
+      tell(&toy, builder, 0, proposals[0].candidate, 1);
+    proposals[i] = (struct tutti_proposal){.size = sizeof proposals[i]};
+    TOY_OK(&toy, tutti_builder_ask(toy.context, builder, i, &proposals[i]));
+    assert_true(strncmp(proposals[i].origin, i < WINDOW ? "random" : "ei ", 3) == 0);
+  }
+  for (int i = 0; i <= WINDOW; i++)
+    tutti_candidate_unref(proposals[i].candidate);
+  tutti_builder_destroy(builder);
+  toy_destroy(&toy);
+}
+
 /* Eighteen candidates once each, whatever becomes of them, then no more; from every failure, too. */
 static void test_finite_scopes(void **state) {
   (void)state;
@@ -261,6 +285,7 @@ int main(void) {
       cmocka_unit_test(test_beats_random_search),
       cmocka_unit_test(test_other_parts),
       cmocka_unit_test(test_resumes_to_the_same_candidates),
+      cmocka_unit_test(test_begins_with_a_window),
       cmocka_unit_test(test_finite_scopes),
       cmocka_unit_test(test_mixed_dimensions),
       cmocka_unit_test(test_describes_itself),
