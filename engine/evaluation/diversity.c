@@ -1,12 +1,13 @@
-/* diversity.c - diversity of the members: mean distances over pairs of candidates. */
+/* diversity.c - diversity of the members, from the distances of all pairs of candidates. */
 #include <tutti/diversity.h>
 #include <tutti/space.h>
 
 #include "evaluate_impl.h"
 
-/* Mean distances over pairs; NaN if there is no pair with a distance. */
+/* NaN where there is no pair, or a pair has no distance. */
 struct diversity {
-  double architecture, hyperparameters;
+  double score;                         /* of the vectors of decisions */
+  double architecture, hyperparameters; /* mean distances */
 };
 
 static double distance_at(const void *of, size_t offset) { return METRIC_FIELD(of, offset); }
@@ -14,13 +15,41 @@ static double distance_at(const void *of, size_t offset) { return METRIC_FIELD(o
 static bool has_distance(const void *of, size_t offset) { return !isnan(distance_at(of, offset)); }
 
 static const struct metric_entry diversity_metrics[] = {
-    METRIC("architecture-diversity", "", NEITHER, "mean over pairs of members of the distance of their architectures",
+    METRIC("architecture-diversity", "", NEITHER,
+           "sum over pairs of members of the Euclidean distances of their vectors of decisions, divided by the norm of "
+           "these distances",
+           distance_at, offsetof(struct diversity, score), .defined = has_distance),
+    METRIC("architecture-distance", "", NEITHER, "mean over pairs of members of the distance of their architectures",
            distance_at, offsetof(struct diversity, architecture), .defined = has_distance),
-    METRIC("hyperparameter-diversity", "", NEITHER,
+    METRIC("hyperparameter-distance", "", NEITHER,
            "mean over pairs of members of the distance of their searched hyperparameters", distance_at,
            offsetof(struct diversity, hyperparameters), .defined = has_distance),
 };
 const struct metric_table metrics_of_diversity = METRIC_TABLE(diversity_metrics);
+
+/* A decision as a whole number: a choice's number, or the integer itself; one less than the least where the member does
+   not have the decision. NaN for a real one. */
+static double decision_of(const struct tutti_dimension *dimension, double value) {
+  bool choice = dimension->type == TUTTI_DIMENSION_CATEGORICAL;
+  if (dimension->type == TUTTI_DIMENSION_REAL)
+    return NAN;
+  return isnan(value) ? (choice ? 0 : dimension->low) - 1 : value;
+}
+
+/* The squared Euclidean distance of two architectures as vectors of decisions; NaN if they are none. */
+static double squared_distance(const tutti_space *space, const tutti_genotype *a, const tutti_genotype *b) {
+  const tutti_domain *domain = tutti_space_domain(space);
+  double sum = 0;
+  if (!domain || tutti_domain_cardinality(domain) <= 1)
+    return NAN;
+  for (size_t i = 0; i < tutti_domain_count(domain); i++) {
+    const struct tutti_dimension *dimension = tutti_domain_at(domain, i);
+    double difference =
+        decision_of(dimension, tutti_genotype_point(a)[i]) - decision_of(dimension, tutti_genotype_point(b)[i]);
+    sum += difference * difference;
+  }
+  return sum;
+}
 
 /* The distance of two architectures; NaN if their space has no distance. */
 static enum tutti_status architecture_distance(tutti_context *context, const tutti_space *space,
@@ -44,7 +73,7 @@ enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_s
   const tutti_space *space = tutti_scope_space(scope);
   const tutti_domain *searched = tutti_scope_hyperparameters(scope);
   size_t pairs = count * (count - (count > 0)) / 2;
-  double architecture = 0, hyperparameters = 0, *measures = NULL, distance;
+  double architecture = 0, hyperparameters = 0, distances = 0, squares = 0, *measures = NULL, distance;
   enum tutti_status status;
   *evaluation = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, space ? tutti_space_measures(space) : 0, sizeof *measures, &measures));
@@ -54,13 +83,22 @@ enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_s
         TUTTI_TRY_OUT(context, architecture_distance(context, space, tutti_candidate_genotype(candidates[i]),
                                                      tutti_candidate_genotype(candidates[j]), measures, &distance));
       architecture += space ? distance : NAN;
+      double squared = space ? squared_distance(space, tutti_candidate_genotype(candidates[i]),
+                                                tutti_candidate_genotype(candidates[j]))
+                             : NAN;
+      distances += sqrt(squared);
+      squares += squared;
       hyperparameters += searched && tutti_domain_count(searched)
                              ? tutti_domain_distance(searched, tutti_candidate_hyperparameters(candidates[i]),
                                                      tutti_candidate_hyperparameters(candidates[j]))
                              : NAN;
     }
-  /* Without a pair this is 0 / 0, that is NaN: unknown. */
-  const struct diversity diversity = {architecture / (double)pairs, hyperparameters / (double)pairs};
+  /* Without a pair, means are 0 / 0, that is NaN: unknown. */
+  const struct diversity diversity = {.score = pairs == 0    ? NAN
+                                               : squares > 0 ? distances / sqrt(squares)
+                                                             : squares,
+                                      .architecture = architecture / (double)pairs,
+                                      .hyperparameters = hyperparameters / (double)pairs};
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_diversity, &diversity, evaluation));
 out:
   tutti_free(measures);

@@ -3,7 +3,7 @@
    that lowers the loss. It ends when there are `size` different members or no model improves the ensemble. The weight
    of a model is proportional to how often it was taken.
 
-   Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004), as in Algorithm 2 of Egele et al.,
+   Source: Caruana et al., "Ensemble selection from libraries of models" (ICML 2004), as in Algorithm 1 of Egele et al.,
    "AutoDEUQ: automated deep ensemble with uncertainty quantification" (ICPR 2022). Deviations:
    - the paper accepts an addition that leaves the loss as it is (`accept = not-worse`). By default only an improvement
      is accepted: equal losses are a matter of rounding, more of the same model changes only the weights, and if one

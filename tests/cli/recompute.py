@@ -123,7 +123,7 @@ def evaluation_section(run):
 
 
 # How different members are made is no function of predictions.
-ELSEWHERE = {"architecture-diversity", "hyperparameter-diversity"}
+ELSEWHERE = {"architecture-diversity", "architecture-distance", "hyperparameter-distance"}
 
 
 def complaints(found, expected):

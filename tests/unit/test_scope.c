@@ -167,7 +167,8 @@ static const struct tutti_space_ops spelled_ops = {.size = sizeof spelled_ops,
 static const struct tutti_space_ops half_ops = {
     .size = sizeof half_ops, .decode = decode, .domain = domain_of, .print_point = print_point};
 static const struct tutti_descriptor spaces[] = {SPACE("graphs", &graph_ops), SPACE("points", &point_ops),
-                                                 SPACE("spelled", &spelled_ops), SPACE("half", &half_ops)};
+                                                 SPACE("spelled", &spelled_ops), SPACE("half", &half_ops),
+                                                 SPACE("decisions", &point_ops)};
 
 /* --- fixture ----------------------------------------------------------------------------------------------------- */
 
@@ -485,6 +486,58 @@ static void a_scope_may_search_nothing(void **state) {
   tutti_scope_destroy(scope);
 }
 
+static tutti_candidate *parsed(const tutti_scope *scope, const char *architecture) {
+  tutti_candidate *candidate;
+  char json[160];
+  (void)snprintf(json, sizeof json, "{\"architecture\": %s, \"hyperparameters\": {}, \"seed\": \"1\"}", architecture);
+  must(tutti_scope_parse(context, scope, json, &candidate));
+  return candidate;
+}
+
+/* The value of architecture-diversity; NaN if it is left out. */
+static double diversity_of(const tutti_scope *scope, size_t count, tutti_candidate *const *candidates) {
+  tutti_evaluation *diversity;
+  must(tutti_evaluate_diversity(context, scope, count, (const tutti_candidate *const *)candidates, &diversity));
+  const struct tutti_metric *metric = tutti_evaluation_find(diversity, "architecture-diversity");
+  double value = metric ? metric->value : (double)NAN;
+  tutti_evaluation_destroy(diversity);
+  return value;
+}
+
+/* As vectors of decisions (5, 2, 0), (7, 0, -1) and (5, 1, 0), which are 3, 1 and sqrt 6 apart: together, as a vector, 4
+   long. Equal ones have no diversity; where a decision is a real number, there is none, either. */
+static void diversity_of_vectors_of_decisions(void **state) {
+  static const char *const texts[] = {"{\"a\": 5, \"b\": \"z\", \"c\": \"p\"}", "{\"a\": 7, \"b\": \"x\"}",
+                                      "{\"a\": 5, \"b\": \"y\", \"c\": \"p\"}"};
+  tutti_domain *kept = fake.domain;
+  tutti_candidate *candidates[3];
+  must(tutti_domain_create(context, &fake.domain));
+  must(tutti_domain_add_text(context, fake.domain, "a", "integer 5 9"));
+  must(tutti_domain_add_text(context, fake.domain, "b", "choice x y z"));
+  must(tutti_domain_add_text(context, fake.domain, "c", "choice p q if b = y z"));
+  tutti_space *decisions = space_of(4);
+  tutti_scope *scope = scope_of(decisions, NULL);
+  for (int i = 0; i < 3; i++)
+    candidates[i] = parsed(scope, texts[i]);
+  assert_true(fabs(diversity_of(scope, 3, candidates) - (3 + 1 + sqrt(6)) / 4) < 1e-12);
+  assert_true(diversity_of(scope, 2, (tutti_candidate *[]){candidates[0], candidates[0]}) == 0);
+  assert_true(isnan(diversity_of(scope, 1, candidates)));
+  for (int i = 0; i < 3; i++)
+    tutti_candidate_unref(candidates[i]);
+  tutti_scope_destroy(scope);
+  tutti_space_destroy(decisions);
+  tutti_domain_destroy(fake.domain);
+  fake.domain = kept;
+  scope = scope_of(points, NULL);
+  candidates[0] = parsed(scope, "{\"depth\": 1}");
+  candidates[1] = parsed(scope, "{\"depth\": 4, \"rate\": \"a\"}");
+  assert_true(isnan(diversity_of(scope, 2, candidates)));
+  tutti_candidate_unref(candidates[0]);
+  tutti_candidate_unref(candidates[1]);
+  tutti_scope_destroy(scope);
+  (void)state;
+}
+
 /* Sets of 8, 2 and 0 bits are 6, 8 and 2 bits apart; of the hyperparameters nothing is searched, or a rate is. */
 static void diversity_is_the_mean_distance_of_pairs(void **state) {
   static const char *const bits[] = {"255", "3", "0"};
@@ -506,9 +559,9 @@ static void diversity_is_the_mean_distance_of_pairs(void **state) {
     }
     must(tutti_evaluate_diversity(context, scope, 3, (const tutti_candidate *const *)candidates, &diversity));
     assert_int_equal(tutti_evaluation_count(diversity), 1 + searched);
-    assert_true(fabs(tutti_evaluation_find(diversity, "architecture-diversity")->value - (6 + 8 + 2) / 3.) < 1e-12);
+    assert_true(fabs(tutti_evaluation_find(diversity, "architecture-distance")->value - (6 + 8 + 2) / 3.) < 1e-12);
     if (searched)
-      assert_true(fabs(tutti_evaluation_find(diversity, "hyperparameter-diversity")->value - (0.5 + 0.5 + 0) / 3) <
+      assert_true(fabs(tutti_evaluation_find(diversity, "hyperparameter-distance")->value - (0.5 + 0.5 + 0) / 3) <
                   1e-12);
     tutti_evaluation_destroy(diversity);
     must(tutti_evaluate_diversity(context, scope, 1, (const tutti_candidate *const *)candidates, &diversity));
@@ -610,6 +663,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(equality_is_of_architecture_and_hyperparameters, begin, end),
       cmocka_unit_test_setup_teardown(a_scope_may_search_nothing, begin, end),
       cmocka_unit_test_setup_teardown(a_scope_may_leave_the_architecture_out, begin, end),
+      cmocka_unit_test_setup_teardown(diversity_of_vectors_of_decisions, begin, end),
       cmocka_unit_test_setup_teardown(diversity_is_the_mean_distance_of_pairs, begin, end),
       cmocka_unit_test_setup_teardown(bad_candidates_are_refused, begin, end),
   };
