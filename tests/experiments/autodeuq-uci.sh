@@ -1,22 +1,32 @@
 #!/bin/bash
 # AutoDEUQ and its rivals on the UCI tables (Egele et al., ICPR 2022, Table I), at a part of the paper's budget or at all of it.
 #
-#   autodeuq-uci.sh DATA OUT [SETS]         BUDGET=50 SEEDS="1 2 3" METHODS="..." in the environment
+#   autodeuq-uci.sh [--print] DATA OUT [SETS]      BUDGET=100 SEEDS="1 ... 10" METHODS="autodeuq" in the environment
 #
-# DATA holds uci/NAME/data.csv (or .gz) with splits/test_NN.txt, the standard test rows: seed s takes the s-th. OUT gets the
-# runs, which are resumed if they are there. Methods:
+# DATA holds uci/NAME/data.csv (or .gz) with splits/test_NN.txt, the standard test rows: seed s takes the s-th, and of the other
+# rows a fifth for validation. OUT gets the runs; the same command goes on with them. The work goes split by split over all sets, in
+# their order, so that the table is usable at any time: --print trains nothing and prints it from the runs that are finished.
+# WORKERS=1 processes train. Methods:
 #   autodeuq   AgEBO over dense-skip networks and their training, greedy choice (ini/autodeuq/uci.ini)
 #   hyperens   one architecture, training at random, greedy choice
 #   random     architecture and training at random, greedy choice
 #   deepens    one usual network from five initialisations
 #   deepens-rs the best of `random` by validation, from five other initialisations
-# Prints for each set and method the mean over the seeds of the test NLL and RMSE, with the standard error.
+# and every other recipe of ini/autodeuq by its name. Prints for each set and method the mean over the finished splits of the test
+# NLL (nll-moments: of one Gaussian with the mixture's moments) and RMSE with the standard error, and beside it what the paper
+# reports of that method: BUDGET=500 and ten splits are the paper's.
 set -euo pipefail
+print=no
+if [ "${1:-}" = --print ]; then
+  print=yes
+  shift
+fi
+[ $# -ge 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 data=$(realpath "$1") out=$2
-sets=${3:-"boston concrete energy wine-quality-red power-plant"}
+sets=${3:-"boston concrete energy wine-quality-red power-plant naval-propulsion"}
 here=$(cd "$(dirname "$0")/../.." && pwd)
-tutti=${TUTTI:-$here/tutti} ini=$here/ini/autodeuq
-seeds=${SEEDS:-"1 2 3"} budget=${BUDGET:-50} methods=${METHODS:-"autodeuq hyperens random deepens deepens-rs"}
+tutti=${TUTTI:-$here/tutti} ini=${INI:-$here/ini/autodeuq}
+seeds=${SEEDS:-"1 2 3 4 5 6 7 8 9 10"} budget=${BUDGET:-100} methods=${METHODS:-autodeuq} workers=${WORKERS:-1}
 mkdir -p "$out"
 
 # train SET METHOD SEED RECIPE [SETTING...]
@@ -26,9 +36,21 @@ train() {
   file=$data/uci/$set/data.csv
   [ -f "$file" ] || file=$file.gz
   for setting; do settings+=(--set "$setting"); done
-  "$tutti" run "$ini/$recipe" --out "$out/$set-$method-$seed" --resume --quiet --set "run.seed=$seed" \
-    --set "data.path=$file" --set "data.split=0.8 0.2 0" \
+  "$tutti" run "$ini/$recipe" --out "$out/$set-$method-$seed" --resume --quiet --workers "$workers" \
+    --set "run.seed=$seed" --set "data.path=$file" --set "data.split=0.8 0.2 0" \
     --set "data.test_rows=$data/uci/$set/splits/$(printf 'test_%02d.txt' $((seed - 1)))" "${settings[@]}" >/dev/null
+}
+
+# train_method SET METHOD SEED
+train_method() {
+  case $2 in
+    autodeuq) train "$@" uci.ini "run.budget=$budget" ;;
+    random) train "$@" rs-mixed.ini "run.budget=$budget" ;;
+    deepens) train "$@" deepens.ini ;;
+    deepens-rs) train "$@" uci.ini run.budget=5 builder.plugin=deepens \
+      "builder.from=$(realpath "$out/$1-random-$3")" selector.plugin=all ;;
+    *) train "$@" "$2.ini" "run.budget=$budget" ;;
+  esac
 }
 
 # value SUMMARY METRIC: the ensemble's value on the test rows.
@@ -39,27 +61,54 @@ value() {
     found && /"value":/ { gsub(/[^0-9.eE+-]/, "", $2); print $2; exit }' "$1"
 }
 
-printf '%-18s %-12s %20s %20s\n' set method "test NLL" "test RMSE"
-for set in $sets; do
-  for method in $methods; do
-    results=$out/$set-$method.txt
-    : >"$results"
-    for seed in $seeds; do
-      case $method in
-        autodeuq) train "$set" "$method" "$seed" uci.ini "run.budget=$budget" ;;
-        hyperens) train "$set" "$method" "$seed" hyperens.ini "run.budget=$budget" ;;
-        random) train "$set" "$method" "$seed" rs-mixed.ini "run.budget=$budget" ;;
-        deepens) train "$set" "$method" "$seed" deepens.ini ;;
-        deepens-rs) train "$set" "$method" "$seed" uci.ini run.budget=5 builder.plugin=deepens \
-          "builder.from=$(realpath "$out/$set-random-$seed")" selector.plugin=all ;;
-        *) train "$set" "$method" "$seed" "$method.ini" "run.budget=$budget" ;;
-      esac
-      summary=$out/$set-$method-$seed/summary.json
-      echo "$(value "$summary" nll) $(value "$summary" rmse)" >>"$results"
+# Table I of the paper: mean (standard error) of the NLL and the RMSE of Deep Ens., Hyper Ens. and AutoDEUQ.
+paper() {
+  cat <<'END'
+boston           deepens 2.41         3.28      hyperens 2.15(0.22)   2.87(0.1)  autodeuq 2.46(0.09)  3.09(0.31)
+concrete         deepens 3.06         6.03      hyperens 4.09(0.17)   4.7(0.08)  autodeuq 2.86(0.07)  4.38(0.15)
+energy           deepens 1.38         2.09      hyperens 0.9(0.04)    1.72(0.08) autodeuq 0.61(0.19)  0.39(0.02)
+naval-propulsion deepens -5.63        0         hyperens -3.03(0.49)  0.01(0)    autodeuq -8.24(0.01) 0.00(0.00)
+power-plant      deepens 2.79         4.11      hyperens 5.24(0.72)   4.38(0.02) autodeuq 2.66(0.05)  3.43(0.08)
+protein          deepens 2.83         4.71      hyperens 21.12(2.52)  5.09(0.01) autodeuq 2.48(0.03)  3.52(0.02)
+wine-quality-red deepens 0.94         0.64      hyperens 1.92(0.92)   0.73(0.01) autodeuq 1.00(0.08)  0.62(0.01)
+END
+}
+
+# cited SET METHOD: the paper's NLL and RMSE, or dashes.
+cited() {
+  paper | awk -v set="$1" -v method="$2" '
+    $1 == set { for (i = 2; i < NF; i += 3) if ($i == method) { print $(i + 1), $(i + 2); found = 1 } }
+    END { if (!found) print "- -" }'
+}
+
+print_table() {
+  local set method seed summary nll rmse
+  printf '%-18s %-12s %6s %22s %13s %22s %13s\n' set method splits "test NLL (moments)" paper "test RMSE" paper
+  for set in $sets; do
+    for method in $methods; do
+      read -r nll rmse < <(cited "$set" "$method")
+      for seed in $seeds; do
+        summary=$out/$set-$method-$seed/summary.json
+        [ ! -f "$summary" ] || echo "$(value "$summary" nll-moments) $(value "$summary" rmse)"
+      done | awk -v set="$set" -v method="$method" -v nll="$nll" -v rmse="$rmse" '
+        { n++; a += $1; aa += $1 * $1; b += $2; bb += $2 * $2 }
+        function error(s, ss) { return n > 1 && ss * n > s * s ? sqrt((ss - s * s / n) / (n - 1) / n) : 0 }
+        END {
+          if (n)
+            printf "%-18s %-12s %6d %12.4f +-%7.4f %13s %12.5f +-%7.5f %13s\n", set, method, n, a / n, error(a, aa), nll,
+              b / n, error(b, bb), rmse
+        }'
     done
-    awk -v set="$set" -v method="$method" '{ n++; a += $1; aa += $1 * $1; b += $2; bb += $2 * $2 }
-      function error(s, ss) { return n > 1 && ss * n > s * s ? sqrt((ss - s * s / n) / (n - 1) / n) : 0 }
-      END { printf "%-18s %-12s %10.4f +-%7.4f %10.4f +-%7.4f\n", set, method, a / n, error(a, aa), b / n, error(b, bb) }' \
-      "$results"
   done
-done
+}
+
+if [ "$print" = no ]; then
+  for seed in $seeds; do
+    for set in $sets; do
+      for method in $methods; do
+        train_method "$set" "$method" "$seed"
+      done
+    done
+  done
+fi
+print_table
