@@ -20,6 +20,7 @@ EXTRA_DIST += %D%/experiments/bo-regret.sh
 EXTRA_DIST += %D%/experiments/kill-and-resume.sh
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.txt
 EXTRA_DIST += %D%/experiments/nasbot-tables.sh
+EXTRA_DIST += %D%/experiments/nes-fashion-mnist.sh
 EXTRA_DIST += %D%/experiments/nes-images.sh
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
 EXTRA_DIST += %D%/experiments/smbo-tables.sh
