@@ -10,13 +10,19 @@ struct bin {
   double confidence;
 };
 
+/* The bins of one predictor. */
+struct calibration {
+  struct bin *bins; /* [bins] */
+  bool unknown;     /* a row's label is not known */
+};
+
 struct sums {
   double nll, error, brier, entropy, expected_entropy; /* of the ensemble */
-  double oracle_nll, oracle_error, average_nll, average_error;
-  struct bin *bins; /* [bins] */
-  size_t *labels;   /* [members] of the row at hand */
-  size_t *wrong;    /* [members]: rows */
-  size_t *differ;   /* [members][members], j < i: rows on which the labels of i and j differ */
+  double oracle_nll, oracle_error, average_nll, average_error, all_wrong;
+  struct calibration ensemble, oracle, *members; /* [members] */
+  size_t *labels;                                /* [members] of the row at hand */
+  size_t *wrong;                                 /* [members]: rows */
+  size_t *differ; /* [members][members], j < i: rows on which the labels of i and j differ */
 };
 
 /* The bin b with b / bins < confidence <= (b + 1) / bins, even if the product is rounded. */
@@ -36,16 +42,46 @@ static double wrong(size_t label, size_t truth, size_t classes) {
   return label == classes ? (double)NAN : label != truth;
 }
 
-static void add_members(struct tutti_combiner *combiner, size_t row, size_t truth, struct sums *sums) {
-  size_t classes = combiner->pool->outputs, members = combiner->members;
+static void add_to_bins(struct calibration *calibration, size_t bins, size_t label, size_t truth, size_t classes,
+                        double confidence) {
+  if (label == classes) {
+    calibration->unknown = true;
+    return;
+  }
+  struct bin *bin = &calibration->bins[bin_of(confidence, bins)];
+  bin->right += label == truth;
+  bin->confidence += confidence;
+}
+
+/* The confidence in a label; 0 if the predictions are NaN. */
+static double confidence_of(const float *predicted, size_t label, size_t classes) {
+  return label < classes ? (double)predicted[label] : 0;
+}
+
+/* The oracle predicts what the member with the least loss predicts; the first one of several. */
+static void add_oracle(struct tutti_combiner *combiner, size_t row, size_t truth, size_t bins, size_t best,
+                       double best_nll, struct sums *sums) {
+  size_t classes = combiner->pool->outputs, label = sums->labels[best];
+  const float *predicted = tutti_combiner_member_row(combiner, best, row);
+  sums->oracle_nll += best_nll;
+  sums->oracle_error += wrong(label, truth, classes);
+  add_to_bins(&sums->oracle, bins, label, truth, classes, confidence_of(predicted, label, classes));
+}
+
+static void add_members(struct tutti_combiner *combiner, size_t row, size_t truth, size_t bins, struct sums *sums) {
+  size_t classes = combiner->pool->outputs, members = combiner->members, best = 0;
   double best_nll = INFINITY, all_wrong = 1;
   for (size_t k = 0; k < members; k++) {
     const float *predicted = tutti_combiner_member_row(combiner, k, row);
     double weight = combiner->weights[k], nll = tutti_probability_nll((double)predicted[truth]);
     size_t label = metrics_label_float(classes, predicted);
-    best_nll = fmin(best_nll, nll);
+    if (nll < best_nll) {
+      best_nll = nll;
+      best = k;
+    }
     sums->average_nll += weight * nll;
     sums->average_error += weight * wrong(label, truth, classes);
+    add_to_bins(&sums->members[k], bins, label, truth, classes, confidence_of(predicted, label, classes));
     if (label == truth)
       all_wrong = 0;
     else
@@ -54,8 +90,8 @@ static void add_members(struct tutti_combiner *combiner, size_t row, size_t trut
     for (size_t j = 0; j < k; j++)
       sums->differ[k * members + j] += sums->labels[j] != label;
   }
-  sums->oracle_nll += best_nll;
-  sums->oracle_error += all_wrong;
+  sums->all_wrong += all_wrong;
+  add_oracle(combiner, row, truth, bins, best, best_nll, sums);
 }
 
 static void add_ensemble(struct tutti_combiner *combiner, size_t row, size_t truth, size_t bins, struct sums *sums) {
@@ -67,11 +103,7 @@ static void add_ensemble(struct tutti_combiner *combiner, size_t row, size_t tru
   sums->nll += tutti_probability_nll(probabilities[truth]);
   sums->brier += metrics_brier_double(classes, probabilities, truth);
   sums->entropy += tutti_entropy(classes, probabilities);
-  if (label == classes)
-    return;
-  struct bin *bin = &sums->bins[bin_of(probabilities[label], bins)];
-  bin->right += label == truth;
-  bin->confidence += probabilities[label];
+  add_to_bins(&sums->ensemble, bins, label, truth, classes, label < classes ? probabilities[label] : 0);
 }
 
 /* --- metrics --- */
@@ -99,14 +131,32 @@ static double mean_of_rows(const void *of, size_t sum) {
   return METRIC_FIELD(&classified->sums, sum) / (double)classified->combiner->pool->rows;
 }
 
-static double calibration_error(const void *of, size_t which) {
-  const struct classified *classified = of;
-  const struct bin *bins = classified->sums.bins;
-  double sum = isnan(classified->sums.error) ? (double)NAN : 0;
-  (void)which;
+static double calibration_error(const struct classified *classified, const struct calibration *calibration) {
+  double sum = calibration->unknown ? (double)NAN : 0;
   for (size_t b = 0; b < classified->bins; b++)
-    sum += fabs((double)bins[b].right - bins[b].confidence);
+    sum += fabs((double)calibration->bins[b].right - calibration->bins[b].confidence);
   return sum / (double)classified->combiner->pool->rows;
+}
+
+static double ensemble_calibration_error(const void *of, size_t which) {
+  const struct classified *classified = of;
+  (void)which;
+  return calibration_error(classified, &classified->sums.ensemble);
+}
+
+static double oracle_calibration_error(const void *of, size_t which) {
+  const struct classified *classified = of;
+  (void)which;
+  return calibration_error(classified, &classified->sums.oracle);
+}
+
+static double average_calibration_error(const void *of, size_t which) {
+  const struct classified *classified = of;
+  double mean = 0;
+  (void)which;
+  for (size_t k = 0; k < classified->combiner->members; k++)
+    mean += classified->combiner->weights[k] * calibration_error(classified, &classified->sums.members[k]);
+  return mean;
 }
 
 static double mutual_information(const void *of, size_t which) {
@@ -143,7 +193,7 @@ static const struct metric_entry classification_metrics[] = {
            .defined = of_probabilities),
     METRIC("ece", "fraction", LOWER,
            "sum over bins of (n_b / N) abs(accuracy_b - confidence_b), confidence = max p, B bins ((b - 1)/B, b/B]",
-           calibration_error, 0, .defined = of_probabilities),
+           ensemble_calibration_error, 0, .defined = of_probabilities),
     METRIC("entropy", "nats", NEITHER, "mean of H(p), the total uncertainty of `predict`", mean_of_rows, SUM(entropy),
            .defined = of_probabilities),
     METRIC("expected-entropy", "nats", NEITHER, "mean of sum_k w_k H(p_k), the aleatoric part of it", mean_of_rows,
@@ -151,11 +201,17 @@ static const struct metric_entry classification_metrics[] = {
     METRIC("mutual-information", "nats", NEITHER, "entropy - expected-entropy, the epistemic part of it",
            mutual_information, 0, .defined = of_probabilities),
     METRIC("oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_rows, SUM(oracle_nll)),
-    METRIC("oracle-error", "fraction", LOWER, "rows on which every member is wrong", mean_of_rows, SUM(oracle_error)),
+    METRIC("oracle-error", "fraction", LOWER, "rows on which the member with the lowest NLL is wrong", mean_of_rows,
+           SUM(oracle_error)),
+    METRIC("oracle-ece", "fraction", LOWER, "the calibration error of predicting each row as that member does",
+           oracle_calibration_error, 0),
+    METRIC("all-wrong", "fraction", LOWER, "rows on which every member is wrong", mean_of_rows, SUM(all_wrong)),
     METRIC("average-nll", "nats", LOWER, "members' own NLL, averaged with their weights: the average base learner",
            mean_of_rows, SUM(average_nll)),
     METRIC("average-error", "fraction", LOWER, "members' own error, averaged with their weights", mean_of_rows,
            SUM(average_error)),
+    METRIC("average-ece", "fraction", LOWER, "members' own calibration errors, averaged with their weights",
+           average_calibration_error, 0),
     METRIC("disagreement", "fraction", NEITHER, "mean over pairs of members of the rows on which their labels differ",
            disagreement, false, .defined = of_pairs),
     METRIC("normalised-disagreement", "", NEITHER,
@@ -164,27 +220,43 @@ static const struct metric_entry classification_metrics[] = {
 };
 const struct metric_table metrics_of_classification = METRIC_TABLE(classification_metrics);
 
+/* --- sums --- */
+
+/* Bins of the ensemble, the oracle and each member lie in one array, which the ensemble's begin. */
+static enum tutti_status create_sums(tutti_context *context, size_t members, size_t bins, struct sums *sums) {
+  TUTTI_TRY(context, tutti_alloc(context, members + 2, bins * sizeof *sums->ensemble.bins, &sums->ensemble.bins));
+  TUTTI_TRY(context, tutti_alloc(context, members, sizeof *sums->members, &sums->members));
+  TUTTI_TRY(context, tutti_alloc(context, members, sizeof *sums->labels, &sums->labels));
+  TUTTI_TRY(context, tutti_alloc(context, members, sizeof *sums->wrong, &sums->wrong));
+  TUTTI_TRY(context, tutti_alloc(context, members, members * sizeof *sums->differ, &sums->differ));
+  sums->oracle.bins = sums->ensemble.bins + bins;
+  for (size_t k = 0; k < members; k++)
+    sums->members[k].bins = sums->ensemble.bins + (k + 2) * bins;
+  return TUTTI_OK;
+}
+
+static void free_sums(struct sums *sums) {
+  tutti_free(sums->ensemble.bins);
+  tutti_free(sums->members);
+  tutti_free(sums->labels);
+  tutti_free(sums->wrong);
+  tutti_free(sums->differ);
+}
+
 enum tutti_status tutti_evaluate_classification(tutti_context *context, struct tutti_combiner *combiner,
                                                 const struct tutti_evaluation_options *options,
                                                 tutti_evaluation **evaluation) {
   enum tutti_status status;
-  size_t members = combiner->members;
   struct classified classified = {.combiner = combiner, .bins = (size_t)options->bins};
   struct sums *sums = &classified.sums;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, classified.bins, sizeof *sums->bins, &sums->bins));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums->labels, &sums->labels));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, members, sizeof *sums->wrong, &sums->wrong));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, members, members * sizeof *sums->differ, &sums->differ));
+  TUTTI_TRY_OUT(context, create_sums(context, combiner->members, classified.bins, sums));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     size_t truth = (size_t)combiner->pool->labels[n];
-    add_members(combiner, n, truth, sums);
+    add_members(combiner, n, truth, classified.bins, sums);
     add_ensemble(combiner, n, truth, classified.bins, sums);
   }
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_classification, &classified, evaluation));
 out:
-  tutti_free(sums->bins);
-  tutti_free(sums->labels);
-  tutti_free(sums->wrong);
-  tutti_free(sums->differ);
+  free_sums(sums);
   return status;
 }

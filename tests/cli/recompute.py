@@ -43,18 +43,24 @@ def classification(p, y, w, picks, options):
     rows = np.arange(len(y))
     mean = np.tensordot(w, p, 1)
     nll = -np.log(np.maximum(p[:, rows, y], FLOOR))
-    labels, label, confidence = p.argmax(2), mean.argmax(1), mean.max(1)
+    labels, label = p.argmax(2), mean.argmax(1)
     wrong = labels != y
     count = int(options["bins"])
-    bins = np.clip(np.ceil(confidence * count) - 1, 0, count - 1)
-    ece = sum(abs((label == y)[bins == b].sum() - confidence[bins == b].sum()) for b in range(count)) / len(y)
+    oracle = p[nll.argmin(0), rows]
+
+    def ece(predicted):
+        confidence = predicted.max(1)
+        right, bins = predicted.argmax(1) == y, np.clip(np.ceil(confidence * count) - 1, 0, count - 1)
+        return sum(abs(right[bins == b].sum() - confidence[bins == b].sum()) for b in range(count)) / len(y)
+
     expected = {
         "nll": -np.log(np.maximum(mean[rows, y], FLOOR)).mean(), "error": (label != y).mean(),
-        "brier": ((mean - np.eye(p.shape[2])[y]) ** 2).sum(1).mean(), "ece": ece,
+        "brier": ((mean - np.eye(p.shape[2])[y]) ** 2).sum(1).mean(), "ece": ece(mean),
         "entropy": entropy(mean).mean(), "expected-entropy": (w @ entropy(p)).mean(),
         "mutual-information": (entropy(mean) - w @ entropy(p)).mean(),
-        "oracle-nll": nll.min(0).mean(), "oracle-error": wrong.all(0).mean(),
-        "average-nll": (w @ nll).mean(), "average-error": (w @ wrong).mean(),
+        "oracle-nll": nll.min(0).mean(), "oracle-error": (oracle.argmax(1) != y).mean(), "oracle-ece": ece(oracle),
+        "all-wrong": wrong.all(0).mean(),
+        "average-nll": (w @ nll).mean(), "average-error": (w @ wrong).mean(), "average-ece": w @ [ece(q) for q in p],
     }
     pairs = [(i, j) for i in range(len(p)) for j in range(i)]
     if pairs:

@@ -103,7 +103,7 @@ static void test_classification_golden(void **state) {
   assert_close(value_of(got, "brier"), golden_number_of(expected, "brier_sum_over_classes"), FLOAT32, 0);
   assert_close(value_of(got, "ece"), golden_number_of(expected, "ece15"), FLOAT32, 0);
   assert_close(value_of(got, "oracle-nll"), golden_number_of(golden, "oracle_nll(mean_x min_k nll)"), FLOAT32, 0);
-  assert_close(value_of(got, "oracle-error"), golden_number_of(golden, "oracle_error(all models wrong)"), 1e-14, 0);
+  assert_close(value_of(got, "all-wrong"), golden_number_of(golden, "oracle_error(all models wrong)"), 1e-14, 0);
   assert_close(value_of(got, "average-nll"), golden_number_of(golden, "average_base_learner_nll"), FLOAT32, 0);
   assert_close(value_of(got, "average-error"), golden_number_of(golden, "average_base_learner_error"), 1e-14, 0);
   assert_close(value_of(got, "disagreement"), golden_number_of(golden, "disagreement_mean_over_pairs"), 1e-14, 0);
@@ -116,7 +116,45 @@ static void test_classification_golden(void **state) {
   json_decref(root);
 }
 
-/* The ECE of each golden model alone: an ensemble of one. */
+/* The oracle takes for each row the prediction of the member with the least loss there (Zaidi et al., 3.1), so it is an
+   ensemble of one whose predictions are those. */
+static void test_oracle_golden(void **state) {
+  (void)state;
+  json_t *root = golden_load("metrics"), *golden = golden_get(root, "classification");
+  struct pools_models models = {0}, oracle = {0};
+  size_t rows, count;
+  models.labels = golden_integers(golden_get(golden, "y"), &rows);
+  oracle.labels = golden_integers(golden_get(golden, "y"), &rows);
+  models.values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
+  size_t classes = count / 5 / rows;
+  oracle.values = calloc(rows * classes, sizeof(float));
+  for (size_t n = 0; n < rows; n++) {
+    size_t best = 0, truth = (size_t)models.labels[n];
+    for (size_t k = 1; k < 5; k++)
+      if (models.values[(k * rows + n) * classes + truth] > models.values[(best * rows + n) * classes + truth])
+        best = k;
+    memcpy(oracle.values + n * classes, models.values + (best * rows + n) * classes, classes * sizeof(float));
+  }
+  pools_make(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, classes);
+  pools_make(&oracle, TUTTI_TASK_CLASSIFICATION, 1, rows, classes);
+  tutti_ensemble *all = equal_members(&models), *one = equal_members(&oracle);
+  tutti_evaluation *got, *expected;
+  assert_int_equal(tutti_evaluate(context, &models.pool, all, NULL, &got), TUTTI_OK);
+  assert_int_equal(tutti_evaluate(context, &oracle.pool, one, NULL, &expected), TUTTI_OK);
+  assert_close(value_of(got, "oracle-nll"), value_of(expected, "nll"), 1e-14, 0);
+  assert_close(value_of(got, "oracle-error"), value_of(expected, "error"), 1e-14, 0);
+  assert_close(value_of(got, "oracle-error"), 7 / 50.0, 1e-14, 0); /* all are wrong on only 6 rows */
+  assert_close(value_of(got, "oracle-ece"), value_of(expected, "ece"), 1e-14, 0);
+  tutti_evaluation_destroy(got);
+  tutti_evaluation_destroy(expected);
+  tutti_ensemble_destroy(all);
+  tutti_ensemble_destroy(one);
+  pools_free(&models);
+  pools_free(&oracle);
+  json_decref(root);
+}
+
+/* The ECE of each golden model alone, an ensemble of one, and their mean, the average member's. */
 static void test_calibration_of_single_models(void **state) {
   (void)state;
   json_t *root = golden_load("metrics"), *golden = golden_get(root, "classification");
@@ -125,6 +163,7 @@ static void test_calibration_of_single_models(void **state) {
   models.labels = golden_integers(golden_get(golden, "y"), &rows);
   models.values = golden_floats(golden_get(golden, "probs[model][sample][class]"), &count);
   pools_make(&models, TUTTI_TASK_CLASSIFICATION, 5, rows, count / 5 / rows);
+  double mean = 0;
   for (size_t k = 0; k < 5; k++) {
     tutti_ensemble *ensemble;
     tutti_evaluation *got;
@@ -134,10 +173,19 @@ static void test_calibration_of_single_models(void **state) {
     assert_close(value_of(got, "ece"), golden_number_of(golden_at(golden_get(golden, "per_model"), k), "ece15"),
                  FLOAT32, 0);
     assert_close(value_of(got, "oracle-nll"), value_of(got, "nll"), 1e-15, 0);
+    assert_close(value_of(got, "oracle-ece"), value_of(got, "ece"), 1e-15, 0);
+    assert_close(value_of(got, "average-ece"), value_of(got, "ece"), 1e-15, 0);
+    mean += value_of(got, "ece") / 5;
     assert_null(tutti_evaluation_find(got, "disagreement"));
     tutti_evaluation_destroy(got);
     tutti_ensemble_destroy(ensemble);
   }
+  tutti_ensemble *ensemble = equal_members(&models);
+  tutti_evaluation *got;
+  assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
+  assert_close(value_of(got, "average-ece"), mean, 1e-14, 0);
+  tutti_evaluation_destroy(got);
+  tutti_ensemble_destroy(ensemble);
   pools_free(&models);
   json_decref(root);
 }
@@ -445,7 +493,8 @@ static void test_oracle_ensemble_average(void **state) {
     assert_true(value_of(got, "oracle-nll") <= value_of(got, "nll") + 1e-12);
     assert_true(value_of(got, "nll") <= value_of(got, "average-nll") + 1e-12);
     if (seed % 2) {
-      assert_true(value_of(got, "oracle-error") <= value_of(got, "error"));
+      assert_true(value_of(got, "all-wrong") <= value_of(got, "oracle-error"));
+      assert_true(value_of(got, "all-wrong") <= value_of(got, "average-error"));
       assert_true(value_of(got, "mutual-information") >= 0);
       assert_close(value_of(got, "mutual-information"), value_of(got, "entropy") - value_of(got, "expected-entropy"),
                    1e-12, 1e-15);
@@ -478,7 +527,8 @@ static void test_weights_are_multiplicities(void **state) {
   assert_close(tutti_ensemble_weight(twice, 1), 2.0 / 3, 1e-15, 0);
   assert_int_equal(tutti_evaluate(context, &models.pool, thrice, NULL, &a), TUTTI_OK);
   assert_int_equal(tutti_evaluate(context, &models.pool, twice, NULL, &b), TUTTI_OK);
-  const char *same[] = {"nll", "error", "brier", "ece", "mutual-information", "average-nll", "oracle-nll"};
+  const char *same[] = {"nll",         "error",      "brier",        "ece",         "mutual-information",
+                        "average-nll", "oracle-nll", "oracle-error", "average-ece", "oracle-ece"};
   for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
     assert_close(value_of(a, same[i]), value_of(b, same[i]), 1e-13, 1e-15);
   tutti_evaluation_destroy(a);
@@ -534,8 +584,8 @@ static void test_nan_probabilities(void **state) {
     models.values[i] = NAN;
   tutti_ensemble *ensemble = equal_members(&models);
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
-  const char *unknown[] = {"nll",         "error",        "brier", "ece", "entropy", "mutual-information",
-                           "average-nll", "average-error"};
+  const char *unknown[] = {"nll",         "error",         "brier",      "ece", "entropy", "mutual-information",
+                           "average-nll", "average-error", "average-ece"};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
     assert_true(isnan(value_of(got, unknown[i])));
   tutti_evaluation_destroy(got);
@@ -711,6 +761,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_out_of_distribution),
       cmocka_unit_test(test_classification_golden),
+      cmocka_unit_test(test_oracle_golden),
       cmocka_unit_test(test_calibration_of_single_models),
       cmocka_unit_test(test_bin_edges),
       cmocka_unit_test(test_bin_edge_that_rounds),
