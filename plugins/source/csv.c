@@ -1,277 +1,23 @@
-/* csv.c - source csv: comma-separated values, read by libcsv through zlib (which passes plain files on). It handles
-   quoting, CRLF, a byte order mark, and files with or without a header. All rows must have the same length; every error
-   names the line. */
-#include <csv.h>
-#include <string.h>
-#include <tutti/plugin.h>
-
-#include "plugins/shared/reading/gz.h"
-
-enum { HEADER_AUTO, HEADER_YES, HEADER_NO };
-enum { DELIMITER_AUTO, DELIMITER_COMMA, DELIMITER_SEMICOLON, DELIMITER_TAB, DELIMITER_SPACE };
-
-struct csv_config {
-  int header, delimiter;
-};
-
-/* The row that is being read: the texts of its cells, one after another. */
-struct row {
-  char *text;
-  size_t bytes, room;
-  size_t *cells; /* [count]: where each text starts */
-  size_t count, cell_room;
-};
-
-struct reader {
-  tutti_context *context;
-  const char *path;
-  int header;
-  tutti_rows *rows;
-  enum tutti_status status;
-  struct row row;
-  bool any, names;       /* was there a row yet; did it hold names */
-  size_t line, row_line; /* the current line; the line where this row began */
-  bool after_return;
-};
-
-/* --- rows --- */
-
-static enum tutti_status make_room(tutti_context *context, struct row *row, size_t length) {
-  if (length > row->room - row->bytes) {
-    size_t room = 2 * row->room + length + 256;
-    TUTTI_TRY(context, tutti_realloc(context, row->bytes, room, 1, &row->text));
-    row->room = room;
-  }
-  if (row->count == row->cell_room) {
-    size_t room = 2 * row->cell_room + 32;
-    TUTTI_TRY(context, tutti_realloc(context, row->count, room, sizeof *row->cells, &row->cells));
-    row->cell_room = room;
-  }
-  return TUTTI_OK;
-}
-
-static enum tutti_status add_cell(struct reader *reader, const char *text, size_t length) {
-  struct row *row = &reader->row;
-  if (memchr(text, '\0', length))
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
-                      "%s:%zu: expected text, found a zero byte; is this a csv file, in UTF-8?", reader->path,
-                      reader->line);
-  if (row->count == 0)
-    reader->row_line = reader->line;
-  for (const char *end = text; (end = memchr(end, '\n', length - (size_t)(end - text))); end++)
-    reader->line++;
-  TUTTI_TRY(reader->context, make_room(reader->context, row, length + 1));
-  row->cells[row->count++] = row->bytes;
-  memcpy(row->text + row->bytes, text, length);
-  row->text[row->bytes + length] = '\0';
-  row->bytes += length + 1;
-  return TUTTI_OK;
-}
-
-static void on_cell(void *text, size_t length, void *argument) {
-  struct reader *reader = argument;
-  if (reader->status == TUTTI_OK)
-    reader->status = add_cell(reader, text ? text : "", text ? length : 0);
-}
-
-static const char *cell_text(const struct row *row, size_t cell) { return row->text + row->cells[cell]; }
-
-/* Do the first row's cells look like names: none is a number, and not all are empty? (Tools that write row numbers
-   leave the name of that column empty.) */
-static bool row_has_names(const struct row *row) {
-  double number;
-  bool any = false;
-  for (size_t i = 0; i < row->count; i++) {
-    enum tutti_cell kind = tutti_cell_read(cell_text(row, i), &number);
-    if (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE)
-      return false;
-    any = any || *cell_text(row, i) != '\0';
-  }
-  return any;
-}
-
-/* Make the columns from the first row. A column without a name is called by its number. */
-static enum tutti_status add_columns(struct reader *reader) {
-  const struct row *row = &reader->row;
-  reader->any = true;
-  reader->names = reader->header == HEADER_YES || (reader->header == HEADER_AUTO && row_has_names(row));
-  for (size_t i = 0; i < row->count; i++) {
-    const char *name = reader->names && *cell_text(row, i) ? cell_text(row, i) : NULL;
-    for (size_t j = 0; name && j < i; j++)
-      if (strcmp(name, tutti_rows_names(reader->rows)[j]) == 0)
-        return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:1: columns %zu and %zu are both named '%s'",
-                          reader->path, j, i, name);
-    TUTTI_TRY(reader->context, tutti_rows_add_column(reader->context, reader->rows, name));
-  }
-  return TUTTI_OK;
-}
-
-static enum tutti_status take_row(struct reader *reader) {
-  const struct row *row = &reader->row;
-  bool first = !reader->any;
-  size_t columns = first ? row->count : tutti_rows_columns(reader->rows);
-  uint32_t line = (uint32_t)reader->row_line;
-  if (row->count != columns)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
-                      "%s:%zu: expected %zu cells, as in the first line, found %zu; the last is in column %zu",
-                      reader->path, reader->row_line, columns, row->count, row->count - 1);
-  if (first)
-    TUTTI_TRY(reader->context, add_columns(reader));
-  if (first && reader->names)
-    return TUTTI_OK;
-  for (size_t i = 0; i < columns; i++)
-    TUTTI_TRY(reader->context, tutti_rows_add_cell(reader->context, reader->rows, i, cell_text(row, i)));
-  return tutti_rows_add_lines(reader->context, reader->rows, 1, &line);
-}
-
-/* Called at each unquoted end of line (with its character) and at the end of the file (with -1). */
-static void on_row(int end, void *argument) {
-  struct reader *reader = argument;
-  if (reader->status == TUTTI_OK && reader->row.count > 0) /* otherwise a blank line */
-    reader->status = take_row(reader);
-  reader->row.count = reader->row.bytes = 0;
-  if (!(end == CSV_LF && reader->after_return))
-    reader->line++;
-  reader->after_return = end == CSV_CR;
-}
-
-/* --- the delimiter --- */
-
-static unsigned char delimiter_character(int delimiter) {
-  switch (delimiter) {
-  case DELIMITER_SEMICOLON:
-    return ';';
-  case DELIMITER_TAB:
-    return '\t';
-  case DELIMITER_SPACE:
-    return ' ';
-  default:
-    return ',';
-  }
-}
-
-static unsigned char guess_delimiter(const char *text, size_t length) {
-  static const char candidates[] = ",;\t";
-  size_t counts[3] = {0}, best = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < length && (quoted || (text[i] != '\n' && text[i] != '\r')); i++) {
-    quoted ^= text[i] == '"';
-    for (size_t c = 0; c < 3 && !quoted; c++)
-      counts[c] += text[i] == candidates[c];
-  }
-  for (size_t c = 1; c < 3; c++)
-    if (counts[c] > counts[best])
-      best = c;
-  return (unsigned char)candidates[best];
-}
-
-/* Blanks around a cell are dropped, but blanks that delimit are not. */
-static int is_blank(unsigned char character) { return character == ' ' || character == '\t'; }
-static int is_tab(unsigned char character) { return character == '\t'; }
-static int is_space(unsigned char character) { return character == ' '; }
-
-static void set_delimiter(struct csv_parser *parser, unsigned char delimiter) {
-  csv_set_delim(parser, delimiter);
-  csv_set_space_func(parser, delimiter == '\t' ? is_space : delimiter == ' ' ? is_tab : is_blank);
-}
-
-/* --- the file --- */
-
-static enum tutti_status parse_chunk(struct reader *reader, struct csv_parser *parser, const char *text,
-                                     size_t length) {
-  if (csv_parse(parser, text, length, on_cell, on_row, reader) != length && reader->status == TUTTI_OK)
-    reader->status =
-        csv_error(parser) == CSV_EPARSE
-            ? TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
-                         "%s:%zu: a quote inside a cell that is not quoted, or text behind a closing quote; "
-                         "quote the cell and double the quotes inside",
-                         reader->path, reader->line)
-            : TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: %s", reader->path, csv_strerror(csv_error(parser)));
-  return reader->status;
-}
-
-static enum tutti_status parse_file(struct reader *reader, struct csv_parser *parser, struct reading_gz *file,
-                                    int delimiter) {
-  enum { CHUNK = 1 << 16 };
-  enum tutti_status status = TUTTI_OK;
-  tutti_context *context = reader->context;
-  char *chunk = NULL;
-  bool first = true;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, CHUNK, 1, &chunk));
-  for (size_t n;; first = false) {
-    TUTTI_TRY_OUT(context, reading_gz_read(context, file, CHUNK, chunk, &n));
-    if (n == 0)
-      break;
-    size_t skipped = first && n >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = n - skipped;
-    if (first)
-      set_delimiter(parser, delimiter == DELIMITER_AUTO ? guess_delimiter(chunk + skipped, length)
-                                                        : delimiter_character(delimiter));
-    TUTTI_TRY_OUT(context, parse_chunk(reader, parser, chunk + skipped, length));
-    if (tutti_cancelled(context)) {
-      status = TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
-      goto out;
-    }
-  }
-  if (csv_fini(parser, on_cell, on_row, reader) != 0 && reader->status == TUTTI_OK)
-    reader->status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: the file ends inside a quoted cell", reader->path,
-                                reader->row_line > reader->line ? reader->row_line : reader->line);
-  TUTTI_TRY_OUT(context, reader->status);
-out:
-  tutti_free(chunk);
-  return status;
-}
-
-static enum tutti_status read_file(struct reader *reader, int delimiter) {
-  enum tutti_status status = TUTTI_OK;
-  struct csv_parser parser;
-  struct reading_gz file;
-  if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: cannot start to read", reader->path);
-  TUTTI_TRY_OUT(reader->context, reading_gz_open(reader->context, reader->path, &file));
-  status = reading_gz_close(reader->context, &file, parse_file(reader, &parser, &file, delimiter));
-out:
-  csv_free(&parser);
-  return status;
-}
-
-/* --- the plugin --- */
-
-static enum tutti_status check_rows(const struct reader *reader) {
-  if (!reader->any)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s: expected rows, found an empty file", reader->path);
-  if (tutti_rows_count(reader->rows) == 0)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s: expected rows, found a header alone%s", reader->path,
-                      reader->header == HEADER_AUTO ? "; if it is a row, set data.header = no" : "");
-  return TUTTI_OK;
-}
+/* csv.c - source csv: comma-separated values, as plugins/shared/reading/csv_table.h reads them. */
+#include "plugins/shared/reading/csv_table.h"
 
 /* New rows have a header if the data set has one; otherwise the file itself decides. */
-static int header_of(const struct csv_config *config, const struct tutti_source_request *request) {
-  return !request->new_rows ? config->header : request->named ? HEADER_YES : HEADER_AUTO;
+static int header_of(const struct reading_csv_options *config, const struct tutti_source_request *request) {
+  return !request->new_rows ? config->header : request->named ? READING_HEADER_YES : READING_HEADER_AUTO;
 }
 
 static enum tutti_status source_read_csv(void *self, tutti_context *context, const struct tutti_source_request *request,
                                          tutti_rows *rows) {
-  enum tutti_status status = TUTTI_OK;
-  const struct csv_config *config = self;
-  struct reader reader = {
-      .context = context, .path = request->path, .header = header_of(config, request), .rows = rows, .line = 1};
-  TUTTI_TRY_OUT(context, read_file(&reader, config->delimiter));
-  TUTTI_TRY_OUT(context, check_rows(&reader));
-out:
-  tutti_free(reader.row.text);
-  tutti_free(reader.row.cells);
-  return status;
+  const struct reading_csv_options *config = self;
+  const struct reading_csv_options options = {header_of(config, request), config->delimiter};
+  return reading_csv(context, request->path, &options, rows);
 }
 
-static const char *const headers[] = {"auto", "yes", "no", NULL};
-static const char *const delimiters[] = {"auto", "comma", "semicolon", "tab", "space", NULL};
-
 static const struct tutti_param csv_params[] = {
-    TUTTI_CHOICE(struct csv_config, header, "auto", headers,
+    TUTTI_CHOICE(struct reading_csv_options, header, "auto", reading_csv_headers,
                  "Whether the first row names the columns; auto: yes if none of its cells is a number and not all are "
                  "empty."),
-    TUTTI_CHOICE(struct csv_config, delimiter, "auto", delimiters,
+    TUTTI_CHOICE(struct reading_csv_options, delimiter, "auto", reading_csv_delimiters,
                  "What separates cells; auto: comma, semicolon or tab, whichever the first line has most of."),
 };
 
@@ -291,7 +37,7 @@ static const struct tutti_descriptor csv_descriptor = {
     .summary = "comma-separated values, maybe gzipped",
     .source = "",
     .licence = "Apache-2.0",
-    .params = TUTTI_PARAMS(csv_params, struct csv_config),
+    .params = TUTTI_PARAMS(csv_params, struct reading_csv_options),
     .ops = &csv_ops,
 };
 

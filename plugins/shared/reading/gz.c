@@ -81,6 +81,12 @@ enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading
   return TUTTI_OK;
 }
 
+bool reading_gz_is_torn(const struct reading_gz *gz) {
+  int code;
+  (void)gzerror(gz->file, &code);
+  return code == Z_BUF_ERROR;
+}
+
 enum tutti_status reading_gz_close(tutti_context *context, struct reading_gz *gz, enum tutti_status status) {
   int closed = gz->file ? gzclose(gz->file) : Z_OK;
   gz->file = NULL;

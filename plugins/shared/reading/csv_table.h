@@ -1,0 +1,30 @@
+/* csv_table.h - reads comma-separated values, maybe gzipped: quoting, CRLF, a byte order mark, files with or without a header.
+   All rows must have the same length; every error names the line. */
+#ifndef READING_CSV_TABLE_H
+#define READING_CSV_TABLE_H
+
+#include <tutti/plugin.h>
+
+enum { READING_HEADER_AUTO, READING_HEADER_YES, READING_HEADER_NO };
+enum {
+  READING_DELIMITER_AUTO,
+  READING_DELIMITER_COMMA,
+  READING_DELIMITER_SEMICOLON,
+  READING_DELIMITER_TAB,
+  READING_DELIMITER_SPACE
+};
+/* Names of these choices, NULL-terminated. */
+extern const char *const reading_csv_headers[];
+extern const char *const reading_csv_delimiters[];
+
+struct reading_csv_options {
+  int header; /* does the first row name the columns? auto: yes if none of its cells is a number and not all are empty */
+  int delimiter; /* auto: comma, semicolon or tab, whichever the first line has most of */
+};
+
+/* Read a file into empty rows: a table, with the lines of its rows. TUTTI_ERROR_USAGE: the file cannot be read, is no
+   such table, or has no rows; TUTTI_ERROR_CANCELLED. */
+TUTTI_NODISCARD enum tutti_status reading_csv(tutti_context *context, const char *path,
+                                              const struct reading_csv_options *options, tutti_rows *rows);
+
+#endif
