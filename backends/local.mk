@@ -1,6 +1,9 @@
 # One plugin: its name, kind-name.la, and its sources; libraries beyond libtutti in its _LIBADD.
 plugin_LTLIBRARIES += backend-function.la
 backend_function_la_SOURCES = %D%/function.c
+plugin_LTLIBRARIES += backend-table.la
+backend_table_la_SOURCES = %D%/table.c
+backend_table_la_LIBADD = libcsvtable.la
 # The parts of backend cpu, apart from its module so that tests and benchmarks reach inside.
 noinst_LTLIBRARIES += libbackendcpu.la
 libbackendcpu_la_LDFLAGS =

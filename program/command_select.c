@@ -20,6 +20,7 @@ static void show_selection(const json_t *root, const void *options, FILE *out) {
     return;
   }
   show_ensemble(root, out);
+  show_values(json_object_get(root, "values"), json_string_value(json_object_get(root, "loss")), out);
   show_evaluation(json_object_get(root, "evaluation"), out);
 }
 

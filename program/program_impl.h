@@ -67,6 +67,7 @@ bool is_terminal(FILE *file);
 /* "12.000", "0.031420", "1.2000e-07": five significant digits; "-" where there is no number. */
 const char *show_number(double value, char buffer[32]);
 void show_summary(const json_t *summary, FILE *out);
+void show_values(const json_t *values, const char *loss, FILE *out); /* of an ensemble without predictions */
 void show_ensemble(const json_t *ensemble, FILE *out);
 void show_evaluation(const json_t *evaluation, FILE *out);
 void show_status(const json_t *status, size_t trials, FILE *out);

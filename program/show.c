@@ -40,6 +40,19 @@ static void show_data(const json_t *data, FILE *out) {
   (void)fprintf(out, "\n");
 }
 
+/* Numbers beside the loss: "            c10_test_e200 93.760, ..." */
+static void show_measures(const json_t *measures, FILE *out) {
+  const char *name, *between = "            ";
+  json_t *value;
+  char buffer[32];
+  json_object_foreach((json_t *)measures, name, value) {
+    (void)fprintf(out, "%s%s %s", between, name, show_number(json_number_value(value), buffer));
+    between = ", ";
+  }
+  if (json_object_size(measures) > 0)
+    (void)fprintf(out, "\n");
+}
+
 static void show_best(const json_t *best, const char *loss, FILE *out) {
   char buffer[32];
   if (!json_is_object(best))
@@ -50,6 +63,7 @@ static void show_best(const json_t *best, const char *loss, FILE *out) {
   if (candidate)
     (void)fprintf(out, "            %s\n", candidate);
   free(candidate);
+  show_measures(json_object_get(best, "measures"), out);
 }
 
 void show_ensemble(const json_t *ensemble, FILE *out) {
@@ -125,6 +139,40 @@ void show_evaluation(const json_t *evaluation, FILE *out) {
   }
 }
 
+/* The columns of a member's row, or of the row of means: its loss, then the measures that `named` has. */
+static void show_value_row(const json_t *row, const json_t *named, FILE *out) {
+  char buffer[32];
+  const char *name;
+  json_t *value;
+  (void)fprintf(out, " %12s", show_number(number_of(row, "loss"), buffer));
+  json_object_foreach((json_t *)named, name, value) {
+    int width = (int)strlen(name) > 12 ? (int)strlen(name) : 12;
+    (void)fprintf(out, " %*s", width, show_number(number_of(json_object_get(row, "measures"), name), buffer));
+  }
+}
+
+/* Members without predictions: what is known of each, their means, and what that leaves open. */
+void show_values(const json_t *values, const char *loss, FILE *out) {
+  const json_t *members = json_object_get(values, "members"), *mean = json_object_get(values, "mean"), *member;
+  const json_t *named = json_object_get(json_array_get(members, 0), "measures");
+  const char *name;
+  json_t *value;
+  size_t index;
+  if (!json_is_object(values))
+    return;
+  (void)fprintf(out, "\n  %8s %12s", "trial", loss);
+  json_object_foreach((json_t *)named, name, value) { (void)fprintf(out, " %12s", name); }
+  (void)fprintf(out, "\n");
+  json_array_foreach((json_t *)members, index, member) {
+    (void)fprintf(out, "  %8lld", (long long)json_integer_value(json_object_get(member, "trial")));
+    show_value_row(member, named, out);
+    (void)fprintf(out, "  %s\n", text_of(member, "architecture"));
+  }
+  (void)fprintf(out, "  %8s", "mean");
+  show_value_row(mean, named, out);
+  (void)fprintf(out, "\n\n%s\n", text_of(values, "note"));
+}
+
 static void show_trials(const json_t *trials, FILE *out) {
   long long done = (long long)json_integer_value(json_object_get(trials, "done")),
             budget = (long long)json_integer_value(json_object_get(trials, "budget")),
@@ -163,6 +211,7 @@ void show_summary(const json_t *summary, FILE *out) {
   show_trials(trials, out);
   show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
   show_ensemble(json_object_get(summary, "ensemble"), out);
+  show_values(json_object_get(summary, "values"), text_of(summary, "loss"), out);
   show_evaluation(json_object_get(summary, "evaluation"), out);
   show_shifts(json_object_get(summary, "shifts"), out);
 }

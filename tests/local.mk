@@ -208,6 +208,9 @@ unit_tests += %D%/unit/test_svm
 tests_unit_test_svm_SOURCES = %D%/unit/test_svm.c %D%/unit/learning.c %D%/unit/learning.h
 tests_unit_test_svm_LDADD = libmachine.la $(LDADD)
 endif
+unit_tests += %D%/unit/test_table
+tests_unit_test_table_SOURCES = %D%/unit/test_table.c %D%/unit/toy.c %D%/unit/toy.h
+tests_unit_test_table_LDADD = libcsvtable.la $(LDADD)
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 unit_tests += %D%/unit/test_threads
@@ -254,6 +257,7 @@ cli_tests += %D%/cli/run.sh
 cli_tests += %D%/cli/shift.sh
 cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/symbols.sh
+cli_tests += %D%/cli/table.sh
 cli_tests += %D%/cli/source.sh
 # The source of template/, for a test in this tree.
 check_LTLIBRARIES += %D%/cli/source_ledger.la

@@ -1,6 +1,7 @@
 /* genotype.c - architectures: points of a space's domain, or graphs of its own; immutable, counted by reference. */
 #include "space_impl.h"
 
+#include <jansson.h>
 #include <string.h>
 
 static enum tutti_status allocate(tutti_context *context, const tutti_space *space, tutti_genotype **genotype) {
@@ -104,4 +105,14 @@ enum tutti_status tutti_space_print(tutti_context *context, const tutti_genotype
     return tutti_domain_print(context, space->domain, genotype->point, json);
   TUTTI_CALL(context, space, space->ops.print_point(space->instance.self, context, genotype->point, json));
   return TUTTI_OK;
+}
+
+enum tutti_status tutti_space_name(tutti_context *context, const tutti_genotype *genotype, char **name) {
+  char *json;
+  TUTTI_TRY(context, tutti_space_print(context, genotype, &json));
+  json_t *root = json_loads(json, JSON_DECODE_ANY, NULL);
+  enum tutti_status status = tutti_strdup(context, json_is_string(root) ? json_string_value(root) : json, name);
+  json_decref(root);
+  tutti_free(json);
+  return status;
 }

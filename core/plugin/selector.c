@@ -12,11 +12,19 @@ struct tutti_selector {
 
 TUTTI_DEFINE_KIND(SELECTOR, selector, .required = {TUTTI_REQUIRED_OP(selector, select)})
 
+bool tutti_selector_needs_predictions(const tutti_selector *selector) {
+  return !selector->ops.needs_predictions || selector->ops.needs_predictions(selector->instance.self);
+}
+
 enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
                                         size_t count, tutti_ensemble *ensemble) {
-  if (pool->models == 0 || pool->rows == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is nothing to select from: %zu models, %zu rows", pool->models,
-                      pool->rows);
+  if (pool->models == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is nothing to select from: 0 models");
+  if (pool->rows == 0 && tutti_selector_needs_predictions(selector))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "selector %s chooses by predictions, and there are none: %zu models, 0 rows; selectors such as "
+                      "top-m go by losses",
+                      selector->instance.descriptor->name, pool->models);
   TUTTI_CALL(context, selector, selector->ops.select(selector->instance.self, context, pool, count, ensemble));
   if (tutti_ensemble_size(ensemble) == 0)
     return TUTTI_BREACH(context, &selector->instance, "select chose no member of %zu models", pool->models);

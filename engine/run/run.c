@@ -477,12 +477,11 @@ static enum tutti_status make_builder(struct manager *manager) {
   return tutti_builder_create(manager->context, experiment->host, "builder", &setup, &manager->builder);
 }
 
-/* Create the selector and destroy it again: this reports errors before anything is trained. */
+/* Create the selector and destroy it again: this reports errors before anything is trained. Without predictions only
+   selectors that go by losses are used at all. */
 static enum tutti_status try_selector(tutti_context *context, const struct tutti_experiment *experiment) {
   tutti_selector *selector = NULL;
   struct tutti_selector_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
-  if (!experiment->dataset)
-    return TUTTI_OK;
   enum tutti_status status = tutti_selector_create(context, experiment->host, "selector", &setup, &selector);
   tutti_selector_destroy(selector);
   return status;

@@ -120,6 +120,25 @@ uint64_t tutti_history_best(const struct tutti_history *history);
 TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
                                                          char **text);
 
+/* --- trials without predictions (run_values.c) --- */
+
+struct json_t;
+/* The measures in a trial's report, a new reference; NULL if it has none. */
+struct json_t *tutti_run_measures(const struct tutti_record *record);
+/* Choose from the finished trials by their losses alone, where no trial has predictions. Trials with the same candidate,
+   loss and measures as an earlier one are left out: they are the same thing, looked up again. *json is the text of
+   ensemble.json, or NULL if the selector of the host's section "selector" needs predictions. */
+TUTTI_NODISCARD enum tutti_status tutti_run_choose_by_loss(tutti_context *context,
+                                                           const struct tutti_experiment *experiment,
+                                                           const tutti_host *host, const struct tutti_history *history,
+                                                           char **json);
+/* What the summary says of such an ensemble: "members" (each one's loss, measures and architecture), "mean" (over them),
+   "note". The caller ends *described with json_decref. */
+TUTTI_NODISCARD enum tutti_status tutti_run_describe_values(tutti_context *context,
+                                                            const struct tutti_experiment *experiment,
+                                                            const struct tutti_history *history, const char *ensemble,
+                                                            struct json_t **described);
+
 /* --- summary (run_summary.c) --- */
 
 /* Text of summary.json. `ensemble`, `evaluation` and `shifts` are JSON texts or NULL. */

@@ -20,6 +20,9 @@ static enum tutti_status best_of(tutti_context *context, const struct tutti_expe
   *out = json_pack("{s:I, s:f, s:o}", "trial", (json_int_t)best, "loss", history->records[best].loss, "candidate",
                    json_loads(candidate, 0, NULL));
   tutti_free(candidate);
+  json_t *measures = tutti_run_measures(&history->records[best]);
+  if (measures)
+    (void)json_object_set_new(*out, "measures", measures);
   return TUTTI_OK;
 }
 
@@ -64,6 +67,15 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
                            data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done",
                            (json_int_t)history->done, "failed", (json_int_t)history->failed, "best", best, "ensemble",
                            chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  if (ensemble && !experiment->dataset) {
+    json_t *values;
+    enum tutti_status status = tutti_run_describe_values(context, experiment, history, ensemble, &values);
+    if (status != TUTTI_OK) {
+      json_decref(root);
+      return status;
+    }
+    json_object_set_new(root, "values", values);
+  }
   if (root && shifts)
     json_object_set_new(root, "shifts", json_loads(shifts, 0, NULL));
   return tutti_json_document(context, root, json);
@@ -108,6 +120,8 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
     TUTTI_TRY_OUT(context,
                   tutti_run_evaluate(context, source, history, ensemble, choice.evaluation, NULL, &evaluation));
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &shifts));
+  } else {
+    TUTTI_TRY_OUT(context, tutti_run_choose_by_loss(context, experiment, host, history, &chosen));
   }
   TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));
   TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, chosen, *summary));

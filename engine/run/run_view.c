@@ -66,8 +66,8 @@ static enum tutti_status check_data(tutti_context *context, const tutti_view *vi
   if (view->experiment->dataset)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: its backend %s works without data, so there are no ensembles and "
-                    "predictions; tutti status shows its best trial",
+                    "%s: its backend %s works without data, so there are no predictions and nothing to evaluate; tutti "
+                    "status shows its best trial",
                     view->directory, tutti_host_plugin(view->experiment->host, "backend"));
 }
 
@@ -167,7 +167,8 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
                                       struct trying *trying) {
   size_t finished;
   const char *shift;
-  TUTTI_TRY(context, check_data(context, view));
+  if (split)
+    TUTTI_TRY(context, check_data(context, view));
   if (split)
     TUTTI_TRY(context, tutti_run_shift_of(context, view->experiment, split, &shift));
   TUTTI_TRY(context, load_overridden(context, view, reads, count, overrides, &trying->recipe));
@@ -190,11 +191,26 @@ static void end_trying(struct trying *trying) {
   tutti_recipe_destroy(trying->recipe);
 }
 
-/* The chosen ensemble and its metrics on all splits, as JSON texts. */
+/* Choose where trials have no predictions. */
+static enum tutti_status choose_by_loss(tutti_context *context, const tutti_view *view,
+                                        const struct tutti_choice *choice, char **chosen) {
+  TUTTI_TRY(context, tutti_run_choose_by_loss(context, view->experiment, choice->host, &view->history, chosen));
+  if (*chosen)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: trials of backend %s have no predictions, and selector %s chooses by them; --set "
+                    "selector.plugin=top-m goes by losses",
+                    view->directory, tutti_host_plugin(view->experiment->host, "backend"),
+                    tutti_host_plugin(choice->host, "selector"));
+}
+
+/* The chosen ensemble and its metrics on all splits, as JSON texts; without predictions there are no metrics (NULL). */
 static enum tutti_status choose(tutti_context *context, const tutti_view *view, const struct tutti_choice *choice,
                                 char **chosen, char **evaluation) {
   enum tutti_status status = TUTTI_OK;
   tutti_ensemble *ensemble = NULL;
+  if (!view->experiment->dataset)
+    return choose_by_loss(context, view, choice, chosen);
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_choose(context, choice, ensemble));
   TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(choice->host, "selector"),
@@ -211,11 +227,15 @@ enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, co
   enum tutti_status status = TUTTI_OK;
   struct trying trying = {0};
   char *chosen = NULL, *evaluation = NULL;
+  json_t *values = NULL;
   *text = NULL;
   TUTTI_TRY_OUT(context, begin_trying(context, view, split, select_reads, count, overrides, &trying));
   TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, &chosen, &evaluation));
+  if (!evaluation)
+    TUTTI_TRY_OUT(context, tutti_run_describe_values(context, view->experiment, &view->history, chosen, &values));
   json_t *root = json_loads(chosen, 0, NULL);
-  json_object_set_new(root, "evaluation", json_loads(evaluation, 0, NULL));
+  json_object_set_new(root, evaluation ? "evaluation" : "values",
+                      evaluation ? json_loads(evaluation, 0, NULL) : values);
   status = tutti_json_document(context, root, text);
 out:
   tutti_free(chosen);
@@ -234,7 +254,8 @@ enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, cons
   TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
   TUTTI_TRY_OUT(context, begin_trying(context, view, split, keep_reads, count, overrides, &trying));
   TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, &chosen, &evaluation));
-  TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
+  if (view->experiment->dataset)
+    TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
   TUTTI_TRY_OUT(context,
                 tutti_run_summary(context, view->experiment, &view->history, chosen, evaluation, shifts, summary));
   TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, chosen, *summary));
@@ -252,6 +273,7 @@ enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view, con
                                    const char *const *overrides, const struct tutti_curve_options *options,
                                    char **json) {
   struct trying trying = {0};
+  TUTTI_TRY(context, check_data(context, view));
   enum tutti_status status = begin_trying(context, view, split, select_reads, count, overrides, &trying);
   if (status == TUTTI_OK)
     status = tutti_run_curve(context, &trying.choice, &view->history, options, json);

@@ -67,6 +67,13 @@ static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
   return true;
 }
 
+static void on_measure(void *argument, const char *name, double value) {
+  struct tutti_training *training = argument;
+  if (!training->measures)
+    training->measures = json_object();
+  (void)json_object_set_new(training->measures, name, tutti_json_number(value));
+}
+
 enum tutti_status tutti_training_begin(tutti_context *context, const struct tutti_experiment *experiment,
                                        const char *request, struct tutti_training *training) {
   training->context = context;
@@ -93,6 +100,8 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
       .validation = validation && tutti_split_rows(validation) ? validation : NULL,
       .progress = on_epoch,
       .progress_argument = training,
+      .measure = on_measure,
+      .measure_argument = training,
   };
   training->outcome = (struct tutti_outcome){.size = sizeof training->outcome, .value = NAN};
   return tutti_backend_check(context, experiment->backend, &training->job);
@@ -100,6 +109,7 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
 
 void tutti_training_end(struct tutti_training *training) {
   tutti_tensors_destroy(training->outcome.weights);
+  json_decref(training->measures);
   tutti_free(training->curve);
   tutti_config_destroy(training->config);
   tutti_network_destroy(training->network);
@@ -319,6 +329,8 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
                 (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
                 (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
                 training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
+  if (finished && training->measures)
+    (void)json_object_set(json_object_get(root, "report"), "measures", training->measures);
   return tutti_json_line(context, root, reply);
 }
 

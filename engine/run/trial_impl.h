@@ -15,7 +15,8 @@ struct tutti_training {
   struct tutti_outcome outcome;
   struct tutti_epoch *curve; /* [epochs] */
   size_t epochs, room;
-  double started; /* seconds of the monotonic clock */
+  struct json_t *measures; /* object: numbers beside the loss, by name; NULL: none */
+  double started;          /* seconds of the monotonic clock */
   tutti_context *context;
 };
 

@@ -45,6 +45,10 @@ struct tutti_job {
   /* Called after each epoch; may be NULL. False: stop, and keep the best weights so far (state pruned). */
   bool (*progress)(void *argument, const struct tutti_epoch *epoch);
   void *progress_argument;
+  /* Called in `train` for each finite number that people should see beside the loss, such as a test accuracy from a
+     table; `name` is borrowed until return. It may be NULL. Nothing is chosen by these numbers. */
+  void (*measure)(void *argument, const char *name, double value);
+  void *measure_argument;
 };
 
 enum tutti_state {

@@ -56,11 +56,13 @@ struct tutti_pool {
   size_t size; /* sizeof(struct tutti_pool) */
   enum tutti_task_kind kind;
   size_t models, rows, outputs;
-  const float *const *predictions; /* [models] -> [rows][width], see predictions.h */
-  const uint64_t *trials;          /* [models], ascending */
-  const double *losses;            /* [models]: of each model alone, on these rows */
-  const double *values;            /* regression: targets [rows][outputs] in their own units; NULL without */
-  const int32_t *labels;           /* classification: targets [rows]; NULL without */
+  /* [models] -> [rows][width], see predictions.h. NULL, with rows = 0, for models that have losses and no more; only
+     selectors that need no predictions get such pools */
+  const float *const *predictions;
+  const uint64_t *trials; /* [models], ascending */
+  const double *losses;   /* [models]: of each model alone, on these rows */
+  const double *values;   /* regression: targets [rows][outputs] in their own units; NULL without */
+  const int32_t *labels;  /* classification: targets [rows]; NULL without */
 };
 
 /* The number of a trial's model in the pool; pool->models if it is not in the pool. */

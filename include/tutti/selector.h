@@ -71,6 +71,11 @@ struct tutti_selector_ops {
      depend on the pool's content alone: the choice is the same in whatever order the trials finished. */
   enum tutti_status (*select)(void *self, tutti_context *context, const struct tutti_pool *pool, size_t count,
                               tutti_ensemble *ensemble);
+
+  /* OPTIONAL; default: yes. Does it look at predictions? A selector that goes by pool->losses alone says no. It then
+     gets pools without predictions, too: of TUTTI_TASK_VALUE, with models and losses, without rows (predictions is
+     NULL). */
+  bool (*needs_predictions)(void *self);
 };
 
 /* --- the host's side --- */
@@ -85,8 +90,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_create(tutti_context 
 TUTTI_API void tutti_selector_destroy(tutti_selector *selector);
 /* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_selector_descriptor(const tutti_selector *selector);
+/* Does it look at predictions? Otherwise it goes by the losses of the models alone. */
+TUTTI_API bool tutti_selector_needs_predictions(const tutti_selector *selector);
 /* Choose from a pool, borrowed until return, into an empty ensemble. `count` > 0 overrides the parameter `size`.
-   TUTTI_ERROR_USAGE: the pool has no models or no rows; TUTTI_ERROR_PLUGIN: no member, one that is not in the pool, or
+   TUTTI_ERROR_USAGE: the pool has no models, or no rows where the selector needs predictions; TUTTI_ERROR_PLUGIN: no member, one that is not in the pool, or
    a weight that is not finite. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector,
                                                                   const struct tutti_pool *pool, size_t count,

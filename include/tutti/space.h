@@ -103,7 +103,11 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_from_point(tutti_context
 /* The genotype as canonical JSON; free *json with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_print(tutti_context *context, const tutti_genotype *genotype,
                                                               char **json);
-/* The genotype of such a text, or of the name of a known genotype in quotes; the caller unrefs it. TUTTI_ERROR_USAGE
+/* The genotype's name, as tables of results have it: its canonical JSON, and where that is a JSON string (a cell of
+   NAS-Bench-201) the text within the quotes. Equal genotypes, equal names; free *name with tutti_free. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_name(tutti_context *context, const tutti_genotype *genotype,
+                                                             char **name);
+/* The genotype of such a JSON text, or of the name of a known genotype in quotes; the caller unrefs it. TUTTI_ERROR_USAGE
    says what is wrong, or gives the closest name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_parse(tutti_context *context, const tutti_space *space,
                                                               const char *json, tutti_genotype **genotype);

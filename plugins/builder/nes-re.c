@@ -5,6 +5,10 @@
    uniformly, is mutated. A finished trial enters the population and the oldest leaves; failed trials do not enter. With
    `severities = 0` it sees only clean data (NES-RE-0 of the paper).
 
+   Where results are looked up (backend table) there are losses and no predictions. Parents are then chosen by a selector
+   that goes by losses (`parent_selector = top-m`: the best members of the population); the paper looks up trained
+   networks, whose predictions it has.
+
    Deviations: searched hyperparameters evolve, too (the paper fixes them); if the selection fails because no member has
    a finite loss on the shifted rows, all members are parents. As in the published program, it does not wait for trials:
    parents are chosen among those that have finished, and if none has, the trial is random. */
@@ -57,7 +61,9 @@ struct nes_re {
   uint64_t seed;
   tutti_population *population;
   tutti_selector *selector;
-  uint64_t *trials; /* [population]: of its members, ascending */
+  bool losses_alone; /* trials have no predictions */
+  uint64_t *trials;  /* [population]: of its members, ascending */
+  double *losses;    /* [population]: theirs, in the same order */
 };
 
 static size_t searched_nes_re(const struct nes_re *self) {
@@ -76,14 +82,20 @@ static void split_of_severity(int64_t severity, char name[SPLIT_SIZE]) {
     (void)snprintf(name, SPLIT_SIZE, "validation-%lld", (long long)severity);
 }
 
-/* The predictions of no trials: this reports a missing split before anything is trained. */
-static enum tutti_status check_severities_nes_re(tutti_context *context, const struct nes_re *self) {
+/* The predictions of no trials: this reports a missing split before anything is trained, and finds out whether there
+   are predictions at all. */
+static enum tutti_status check_severities_nes_re(tutti_context *context, struct nes_re *self) {
   const struct tutti_integers *severities = &self->config->severities;
   for (size_t i = 0; i < severities->count; i++) {
     struct tutti_pool pool = {.size = sizeof pool};
     char split[SPLIT_SIZE];
     split_of_severity(severities->values[i], split);
     enum tutti_status status = tutti_host_pool(context, self->host, split, 0, NULL, &pool);
+    self->losses_alone = status == TUTTI_ERROR_UNSUPPORTED && severities->values[i] == 0;
+    if (self->losses_alone) {
+      tutti_error_clear(context);
+      continue;
+    }
     if (status != TUTTI_OK)
       return tutti_error_prefix(context, status, "[builder] severities: %lld (data.shift makes shifted rows): ",
                                 (long long)severities->values[i]);
@@ -92,7 +104,7 @@ static enum tutti_status check_severities_nes_re(tutti_context *context, const s
   return TUTTI_OK;
 }
 
-static enum tutti_status check_nes_re(tutti_context *context, const struct nes_re *self) {
+static enum tutti_status check_nes_re(tutti_context *context, struct nes_re *self) {
   const struct nes_re_config *config = self->config;
   uint64_t budget = tutti_host_budget(self->host);
   if (config->parents > config->population)
@@ -112,7 +124,19 @@ static void builder_destroy_nes_re(void *instance) {
   tutti_selector_destroy(self->selector);
   tutti_population_destroy(self->population);
   tutti_free(self->trials);
+  tutti_free(self->losses);
   tutti_free(self);
+}
+
+static enum tutti_status create_selector_nes_re(tutti_context *context, struct nes_re *self) {
+  struct tutti_selector_setup setup = {.size = sizeof setup, .host = self->host, .seed = tutti_host_seed(self->host)};
+  TUTTI_TRY(context, tutti_selector_create(context, self->host, "parent_selector", &setup, &self->selector));
+  if (!self->losses_alone || !tutti_selector_needs_predictions(self->selector))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "[builder] parent_selector: selector %s chooses by predictions, and the trials of this recipe have "
+                    "only losses; take one that goes by losses: top-m",
+                    tutti_selector_descriptor(self->selector)->name);
 }
 
 static enum tutti_status builder_create_nes_re(tutti_context *context, const void *config, const void *setup_,
@@ -120,8 +144,6 @@ static enum tutti_status builder_create_nes_re(tutti_context *context, const voi
   const struct tutti_builder_setup *setup = setup_;
   enum tutti_status status;
   struct nes_re *self = NULL;
-  struct tutti_selector_setup selector = {
-      .size = sizeof(selector), .host = setup->host, .seed = tutti_host_seed(setup->host)};
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof(*self), &self));
   self->config = config;
   self->host = setup->host;
@@ -132,7 +154,8 @@ static enum tutti_status builder_create_nes_re(tutti_context *context, const voi
   TUTTI_TRY_OUT(context, check_nes_re(context, self));
   TUTTI_TRY_OUT(context, tutti_population_create(context, capacity, &self->population));
   TUTTI_TRY_OUT(context, tutti_alloc(context, capacity, sizeof(*self->trials), &self->trials));
-  TUTTI_TRY_OUT(context, tutti_selector_create(context, setup->host, "parent_selector", &selector, &self->selector));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, capacity, sizeof(*self->losses), &self->losses));
+  TUTTI_TRY_OUT(context, create_selector_nes_re(context, self));
   *instance = self;
   return TUTTI_OK;
 out:
@@ -156,16 +179,38 @@ static size_t list_trials_nes_re(struct nes_re *self) {
   return count;
 }
 
+static const struct tutti_individual *member_of_trial(const struct nes_re *self, uint64_t trial) {
+  size_t i = 0;
+  while (tutti_population_at(self->population, i)->trial != trial)
+    i++;
+  return tutti_population_at(self->population, i);
+}
+
+/* The listed trials with their losses alone. */
+static struct tutti_pool pool_of_losses_nes_re(struct nes_re *self, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    self->losses[i] = member_of_trial(self, self->trials[i])->loss;
+  return (struct tutti_pool){.size = sizeof(struct tutti_pool),
+                             .kind = TUTTI_TASK_VALUE,
+                             .models = count,
+                             .trials = self->trials,
+                             .losses = self->losses};
+}
+
 /* Select among the listed trials at a severity. *selected = false: no member has a finite loss there. */
 static enum tutti_status select_parents_nes_re(struct nes_re *self, tutti_context *context, int64_t severity,
                                                size_t count, tutti_ensemble *parents, bool *selected) {
   struct tutti_pool pool = {.size = sizeof pool};
   char split[SPLIT_SIZE];
   split_of_severity(severity, split);
-  TUTTI_TRY(context, tutti_host_pool(context, self->host, split, count, self->trials, &pool));
+  if (self->losses_alone)
+    pool = pool_of_losses_nes_re(self, count);
+  else
+    TUTTI_TRY(context, tutti_host_pool(context, self->host, split, count, self->trials, &pool));
   enum tutti_status status =
       tutti_selector_select(context, self->selector, &pool, (size_t)self->config->parents, parents);
-  tutti_host_pool_release(self->host, &pool);
+  if (!self->losses_alone)
+    tutti_host_pool_release(self->host, &pool);
   *selected = status == TUTTI_OK;
   if (status != TUTTI_ERROR_NUMERIC)
     return status;
@@ -189,13 +234,6 @@ static enum tutti_status draw_parent_nes_re(struct nes_re *self, tutti_context *
 out:
   tutti_ensemble_destroy(parents);
   return status;
-}
-
-static const tutti_candidate *candidate_of_trial(const struct nes_re *self, uint64_t trial) {
-  size_t i = 0;
-  while (tutti_population_at(self->population, i)->trial != trial)
-    i++;
-  return tutti_population_at(self->population, i)->candidate;
 }
 
 /* --- children ------------------------------------------------------------------------------------------------------ */
@@ -242,7 +280,7 @@ static enum tutti_status evolve_nes_re(struct nes_re *self, tutti_context *conte
   int64_t severity = severities->values[tutti_random_below(random, severities->count)];
   TUTTI_TRY(context, draw_parent_nes_re(self, context, random, severity, &proposal->parent));
   bool identity = tutti_random_uniform(random) < self->config->identity;
-  TUTTI_TRY(context, make_child_nes_re(self, context, random, trial, candidate_of_trial(self, proposal->parent),
+  TUTTI_TRY(context, make_child_nes_re(self, context, random, trial, member_of_trial(self, proposal->parent)->candidate,
                                        identity, &proposal->candidate));
   (void)snprintf(proposal->origin, sizeof(proposal->origin), "%s, severity %lld", identity ? "identity" : "mutation",
                  (long long)severity);

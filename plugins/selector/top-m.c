@@ -23,11 +23,14 @@ static enum tutti_status measure_top_m(tutti_context *context, const struct tutt
   struct tutti_targets targets = {.size = sizeof targets};
   enum tutti_loss loss;
   bool given = tutti_growth_loss_of(choice, &loss);
-  tutti_pool_targets(pool, &targets);
   TUTTI_TRY(context, tutti_growth_check(context, choice, pool->kind));
+  tutti_pool_targets(pool, &targets);
   for (size_t k = 0; k < pool->models; k++) {
+    losses[k] = pool->losses[k];
+    if (!given)
+      continue;
     tutti_pool_predictions(pool, k, &predictions);
-    losses[k] = given ? tutti_loss_of(loss, &predictions, &targets) : pool->losses[k];
+    losses[k] = tutti_loss_of(loss, &predictions, &targets);
   }
   return TUTTI_OK;
 }
@@ -59,9 +62,24 @@ out:
   return status;
 }
 
+/* A pool without predictions is one of TUTTI_TASK_VALUE, for which no loss but auto is allowed. */
+static bool selector_needs_predictions_top_m(void *self) {
+  (void)self;
+  return false;
+}
+
+/* `self` is the config; a loss that the task does not have is refused before anything trains. */
+static enum tutti_status selector_create_top_m(tutti_context *context, const void *config, const void *setup,
+                                               void **self) {
+  const struct tutti_task *task = ((const struct tutti_selector_setup *)setup)->task;
+  *self = (void *)(uintptr_t)config;
+  return task ? tutti_growth_check(context, ((const struct top_m_config *)config)->loss, task->kind) : TUTTI_OK;
+}
+
 static const struct tutti_selector_ops selector_top_m_ops = {
     .size = sizeof selector_top_m_ops,
     .select = selector_select_top_m,
+    .needs_predictions = selector_needs_predictions_top_m,
 };
 
 static const struct tutti_descriptor selector_top_m_descriptor = {
@@ -71,6 +89,7 @@ static const struct tutti_descriptor selector_top_m_descriptor = {
     .source = "Zaidi et al., Neural ensemble search for uncertainty estimation and dataset shift, NeurIPS 2021",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(top_m_params, struct top_m_config),
+    .create = selector_create_top_m,
     .ops = &selector_top_m_ops,
 };
 

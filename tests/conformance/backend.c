@@ -17,6 +17,8 @@ struct subject {
   tutti_backend *backend;
   tutti_config *config;
   tutti_split *train, *validation;
+  struct world world; /* of backends that need no data: where the candidate comes from */
+  tutti_candidate **candidates;
   struct tutti_job job;
 };
 
@@ -74,6 +76,10 @@ static void create_backend(struct conform *conform, struct subject *subject) {
 static void close_subject(struct subject *subject) {
   tutti_split_destroy(subject->train);
   tutti_split_destroy(subject->validation);
+  if (subject->candidates) {
+    world_release(1, subject->candidates);
+    world_end(&subject->world);
+  }
   tutti_config_destroy(subject->config);
   tutti_backend_destroy(subject->backend);
   tutti_host_destroy(subject->host);
@@ -91,6 +97,9 @@ static bool open_example(struct conform *conform, struct subject *subject, size_
   if (needs_data(conform)) {
     subject->train = make_split(conform, &subject->example.task, "train", ROWS, 0);
     subject->validation = make_split(conform, &subject->example.task, "validation", ROWS / 2, 1);
+  } else {
+    world_make(conform, WORLD_FEW, 1, &subject->world);
+    subject->candidates = world_candidates(conform, &subject->world, 0, 1);
   }
   subject->job = (struct tutti_job){.size = sizeof subject->job,
                                     .trial = 3,
@@ -98,6 +107,7 @@ static bool open_example(struct conform *conform, struct subject *subject, size_
                                     .seed = 11,
                                     .task = &subject->example.task,
                                     .network = networks ? subject->example.network : NULL,
+                                    .candidate = subject->candidates ? subject->candidates[0] : NULL,
                                     .config = tutti_config_values(subject->config),
                                     .train = subject->train,
                                     .validation = subject->validation};

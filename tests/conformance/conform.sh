@@ -48,6 +48,13 @@ for name in csv idx cifar; do
   expect_out "ok   source/$name: a file's rows are read as new ones, too"
 done
 
+# A backend that looks results up gets a table of the architectures that are tried.
+printf 'arch,loss\n"{""width"": 0}",3\n"{""width"": 1}",2\n"{""width"": 2}",1\n' >results.csv
+conform --set backend/table.path=results.csv --set backend/table.objective=loss backend/table
+expect_code 0
+expect_out "ok   backend/table: "
+expect_not_in out "FAIL"
+
 conform selector acquisition/ei
 expect_code 0
 expect_out "ok   selector/all" "ok   acquisition/ei"

@@ -199,6 +199,29 @@ static void check_no_variance(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* Models with losses and no predictions: for selectors that say that they need none. The others get no such pool. */
+static void check_losses_alone(struct conform *conform) {
+  struct subject subject;
+  struct tutti_pool pool;
+  open_subject(conform, &subject, TUTTI_TASK_VALUE);
+  bool needs = tutti_selector_needs_predictions(subject.selector);
+  world_pool(conform, TUTTI_TASK_REGRESSION, MODELS, WORLD_ROWS, 7, &pool);
+  const struct tutti_pool alone = {
+      .size = sizeof alone, .kind = TUTTI_TASK_VALUE, .models = MODELS, .trials = pool.trials, .losses = pool.losses};
+  if (needs) {
+    tutti_ensemble *ensemble = NULL;
+    TRY(conform, tutti_ensemble_create(conform->context, &ensemble));
+    conform_refused(conform, tutti_selector_select(conform->context, subject.selector, &alone, 0, ensemble),
+                    "a pool without predictions");
+    tutti_ensemble_destroy(ensemble);
+  } else {
+    tutti_ensemble_destroy(choose(conform, &subject, &alone, 0));
+    tutti_ensemble_destroy(choose(conform, &subject, &alone, 3));
+  }
+  world_pool_free(&pool);
+  close_subject(&subject);
+}
+
 const struct conform_check conform_selector[] = {
     {"chooses members with weights for regression", check_regression},
     {"chooses members with weights for classification", check_classification},
@@ -207,5 +230,6 @@ const struct conform_check conform_selector[] = {
     {"of models that are alike the first is chosen", check_duplicates},
     {"a count given by the caller", check_count},
     {"means without variances", check_no_variance},
+    {"losses without predictions", check_losses_alone},
     {NULL, NULL},
 };

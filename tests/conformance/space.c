@@ -114,9 +114,13 @@ static void check_round_trip(struct conform *conform) {
     char *again = print(conform, back);
     REQUIRE(conform, strcmp(text, again) == 0 && tutti_genotype_equal(genotype, back), "printed as %s, read as %s",
             text, again);
+    char *name = NULL;
+    TRY(conform, tutti_space_name(conform->context, back, &name));
+    REQUIRE(conform, strcmp(name, json_is_string(root) ? json_string_value(root) : text) == 0,
+            "printed as %s, named %s", text, name);
     json_decref(root);
     tutti_genotype_unref(genotype), tutti_genotype_unref(back);
-    tutti_free(text), tutti_free(again);
+    tutti_free(text), tutti_free(again), tutti_free(name);
   }
   close_subject(&subject);
 }

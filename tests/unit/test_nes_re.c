@@ -16,6 +16,7 @@ static struct world {
   float values[SPLITS][TRIALS][ROWS * CLASSES];
   int32_t labels[ROWS];
   bool without;      /* no predictions */
+  bool looked_up;    /* no trial has any */
   int asked[SPLITS]; /* pools */
   double losses[TRIALS];
   const float *predictions[TRIALS];
@@ -37,6 +38,8 @@ static double ensemble_nll(int split, size_t count, const uint64_t *trials) {
 static enum tutti_status give_pool(void *argument, tutti_context *context, const char *split, size_t count,
                                    const uint64_t *trials, struct tutti_pool *pool) {
   (void)argument;
+  if (world.looked_up)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "trials of backend table have no predictions");
   int which = strcmp(split, "validation") == 0 ? 0 : strcmp(split, "validation-5") == 0 ? 1 : -1;
   if (world.without || which < 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the data have no rows in a split '%s'", split);
@@ -334,6 +337,34 @@ static void test_lost_predictions_are_an_error(void **state) {
   tutti_builder_destroy(builder);
 }
 
+/* Where results are looked up there are losses alone: a selector that goes by them chooses the parents. */
+static void test_losses_alone(void **state) {
+  tutti_candidate *candidates[20];
+  bool parents[TRIALS] = {false};
+  (void)state;
+  world.looked_up = true;
+  make_fails("[builder] parent_selector: selector forward chooses by predictions");
+  toy_set(&world.toy, "builder", "parent_selector", "top-m");
+  tutti_builder *builder = make();
+  for (uint64_t i = 0; i < 20; i++) {
+    candidates[i] = ask(builder, i).candidate;
+    tell(builder, i, candidates[i], TUTTI_STATE_FINISHED, i == 10 || i > 16 ? 0.5 : 1.0);
+  }
+  for (uint64_t i = 0; i < 300; i++) {
+    struct tutti_proposal proposal = ask(builder, 20 + i);
+    parents[proposal.parent] = true;
+    tutti_candidate_unref(proposal.candidate);
+  }
+  for (int t = 0; t < TRIALS; t++)
+    assert_int_equal(parents[t], t == 10 || (t > 16 && t < 20));
+  release(20, candidates);
+  tutti_builder_destroy(builder);
+  toy_set(&world.toy, "builder", "severities", "0 5");
+  struct tutti_builder_setup setup = {.size = sizeof setup, .host = world.toy.host};
+  assert_int_not_equal(tutti_builder_create(world.toy.context, world.toy.host, "builder", &setup, &builder), TUTTI_OK);
+  assert_non_null(strstr(tutti_error_message(world.toy.context), "severities: 5"));
+}
+
 /* Another selector, with parameters of its own, in its own section. */
 static void test_selectors_may_be_swapped(void **state) {
   tutti_candidate *candidates[POPULATION];
@@ -509,6 +540,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_failed_trials_are_no_parents, begin, end),
       cmocka_unit_test_setup_teardown(test_selections_may_fail, begin, end),
       cmocka_unit_test_setup_teardown(test_lost_predictions_are_an_error, begin, end),
+      cmocka_unit_test_setup_teardown(test_losses_alone, begin, end),
       cmocka_unit_test_setup_teardown(test_selectors_may_be_swapped, begin, end),
       cmocka_unit_test_setup_teardown(test_the_beginning_is_random, begin, end),
       cmocka_unit_test_setup_teardown(test_some_children_keep_the_architecture, begin, end),

@@ -42,16 +42,19 @@ static void the_order_is_the_benchmarks(void **state) {
   must(create());
   assert_true(tutti_domain_cardinality(tutti_space_domain(space)) == CODE_CELLS);
   for (int i = 0; i < CODE_CELLS; i++) {
-    char index[16], *text;
+    char index[16], *text, *name;
     (void)snprintf(index, sizeof index, "%d", i);
     tutti_genotype *genotype = parsed(index);
     must(tutti_space_print(context, genotype, &text));
     tutti_genotype *back = parsed(text);
     assert_true(tutti_genotype_equal(genotype, back));
-    text[strlen(text) - 1] = '\n'; /* in place of the closing quote */
-    for (const char *at = text + 1; *at; at++)
+    must(tutti_space_name(context, genotype, &name)); /* the text without its quotes */
+    assert_true(strlen(name) + 2 == strlen(text) && strncmp(name, text + 1, strlen(name)) == 0);
+    for (const char *at = name; *at; at++)
       hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001B3);
+    hash = (hash ^ '\n') * UINT64_C(0x100000001B3);
     tutti_free(text);
+    tutti_free(name);
     tutti_genotype_unref(genotype);
     tutti_genotype_unref(back);
   }
