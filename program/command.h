@@ -65,7 +65,7 @@ struct operands {
 /* Operands that several commands have. */
 #define ONE_RECIPE                                                                                                     \
   {                                                                                                                    \
-    .synopsis = "RECIPE", .wanted = "a recipe", .example = "ini/quickstart.ini", .least = 1, .most = 1, .completes = { \
+    .synopsis = "RECIPE", .wanted = "a recipe", .example = "quickstart", .least = 1, .most = 1, .completes = {         \
       COMPLETE_RECIPE                                                                                                  \
     }                                                                                                                  \
   }

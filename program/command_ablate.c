@@ -165,7 +165,7 @@ const struct command command_ablate = {
     .notes = "Exit codes: 0 done, 1 some cells failed, 2 recipe or usage, 130 interrupted (go on with --resume).",
     .operands = {.synopsis = "RECIPE... --out DIR",
                  .wanted = "a recipe",
-                 .example = "ini/quickstart.ini --swap selector.size=1,5 --out ablation",
+                 .example = "quickstart --swap selector.size=1,5 --out ablation",
                  .hint = "make several ablations of them",
                  .least = 1,
                  .most = MOST_TEXTS,

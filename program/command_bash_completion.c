@@ -26,7 +26,7 @@ static const char asking[] =
     "    file) compgen -f -- \"$2\" ;;\n"
     "    folder) compgen -d -- \"$2\" ;;\n"
     "    recipe) compgen -f -X '!*.ini' -- \"$2\"; compgen -d -- \"$2\" ;;\n"
-    "    kind) compgen -W \"$(_tutti_plugins \"$3\" | cut -d/ -f1 | sort -u)\" -- \"$2\" ;;\n"
+    "    kind) compgen -W \"recipes $(_tutti_plugins \"$3\" | cut -d/ -f1 | sort -u)\" -- \"$2\" ;;\n"
     "    plugin) compgen -W \"$(_tutti_plugins \"$3\")\" -- \"$2\" ;;\n"
     "    space) compgen -W \"$(_tutti_plugins \"$3\" | sed -n 's|^space/||p')\" -- \"$2\" ;;\n"
     "  esac\n"

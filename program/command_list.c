@@ -1,4 +1,4 @@
-/* command_list.c - tutti list: the plugins that there are. */
+/* command_list.c - tutti list: the plugins and the installed recipes that there are. */
 #include "program_impl.h"
 
 #include <string.h>
@@ -55,11 +55,41 @@ static int print_list(const json_t *entries, const char *kind, bool as_json) {
   return finish_output();
 }
 
+/* --- recipes --- */
+
+static enum tutti_status collect_recipe(void *argument, tutti_context *context,
+                                        const struct tutti_installed_recipe *recipe) {
+  json_t *entry = json_pack("{s:s, s:s, s:s}", "name", recipe->name, "summary", recipe->summary, "file", recipe->path);
+  (void)context;
+  json_array_append_new(argument, entry);
+  return TUTTI_OK;
+}
+
+static int list_recipes(tutti_context *context, bool as_json) {
+  json_t *recipes = json_array(), *recipe;
+  size_t index;
+  enum tutti_status status = tutti_recipe_visit_installed(context, collect_recipe, recipes);
+  if (status == TUTTI_OK)
+    begin_output();
+  if (status == TUTTI_OK && as_json)
+    print_json(recipes);
+  json_array_foreach(recipes, index, recipe) {
+    if (status == TUTTI_OK && !as_json)
+      (void)printf("  %-34s %s\n", field(recipe, "name"), field(recipe, "summary"));
+  }
+  json_decref(recipes);
+  return status == TUTTI_OK ? finish_output() : fail(context, status);
+}
+
+/* --- the command --- */
+
 static int run_list(tutti_context *context, const struct texts *operands, const void *given) {
   const struct list_options *options = given;
   const char *name = operands->count ? operands->items[0] : NULL;
   char program[4096];
   enum tutti_kind kind;
+  if (name && strcmp(name, "recipes") == 0)
+    return list_recipes(context, options->json);
   if (name) {
     enum tutti_status known = tutti_kind_parse(context, name, &kind);
     if (known != TUTTI_OK)
@@ -77,9 +107,10 @@ static const struct command_option list_options[] = {
 
 const struct command command_list = {
     .name = "list",
-    .summary = "the plugins that there are",
-    .about = "List the plugins on the search path, those that do not load with the reason.",
-    .operands = {.synopsis = "[KIND]", .wanted = "one kind", .most = 1, .completes = {COMPLETE_KIND}},
+    .summary = "the plugins, or recipes, that there are",
+    .about = "List the plugins on the search path, those that do not load with the reason; or, with the word recipes, "
+             "those that are installed.",
+    .operands = {.synopsis = "[KIND|recipes]", .wanted = "one kind", .most = 1, .completes = {COMPLETE_KIND}},
     .options = list_options,
     .size = sizeof(struct list_options),
     .run = run_list,

@@ -17,6 +17,10 @@ static const char head[] =
     "predicts "
     "with\naleatoric and epistemic uncertainty.\n"
     "What is searched, and how, is written in a recipe, an INI file whose sections name plugins.\n"
+    "A recipe is a file, or the name of an installed one, as in\n"
+    ".BR \"tutti run quickstart\" ;\n"
+    ".B tutti list recipes\n"
+    "shows these.\n"
     "The commands below take their options before or after their arguments; long ones may be cut short where that is "
     "clear.\n";
 
@@ -33,6 +37,9 @@ static const char tail[] =
     ".TP\n"
     ".B TUTTI_PLUGIN_FOLDER\n"
     "The folder that stands in place of that of the installed plugins; empty for none.\n"
+    ".TP\n"
+    ".B TUTTI_RECIPE_FOLDER\n"
+    "The folder that stands in place of that of the installed recipes; empty for none.\n"
     ".TP\n"
     ".B TUTTI_VERBOSE\n"
     "Set to 1, as\n"
@@ -53,7 +60,7 @@ static const char tail[] =
     ".BR \"tutti worker\" .\n"
     ".SH EXAMPLE\n"
     ".nf\n"
-    "tutti run quickstart.ini \\-\\-out runs/first\n"
+    "tutti run quickstart \\-\\-out runs/first\n"
     "tutti predict runs/first new\\-rows.csv\n"
     ".fi\n";
 

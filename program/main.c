@@ -28,7 +28,7 @@ static void print_usage(FILE *out) {
     if (!commands[i]->internal)
       (void)fprintf(out, "  %-*s %-*s  %s\n", names, commands[i]->name, synopses, commands[i]->operands.synopsis,
                     commands[i]->summary);
-  (void)fputs("\ntutti COMMAND --help says more. Begin with: tutti run ini/quickstart.ini\n", out);
+  (void)fputs("\ntutti COMMAND --help says more. Begin with: tutti run quickstart\n", out);
 }
 
 static int unknown_command(const char *name) {

@@ -11,6 +11,7 @@ EXTRA_DIST += $(cli_tests) $(fault_scripts) $(big_scripts)
 AM_TESTS_ENVIRONMENT = \
   TUTTI_PLUGIN_FOLDER='$(abs_top_builddir)/modules'; export TUTTI_PLUGIN_FOLDER; \
   TUTTI_PLUGIN_PATH='$(abs_top_builddir)/modules'; export TUTTI_PLUGIN_PATH; \
+  TUTTI_RECIPE_FOLDER='$(abs_top_srcdir)/ini'; export TUTTI_RECIPE_FOLDER; \
   TUTTI_TEST_SRCDIR='$(abs_top_srcdir)'; export TUTTI_TEST_SRCDIR; \
   TUTTI_TEST_BUILDDIR='$(abs_top_builddir)'; export TUTTI_TEST_BUILDDIR; \
   TUTTI_PROGRAM='$(abs_top_builddir)/tutti'; export TUTTI_PROGRAM; \

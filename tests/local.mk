@@ -241,6 +241,7 @@ cli_tests += %D%/cli/manual.sh
 cli_tests += %D%/cli/image-spaces.sh
 cli_tests += %D%/cli/ini.sh
 cli_tests += %D%/cli/install.sh
+cli_tests += %D%/cli/installed-recipes.sh
 cli_tests += %D%/cli/interrupt.sh
 cli_tests += %D%/cli/layers.sh
 cli_tests += %D%/cli/learners.sh

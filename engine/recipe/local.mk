@@ -2,6 +2,7 @@ libtutti_engine_la_SOURCES += %D%/recipe.c
 libtutti_engine_la_SOURCES += %D%/recipe_check.c
 libtutti_engine_la_SOURCES += %D%/recipe_hyperparameters.c
 libtutti_engine_la_SOURCES += %D%/recipe_impl.h
+libtutti_engine_la_SOURCES += %D%/recipe_installed.c
 libtutti_engine_la_SOURCES += %D%/recipe_parse.c
 libtutti_engine_la_SOURCES += %D%/recipe_parts.c
 libtutti_engine_la_SOURCES += %D%/recipe_print.c

@@ -35,7 +35,7 @@ struct tutti_recipe {
 
 /* Read a file and everything that it extends, then the overrides. Entries of higher layers replace those of lower
    ones. */
-TUTTI_NODISCARD enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *path,
+TUTTI_NODISCARD enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *name,
                                                     size_t count, const char *const *overrides);
 /* Free files and entries. */
 void tutti_recipe_release_entries(tutti_recipe *recipe);
@@ -47,6 +47,13 @@ enum tutti_status tutti_recipe_blame(tutti_context *context, const struct recipe
 /* "FILE:LINE: " alone, or "--set section.key: ". */
 enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct recipe_entry *entry,
                                           enum tutti_status status);
+
+/* --- finding (recipe_installed.c) -------------------------------------------------------------------------------- */
+
+/* The path of a recipe: `name` or NAME.ini in `folder` ("": here), or in the folder of the installed recipes. NULL if
+   there is none. Free *path with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_locate(tutti_context *context, const char *folder, const char *name,
+                                                      char **path);
 
 /* --- checking (recipe_check.c) ----------------------------------------------------------------------------------- */
 

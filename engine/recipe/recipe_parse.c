@@ -299,15 +299,13 @@ static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe
 static enum tutti_status read_base(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *extends,
                                    const struct link *link, unsigned *layer) {
   char *path;
-  const char *base = extends->value;
-  TUTTI_TRY(context, tutti_format(context, &path, "%s%s%s", *base == '/' ? "" : extends->file->folder,
-                                  *base == '/' ? "" : "/", base));
-  enum tutti_status status = TUTTI_OK;
-  if (!*base || access(path, R_OK) != 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%d: extends: cannot read '%s': %s", extends->file->path,
-                        extends->line, path, strerror(*base ? errno : ENOENT));
-  else
-    status = read_chain(context, recipe, path, link, layer);
+  TUTTI_TRY(context, tutti_recipe_locate(context, extends->file->folder, extends->value, &path));
+  if (!path)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s:%d: extends: cannot read '%s': there is no such recipe in %s, nor among those that tutti list "
+                      "recipes shows",
+                      extends->file->path, extends->line, extends->value, extends->file->folder);
+  enum tutti_status status = read_chain(context, recipe, path, link, layer);
   tutti_free(path);
   return status;
 }
@@ -390,13 +388,27 @@ out:
   return status;
 }
 
-enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *path, size_t count,
+/* Read the recipe of that name, and everything that it extends. */
+static enum tutti_status read_named(tutti_context *context, tutti_recipe *recipe, const char *name, unsigned *layer) {
+  enum tutti_status status = TUTTI_OK;
+  char *path;
+  TUTTI_TRY(context, tutti_recipe_locate(context, "", name, &path));
+  if (!path)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read this recipe: %s; tutti list recipes shows others",
+                      name, strerror(access(name, F_OK) == 0 ? EISDIR : errno));
+  TUTTI_TRY_OUT(context, folder_of(context, path, &recipe->folder));
+  TUTTI_TRY_OUT(context, read_chain(context, recipe, path, NULL, layer));
+out:
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_recipe_read(tutti_context *context, tutti_recipe *recipe, const char *name, size_t count,
                                     const char *const *overrides) {
   unsigned layer = 0;
   char here[PATH_MAX];
   struct recipe_file *command_line;
-  TUTTI_TRY(context, folder_of(context, path, &recipe->folder));
-  TUTTI_TRY(context, read_chain(context, recipe, path, NULL, &layer));
+  TUTTI_TRY(context, read_named(context, recipe, name, &layer));
   if (!getcwd(here, sizeof here))
     return TUTTI_FAIL(context, TUTTI_ERROR_IO, "cannot tell the working folder: %s", strerror(errno));
   TUTTI_TRY(context, add_file(context, recipe, "", here, &command_line));

@@ -36,10 +36,25 @@ struct tutti_run_config {
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */
 TUTTI_API const struct tutti_params *tutti_run_params(void);
 
-/* Read a recipe file with the files that it `extends`, and overrides[count], "section.key=value". Plugins are loaded
-   and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
+/* Read a recipe file with the files that it `extends`, and overrides[count], "section.key=value". The file is `path`,
+   PATH.ini, or an installed recipe of that name ("quickstart", "nes/cifar10"), whichever is found first. Plugins are
+   loaded and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
                                                               const char *const *overrides, tutti_recipe **recipe);
+/* A recipe that is installed; texts are borrowed. */
+struct tutti_installed_recipe {
+  size_t size;
+  const char *name;    /* to load it by: "nes/cifar10" */
+  const char *path;    /* its file */
+  const char *summary; /* the first sentence of the comment at its top; may be "" */
+};
+/* Call visit(argument, context, recipe) for each installed recipe, in order of their names. They are in the folder that
+   the environment variable TUTTI_RECIPE_FOLDER names (empty: none), or in that of the installation. The first status
+   other than TUTTI_OK ends the tour and is returned. TUTTI_ERROR_USAGE: the folder cannot be read. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit_installed(
+    tutti_context *context,
+    enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_installed_recipe *recipe),
+    void *argument);
 /* Refuse overrides that would be ignored. reads[], which ends with NULL, is what the caller uses of the recipe: sections
    ("selector"), with those that its plugin's parameters name, and single keys ("run.plugin_path"). TUTTI_ERROR_USAGE
    names the first override of anything else, what is read here, and where the override acts. */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What is installed is complete and works from where it is; what is uninstalled is gone.
 set -eu
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES TUTTI_PLUGIN_PATH TUTTI_PLUGIN_FOLDER
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES TUTTI_PLUGIN_PATH TUTTI_PLUGIN_FOLDER TUTTI_RECIPE_FOLDER
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 in_build() { make --no-print-directory -s -C "$TUTTI_TEST_BUILDDIR" "$@"; }
@@ -37,6 +37,19 @@ done
 
 echo "the program runs, and finds what is installed"
 LD_LIBRARY_PATH=$libdir "$prefix/bin/tutti" --version
+grep -qF "${prefix#"$stage"}/share/tutti/ini" "$libdir/libtutti-engine.so" || { echo "no folder of recipes in libtutti-engine" && exit 1; }
+
+echo "the example of the manual page works"
+mkdir "$stage/work"
+printf 'x0\n-25\n0\n25\n' >"$stage/work/new-rows.csv"
+sed -n '/^\.nf$/,/^\.fi$/p' "$prefix/share/man/man1/tutti.1" | sed '/^\./d; s/\\-/-/g' >"$stage/example"
+grep -q "^tutti run" "$stage/example" || { echo "the manual page has no example" && exit 1; }
+(
+  export LD_LIBRARY_PATH=$libdir TUTTI_PLUGIN_FOLDER=$libdir/tutti/plugins TUTTI_RECIPE_FOLDER=$prefix/share/tutti/ini
+  export PATH=$prefix/bin:$PATH
+  cd "$stage/work" && bash -e "$stage/example" >out 2>err || { cat "$stage/example" err && exit 1; }
+)
+rm -r "$stage/work" "$stage/example"
 
 echo "an embedder compiles"
 cat > "$stage/embedder.c" << 'END'

@@ -18,6 +18,24 @@ code=$?
 expect_code 1
 expect_err "expected the line <!-- metrics: regression --> once, found it 0 times"
 
+# The page about recipes has a line for each key of [run], with its default and its choices.
+tutti inspect run --json
+expect_code 0
+for ((i = 0; ; i++)); do
+  key=$("$json_value" out parameters "$i" name) || break
+  preset=$("$json_value" out parameters "$i" default)
+  line=$(grep -F "| \`$key\` |" "$TUTTI_TEST_SRCDIR/docs/recipes.md")
+  checks=$((checks + 1))
+  [ -n "$line" ] || complain "expected a line for $key in docs/recipes.md"
+  [ -z "$preset" ] || grep -qF -- "$preset" <<<"$line" || complain "expected $preset for $key: $line"
+  for ((c = 0; ; c++)); do
+    choice=$("$json_value" out parameters "$i" choices "$c" 2>/dev/null) || break
+    grep -qF "\`$choice\`" <<<"$line" || complain "expected the choice $choice of $key: $line"
+  done
+done
+checks=$((checks + 1))
+[ "$i" -gt 10 ] || complain "expected the keys of [run]"
+
 # Of a plugin that lacks a library or device here, nobody can tell its parameters.
 tutti list
 if grep unavailable out; then
