@@ -172,13 +172,16 @@ static int write_file(tutti_context *context, const struct predict_options *opti
   return end_result(&file);
 }
 
-/* The metrics of a file with targets, for people: beside the predictions, so not in their stream. */
-static void show_metrics(const struct predict_options *options, const struct tutti_forecast *forecast) {
+/* The metrics of a file with targets, for people: on stdout if the predictions are in a file, else beside them. */
+static int show_metrics(const struct predict_options *options, const struct tutti_forecast *forecast) {
   if (!forecast->evaluation || options->json)
-    return;
+    return EXIT_DONE;
   json_t *evaluation = json_loads(forecast->evaluation, 0, NULL);
+  if (options->out)
+    begin_output();
   show_evaluation(evaluation, options->out ? stdout : stderr);
   json_decref(evaluation);
+  return finish_output();
 }
 
 /* --- the command --- */
@@ -197,10 +200,8 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, operands->items[1], &forecast));
   TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
   code = write_file(context, options, view, &forecast, &columns);
-  if (code == EXIT_DONE) {
-    show_metrics(options, &forecast);
-    code = finish_output();
-  }
+  if (code == EXIT_DONE)
+    code = show_metrics(options, &forecast);
 out:
   if (status != TUTTI_OK)
     code = fail(context, status);
