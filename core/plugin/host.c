@@ -49,12 +49,14 @@ void tutti_host_pool_release(const tutti_host *host, struct tutti_pool *pool) {
     host->facts.pool_release(host->facts.pool_argument, pool);
 }
 
-enum tutti_status tutti_host_other_run(tutti_context *context, const tutti_host *host, const char *run, uint64_t trial,
-                                       char **candidate) {
+enum tutti_status tutti_host_other_run(tutti_context *context, const tutti_host *host,
+                                       const struct tutti_other_trial *wanted, char **candidate) {
+  struct tutti_other_trial own;
+  TUTTI_TAKE(&own, wanted);
   *candidate = NULL;
   if (!host->facts.other_run)
-    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s: other runs cannot be read here", run);
-  return host->facts.other_run(context, run, trial, candidate);
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s: other runs cannot be read here", own.run);
+  return host->facts.other_run(host->facts.other_run_argument, context, &own, candidate);
 }
 
 /* --- sections --- */

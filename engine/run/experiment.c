@@ -60,7 +60,8 @@ static enum tutti_status begin(tutti_context *context, tutti_recipe *recipe, str
                                                 .budget = (uint64_t)run->budget,
                                                 .window = (size_t)run->window,
                                                 .task = &experiment->task,
-                                                .other_run = tutti_other_run};
+                                                .other_run = tutti_other_run,
+                                                .other_run_argument = experiment};
   TUTTI_TRY(context, tutti_recipe_assemble(context, recipe, &experiment->host));
   tutti_host_set_facts(experiment->host, &experiment->facts);
   return TUTTI_OK;

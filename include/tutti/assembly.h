@@ -20,7 +20,9 @@ struct tutti_host_facts {
   void (*pool_release)(void *argument, struct tutti_pool *pool);
   void *pool_argument;
   /* Gives tutti_host_other_run its candidates; NULL: unsupported. */
-  enum tutti_status (*other_run)(tutti_context *context, const char *run, uint64_t trial, char **candidate);
+  enum tutti_status (*other_run)(void *argument, tutti_context *context, const struct tutti_other_trial *wanted,
+                                 char **candidate);
+  void *other_run_argument;
 };
 
 /* Make a host without plugins. `facts` is copied as far as facts->size goes; what it points to is borrowed and must

@@ -45,11 +45,19 @@ struct tutti_setup {
 
 /* The finished trial with the least loss. */
 #define TUTTI_BEST_TRIAL UINT64_MAX
-/* The candidate of a trial (or of TUTTI_BEST_TRIAL) of another run, as the JSON that tutti_scope_parse reads; free
-   *candidate with tutti_free. `run` is a run directory. TUTTI_ERROR_USAGE: it has no such trial;
+/* A trial of another run. Texts are borrowed. */
+struct tutti_other_trial {
+  size_t size;       /* sizeof(struct tutti_other_trial) */
+  const char *run;   /* a run directory */
+  uint64_t trial;    /* or TUTTI_BEST_TRIAL */
+  const char *split; /* TUTTI_BEST_TRIAL: the rows on which it is best ("validation-5"); NULL: "validation" */
+};
+/* Its candidate, as the JSON that tutti_scope_parse reads; free *candidate with tutti_free. TUTTI_ERROR_USAGE: the run
+   has no such trial, or other data or splits than this one, so that its choices could rest on this run's test rows;
    TUTTI_ERROR_UNSUPPORTED: this host knows no runs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_other_run(tutti_context *context, const tutti_host *host,
-                                                                 const char *run, uint64_t trial, char **candidate);
+                                                                 const struct tutti_other_trial *wanted,
+                                                                 char **candidate);
 
 /* Models as selectors see them. The arrays belong to whoever made the pool. */
 struct tutti_pool {

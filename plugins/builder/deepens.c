@@ -2,8 +2,9 @@
    networks (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep
    ensembles", NeurIPS 2017). With the best of a random pool as the configuration it is DeepEns(RS) of Zaidi et al.,
    NeurIPS 2021. If the recipe leaves only one configuration, that is the one; if it leaves several, one is drawn. It
-   may also come from elsewhere (`from`): the best trial of another run, or a file. Initial weights and mini-batches
-   differ from trial to trial, and from those of the other run. Selector `all` makes the ensemble of everything that was
+   may also come from elsewhere (`from`): the best trial of another run on the same rows, or a file; with `severity` the
+   best on validation rows of that shift, which is how DeepEns(RS) chooses for shifted test rows. Initial weights and
+   mini-batches differ from trial to trial, and from those of the other run. Selector `all` makes the ensemble of everything that was
    trained. Deviation: the paper also trains on adversarial examples; this builder, like the later literature, does
    not. */
 #include "plugins/shared/json.h"
@@ -16,18 +17,20 @@
 
 struct deepens_config {
   const char *from;
-  int64_t trial;
+  int64_t trial, severity;
 };
 
 static const struct tutti_param deepens_params[] = {
     TUTTI_PATH(
         struct deepens_config, from, "",
-        "Where the configuration comes from: a run directory, whose space and searched hyperparameters are those "
-        "of this "
-        "recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: one that the recipe "
+        "Where the configuration comes from: a run directory, whose data, splits, space and searched hyperparameters "
+        "are those of this recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: one that "
+        "the recipe "
         "leaves is drawn, the only one where it fixes all."),
     TUTTI_INTEGER(struct deepens_config, trial, "-1", -1, 1000000000,
                   "Trial of that run; -1: the one of the least loss."),
+    TUTTI_INTEGER(struct deepens_config, severity, "0", 0, 5,
+                  "The least loss on validation rows of that shift (data.shift); 0: on those as they are."),
 };
 
 struct deepens {
@@ -41,12 +44,22 @@ struct deepens {
 /* --- the configuration --------------------------------------------------------------------------------------------- */
 
 static enum tutti_status read_run_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
-  int64_t trial = self->config->trial;
-  enum tutti_status status = tutti_host_other_run(context, self->host, self->config->from,
-                                                  trial < 0 ? TUTTI_BEST_TRIAL : (uint64_t)trial, candidate);
-  return status == TUTTI_ERROR_USAGE
-             ? tutti_error_prefix(context, status, "[builder] %s: ", trial < 0 ? "from" : "trial")
-             : status;
+  const struct deepens_config *config = self->config;
+  struct tutti_other_trial wanted = {.size = sizeof wanted,
+                                     .run = config->from,
+                                     .trial = config->trial < 0 ? TUTTI_BEST_TRIAL : (uint64_t)config->trial};
+  char split[32];
+  if (config->severity > 0) {
+    (void)snprintf(split, sizeof split, "validation-%lld", (long long)config->severity);
+    wanted.split = split;
+  }
+  enum tutti_status status = tutti_host_other_run(context, self->host, &wanted, candidate);
+  if (status != TUTTI_ERROR_USAGE)
+    return status;
+  return config->severity > 0
+             ? tutti_error_prefix(context, status, "[builder] from, severity %lld (data.shift makes shifted rows): ",
+                                  (long long)config->severity)
+             : tutti_error_prefix(context, status, "[builder] from: ");
 }
 
 /* A file may omit the seed: each trial has its own. */
@@ -62,11 +75,26 @@ static enum tutti_status read_file_deepens(const struct deepens *self, tutti_con
   return shared_json_print(context, root, JSON_COMPACT | JSON_REAL_PRECISION(17), self->config->from, candidate);
 }
 
+/* A severity says which trial of a run is the best, and has no meaning for anything else. */
+static enum tutti_status check_severity_deepens(const struct deepens *self, tutti_context *context, bool of_run) {
+  const struct deepens_config *config = self->config;
+  if (config->severity == 0 || (of_run && config->trial < 0))
+    return TUTTI_OK;
+  if (of_run)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[builder] severity: %lld chooses a trial, and trial = %lld names one; leave one of them out",
+                      (long long)config->severity, (long long)config->trial);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "[builder] severity: %lld chooses a trial of a run, and from = %s is none; leave it out",
+                    (long long)config->severity, *config->from ? config->from : "(nothing)");
+}
+
 static enum tutti_status read_configuration_deepens(struct deepens *self, tutti_context *context) {
   struct stat facts;
   bool folder = stat(self->config->from, &facts) == 0 && S_ISDIR(facts.st_mode);
   enum tutti_status status;
   char *candidate = NULL;
+  TUTTI_TRY_OUT(context, check_severity_deepens(self, context, folder));
   TUTTI_TRY_OUT(context,
                 folder ? read_run_deepens(self, context, &candidate) : read_file_deepens(self, context, &candidate));
   status = tutti_scope_parse(context, self->scope, candidate, &self->configuration);
@@ -84,6 +112,7 @@ out:
 static enum tutti_status draw_configuration_deepens(struct deepens *self, tutti_context *context) {
   const tutti_domain *joint = tutti_scope_joint(self->scope);
   struct tutti_random random;
+  TUTTI_TRY(context, check_severity_deepens(self, context, false));
   if (!joint || tutti_domain_cardinality(joint) > 1)
     tutti_log(
         context, TUTTI_LOG_WARNING,

@@ -56,6 +56,26 @@ expect_code 0
 expect_out "32-tanh"
 
 
+# Its rows must be those of the pool: other splits would test on what has chosen, or even trained, the configuration.
+tutti run deepens.ini --out bad --set run.seed=2
+expect_usage_error "[builder] from: " "pool has other data or splits" "fingerprint" "data.split_seed"
+checks=$((checks + 1))
+[ "$(grep -oE '[0-9a-f]{16}' err | sort -u | wc -l)" -eq 2 ] || complain "expected both fingerprints"
+tutti run deepens.ini --out bad --set data.split=0.5,0.3,0.2
+expect_usage_error "pool has other data or splits"
+tutti run deepens.ini --out same-rows --set run.seed=2 --set data.split_seed=1 --set run.budget=2
+expect_code 0
+checks=$((checks + 1))
+[ "$(configuration same-rows 0)" = "$(configuration pool "$best")" ] || complain "not the pool's best"
+
+# The severity says on which rows of a pool the best is looked for.
+tutti run deepens.ini --out bad --set builder.severity=2
+expect_usage_error "severity 2" "validation-2" "data.shift"
+tutti run deepens.ini --out bad --set builder.severity=2 --set builder.trial=1
+expect_usage_error "severity" "trial"
+tutti run deepens.ini --out bad --set builder.severity=2 --set builder.from=hand.json
+expect_usage_error "severity" "hand.json"
+
 # What cannot be: another space, no such trial, an empty run, no JSON, nothing there.
 tutti run deepens.ini --out bad --set space.nodes=3
 expect_usage_error "from" "none of this recipe"

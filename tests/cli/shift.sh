@@ -74,6 +74,42 @@ tutti run stripes.ini --out third
 expect_code 0
 expect_out "Chosen anew for each shift" "on validation-5" "test-5"
 
+# A deep ensemble of the best on shifted rows, which is another than on clean ones.
+cat >deep.ini <<'END'
+extends = stripes.ini
+[run]
+seed = 3
+budget = 1
+[builder]
+plugin = deepens
+from = pool
+[selector]
+plugin = all
+END
+# best_on SPLIT: the trial of the pool with the least loss there.
+best_on() {
+  tutti select pool --split "$1" --set selector.plugin=top-m --set selector.size=1 --json
+  "$json_value" out members 0 trial
+}
+# configuration RUN TRIAL: without its seed.
+configuration() {
+  sed 's/"seed.*//' "$1/trials/00000$2/network.json"
+}
+tutti run stripes.ini --quiet --out pool --set run.budget=8 --set run.seed=3
+clean=$(best_on validation) shifted=$(best_on validation-5)
+checks=$((checks + 1))
+[ "$clean" != "$shifted" ] || complain "expected different trials to be the best on clean and on shifted rows"
+tutti run deep.ini --quiet --out deep-0
+expect_code 0
+tutti run deep.ini --quiet --out deep-5 --set builder.severity=5
+expect_code 0
+checks=$((checks + 2))
+[ "$(configuration deep-0 0)" = "$(configuration pool "$clean")" ] || complain "not the best on clean rows"
+[ "$(configuration deep-5 0)" = "$(configuration pool "$shifted")" ] || complain "not the best on shifted rows"
+tutti run deep.ini --out bad --set builder.severity=3
+expect_code 2
+expect_err "severity 3" "validation-3" "data.shift"
+
 # Choosing on a shifted split gives what the run chose there.
 tutti select runs/stripes --split validation-5 --json
 expect_code 0
