@@ -5,6 +5,7 @@
    before. Deviations: of the candidates tried before, only the `incumbents` with the least loss are parents, so that
    long runs do not make a choice dearer; searched hyperparameters evolve, too. */
 #include <float.h>
+#include <stdlib.h>
 
 #include "pool.h"
 
@@ -25,7 +26,7 @@ static const struct tutti_param ea_params[] = {
                "Standard deviations of the acquisition in which the chance to be a parent falls by a factor of e.",
                .min_open = true),
     TUTTI_INTEGER(struct ea_config, incumbents, "100", 0, 1000000,
-                  "Best candidates known that may be parents from the beginning."),
+                  "Best candidates tried that may be parents from the beginning, beside the space's initial pool."),
 };
 
 struct ea {
@@ -65,28 +66,64 @@ static size_t count_by(const struct tutti_reals *rule, double of) {
   return (size_t)fmin(fmax(rule->values[0] * sqrt(of), rule->values[1]), rule->values[2]);
 }
 
-/* The first generation: the best known candidates and the space's initial pool; if both are empty, a few draws. */
-static enum tutti_status begin_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
-                                  struct tutti_random *random) {
+static int compare_indices(const void *a, const void *b) {
+  size_t first = *(const size_t *)a, second = *(const size_t *)b;
+  return (first > second) - (first < second);
+}
+
+/* The best candidates tried, in the order in which they were: the losses say no more than which ones. */
+static enum tutti_status begin_with_incumbents(const struct ea *self, tutti_context *context,
+                                               struct maximiser_pool *pool) {
   const struct tutti_objective *objective = pool->objective;
-  enum tutti_status status;
-  tutti_candidate *candidate = NULL;
-  size_t *best = NULL, draws = (size_t)self->config->epoch.values[1];
-  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)self->config->incumbents, sizeof(size_t), &best));
-  size_t incumbents = maximiser_pool_incumbents(objective, (size_t)self->config->incumbents, best);
-  for (size_t i = 0; i < incumbents; i++)
-    TUTTI_TRY_OUT(context, maximiser_pool_seed(context, pool, objective->known[best[i]]));
-  for (size_t i = 0;; i++) {
-    TUTTI_TRY_OUT(context, tutti_scope_known(context, self->scope, i, random, objective->trial_seed, &candidate));
-    if (!candidate)
-      break;
-    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, candidate));
-  }
-  for (size_t i = 0; pool->count == 0 && i < draws; i++)
-    TUTTI_TRY_OUT(context, maximiser_pool_sample(context, pool, random));
-out:
+  size_t *best = NULL, wanted = (size_t)self->config->incumbents;
+  TUTTI_TRY(context, tutti_alloc(context, wanted, sizeof(size_t), &best));
+  enum tutti_status status = TUTTI_OK;
+  size_t count = maximiser_pool_incumbents(objective, wanted, best);
+  qsort(best, count, sizeof(size_t), compare_indices);
+  for (size_t i = 0; i < count && status == TUTTI_OK; i++)
+    status = maximiser_pool_seed(context, pool, objective->known[best[i]]);
   tutti_free(best);
   return status;
+}
+
+static bool is_in(const struct maximiser_pool *pool, const tutti_candidate *candidate) {
+  for (size_t i = 0; i < pool->count; i++)
+    if (tutti_candidate_equal(pool->candidates[i], candidate))
+      return true;
+  return false;
+}
+
+/* Those of the space's initial pool that were tried (`tried`), which cannot be answers, or the others. */
+static enum tutti_status begin_with_known(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
+                                          struct tutti_random random, bool tried) {
+  for (size_t i = 0;; i++) {
+    tutti_candidate *candidate;
+    TUTTI_TRY(context, tutti_scope_known(context, self->scope, i, &random, pool->objective->trial_seed, &candidate));
+    if (!candidate)
+      return TUTTI_OK;
+    if (!tried) {
+      TUTTI_TRY(context, maximiser_pool_take(context, pool, candidate));
+      continue;
+    }
+    bool wanted = tutti_candidate_set_has(pool->seen, candidate) && !is_in(pool, candidate);
+    enum tutti_status status = wanted ? maximiser_pool_seed(context, pool, candidate) : TUTTI_OK;
+    tutti_candidate_unref(candidate);
+    TUTTI_TRY(context, status);
+  }
+}
+
+/* The first generation: the best candidates known and the space's initial pool; if both are empty, a few draws. */
+static enum tutti_status begin_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
+                                  struct tutti_random *random) {
+  size_t draws = (size_t)self->config->epoch.values[1];
+  struct tutti_random pools;
+  tutti_random_init(&pools, self->seed, "maximiser ea pool", pool->objective->step);
+  TUTTI_TRY(context, begin_with_incumbents(self, context, pool));
+  TUTTI_TRY(context, begin_with_known(self, context, pool, pools, true));
+  TUTTI_TRY(context, begin_with_known(self, context, pool, pools, false));
+  for (size_t i = 0; pool->count == 0 && i < draws; i++)
+    TUTTI_TRY(context, maximiser_pool_sample(context, pool, random));
+  return TUTTI_OK;
 }
 
 /* Minus infinity (such as log EI where there is certainly nothing to gain) counts as the smallest finite worth.

@@ -362,6 +362,43 @@ static void test_maximiser(void **state) {
   }
 }
 
+/* With incumbents = 0 evolution begins with the space's initial pool alone, tried or not. What was tried is no answer. */
+static void test_from_the_pool_alone(void **state) {
+  enum { KNOWN = WORDS_KNOWN + 1 };
+  struct hunt hunt = {.floor = 1e9};
+  struct toy toy;
+  tutti_maximiser *maximiser;
+  tutti_candidate *found, *known[KNOWN];
+  double worth, losses[KNOWN] = {4, 3, 2, 1};
+  struct tutti_random random;
+  (void)state;
+  toy_create_in(&toy, 1, 1, &words_descriptor, NULL);
+  toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "ea");
+  toy_set(&toy, "maximiser", "incumbents", "0");
+  struct tutti_maximiser_setup setup = {.size = sizeof(setup), .host = toy.host, .seed = 1, .scope = toy.scope};
+  TOY_OK(&toy, tutti_maximiser_create(toy.context, toy.host, "maximiser", &setup, &maximiser));
+  tutti_random_init(&random, 1, "known", 0);
+  for (size_t i = 0; i < WORDS_KNOWN; i++)
+    TOY_OK(&toy, tutti_scope_known(toy.context, toy.scope, i, &random, 0, &known[i]));
+  TOY_OK(&toy, tutti_scope_sample(toy.context, toy.scope, &random, 0, &known[WORDS_KNOWN]));
+  struct tutti_objective objective = {.size = sizeof(objective),
+                                      .argument = &hunt,
+                                      .evaluate = worth_of_words,
+                                      .known_count = KNOWN,
+                                      .known = (const tutti_candidate *const *)known,
+                                      .known_losses = losses,
+                                      .step = 9};
+  TOY_OK(&toy, tutti_maximiser_maximise(toy.context, maximiser, &objective, &found, &worth));
+  assert_int_equal(hunt.evaluations, WORDS_KNOWN + 75);
+  for (size_t i = 0; i < KNOWN; i++) {
+    assert_false(tutti_candidate_equal(found, known[i]));
+    tutti_candidate_unref(known[i]);
+  }
+  tutti_candidate_unref(found);
+  tutti_maximiser_destroy(maximiser);
+  toy_destroy(&toy);
+}
+
 static void test_bad_rules(void **state) {
   static const char *const bad[] = {"25 50", "25 500 50", "25 0.5 50"};
   (void)state;
@@ -389,6 +426,7 @@ int main(void) {
       cmocka_unit_test(test_beats_chance),
       cmocka_unit_test(test_joint),
       cmocka_unit_test(test_maximiser),
+      cmocka_unit_test(test_from_the_pool_alone),
       cmocka_unit_test(test_bad_rules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
