@@ -8,7 +8,7 @@
 struct compare_options {
   struct texts by, metrics;
   const char *split, *csv;
-  long step;
+  long step, last;
   bool json, reselect;
 };
 
@@ -93,7 +93,8 @@ static int run_compare(tutti_context *context, const struct texts *operands, con
                                                 .keys = options->by.count,
                                                 .by = options->by.items,
                                                 .step = (uint64_t)options->step,
-                                                .reselect = options->reselect};
+                                                .reselect = options->reselect,
+                                                .last = (uint64_t)options->last};
   enum tutti_status status = tutti_compare(context, operands->count, operands->items, &compare, &text);
   int code = status == TUTTI_OK ? print_comparison(text, options) : fail(context, status);
   tutti_free(text);
@@ -120,6 +121,10 @@ static const struct command_option compare_options[] = {
     {"reselect", 'r', OPTION_FLAG, NULL,
      "And by the ensembles that each run's selector would have chosen by then; nothing is trained.",
      .offset = offsetof(struct compare_options, reselect)},
+    {"last", 'l', OPTION_NUMBER, "N",
+     "Means over the last N numbers of trials, too, with the ensembles that each run's selector would have chosen at "
+     "each.",
+     .offset = offsetof(struct compare_options, last), .least = 1, .most = 1000000000},
     {"json", 'j', OPTION_FLAG, NULL, "All of it as JSON.", .offset = offsetof(struct compare_options, json)},
     {0}};
 

@@ -303,6 +303,29 @@ static void show_course(const json_t *comparison, const json_t *trials, const js
   }
 }
 
+/* The tests on rows, a line for each pair, a column for each number of trials. */
+static void show_rows_course(const json_t *comparison, const json_t *time, FILE *out) {
+  const json_t *steps = json_object_get(time, "rows");
+  size_t index, variants = json_array_size(json_object_get(comparison, "variants"));
+  json_t *count, *duels;
+  char one[NAME_SIZE], other[NAME_SIZE];
+  if (json_array_size(json_array_get(steps, json_array_size(steps) - 1)) == 0)
+    return;
+  (void)fprintf(out, "\nPoisson-binomial test on rows: probability after so many trials (* > .8, ** > .9)\n\n  %-7s",
+                "");
+  json_array_foreach(json_object_get(time, "trials"), index, count)(void)
+      fprintf(out, " %6lld  ", (long long)json_integer_value(count));
+  (void)fputc('\n', out);
+  for (size_t v = 0; v < variants; v++)
+    for (size_t w = 0; w < variants; w++) {
+      if (v == w)
+        continue;
+      (void)fprintf(out, "  %-2s > %-2s", letter(v, one), letter(w, other));
+      json_array_foreach(steps, index, duels) { show_better(duels, v, w, out); }
+      (void)fputc('\n', out);
+    }
+}
+
 static void show_courses(const json_t *comparison, const struct shown *shown, FILE *out) {
   const json_t *time = json_object_get(comparison, "over_time");
   size_t index;
@@ -310,6 +333,59 @@ static void show_courses(const json_t *comparison, const struct shown *shown, FI
   json_array_foreach(json_object_get(time, "metrics"), index, metric) {
     if (is_shown(shown, text_of(metric, "name")) && strcmp(text_of(metric, "better"), "neither") != 0)
       show_course(comparison, json_object_get(time, "trials"), metric, out);
+  }
+  show_rows_course(comparison, time, out);
+}
+
+/* --- means over the last trials --- */
+
+/* The mean p of a sign test for `one`. */
+static double mean_p(const json_t *duel, size_t one) {
+  return number_of(duel, is_turned(duel, one) ? "p_other" : "p_one");
+}
+
+static void show_last_heading(const json_t *metric, const json_t *trials, size_t variants, FILE *out) {
+  char name[NAME_SIZE];
+  (void)fprintf(
+      out,
+      "\n%s (%s is better), means after %lld to %lld trials: rank, expected rank; share of blocks won (one-sided sign "
+      "test: * p <= .1, ** p <= .05); Poisson-binomial test on rows (* > .8, ** > .9)\n\n  %-3s %8s %8s  |",
+      text_of(metric, "name"), text_of(metric, "better"), (long long)json_integer_value(json_array_get(trials, 0)),
+      (long long)json_integer_value(json_array_get(trials, json_array_size(trials) - 1)), "", "rank", "expected");
+  for (size_t v = 0; v < 2 * variants; v++)
+    (void)fprintf(out, "%s %6s  ", v == variants ? "  |" : "", letter(v % variants, name));
+  (void)fputc('\n', out);
+}
+
+static void show_last_metric(const json_t *comparison, const json_t *last, const json_t *metric, FILE *out) {
+  const json_t *duels = json_object_get(metric, "duels");
+  size_t variants = json_array_size(json_object_get(comparison, "variants"));
+  char name[NAME_SIZE];
+  show_last_heading(metric, json_object_get(last, "trials"), variants, out);
+  for (size_t v = 0; v < variants; v++) {
+    const json_t *placing = json_array_get(json_object_get(metric, "placings"), v);
+    (void)fprintf(out, "  %-3s", letter(v, name));
+    show_rank(placing, "rank", out);
+    show_rank(placing, "expected_rank", out);
+    (void)fprintf(out, "  |");
+    for (size_t w = 0; w < variants; w++) {
+      const json_t *duel = find_duel(duels, v, w);
+      double frequency = number_of(duel, "frequency"), p = mean_p(duel, v);
+      show_share(is_turned(duel, v) ? 1 - frequency : frequency, p <= 0.05 ? "**" : p <= 0.1 ? "*" : "", out);
+    }
+    (void)fprintf(out, "  |");
+    for (size_t w = 0; w < variants; w++)
+      show_better(json_object_get(last, "rows"), v, w, out);
+    (void)fputc('\n', out);
+  }
+}
+
+static void show_last(const json_t *comparison, const struct shown *shown, FILE *out) {
+  const json_t *last = json_object_get(comparison, "last");
+  for (size_t m = 0; m < shown->count; m++) {
+    const json_t *metric = find_metric(last, text_of(shown->metrics[m], "name"));
+    if (json_array_size(json_object_get(metric, "duels")) > 0)
+      show_last_metric(comparison, last, metric, out);
   }
 }
 
@@ -347,6 +423,7 @@ bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE
       show_duels(comparison, shown.metrics[m], out);
   show_rows(comparison, out);
   show_courses(comparison, &shown, out);
+  show_last(comparison, &shown, out);
   show_left_out(comparison, out);
   return true;
 }

@@ -85,9 +85,10 @@ static enum tutti_status add_point(tutti_context *context, const struct tutti_ch
   enum tutti_status status = choose_and_evaluate(context, choice, history, &chosen, &evaluation);
   if (status == TUTTI_OK) {
     json_t *ensemble = json_loads(chosen, 0, NULL);
-    json_array_append_new(array, json_pack("{s:I, s:I, s:o, s:o}", "budget", (json_int_t)budget, "members",
+    json_array_append_new(array, json_pack("{s:I, s:I, s:O, s:O, s:o}", "budget", (json_int_t)budget, "members",
                                            (json_int_t)json_array_size(json_object_get(ensemble, "members")),
-                                           "ensemble", json_incref(json_object_get(ensemble, "members")), "evaluation",
+                                           "ensemble", json_object_get(ensemble, "members"), "combination",
+                                           json_object_get(ensemble, "combination"), "evaluation",
                                            json_loads(evaluation, 0, NULL)));
     json_decref(ensemble);
   }

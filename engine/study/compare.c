@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <tutti/sized.h>
+
 /* --- what is compared -------------------------------------------------------------------------------------------- */
 
 static json_t *settings_of(const struct compare_run *run, const char *const *keys, size_t count) {
@@ -188,12 +190,13 @@ enum tutti_better tutti_compare_better(const json_t *metric) {
 enum tutti_status
 tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
                         double (*value_of)(const void *argument, const struct compare *compare, size_t run),
-                        const void *argument, json_t **placings) {
+                        const void *argument, json_t **placings, json_t **duels) {
   enum tutti_status status = TUTTI_OK;
   double *values = NULL;
   TUTTI_TRY_OUT(context, means_of_runs(context, compare, value_of, argument, &values));
   const struct tutti_figures figures = {sizeof figures, compare->block_count, compare->variants, values, better};
   *placings = placings_json(&figures);
+  *duels = duels_json(&figures);
 out:
   tutti_free(values);
   return status;
@@ -252,12 +255,15 @@ static enum tutti_status nothing_to_compare(tutti_context *context, const struct
 static enum tutti_status print(tutti_context *context, const struct compare *compare,
                                const struct tutti_compare_options *options, char **json) {
   enum tutti_status status = TUTTI_OK;
-  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *time = NULL;
+  json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *time = NULL,
+         *last = NULL;
   TUTTI_TRY_OUT(context, metrics_json(context, compare, metrics));
-  TUTTI_TRY_OUT(context, tutti_compare_rows_json(context, compare, rows));
+  TUTTI_TRY_OUT(context, tutti_compare_rows_json(context, compare, &compare->evidence, rows));
   TUTTI_TRY_OUT(context, warnings_json(context, compare, &warnings));
   if (options->step > 0)
     TUTTI_TRY_OUT(context, tutti_compare_time(context, compare, options->step, options->reselect, &time));
+  if (options->last > 0)
+    TUTTI_TRY_OUT(context, tutti_compare_last(context, compare, options->last, &last));
   for (size_t k = 0; k < compare->key_count; k++)
     json_array_append_new(keys, json_string(compare->keys[k]));
   json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:O, s:O, s:o, s:o, s:O}", "split", compare->split, "keys", keys,
@@ -266,29 +272,34 @@ static enum tutti_status print(tutti_context *context, const struct compare *com
                            "left_out", left_out_json(compare), "warnings", warnings);
   if (time)
     json_object_set(root, "over_time", time);
+  if (last)
+    json_object_set(root, "last", last);
   status = tutti_json_document(context, root, json);
 out:
   json_decref(keys);
   json_decref(metrics);
   json_decref(rows);
   json_decref(time);
+  json_decref(last);
   json_decref(warnings);
   return status;
 }
 
 enum tutti_status tutti_compare(tutti_context *context, size_t count, const char *const *directories,
-                                const struct tutti_compare_options *options, char **json) {
+                                const struct tutti_compare_options *given, char **json) {
   enum tutti_status status = TUTTI_OK;
-  struct compare compare = {.split = options->split ? options->split : "test"};
+  struct tutti_compare_options options;
+  TUTTI_TAKE(&options, given);
+  struct compare compare = {.split = options.split ? options.split : "test"};
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_compare_read(context, &compare, count, directories));
   if (compare.compared == 0) {
     status = nothing_to_compare(context, &compare);
     goto out;
   }
-  TUTTI_TRY_OUT(context, tutti_compare_group(context, &compare, options->keys, options->by));
+  TUTTI_TRY_OUT(context, tutti_compare_group(context, &compare, options.keys, options.by));
   TUTTI_TRY_OUT(context, tutti_compare_rows(context, &compare));
-  TUTTI_TRY_OUT(context, print(context, &compare, options, json));
+  TUTTI_TRY_OUT(context, print(context, &compare, &options, json));
 out:
   tutti_compare_release(&compare);
   return status;

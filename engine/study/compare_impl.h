@@ -39,6 +39,12 @@ struct compare_block {
   size_t first; /* its first run */
 };
 
+/* What rows say about pairs of variants, one < other, on each data set. Both [data_sets][variants][variants]. */
+struct compare_evidence {
+  double *better; /* the probability that `one` is better; NaN where nothing is known */
+  size_t *pairs;  /* the number of pairs of runs that it is the mean of */
+};
+
 struct compare {
   const char *split;
   struct compare_run *runs; /* the ones that are left out come last */
@@ -51,8 +57,7 @@ struct compare {
   size_t data_key_count;
   size_t *data_set_runs, *variant_runs; /* [data_sets], [variants]: the first run of each */
   char **data_set_names;
-  double *row_better; /* [data_sets][variants][variants], one < other: the probability that `one` is better; or NaN */
-  size_t *row_pairs;  /* in the same order: the number of pairs of runs that it is the mean of */
+  struct compare_evidence evidence; /* of the kept ensembles */
 };
 
 /* --- reading (compare_runs.c) ------------------------------------------------------------------------------------ */
@@ -72,26 +77,47 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, st
 
 /* --- standings (compare.c) --------------------------------------------------------------------------------------- */
 
-/* Standings of the variants as a JSON array. value_of() gives the value of the run with that number (NaN: none). */
+/* Standings and duels of the variants as JSON arrays. value_of() gives the value of the run with that number (NaN:
+   none). */
 TUTTI_NODISCARD enum tutti_status
 tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
                         double (*value_of)(const void *argument, const struct compare *compare, size_t run),
-                        const void *argument, json_t **placings);
+                        const void *argument, json_t **placings, json_t **duels);
 /* Which values of a metric (an object with "better") are better. */
 enum tutti_better tutti_compare_better(const json_t *metric);
 
 /* --- row by row (compare_rows.c) --------------------------------------------------------------------------------- */
 
-/* Compare the ensembles' predictions for the rows of the split: fill row_better and row_pairs. */
+/* Compare the kept ensembles' predictions for the rows of the split: fill compare->evidence. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_rows(tutti_context *context, struct compare *compare);
 /* Add the Poisson-binomial test for each pair of variants to an array. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_rows_json(tutti_context *context, const struct compare *compare,
-                                                          json_t *duels);
+                                                          const struct compare_evidence *evidence, json_t *duels);
+
+/* The same by hand. Open, add the pairs among some runs, several times if need be, then close; release it in any
+   case. losses [compared][rows of the run]; NULL for a run that takes no part. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_evidence_open(tutti_context *context, const struct compare *compare,
+                                                              struct compare_evidence *evidence);
+void tutti_compare_evidence_add(const struct compare *compare, struct compare_evidence *evidence, double *const *losses,
+                                const size_t *rows);
+void tutti_compare_evidence_close(const struct compare *compare, struct compare_evidence *evidence);
+void tutti_compare_evidence_release(struct compare_evidence *evidence);
+/* losses[rows] on the split's rows of an ensemble of the run's trials: the text of an ensemble.json, or NULL for the
+   kept one. NULL where there is no ensemble, or the split has no targets. Free it with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_row_losses(tutti_context *context, const struct compare_run *run,
+                                                           const char *split, const char *ensemble, double **losses,
+                                                           size_t *rows);
 
 /* --- over time (compare_time.c) ---------------------------------------------------------------------------------- */
 
 /* Standings after `step`, 2 `step`, ... trials, as "over_time" of docs/ablation.md. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_time(tutti_context *context, const struct compare *compare,
                                                      uint64_t step, bool reselect, json_t **json);
+/* Means of the standings after each of the last `last` numbers of trials, as "last" of docs/ablation.md. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_last(tutti_context *context, const struct compare *compare,
+                                                     uint64_t last, json_t **json);
+/* Their means over the steps of a course: an object like it, with one standing, duel and test instead of those at every
+   step (compare_last.c). */
+json_t *tutti_compare_mean_of(const json_t *course);
 
 #endif

@@ -28,15 +28,17 @@ static void release_sources(struct sources *sources) {
   tutti_free(sources->trials);
 }
 
-static enum tutti_status read_ensemble(tutti_context *context, const struct compare_run *run, struct sources *sources,
-                                       bool *there) {
+/* Parse the given ensemble, or else the run's own. */
+static enum tutti_status read_ensemble(tutti_context *context, const struct compare_run *run, const char *given,
+                                       struct sources *sources, bool *there) {
   enum tutti_status status = TUTTI_OK;
   char *text = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_file_read(context, run->directory, TUTTI_RUN_FILE_ENSEMBLE, &text));
-  *there = text != NULL;
+  if (!given)
+    TUTTI_TRY_OUT(context, tutti_run_file_read(context, run->directory, TUTTI_RUN_FILE_ENSEMBLE, &text));
+  *there = given || text;
   if (!*there)
     goto out;
-  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &sources->ensemble));
+  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, given ? given : text, &sources->ensemble));
   TUTTI_TRY_OUT(context, tutti_run_members(context, sources->ensemble, &sources->trials));
 out:
   tutti_free(text);
@@ -86,8 +88,8 @@ out:
 }
 
 static enum tutti_status open_sources(tutti_context *context, const struct compare_run *run, const char *split,
-                                      struct sources *sources, bool *there) {
-  TUTTI_TRY(context, read_ensemble(context, run, sources, there));
+                                      const char *ensemble, struct sources *sources, bool *there) {
+  TUTTI_TRY(context, read_ensemble(context, run, ensemble, sources, there));
   if (*there)
     TUTTI_TRY(context, read_truth(context, run, split, sources, there));
   if (!*there)
@@ -124,14 +126,14 @@ static double loss_of_row(struct tutti_combiner *combiner, size_t row) {
   return sum;
 }
 
-/* losses[rows] of a run's ensemble; NULL if it has no ensemble, or the split has no targets. */
-static enum tutti_status row_losses(tutti_context *context, const struct compare_run *run, const char *split,
-                                    double **losses, size_t *rows) {
+enum tutti_status tutti_compare_row_losses(tutti_context *context, const struct compare_run *run, const char *split,
+                                           const char *ensemble, double **losses, size_t *rows) {
   enum tutti_status status = TUTTI_OK;
   struct sources sources = {.pool = {.size = sizeof sources.pool}};
   struct tutti_combiner combiner = {0};
   bool there;
-  TUTTI_TRY_OUT(context, open_sources(context, run, split, &sources, &there));
+  *losses = NULL;
+  TUTTI_TRY_OUT(context, open_sources(context, run, split, ensemble, &sources, &there));
   if (!there)
     goto out;
   *rows = sources.pool.rows;
@@ -145,40 +147,76 @@ out:
   return status;
 }
 
-/* --- duels ------------------------------------------------------------------------------------------------------- */
+/* --- evidence ---------------------------------------------------------------------------------------------------- */
 
-/* Add the evidence from a pair of runs about their variants. */
-static void add_pair(struct compare *compare, const struct compare_run *one, const double *one_losses,
-                     const struct compare_run *other, const double *other_losses, size_t rows) {
-  uint64_t only_one = 0, only_other = 0;
-  size_t place = (one->data_set * compare->variants + one->variant) * compare->variants + other->variant;
-  for (size_t i = 0; i < rows; i++) {
-    only_one += one_losses[i] > other_losses[i];
-    only_other += other_losses[i] > one_losses[i];
-  }
-  compare->row_better[place] += tutti_better_probability(only_one, only_other);
-  compare->row_pairs[place]++;
+static size_t places_of(const struct compare *compare) {
+  return compare->data_sets * compare->variants * compare->variants;
 }
 
-/* All pairs of a block; losses[compared] and rows[compared] are scratch. */
+static size_t place_of(const struct compare *compare, size_t data_set, size_t one, size_t other) {
+  return (data_set * compare->variants + one) * compare->variants + other;
+}
+
+enum tutti_status tutti_compare_evidence_open(tutti_context *context, const struct compare *compare,
+                                              struct compare_evidence *evidence) {
+  TUTTI_TRY(context, tutti_alloc(context, places_of(compare), sizeof *evidence->better, &evidence->better));
+  return tutti_alloc(context, places_of(compare), sizeof *evidence->pairs, &evidence->pairs);
+}
+
+void tutti_compare_evidence_release(struct compare_evidence *evidence) {
+  tutti_free(evidence->better);
+  tutti_free(evidence->pairs);
+}
+
+void tutti_compare_evidence_close(const struct compare *compare, struct compare_evidence *evidence) {
+  for (size_t i = 0; i < places_of(compare); i++)
+    evidence->better[i] /= (double)evidence->pairs[i]; /* NaN where there is none */
+}
+
+/* Are these a pair: two variants on the same rows? */
+static bool is_pair(const struct compare_run *one, const struct compare_run *other) {
+  return one->block == other->block && one->variant < other->variant && strcmp(one->rows, other->rows) == 0;
+}
+
+static void add_pair(double *better, const double *one, const double *other, size_t rows) {
+  uint64_t only_one = 0, only_other = 0;
+  for (size_t i = 0; i < rows; i++) {
+    only_one += one[i] > other[i];
+    only_other += other[i] > one[i];
+  }
+  *better += tutti_better_probability(only_one, only_other);
+}
+
+void tutti_compare_evidence_add(const struct compare *compare, struct compare_evidence *evidence, double *const *losses,
+                                const size_t *rows) {
+  for (size_t i = 0; i < compare->compared; i++)
+    for (size_t j = 0; losses[i] && j < compare->compared; j++) {
+      const struct compare_run *one = &compare->runs[i], *other = &compare->runs[j];
+      if (!losses[j] || rows[i] != rows[j] || !is_pair(one, other))
+        continue;
+      size_t place = place_of(compare, one->data_set, one->variant, other->variant);
+      add_pair(&evidence->better[place], losses[i], losses[j], rows[i]);
+      evidence->pairs[place]++;
+    }
+}
+
+/* All pairs of a block; losses[compared] and rows[compared] are scratch. A run whose predictions cannot be read takes no
+   part. */
 static enum tutti_status add_block(tutti_context *context, struct compare *compare, size_t block, double **losses,
                                    size_t *rows) {
   enum tutti_status status = TUTTI_OK;
   for (size_t i = 0; i < compare->compared; i++) {
     struct compare_run *run = &compare->runs[i];
     losses[i] = NULL;
-    if (run->block != block || row_losses(context, run, compare->split, &losses[i], &rows[i]) == TUTTI_OK)
+    if (run->block != block ||
+        tutti_compare_row_losses(context, run, compare->split, NULL, &losses[i], &rows[i]) == TUTTI_OK)
       continue;
     tutti_free(losses[i]);
     losses[i] = NULL;
     TUTTI_TRY_OUT(context, tutti_strdup(context, tutti_error_message(context), &run->no_rows));
     tutti_error_clear(context);
   }
-  for (size_t i = 0; i < compare->compared; i++)
-    for (size_t j = 0; losses[i] && j < compare->compared; j++)
-      if (losses[j] && compare->runs[i].variant < compare->runs[j].variant && rows[i] == rows[j] &&
-          strcmp(compare->runs[i].rows, compare->runs[j].rows) == 0)
-        add_pair(compare, &compare->runs[i], losses[i], &compare->runs[j], losses[j], rows[i]);
+  tutti_compare_evidence_add(compare, &compare->evidence, losses, rows);
 out:
   for (size_t i = 0; i < compare->compared; i++) {
     tutti_free(losses[i]);
@@ -189,26 +227,24 @@ out:
 
 enum tutti_status tutti_compare_rows(tutti_context *context, struct compare *compare) {
   enum tutti_status status = TUTTI_OK;
-  size_t places = compare->variants * compare->variants;
   double **losses = NULL;
   size_t *rows = NULL;
-  TUTTI_TRY_OUT(context,
-                tutti_alloc(context, compare->data_sets, places * sizeof *compare->row_better, &compare->row_better));
-  TUTTI_TRY_OUT(context,
-                tutti_alloc(context, compare->data_sets, places * sizeof *compare->row_pairs, &compare->row_pairs));
+  TUTTI_TRY_OUT(context, tutti_compare_evidence_open(context, compare, &compare->evidence));
   TUTTI_TRY_OUT(context, tutti_alloc(context, compare->compared, sizeof *losses, &losses));
   TUTTI_TRY_OUT(context, tutti_alloc(context, compare->compared, sizeof *rows, &rows));
   for (size_t b = 0; b < compare->block_count && compare->variants > 1; b++)
     TUTTI_TRY_OUT(context, add_block(context, compare, b, losses, rows));
-  for (size_t i = 0; i < compare->data_sets * places; i++)
-    compare->row_better[i] /= (double)compare->row_pairs[i]; /* NaN where there is none */
+  tutti_compare_evidence_close(compare, &compare->evidence);
 out:
   tutti_free(losses);
   tutti_free(rows);
   return status;
 }
 
-static enum tutti_status row_duel_json(tutti_context *context, const struct compare *compare, size_t one, size_t other,
+/* --- the test ---------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status row_duel_json(tutti_context *context, const struct compare *compare,
+                                       const struct compare_evidence *evidence, size_t one, size_t other,
                                        json_t **json) {
   enum tutti_status status = TUTTI_OK;
   json_t *sets = json_array();
@@ -217,7 +253,7 @@ static enum tutti_status row_duel_json(tutti_context *context, const struct comp
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, compare->data_sets, sizeof *better, &better));
   for (size_t d = 0; d < compare->data_sets; d++) {
-    double value = compare->row_better[(d * compare->variants + one) * compare->variants + other];
+    double value = evidence->better[place_of(compare, d, one, other)];
     json_array_append_new(sets, isnan(value) ? json_null() : json_real(value));
     if (!isnan(value))
       better[count++] = value;
@@ -233,11 +269,12 @@ out:
   return status;
 }
 
-enum tutti_status tutti_compare_rows_json(tutti_context *context, const struct compare *compare, json_t *duels) {
+enum tutti_status tutti_compare_rows_json(tutti_context *context, const struct compare *compare,
+                                          const struct compare_evidence *evidence, json_t *duels) {
   for (size_t a = 0; a < compare->variants; a++)
     for (size_t b = a + 1; b < compare->variants; b++) {
       json_t *duel;
-      TUTTI_TRY(context, row_duel_json(context, compare, a, b, &duel));
+      TUTTI_TRY(context, row_duel_json(context, compare, evidence, a, b, &duel));
       if (duel)
         json_array_append_new(duels, duel);
     }

@@ -42,8 +42,7 @@ void tutti_compare_release(struct compare *compare) {
   tutti_free(compare->data_set_runs);
   tutti_free(compare->variant_runs);
   tutti_free(compare->data_set_names);
-  tutti_free(compare->row_better);
-  tutti_free(compare->row_pairs);
+  tutti_compare_evidence_release(&compare->evidence);
 }
 
 const char *tutti_compare_value(const struct compare_run *run, const char *key) {

@@ -70,6 +70,7 @@ struct tutti_compare_options {
   uint64_t step; /* not 0: also standings after so many trials, twice so many, ..., by the best trial so far */
   bool
       reselect; /* and by the ensembles that each run's selector chooses from the trials so far; reads the runs' data */
+  uint64_t last; /* not 0: also means of the standings after each of so many last trials, with ensembles chosen anew */
 };
 /* Compare finished runs. `directories` [count] are run directories, or directories of ablations, which stand for the
    runs in them. *json is described in docs/ablation.md; free it with tutti_free. TUTTI_ERROR_USAGE: not a run

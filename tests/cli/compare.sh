@@ -115,6 +115,40 @@ tutti compare runs --over-time 3 --reselect --metric rmse
 expect_code 0
 expect_out "best-trial (lower is better): expected rank after so many trials" "rmse (lower is better): expected rank after"
 expect_not_in out "nll (lower"
+# Rows at every step: at the end they say what the kept ensembles' rows say.
+checks=$((checks + 1))
+[ "$(value_of course over_time rows 1 0 better)" = "$(value_of course rows 0 better)" ] || complain "expected the same test at the end"
+tutti compare runs --over-time 3 --reselect --metric rmse
+expect_out "Poisson-binomial test on rows: probability after so many trials" "A  > B" "B  > A"
+
+# Means over the last numbers of trials, of what there is after each of them.
+tutti compare runs --over-time 1 --reselect --last 3 --json
+expect_code 0
+cp out course
+mean_of_last() { # KEY... with @ in place of the step: what the last three steps have there on the mean
+  local step
+  for step in 3 4 5; do value_of course "${@//@/$step}"; done | awk '{ s += $1 } END { printf "%.10f", s / NR }'
+}
+[ "$(value_of course last trials 0) $(value_of course last trials 2)" = "4 6" ] || complain "expected trials 4 to 6"
+[ "$(value_of course over_time metrics 1 name) $(value_of course last metrics 1 name)" = "nll nll" ] || complain "expected nll"
+while read -r key expected; do
+  checks=$((checks + 1))
+  # shellcheck disable=SC2086 # a list of keys
+  [ "$(printf %.10f "$(value_of course last ${key//,/ })")" = "$expected" ] || complain "last $key: expected $expected"
+done <<END
+metrics,1,placings,1,expected_rank $(mean_of_last over_time metrics 1 placings @ 1 expected_rank)
+metrics,1,placings,0,mean $(mean_of_last over_time metrics 1 placings @ 0 mean)
+metrics,1,duels,0,frequency $(mean_of_last over_time metrics 1 duels @ 0 frequency)
+metrics,1,duels,0,p_one $(mean_of_last over_time metrics 1 duels @ 0 p_one)
+rows,0,better $(mean_of_last over_time rows @ 0 better)
+END
+tutti compare runs --last 3 --metric rmse
+expect_code 0
+expect_out "rmse (lower is better), means after 4 to 6 trials: rank, expected rank; share of blocks won"
+expect_not_in out "best-trial (lower is better), means"
+tutti compare runs --last 0
+expect_code 2
+expect_err "last"
 tutti compare runs --reselect
 expect_code 2
 expect_err "--reselect goes with --over-time"

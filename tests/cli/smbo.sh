@@ -73,6 +73,15 @@ checks=$((checks + 3))
 [ "$(cut -d, -f3 tables/data/a-merge.csv | sort -u | tr '\n' ' ')" = "0 1 label " ] || complain "expected two classes"
 [ "$(cut -d, -f3 tables/data/a-1-2.csv | sort -u | tr '\n' ' ')" = "1 2 label " ] || complain "expected classes 1 and 2"
 [ "$(find tables/runs -name done | wc -l)" -eq 3 ] || complain "expected three finished searches"
+if command -v python3 >/dev/null; then
+  experiment show tables
+  expect_code 0
+  expect_out "Multilayer perceptron, data sets: 2, splits: 2, means after 10 to 12 models" \
+    "| ESMBO | - | " " / .57 | " "Multilayer perceptron, regression, data sets: 1" " / 1.92 |"
+  experiment figures tables mlp
+  expect_code 0
+  expect_out "| models | 10 | 12 |" "| rank of ESMBO |" "| Pr(SMBO > ERS) |"
+fi
 printf 'x,z\n1,2\n' >sets/a/data.csv
 experiment run sets other a
 expect_code 2

@@ -96,8 +96,8 @@ compare() {
 tables() { # show|figures OUT [SPACE]
   local what=$1 out=$2 space options=()
   for space in ${3:-$spaces}; do
-    if [ "$what" = show ]; then options=(--last "$last"); else options=(--over-time 10); fi
-    compare "$out" "$space" "${options[@]}" --reselect --json >"$out/$space.json" || continue
+    if [ "$what" = show ]; then options=(--last "$last"); else options=(--over-time 10 --reselect); fi
+    compare "$out" "$space" "${options[@]}" --json >"$out/$space.json" || continue
     python3 "${0%.sh}.py" "$what" "$space" "$out/$space.json"
   done
 }
