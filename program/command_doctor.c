@@ -108,6 +108,11 @@ static json_t *folder_facts(const char *folder) {
 
 static void add_plugin(void *argument, const struct tutti_plugin_entry *entry) {
   json_t *plugins = argument, *found = json_object_get(plugins, "found");
+  if (entry->shadowed_by) {
+    json_array_append_new(json_object_get(plugins, "shadowed"),
+                          json_pack("{s:s, s:s}", "file", entry->file, "by", entry->shadowed_by));
+    return;
+  }
   (void)json_integer_set(found, json_integer_value(found) + 1);
   if (!entry->works)
     json_array_append_new(json_object_get(plugins, "broken"),
@@ -116,7 +121,7 @@ static void add_plugin(void *argument, const struct tutti_plugin_entry *entry) {
 
 static json_t *plugin_facts(void) {
   const char *path = getenv("TUTTI_PLUGIN_PATH");
-  return json_pack("{s:s, s:i, s:[]}", "path", path ? path : "", "found", 0, "broken");
+  return json_pack("{s:s, s:i, s:[], s:[]}", "path", path ? path : "", "found", 0, "broken", "shadowed");
 }
 
 /* --- for people --- */
@@ -165,6 +170,8 @@ static void show_machine(const json_t *facts) {
   (void)printf(*text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
   json_array_foreach(broken, index, plugin)(void)
       printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
+  json_array_foreach(json_object_get(plugins, "shadowed"), index, plugin)(void)
+      printf("           %s is not used: %s shadows it\n", text_of(plugin, "file"), text_of(plugin, "by"));
 }
 
 static int run_doctor(tutti_context *context, const struct texts *operands, const void *given) {

@@ -8,6 +8,8 @@ struct list_options {
 };
 
 static void collect_entry(void *argument, const struct tutti_plugin_entry *entry) {
+  if (entry->shadowed_by)
+    return;
   json_array_append_new(argument, json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "kind", tutti_kind_name(entry->kind),
                                             "name", entry->name, "works", (int)entry->works, "reason", entry->reason,
                                             "version", entry->version, "summary", entry->summary, "file", entry->file));

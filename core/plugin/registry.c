@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct loaded {
@@ -68,28 +69,60 @@ enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *fold
   return TUTTI_OK;
 }
 
-/* Call visit(argument, folder) for every folder of the path, in order. A folder may come twice. */
+bool tutti_plugin_same_file(const char *a, const char *b) {
+  struct stat facts_a, facts_b;
+  return stat(a, &facts_a) == 0 && stat(b, &facts_b) == 0 && facts_a.st_dev == facts_b.st_dev &&
+         facts_a.st_ino == facts_b.st_ino;
+}
+
+/* The search path, without folders that are not there or came before. */
+struct path {
+  tutti_context *context;
+  char **folders;
+  size_t count, room;
+};
+
+static enum tutti_status add_folder(struct path *path, const char *folder) {
+  for (size_t i = 0; i < path->count; i++)
+    if (tutti_plugin_same_file(path->folders[i], folder))
+      return TUTTI_OK;
+  if (access(folder, F_OK) != 0)
+    return TUTTI_OK;
+  TUTTI_TRY(path->context, grow_list(path->context, path->count, &path->room, sizeof *path->folders, &path->folders));
+  TUTTI_TRY(path->context, tutti_strdup(path->context, folder, &path->folders[path->count]));
+  path->count++;
+  return TUTTI_OK;
+}
+
+static enum tutti_status make_path(const struct registry *registry, struct path *path) {
+  enum tutti_status status = TUTTI_OK;
+  const char *variable = getenv("TUTTI_PLUGIN_PATH"), *installed = getenv("TUTTI_PLUGIN_FOLDER");
+  char *copy, *cursor, *folder;
+  for (size_t i = registry->folder_count; i-- > 0;)
+    TUTTI_TRY(path->context, add_folder(path, registry->folders[i]));
+  TUTTI_TRY(path->context, tutti_strdup(path->context, variable ? variable : "", &copy));
+  cursor = copy;
+  while (status == TUTTI_OK && (folder = strsep(&cursor, ":")))
+    status = add_folder(path, folder);
+  tutti_free(copy);
+  TUTTI_TRY(path->context, status);
+  return add_folder(path, installed ? installed : TUTTI_PLUGIN_FOLDER);
+}
+
 enum tutti_status tutti_plugin_visit_folders(tutti_context *context,
                                              enum tutti_status (*visit)(void *argument, const char *folder),
                                              void *argument) {
   struct registry *registry;
-  enum tutti_status status = TUTTI_OK;
-  const char *variable = getenv("TUTTI_PLUGIN_PATH");
-  char *path = NULL, *cursor, *folder;
+  struct path path = {.context = context};
   TUTTI_TRY(context, get_registry(context, &registry));
-  for (size_t i = registry->folder_count; i-- > 0;)
-    TUTTI_TRY(context, visit(argument, registry->folders[i]));
-  TUTTI_TRY(context, tutti_strdup(context, variable ? variable : "", &path));
-  cursor = path;
-  while (status == TUTTI_OK && (folder = strsep(&cursor, ":")))
-    if (*folder)
-      status = visit(argument, folder);
-  tutti_free(path);
-  /* An uninstalled program has its own plugins; those of an installed one would be there twice. */
-  const char *installed = getenv("TUTTI_PLUGIN_FOLDER");
-  if (!installed)
-    installed = TUTTI_PLUGIN_FOLDER;
-  return status == TUTTI_OK && *installed ? visit(argument, installed) : status;
+  enum tutti_status status = make_path(registry, &path);
+  for (size_t i = 0; i < path.count; i++) {
+    if (status == TUTTI_OK)
+      status = visit(argument, path.folders[i]);
+    tutti_free(path.folders[i]);
+  }
+  tutti_free(path.folders);
+  return status;
 }
 
 /* --- finding --- */
@@ -100,31 +133,19 @@ struct finding {
   char *found;      /* its path */
 };
 
-static bool same_file(const char *a, const char *b) {
-  char *real_a = realpath(a, NULL), *real_b = realpath(b, NULL);
-  bool same = real_a && real_b && strcmp(real_a, real_b) == 0;
-  free(real_a);
-  free(real_b);
-  return same;
-}
-
+/* The first folder that has the file decides. */
 static enum tutti_status look_in(void *argument, const char *folder) {
   struct finding *finding = argument;
-  enum tutti_status status = TUTTI_OK;
   char *path;
   TUTTI_TRY(finding->context, tutti_format(finding->context, &path, "%s/%s", folder, finding->name));
-  if (access(path, F_OK) == 0) {
-    if (!finding->found) {
-      finding->found = path;
-      return TUTTI_OK;
-    }
-    if (!same_file(path, finding->found))
-      status = TUTTI_FAIL(finding->context, TUTTI_ERROR_PLUGIN,
-                          "two plugins have the same kind and name: %s and %s; take one folder off the search path",
-                          finding->found, path);
+  if (!finding->found && access(path, F_OK) == 0) {
+    finding->found = path;
+    return TUTTI_OK;
   }
+  if (finding->found && access(path, F_OK) == 0 && !tutti_plugin_same_file(path, finding->found))
+    tutti_log(finding->context, TUTTI_LOG_INFO, "%s shadows %s", finding->found, path);
   tutti_free(path);
-  return status;
+  return TUTTI_OK;
 }
 
 /* The names of a kind's plugins on the path, to find the closest. */
@@ -290,11 +311,27 @@ static enum tutti_status not_loaded(tutti_context *context, const char *file, co
   return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "cannot load %s: %s", file, why);
 }
 
-/* Load a file. Its name must be that of the plugin's kind and name. */
+/* A file must have the name of its plugin's kind and name; otherwise one folder could have a plugin twice. */
+static enum tutti_status check_file_name(tutti_context *context, const char *file,
+                                         const struct tutti_descriptor *descriptor) {
+  const char *slash = strrchr(file, '/'), *kind = tutti_kind_name(descriptor->kind);
+  int folder = slash ? (int)(slash - file) + 1 : 0;
+  enum tutti_status status = TUTTI_OK;
+  char *right;
+  TUTTI_TRY(context, tutti_format(context, &right, "%.*s%s-%s.so", folder, file, kind, descriptor->name));
+  if (strcmp(file, right) != 0 && access(right, F_OK) == 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                        "%s: it says that it is %s %s, as %s is; take one of the two out of this folder", file, kind,
+                        descriptor->name, right);
+  else if (strcmp(file, right) != 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: it says that it is %s %s, so its file has to be named %s",
+                        file, kind, descriptor->name, right + folder);
+  tutti_free(right);
+  return status;
+}
+
 enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
                                          const struct tutti_descriptor **descriptor) {
-  const char *base = strrchr(file, '/');
-  char expected[300];
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)
     return not_loaded(context, file, dlerror());
@@ -304,10 +341,7 @@ enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *fil
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: it does not export tutti_plugin", file);
   *descriptor = function();
   TUTTI_TRY(context, check_descriptor(context, file, *descriptor));
-  (void)snprintf(expected, sizeof expected, "%s-%s.so", tutti_kind_name((*descriptor)->kind), (*descriptor)->name);
-  if (strcmp(base ? base + 1 : file, expected) != 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: it says that it is %s %s, so its file has to be named %s", file,
-                      tutti_kind_name((*descriptor)->kind), (*descriptor)->name, expected);
+  TUTTI_TRY(context, check_file_name(context, file, *descriptor));
   return check_available(context, *descriptor);
 }
 

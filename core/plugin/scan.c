@@ -122,15 +122,17 @@ static json_t *ask_child(const char *scanner, const char *file) {
   return json_pack("{s:b, s:s, s:s, s:s}", "works", 0, "reason", reason, "version", "", "summary", "");
 }
 
+/* A plugin's file; `place` is its folder's on the search path. */
 struct found {
   enum tutti_kind kind;
+  size_t place;
   char *name, *file;
 };
 
 struct scan {
   tutti_context *context;
   struct found *files;
-  size_t count, room;
+  size_t count, room, places;
 };
 
 static enum tutti_status add_file(struct scan *scan, enum tutti_kind kind, const char *folder, const char *file,
@@ -143,7 +145,7 @@ static enum tutti_status add_file(struct scan *scan, enum tutti_kind kind, const
     scan->room = room;
   }
   struct found *found = &scan->files[scan->count++];
-  *found = (struct found){.kind = kind, .file = path};
+  *found = (struct found){.kind = kind, .place = scan->places, .file = path};
   return tutti_strdup(scan->context, name, &found->name);
 }
 
@@ -159,6 +161,7 @@ static enum tutti_status scan_folder(void *argument, const char *folder) {
         status = add_file(scan, (enum tutti_kind)kind, folder, entry->d_name, name);
   if (entries)
     (void)closedir(entries);
+  scan->places++;
   return status;
 }
 
@@ -167,7 +170,12 @@ static int by_kind_and_name(const void *a_, const void *b_) {
   if (a->kind != b->kind)
     return (int)a->kind - (int)b->kind;
   int order = strcmp(a->name, b->name);
-  return order ? order : strcmp(a->file, b->file);
+  return order ? order : a->place < b->place ? -1 : 1;
+}
+
+/* Do they have the same kind and name? */
+static bool are_twins(const struct found *a, const struct found *b) {
+  return a->kind == b->kind && strcmp(a->name, b->name) == 0;
 }
 
 static const char *text_of(const json_t *answer, const char *key) {
@@ -175,22 +183,35 @@ static const char *text_of(const json_t *answer, const char *key) {
   return text ? text : "";
 }
 
-static void show(const struct found *found, const json_t *answer, const struct found *twin,
+static void show(const char *scanner, const struct found *found,
                  void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument) {
-  char reason[1024] = "";
-  bool works = json_is_true(json_object_get(answer, "works"));
-  if (twin)
-    (void)snprintf(reason, sizeof reason, "%s has the same kind and name", twin->file);
-  struct tutti_plugin_entry entry = {.size = sizeof entry,
-                                     .kind = found->kind,
-                                     .name = found->name,
-                                     .file = found->file,
-                                     .works = works && !twin,
-                                     .reason = twin ? reason : text_of(answer, "reason"),
-                                     .version = text_of(answer, "version"),
-                                     .summary = text_of(answer, "summary"),
-                                     .lacking = json_is_true(json_object_get(answer, "lacking")) && !twin};
+  json_t *answer = ask_child(scanner, found->file);
+  const struct tutti_plugin_entry entry = {.size = sizeof entry,
+                                           .kind = found->kind,
+                                           .name = found->name,
+                                           .file = found->file,
+                                           .works = json_is_true(json_object_get(answer, "works")),
+                                           .reason = text_of(answer, "reason"),
+                                           .version = text_of(answer, "version"),
+                                           .summary = text_of(answer, "summary"),
+                                           .lacking = json_is_true(json_object_get(answer, "lacking"))};
   visit(argument, &entry);
+  json_decref(answer);
+}
+
+/* A file that an earlier folder's stands before is not loaded; the same file, met by another way, is passed over. */
+static void show_shadowed(const struct found *found, const struct found *first,
+                          void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument) {
+  const struct tutti_plugin_entry entry = {.size = sizeof entry,
+                                           .kind = found->kind,
+                                           .name = found->name,
+                                           .file = found->file,
+                                           .reason = "an earlier folder of the search path has it, too",
+                                           .version = "",
+                                           .summary = "",
+                                           .shadowed_by = first->file};
+  if (!tutti_plugin_same_file(found->file, first->file))
+    visit(argument, &entry);
 }
 
 enum tutti_status tutti_plugin_scan(tutti_context *context, const char *scanner,
@@ -200,18 +221,13 @@ enum tutti_status tutti_plugin_scan(tutti_context *context, const char *scanner,
   enum tutti_status status = tutti_plugin_visit_folders(context, scan_folder, &scan);
   if (status == TUTTI_OK && scan.count > 1)
     qsort(scan.files, scan.count, sizeof *scan.files, by_kind_and_name);
-  for (size_t i = 0; i < scan.count && status == TUTTI_OK; i++) {
-    const struct found *twin = NULL;
-    for (size_t k = 0; k < scan.count; k++)
-      if (k != i && scan.files[k].kind == scan.files[i].kind && strcmp(scan.files[k].name, scan.files[i].name) == 0)
-        twin = &scan.files[k];
-    if (twin && strcmp(twin->file, scan.files[i].file) == 0 && twin > &scan.files[i])
-      continue; /* a folder that stands on the path twice */
-    if (twin && strcmp(twin->file, scan.files[i].file) == 0)
-      twin = NULL;
-    json_t *answer = ask_child(scanner, scan.files[i].file);
-    show(&scan.files[i], answer, twin, visit, argument);
-    json_decref(answer);
+  for (size_t i = 0, first = 0; i < scan.count && status == TUTTI_OK; i++) {
+    if (!are_twins(&scan.files[i], &scan.files[first]))
+      first = i;
+    if (first == i)
+      show(scanner, &scan.files[i], visit, argument);
+    else
+      show_shadowed(&scan.files[i], &scan.files[first], visit, argument);
   }
   for (size_t i = 0; i < scan.count; i++) {
     tutti_free(scan.files[i].name);

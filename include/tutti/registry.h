@@ -1,8 +1,8 @@
 /* registry.h - finds and loads plugins. A plugin of kind K and name N is the file K-N.so in a folder of the search
    path. That has the recipe's folders, then those of TUTTI_PLUGIN_PATH (colon-separated), then $(pkglibdir)/plugins.
    The environment variable TUTTI_PLUGIN_FOLDER replaces the last one ("": none); a build tree sets it, so as not to
-   meet the plugins of an installed Tutti. The same K-N.so in two folders is an error that names both. Loaded plugins
-   stay for the life of the process. */
+   meet the plugins of an installed Tutti. Of two K-N.so, the one in the earlier folder is used: it shadows the other.
+   Loaded plugins stay for the life of the process. */
 #ifndef TUTTI_REGISTRY_H
 #define TUTTI_REGISTRY_H
 
@@ -15,8 +15,7 @@ TUTTI_BEGIN_DECLS
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *folder);
 /* Load (once) and check a plugin: file, symbol, ABI, kind, name, table, required ops, available(). *descriptor is valid
    for the life of the process. TUTTI_ERROR_USAGE: there is no such plugin (with the closest name);
-   TUTTI_ERROR_UNSUPPORTED: available() says no; TUTTI_ERROR_PLUGIN: another check failed, or two folders have the
-   plugin. */
+   TUTTI_ERROR_UNSUPPORTED: available() says no; TUTTI_ERROR_PLUGIN: another check failed. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_find(tutti_context *context, enum tutti_kind kind,
                                                               const char *name,
                                                               const struct tutti_descriptor **descriptor);
@@ -32,6 +31,9 @@ struct tutti_plugin_entry {
   const char *reason;            /* why it does not, "" if it does */
   const char *version, *summary; /* "" if it does not load */
   bool lacking;                  /* it is sound, but its available() says no: a device or a library is missing */
+  /* The file of the same kind and name in an earlier folder, which is used in place of this one; this one was not
+     loaded, and does not work. NULL: none. */
+  const char *shadowed_by;
 };
 /* Load every plugin file of the search path in a child process of its own, so that a broken one harms nothing. The
    child is `scanner scan-plugin FILE`, where `scanner` is the tutti program. Calls visit(argument, entry) by kind, then

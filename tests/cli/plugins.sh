@@ -77,13 +77,43 @@ tutti inspect --markdown
 expect_code 0
 expect_not_in out "### broken"
 
-# The same plugin in two folders names both.
+# An earlier folder shadows a later one, and doctor says so; the same file by two ways is one plugin.
 cp "$(readlink -f "$good/backend-cpu.so")" broken/backend-cpu.so
-tutti inspect backend/cpu
-expect_usage_error "$good/backend-cpu.so" "$folder/broken/backend-cpu.so"
-tutti list
-expect_code 0
-expect_out "has the same kind and name"
+mkdir links
+ln -s "$folder/broken/backend-cpu.so" links/backend-cpu.so
+for path in "$good:$folder/broken" "$folder/broken:$folder/links"; do
+  export TUTTI_PLUGIN_PATH=$path
+  tutti inspect backend/cpu
+  expect_code 0
+  expect_out "${path%%:*}/backend-cpu.so"
+  tutti inspect backend/cpu --verbose
+  expect_code 0
+  tutti list backend
+  expect_code 0
+  checks=$((checks + 1))
+  [ "$(grep -c '^  cpu ' out)" = 1 ] || complain "expected backend cpu once"
+done
+expect_not_in out "links"
+export TUTTI_PLUGIN_PATH=$good:$folder/broken
+tutti inspect backend/cpu --verbose
+expect_err "$good/backend-cpu.so shadows $folder/broken/backend-cpu.so"
+tutti doctor
+expect_out "$folder/broken/backend-cpu.so is not used: $good/backend-cpu.so shadows it" "2 of them do not work"
+tutti doctor --json
+expect_json 1 plugins shadowed
+expect_json "$good/backend-cpu.so" plugins shadowed 0 by
+export TUTTI_PLUGIN_PATH=$folder/broken:$folder/links:$folder/broken
+tutti doctor --json
+expect_json 1 plugins shadowed
+expect_json "$folder/broken/backend-cpu.so" plugins shadowed 0 by
+
+# Two files of one folder that say the same: the error names both.
+cp broken/backend-cpu.so broken/backend-quick.so
+tutti inspect backend/quick
+expect_usage_error "$folder/broken/backend-quick.so: it says that it is backend cpu, as $folder/broken/backend-cpu.so is"
+rm broken/backend-cpu.so
+tutti inspect backend/quick
+expect_usage_error "its file has to be named backend-cpu.so"
 
 export TUTTI_PLUGIN_PATH=$folder/empty
 tutti doctor

@@ -160,6 +160,8 @@ static bool is_wanted(const struct visiting *visiting, const struct tutti_plugin
 
 static void visit(void *argument, const struct tutti_plugin_entry *entry) {
   struct visiting *visiting = argument;
+  if (entry->shadowed_by)
+    return; /* it is not used, and may be an older version of the one that is */
   if (!is_wanted(visiting, entry))
     return;
   if (entry->works) {

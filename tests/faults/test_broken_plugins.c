@@ -146,22 +146,31 @@ static void test_not_found(void **state) {
   assert_int_equal(find(fixture, "", &descriptor), TUTTI_ERROR_USAGE);
 }
 
-/* The same kind and name in two folders: which is meant is not ours to guess. */
+/* The same kind and name in two folders: the earlier one is used. */
 static void test_twins(void **state) {
   struct fixture *fixture = *state;
   const struct tutti_descriptor *descriptor;
-  char other[128], link[128];
+  char other[128], link[128], file[256];
   put(fixture, "broken", "sound");
   snprintf(other, sizeof other, "%s/other", fixture->folder);
   snprintf(link, sizeof link, "%s/link", fixture->folder);
   run("mkdir %s && cp %s/selector-sound.so %s && ln -s . %s", other, fixture->folder, other, link);
   assert_int_equal(tutti_plugin_path_add(fixture->context, link), TUTTI_OK);
   assert_int_equal(tutti_plugin_path_add(fixture->context, other), TUTTI_OK);
-  assert_int_equal(find(fixture, "sound", &descriptor), TUTTI_ERROR_PLUGIN);
-  expect_message(fixture, "/other/selector-sound.so");
-  expect_message(fixture, "two plugins have the same kind and name");
-  run("rm -r %s", other);
   assert_int_equal(find(fixture, "sound", &descriptor), TUTTI_OK);
+  snprintf(file, sizeof file, "%s/selector-sound.so", other);
+  assert_string_equal(tutti_plugin_file(fixture->context, descriptor), file);
+}
+
+/* Two files of one folder that say the same. */
+static void test_twins_in_one_folder(void **state) {
+  struct fixture *fixture = *state;
+  const struct tutti_descriptor *descriptor;
+  put(fixture, "broken", "other-name");
+  put(fixture, "broken", "quite-another");
+  assert_int_equal(find(fixture, "other-name", &descriptor), TUTTI_ERROR_PLUGIN);
+  expect_message(fixture, "/selector-other-name.so: it says that it is selector quite-another, as ");
+  expect_message(fixture, "/selector-quite-another.so is; take one of the two out of this folder");
 }
 
 /* TUTTI_PLUGIN_PATH: several folders, empty ones and ones that are not there do no harm. */
@@ -293,8 +302,17 @@ static void test_no_scanner(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_refusals), TEST(test_newer_minor), TEST(test_sound),        TEST(test_no_plugin), TEST(test_not_found),
-      TEST(test_twins),    TEST(test_environment), TEST(test_create_fails), TEST(test_scan),      TEST(test_no_scanner),
+      TEST(test_refusals),
+      TEST(test_newer_minor),
+      TEST(test_sound),
+      TEST(test_no_plugin),
+      TEST(test_not_found),
+      TEST(test_twins),
+      TEST(test_twins_in_one_folder),
+      TEST(test_environment),
+      TEST(test_create_fails),
+      TEST(test_scan),
+      TEST(test_no_scanner),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
