@@ -11,7 +11,7 @@
 #define ATTRIBUTE_FIELDS(F) \
   F(units) F(kernel_height) F(kernel_width) F(stride) F(dilation) F(groups) F(padding) F(activation) F(bias) F(affine) \
   F(spatial) F(scheduled) F(rate) F(momentum) F(epsilon) F(l2) F(scale) F(floor) F(variance) F(pi_sqr) F(pi_exp) \
-  F(c_exp) F(margin) F(artificial) F(stable)
+  F(c_exp) F(margin) F(artificial) F(stable) F(l_min) F(l_max)
 /* clang-format on */
 
 struct attributes {
@@ -19,7 +19,7 @@ struct attributes {
   enum tutti_padding padding;
   enum tutti_activation activation;
   bool bias, affine, spatial, scheduled, variance, stable;
-  double rate, momentum, epsilon, l2, scale, floor, pi_sqr, pi_exp, c_exp, margin;
+  double rate, momentum, epsilon, l2, scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max;
   int32_t artificial;
 };
 
@@ -42,7 +42,9 @@ static inline struct attributes default_attributes(void) {
                              .pi_exp = 0.01,
                              .c_exp = 30,
                              .margin = 0.05,
-                             .artificial = 128};
+                             .artificial = 128,
+                             .l_min = 1e-3,
+                             .l_max = 2};
 }
 
 /* Those that a layer does not have are at their defaults. */

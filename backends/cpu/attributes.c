@@ -30,6 +30,8 @@ struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer) {
       .margin = tutti_layer_real(layer, "margin", 0),
       .artificial = tutti_layer_integer(layer, "artificial", 0),
       .stable = tutti_layer_flag(layer, "stable", false),
+      .l_min = tutti_layer_real(layer, "l_min", 0),
+      .l_max = tutti_layer_real(layer, "l_max", 1),
   };
 }
 
@@ -47,7 +49,8 @@ static const char *const *known_attributes(enum tutti_op op) {
   static const char *const dropout[] = {"spatial", "rate", NULL};
   static const char *const drop_path[] = {"scheduled", "rate", NULL};
   static const char *const gaussian[] = {"scale", "floor", "variance", NULL};
-  static const char *const nomu[] = {"pi_sqr", "pi_exp", "c_exp", "margin", "artificial", "stable", NULL};
+  static const char *const nomu[] = {"pi_sqr", "pi_exp", "c_exp", "margin", "artificial",
+                                     "stable", "l_min",  "l_max", NULL};
   static const char *const *const known[TUTTI_OP_COUNT] = {
       [TUTTI_OP_DENSE] = dense,
       [TUTTI_OP_CONV2D] = conv2d,

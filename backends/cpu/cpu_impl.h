@@ -76,7 +76,7 @@ struct cpu_attributes {
   bool bias, affine, spatial, scheduled, variance, stable;
   double rate, momentum, epsilon;
   double l2; /* NaN: the value of the configuration */
-  double scale, floor, pi_sqr, pi_exp, c_exp, margin;
+  double scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max;
   int32_t artificial;
 };
 struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer);
@@ -99,8 +99,8 @@ struct cpu_segment {
   const struct cpu_attributes *attributes;           /* the layer's */
   const char *part;                                  /* "weight", "bias", ... */
   size_t offset, rows, columns, ld, fan_in, fan_out; /* a bias has the fans of its weights */
-  bool matrix, trained;
-  float decay; /* the gradient of its L2 term is decay * w */
+  bool matrix, trained, frozen;                      /* frozen: trained in other jobs, but not in this one */
+  float decay;                                       /* the gradient of its L2 term is decay * w */
 };
 
 /* How a convolution is computed. */
@@ -124,6 +124,8 @@ struct cpu_node {
   size_t edge_count;
   struct cpu_edge *edges;
   bool needs_gradient, masked; /* masked: the last edge that writes the gradient applies the ReLU's derivative */
+  bool frozen;                 /* its weights stay as they are */
+  bool artificial;             /* its gradient may differ from 0 at artificial points */
   size_t weight, bias;         /* offsets in the flat vector; CPU_NONE */
   size_t segment;              /* that of the weight */
   size_t mean, variance;       /* batch norm's running statistics */
@@ -225,6 +227,9 @@ size_t backend_cpu_evaluation_rows(const tutti_network *network);
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
                                           const tutti_network *network, const struct tutti_task *task, size_t rows,
                                           bool training, struct cpu_plan **plan);
+/* A plan with gradients for the network of a job, but for the layers that the job freezes. */
+enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
+                                              const struct tutti_job *job, size_t rows, struct cpu_plan **plan);
 void backend_cpu_plan_destroy(struct cpu_plan *plan);
 /* Place the arrays of a plan in memory. TUTTI_ERROR_MEMORY if there is not enough; the message has both sizes in
    MiB. */
@@ -356,6 +361,8 @@ void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t 
                         const struct tutti_augmentation *augmentation, bool targets);
 /* Mean loss over `rows` rows and, if wanted, its gradients with respect to the head's inputs. */
 double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
+/* NOMU's standard deviation for a raw uncertainty (Heiss et al., Eq. 2). */
+double backend_cpu_readout(const struct cpu_attributes *attributes, double raw);
 /* Write predictions out[rows][width] from the head's inputs. */
 void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out);
 
@@ -406,6 +413,8 @@ struct cpu_stepper {
   uint64_t steps;
   double own[CPU_OWN];
 };
+/* Does the optimiser change it? */
+bool backend_cpu_steps(const struct cpu_segment *segment);
 /* Set the segments' decay from the configuration and the layers. */
 void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config);
 enum tutti_status backend_cpu_stepper_create(tutti_context *context, struct cpu_plan *plan,

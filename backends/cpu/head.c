@@ -205,6 +205,10 @@ double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split) {
 
 /* --- predictions --- */
 
+double backend_cpu_readout(const struct cpu_attributes *a, double raw) {
+  return -a->l_max * expm1(-(fmax(raw, 0) + a->l_min) / a->l_max);
+}
+
 void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out) {
   const struct cpu_node *head = backend_cpu_plan_head(plan);
   struct cpu_node *source = head_input(plan, 0);
@@ -223,8 +227,8 @@ void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out) {
   } else if (head->op == TUTTI_OP_HEAD_NOMU) {
     const struct cpu_node *raw = head_input(plan, 1);
     for (size_t r = 0; r < rows; r++) {
-      float u = raw->value[r * raw->ld];
-      variance[r] = u > 0 ? u * u : 0;
+      double deviation = backend_cpu_readout(head->attributes, (double)raw->value[r * raw->ld]);
+      variance[r] = (float)(deviation * deviation);
     }
   } else {
     for (size_t i = 0; i < rows * outputs; i++)

@@ -4,11 +4,13 @@
 
 #include <math.h>
 
+bool backend_cpu_steps(const struct cpu_segment *segment) { return segment->trained && !segment->frozen; }
+
 void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config) {
   for (size_t s = 0; s < plan->segment_count; s++) {
     struct cpu_segment *segment = &plan->segments[s];
     double own = segment->attributes->l2, l2 = isnan(own) ? config->l2 : own;
-    bool counts = segment->trained && (segment->matrix || config->l2_biases);
+    bool counts = backend_cpu_steps(segment) && (segment->matrix || config->l2_biases);
     segment->decay = counts ? (float)(2 * l2) : 0;
   }
 }
@@ -78,14 +80,22 @@ static float clip_scale(double limit, double squares) {
   return norm > limit ? (float)(limit / norm) : 1;
 }
 
-/* One pass over all neighbouring weights with equal decay. */
-static void optimiser_pass(struct cpu_stepper *stepper, struct cpu_update *u) {
+/* One pass over all neighbouring weights with equal decay, or (not `decays`) without. */
+static void optimiser_pass(struct cpu_stepper *stepper, bool decays, struct cpu_update *u) {
   struct cpu_plan *plan = stepper->plan;
-  for (size_t s = 0; s < plan->segment_count && plan->segments[s].trained;) {
-    size_t begin = plan->segments[s].offset, end = begin;
-    u->decay = plan->segments[s].decay;
-    for (; s < plan->segment_count && plan->segments[s].trained && plan->segments[s].decay == u->decay; s++)
+  for (size_t s = 0; s < plan->segment_count;) {
+    const struct cpu_segment *first = &plan->segments[s];
+    size_t begin = first->offset, end = begin;
+    u->decay = decays ? first->decay : 0;
+    for (; s < plan->segment_count && backend_cpu_steps(&plan->segments[s]); s++) {
+      if (decays && plan->segments[s].decay != u->decay)
+        break;
       end += segment_size(&plan->segments[s]);
+    }
+    if (end == begin) {
+      s++;
+      continue;
+    }
     stepper->rule->update(u, end - begin, plan->weights + begin, plan->gradients + begin,
                           stepper->first ? stepper->first + begin : NULL,
                           stepper->second ? stepper->second + begin : NULL);
@@ -99,8 +109,10 @@ static void optimiser_clipped(struct cpu_stepper *stepper, struct cpu_update *u)
   const struct cpu_config *config = stepper->config;
   bool each = config->gradient_clip_by == CPU_CLIP_VARIABLE;
   double squares = 0;
-  for (size_t s = 0; s < plan->segment_count && plan->segments[s].trained; s++) {
+  for (size_t s = 0; s < plan->segment_count; s++) {
     const struct cpu_segment *segment = &plan->segments[s];
+    if (!backend_cpu_steps(segment))
+      continue;
     size_t size = segment_size(segment);
     float *g = plan->gradients + segment->offset;
     if (segment->decay > 0)
@@ -111,8 +123,7 @@ static void optimiser_clipped(struct cpu_stepper *stepper, struct cpu_update *u)
       plan->kernels->scale(size, clip_scale(config->gradient_clip, own), g);
   }
   u->scale = each ? 1 : clip_scale(config->gradient_clip, squares);
-  u->decay = 0;
-  stepper->rule->update(u, plan->trained, plan->weights, plan->gradients, stepper->first, stepper->second);
+  optimiser_pass(stepper, false, u);
 }
 
 void backend_cpu_step(struct cpu_stepper *stepper, double rate) {
@@ -122,5 +133,5 @@ void backend_cpu_step(struct cpu_stepper *stepper, double rate) {
   if (stepper->config->gradient_clip > 0)
     optimiser_clipped(stepper, &u);
   else
-    optimiser_pass(stepper, &u);
+    optimiser_pass(stepper, true, &u);
 }

@@ -5,6 +5,8 @@
    time, when its values are needed. */
 #include "cpu_impl.h"
 
+#include <string.h>
+
 /* Where to find a layer's output. */
 struct plan_source {
   uint32_t node;
@@ -324,7 +326,7 @@ static void plan_join(struct cpu_plan *plan) {
 static void plan_find_gradients(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
-    node->needs_gradient = node->weight != CPU_NONE;
+    node->needs_gradient = node->weight != CPU_NONE && !node->frozen;
     for (size_t e = 0; e < node->edge_count; e++)
       node->needs_gradient |= node->edges[e].gradient && plan->nodes[node->edges[e].source].needs_gradient;
   }
@@ -332,6 +334,28 @@ static void plan_find_gradients(struct cpu_plan *plan) {
     struct cpu_node *node = &plan->nodes[i];
     for (size_t e = 0; e < node->edge_count; e++)
       node->edges[e].gradient &= plan->nodes[node->edges[e].source].needs_gradient && node->op != TUTTI_OP_ZERO;
+  }
+}
+
+/* Mark the nodes whose gradient may differ from 0 at the artificial points: those that gradients tie to NOMU's raw
+   uncertainty, and to batch norms, which mix all rows. Where gradients meet, all rows count on both sides. */
+static void plan_find_artificial(struct cpu_plan *plan) {
+  const struct cpu_node *head = backend_cpu_plan_head(plan);
+  if (head->op != TUTTI_OP_HEAD_NOMU)
+    return;
+  plan->nodes[head->edges[1].source].artificial = true;
+  bool changed = true;
+  for (size_t i = 0; i + 1 < plan->node_count; i++)
+    plan->nodes[i].artificial |= plan->nodes[i].op == TUTTI_OP_BATCH_NORM;
+  while (changed) {
+    changed = false;
+    for (size_t i = 0; i + 1 < plan->node_count; i++)
+      for (size_t e = 0; e < plan->nodes[i].edge_count; e++) {
+        struct cpu_node *node = &plan->nodes[i], *source = &plan->nodes[node->edges[e].source];
+        if (!node->edges[e].gradient || node->artificial == source->artificial)
+          continue;
+        node->artificial = source->artificial = changed = true;
+      }
   }
 }
 
@@ -397,15 +421,31 @@ static enum tutti_status plan_find_ways(tutti_context *context, struct cpu_plan 
   struct plan_writers *writers;
   TUTTI_TRY(context, tutti_alloc(context, plan->node_count, sizeof *writers, &writers));
   plan_find_gradients(plan);
+  plan_find_artificial(plan);
   plan_order_gradients(plan, writers);
   plan_find_norms(plan);
   tutti_free(writers);
   return TUTTI_OK;
 }
 
-enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
-                                          const tutti_network *network, const struct tutti_task *task, size_t rows,
-                                          bool training, struct cpu_plan **made) {
+static bool plan_is_named(const char *const *labels, const char *label) {
+  for (size_t i = 0; labels && labels[i]; i++)
+    if (strcmp(labels[i], label) == 0)
+      return true;
+  return false;
+}
+
+/* Freeze the layers of these labels. */
+static void plan_freeze(struct cpu_plan *plan, const char *const *labels) {
+  for (size_t i = 0; i < plan->node_count; i++)
+    plan->nodes[i].frozen = plan_is_named(labels, plan->nodes[i].layer->label);
+  for (size_t s = 0; s < plan->segment_count; s++)
+    plan->segments[s].frozen = plan_is_named(labels, plan->segments[s].layer->label);
+}
+
+static enum tutti_status plan_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                     const tutti_network *network, const struct tutti_task *task, size_t rows,
+                                     bool training, const char *const *frozen, struct cpu_plan **made) {
   struct plan_builder b = {0};
   struct cpu_plan *plan = NULL;
   enum tutti_status status;
@@ -437,6 +477,7 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.readers, &b.readers));
   plan_add_layers(&b);
   plan_add_weights(plan);
+  plan_freeze(plan, frozen);
   plan_join(plan);
   if (training)
     TUTTI_TRY_OUT(context, plan_find_ways(context, plan));
@@ -448,6 +489,17 @@ out:
   tutti_free(b.sources);
   tutti_free(b.readers);
   return status;
+}
+
+enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                          const tutti_network *network, const struct tutti_task *task, size_t rows,
+                                          bool training, struct cpu_plan **plan) {
+  return plan_create(context, kernels, network, task, rows, training, NULL, plan);
+}
+
+enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
+                                              const struct tutti_job *job, size_t rows, struct cpu_plan **plan) {
+  return plan_create(context, kernels, job->network, job->task, rows, true, job->frozen, plan);
 }
 
 void backend_cpu_plan_destroy(struct cpu_plan *plan) {

@@ -153,10 +153,11 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                      .mask = edge->mask ? source->value : NULL,
                                      .columns = backend_cpu_columns(source),
                                      .accumulate = !edge->first};
-  backend_cpu_product_weights(plan, &weights);
+  if (!node->frozen)
+    backend_cpu_product_weights(plan, &weights);
   if (edge->gradient)
     backend_cpu_product_inputs(plan, &inputs);
-  if (node->bias != CPU_NONE)
+  if (node->bias != CPU_NONE && !node->frozen)
     plan->kernels->column_sums(rows * node->pixels, backend_cpu_columns(node), node->gradient, node->ld,
                                plan->gradients + node->bias);
 }
@@ -229,6 +230,8 @@ void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows)
   bool has = node->gradient || node->norm != CPU_NONE;
   if (!node->needs_gradient || !has || node->through)
     return;
+  if (!node->artificial) /* 0 there: nothing to pass on */
+    rows -= plan->artificial;
   const struct cpu_edge *edge = &node->edges[0];
   if (node->activation != TUTTI_ACTIVATION_CRELU && node->activation != TUTTI_ACTIVATION_LINEAR && !node->masked)
     plan->kernels->derive[node->activation](rows * node->pixels * node->ld, node->value, node->slope, node->gradient);

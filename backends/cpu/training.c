@@ -63,7 +63,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   size_t most = t->batch + artificial, evaluated = backend_cpu_evaluation_rows(job->network);
   if (job->validation && most < evaluated)
     most = evaluated;
-  TUTTI_TRY(context, backend_cpu_plan_create(context, kernels, job->network, job->task, most, true, &t->plan));
+  TUTTI_TRY(context, backend_cpu_plan_create_job(context, kernels, job, most, &t->plan));
   t->plan->artificial = artificial;
   backend_cpu_decays(t->plan, config);
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *t->order, &t->order));
@@ -71,7 +71,12 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels;
     TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->low, &t->low));
     TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->high, &t->high));
-    training_box(t, tutti_layer_real(head, "margin", 0));
+    if (job->box) {
+      memcpy(t->low, job->box, features * sizeof *t->low);
+      memcpy(t->high, job->box + features, features * sizeof *t->high);
+    } else {
+      training_box(t, tutti_layer_real(head, "margin", 0));
+    }
     tutti_random_init(&t->box, job->seed, "artificial points", 0);
   }
   if (!optimise)
@@ -153,6 +158,8 @@ double backend_cpu_full_gradient(struct training *t, double *gradient, double *p
     const struct cpu_segment *segment = &plan->segments[s];
     size_t end = segment->offset + segment->rows * segment->ld;
     double decay = (double)segment->decay, squares = 0;
+    if (segment->frozen)
+      memset(gradient + segment->offset, 0, (end - segment->offset) * sizeof *gradient);
     for (size_t i = segment->offset; i < end && decay > 0; i++) {
       double w = (double)plan->weights[i];
       squares += w * w;

@@ -395,6 +395,8 @@ static const struct tutti_attribute_definition nomu_attributes[] = {
      .max = INT32_MAX,
      .doc = "Artificial points a step."},
     FLAG("stable", 0, "Huber's loss and a straight line where the two terms grow fast."),
+    NOT_NEGATIVE("l_min", 1e-3, "Least uncertainty, nearly: what a raw uncertainty of 0 gives (Eq. 2)."),
+    POSITIVE("l_max", 2, "Greatest uncertainty, where the raw one is large."),
 };
 static enum tutti_status infer_nomu(tutti_context *context, const tutti_network *network,
                                     const struct tutti_layer *layer, struct tutti_inferred *out) {
@@ -409,7 +411,9 @@ static enum tutti_status infer_nomu(tutti_context *context, const tutti_network 
 }
 static const struct tutti_op_definition op_head_nomu = {
     INPUTS("head-nomu", 2, 2, infer_nomu), HAS(nomu_attributes), .head = true,
-    .doc = "Mean and raw uncertainty; loss of Heiss et al. with artificial points."};
+    .doc =
+        "Mean and raw uncertainty r, read out as l_max (1 - exp(-(max(r, 0) + l_min) / l_max)); loss of Heiss et al. "
+        "with artificial points."};
 
 /* --- the table --- */
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <tutti/sized.h>
 
 struct tutti_backend {
   struct tutti_instance instance;
@@ -87,8 +88,38 @@ bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tut
   return tutti_backend_knows(&backend->ops, backend->instance.self, layer);
 }
 
+bool tutti_backend_honours(const tutti_backend *backend, unsigned members) {
+  return (backend->ops.honours & members) == members;
+}
+
+static bool has_layer(const tutti_network *network, const char *label) {
+  for (size_t i = 0; network && i < tutti_network_layers(network); i++)
+    if (strcmp(tutti_network_layer(network, i)->label, label) == 0)
+      return true;
+  return false;
+}
+
+/* A backend that ignored these members would train something else than was asked for. */
+static enum tutti_status check_members(tutti_context *context, const tutti_backend *backend,
+                                       const struct tutti_job *theirs) {
+  const char *name = backend->instance.descriptor->name;
+  struct tutti_job job;
+  TUTTI_TAKE(&job, theirs);
+  if (job.frozen && !tutti_backend_honours(backend, TUTTI_JOB_FROZEN))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s cannot freeze layers; choose another backend", name);
+  if (job.box && !tutti_backend_honours(backend, TUTTI_JOB_BOX))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend %s takes no box for artificial points; choose another backend", name);
+  for (size_t i = 0; job.frozen && job.frozen[i]; i++)
+    if (!has_layer(job.network, job.frozen[i]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "layer '%s' is to be frozen, but the network has none of that name",
+                        job.frozen[i]);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
                                       const struct tutti_job *job) {
+  TUTTI_TRY(context, check_members(context, backend, job));
   for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     if (!tutti_backend_supports_layer(backend, layer))
@@ -113,6 +144,7 @@ static enum tutti_status check_outcome(tutti_context *context, const tutti_backe
 
 enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
                                       struct tutti_outcome *outcome) {
+  TUTTI_TRY(context, check_members(context, backend, job));
   TUTTI_CALL(context, backend, backend->ops.train(backend->instance.self, context, job, outcome));
   return check_outcome(context, backend, job, outcome);
 }
@@ -133,6 +165,7 @@ enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_bac
   if (!backend->ops.gradient)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not give gradients",
                       backend->instance.descriptor->name);
+  TUTTI_TRY(context, check_members(context, backend, job));
   TUTTI_CALL(context, backend, backend->ops.gradient(backend->instance.self, context, job, weights, loss, gradient));
   return TUTTI_OK;
 }
@@ -145,6 +178,8 @@ size_t tutti_backend_capacity(const tutti_backend *backend) {
 enum tutti_status tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
                                            const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
                                            void (*done)(void *argument, size_t index), void *argument) {
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, check_members(context, backend, jobs[i]));
   if (backend->ops.train_many) {
     TUTTI_CALL(context, backend,
                backend->ops.train_many(backend->instance.self, context, count, jobs, outcomes, done, argument));

@@ -49,7 +49,14 @@ struct tutti_job {
      table; `name` is borrowed until return. It may be NULL. Nothing is chosen by these numbers. */
   void (*measure)(void *argument, const char *name, double value);
   void *measure_argument;
+  /* The next two only for backends that honour them (tutti_backend_honours); others refuse the job. */
+  const char *const *frozen; /* labels, ended by NULL, of layers that keep the weights they start with; NULL: none */
+  const float *box; /* [2][features], low then high: where head-nomu draws its artificial points, in the units of the
+                       inputs; NULL: the range of the training rows, widened by the head's margin */
 };
+
+/* Members of a job that change what is trained, and that not every backend looks at. */
+enum { TUTTI_JOB_FROZEN = 1, TUTTI_JOB_BOX = 2 };
 
 enum tutti_state {
   TUTTI_STATE_FINISHED,
@@ -109,6 +116,10 @@ struct tutti_backend_ops {
      an activation of a later version: otherwise it would train another network than was asked for. Default: true only
      for built-in ops, and only if every attribute that has a default is at it. */
   bool (*supports_layer)(void *self, const struct tutti_layer *layer);
+
+  /* OPTIONAL; default 0. TUTTI_JOB_*: the members of jobs that `train` and `gradient` look at. Jobs with others set are
+     refused. A frozen layer gets a gradient of 0, and its L2 does not count. */
+  unsigned honours;
 };
 
 /* --- the host's side --- */
@@ -138,12 +149,15 @@ TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
 TUTTI_API bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op);
 /* Does it support the layer's op with these attributes? */
 TUTTI_API bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer);
-/* Check that the backend takes every layer of job->network (NULL: none) and that its own check passes.
-   TUTTI_ERROR_USAGE names the layer, its op, the attribute with its value, and the backend. */
+/* Does it look at all these members of a job (TUTTI_JOB_*)? */
+TUTTI_API bool tutti_backend_honours(const tutti_backend *backend, unsigned members);
+/* Check that the backend takes every layer of job->network (NULL: none), that it honours what the job sets, and that
+   its own check passes. TUTTI_ERROR_USAGE names the layer, its op, the attribute with its value, and the backend. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job);
 /* Train one job. The caller has zeroed *outcome, set its size, and destroys its weights. An error status is a failed
-   trial too. TUTTI_ERROR_PLUGIN: the outcome has no such state, or finished without weights. */
+   trial too. TUTTI_ERROR_USAGE: the job sets a member that the backend does not honour, or freezes a layer that is not
+   there; TUTTI_ERROR_PLUGIN: the outcome has no such state, or finished without weights. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job,
                                                                 struct tutti_outcome *outcome);

@@ -667,6 +667,102 @@ static void check_initial(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* --- what jobs may set, and backends honour or refuse --- */
+
+static void require_refused_job(struct conform *conform, const struct subject *subject, const char *what,
+                                const char *named) {
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  enum tutti_status status = tutti_backend_train(conform->context, subject->backend, &subject->job, &outcome);
+  REQUIRE(conform, status == TUTTI_ERROR_USAGE && strstr(tutti_error_message(conform->context), named),
+          "a job with %s is not refused by name: %s", what, tutti_error_message(conform->context));
+}
+
+static bool belongs(const char *tensor, const char *label) {
+  size_t length = strlen(label);
+  return strncmp(tensor, label, length) == 0 && tensor[length] == '/';
+}
+
+static const char *first_trained(const tutti_network *network) {
+  for (size_t i = 0; i < tutti_network_layers(network); i++)
+    if (tutti_network_layer(network, i)->parameters > 0)
+      return tutti_network_layer(network, i)->label;
+  return NULL;
+}
+
+/* The weights of the layer `label` are as they were, others are not. */
+static void require_kept(struct conform *conform, const tutti_tensors *before, const tutti_tensors *after,
+                         const char *label) {
+  size_t moved = 0;
+  for (size_t i = 0; i < tutti_tensors_count(before); i++) {
+    const struct tutti_tensor *one = tutti_tensors_at(before, i), *two = tutti_tensors_find(after, one->name);
+    bool same = two && two->bytes == one->bytes && memcmp(two->data, one->data, one->bytes) == 0;
+    REQUIRE(conform, same || !belongs(one->name, label), "%s is frozen, and changed", one->name);
+    moved += !same;
+  }
+  REQUIRE(conform, moved > 0, "with %s frozen, nothing was trained", label);
+}
+
+static void check_frozen(struct conform *conform) {
+  struct subject subject;
+  const char *labels[] = {"conform-none", NULL};
+  open_subject(conform, &subject);
+  struct tutti_job job = subject.job;
+  bool honours = tutti_backend_honours(subject.backend, TUTTI_JOB_FROZEN);
+  subject.job.frozen = labels;
+  require_refused_job(conform, &subject, honours ? "a frozen layer that is not there" : "frozen layers",
+                      honours ? labels[0] : conform->name);
+  if (!honours) {
+    close_subject(&subject);
+    conform_skip(conform, "it freezes none, and says so");
+  }
+  subject.job = job;
+  struct tutti_outcome given = finish(conform, &subject);
+  labels[0] = first_trained(subject.job.network);
+  subject.job.initial = given.weights;
+  subject.job.frozen = labels;
+  struct tutti_outcome outcome = finish(conform, &subject);
+  require_kept(conform, given.weights, outcome.weights, labels[0]);
+  tutti_tensors_destroy(given.weights), tutti_tensors_destroy(outcome.weights);
+  close_subject(&subject);
+}
+
+/* Artificial points are drawn in the job's box: another box, other weights. */
+static void check_box(struct conform *conform) {
+  struct subject subject;
+  bool found = false;
+  for (size_t i = 0; i < example_count() && !found; i++) {
+    if (!open_example(conform, &subject, i))
+      continue;
+    found = subject.job.network && subject.example.task.head == TUTTI_OP_HEAD_NOMU;
+    if (!found)
+      close_subject(&subject);
+  }
+  if (!found)
+    conform_skip(conform, "it does not train NOMU");
+  float small[2 * 64], large[2 * 64];
+  size_t features = (size_t)subject.example.task.input.channels;
+  for (size_t f = 0; f < features; f++) {
+    small[f] = -10, small[features + f] = 10;
+    large[f] = -20, large[features + f] = 20;
+  }
+  subject.job.box = small;
+  bool honours = tutti_backend_honours(subject.backend, TUTTI_JOB_BOX);
+  if (honours) {
+    struct tutti_outcome one = finish(conform, &subject), again = finish(conform, &subject);
+    require_same(conform, &one, &again, "trained twice in the same box");
+    subject.job.box = large;
+    struct tutti_outcome other = finish(conform, &subject);
+    const struct tutti_tensor *here = tutti_tensors_at(one.weights, 0), *there = tutti_tensors_at(other.weights, 0);
+    REQUIRE(conform, memcmp(here->data, there->data, here->bytes) != 0, "the box of artificial points changes nothing");
+    tutti_tensors_destroy(one.weights), tutti_tensors_destroy(again.weights), tutti_tensors_destroy(other.weights);
+  } else {
+    require_refused_job(conform, &subject, "a box for artificial points", conform->name);
+  }
+  close_subject(&subject);
+  if (!honours)
+    conform_skip(conform, "it takes no box, and says so");
+}
+
 const struct conform_check conform_backend[] = {
     {"made and ended, again and again", check_create},
     {"trains every small network that it has the ops for", check_train},
@@ -682,5 +778,7 @@ const struct conform_check conform_backend[] = {
     {"refuses what later versions and strangers add", check_later},
     {"starts from given weights", check_initial},
     {"gradients against finite differences", check_gradients},
+    {"frozen layers stay as they are", check_frozen},
+    {"artificial points are drawn in the job's box", check_box},
     {NULL, NULL},
 };

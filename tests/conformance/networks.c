@@ -8,7 +8,7 @@
 struct maker {
   struct conform *conform;
   tutti_network *network;
-  uint32_t last;
+  uint32_t last, mean; /* mean: what head-nomu predicts the mean from, if not from `last` */
 };
 
 static uint32_t add_of(struct maker *maker, enum tutti_op op, const char *label, size_t count, const uint32_t *inputs,
@@ -58,6 +58,14 @@ static void join(struct maker *maker, enum tutti_op op) {
 static void make_add(struct maker *maker) { join(maker, TUTTI_OP_ADD); }
 static void make_mean(struct maker *maker) { join(maker, TUTTI_OP_MEAN); }
 static void make_concat(struct maker *maker) { join(maker, TUTTI_OP_CONCAT); }
+
+/* As Heiss et al. build it: the network of the uncertainty reads the last hidden layer of that of the mean. */
+static void make_two(struct maker *maker) {
+  uint32_t hidden[2];
+  hidden[0] = maker->mean = dense(maker, "of-mean", 0, 4, TUTTI_ACTIVATION_TANH);
+  hidden[1] = dense(maker, "of-uncertainty", 0, 3, TUTTI_ACTIVATION_TANH);
+  add_of(maker, TUTTI_OP_CONCAT, NULL, 2, hidden, NULL);
+}
 
 /* A layer that is read twice, so that its gradients add up. */
 static void make_shared(struct maker *maker) {
@@ -186,6 +194,7 @@ static const struct recipe {
     {"dense layers, head-linear", make_dense, TABLE, TUTTI_OP_HEAD_LINEAR, false, NULL},
     {"dense layers, head-softmax", make_dense, TABLE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"dense layers, head-nomu", make_dense, TABLE, TUTTI_OP_HEAD_NOMU, false, NULL},
+    {"NOMU's two networks", make_two, TABLE, TUTTI_OP_HEAD_NOMU, false, NULL},
     {"dense without bias", make_no_bias, TABLE, TUTTI_OP_HEAD_LINEAR, false, NULL},
     {"L2 of one layer", make_l2, TABLE, TUTTI_OP_HEAD_LINEAR, false, NULL},
     {"add", make_add, TABLE, TUTTI_OP_HEAD_GAUSSIAN, false, NULL},
@@ -233,14 +242,15 @@ static struct tutti_task task_of(int input, enum tutti_op head, bool variance) {
   return task;
 }
 
-/* The head of NOMU joins two outputs; all others follow from the task. */
+/* The head of NOMU joins two outputs, of one network or of two; all others follow from the task. */
 static void end_network(struct maker *maker, const struct tutti_task *task) {
   if (task->head != TUTTI_OP_HEAD_NOMU) {
     TRY(maker->conform, tutti_network_add_head(maker->conform->context, maker->network, maker->last, task));
     return;
   }
-  uint32_t trunk = maker->last, outputs[2] = {dense(maker, "mean", trunk, 1, TUTTI_ACTIVATION_LINEAR),
-                                              dense(maker, "raw", trunk, 1, TUTTI_ACTIVATION_LINEAR)};
+  uint32_t trunk = maker->last, of_mean = maker->mean ? maker->mean : trunk;
+  uint32_t outputs[2] = {dense(maker, "mean", of_mean, 1, TUTTI_ACTIVATION_LINEAR),
+                         dense(maker, "raw", trunk, 1, TUTTI_ACTIVATION_LINEAR)};
   add_of(maker, TUTTI_OP_HEAD_NOMU, "head", 2, outputs, task->head_attributes);
 }
 

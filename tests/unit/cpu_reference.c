@@ -192,6 +192,10 @@ static double spread_to_variance(const struct attributes *a, double raw) {
   return a->variance ? spread : spread * spread;
 }
 
+static double nomu_deviation(const struct attributes *a, double raw) {
+  return a->l_max * (1 - exp(-(fmax(raw, 0) + a->l_min) / a->l_max));
+}
+
 static double penalty(struct reference *reference) {
   double total = 0;
   for (size_t i = 0; i < tutti_network_layers(reference->network); i++) {
@@ -268,7 +272,7 @@ void reference_predict(struct reference *reference, double *out) {
         break;
       case TUTTI_OP_HEAD_NOMU:
         out[2 * i] = x[i];
-        out[2 * i + 1] = pow(fmax(0, reference->values[head->inputs[1]][r]), 2);
+        out[2 * i + 1] = pow(nomu_deviation(&attributes, reference->values[head->inputs[1]][r]), 2);
         break;
       default:
         out[2 * i] = x[i];

@@ -139,7 +139,7 @@ static void ops_have_their_shapes_parameters_and_flops(void **state) {
       {TUTTI_OP_HEAD_GAUSSIAN, ATTRIBUTES(.scale = 0.05, .floor = 1e-3), {1, 1, 4}, {1, 1, 4}, 1, 0, 4},
       {TUTTI_OP_HEAD_LINEAR, ATTRIBUTES(.units = 0), {1, 1, 4}, {1, 1, 4}, 1, 0, 0},
       {TUTTI_OP_HEAD_NOMU,
-       ATTRIBUTES(.pi_sqr = 0.1, .pi_exp = 0.01, .c_exp = 30, .margin = 0, .artificial = 1),
+       ATTRIBUTES(.pi_sqr = 0.1, .pi_exp = 0.01, .c_exp = 30, .margin = 0, .artificial = 1, .l_max = 2),
        {1, 1, 1},
        {1, 1, 2},
        2,
