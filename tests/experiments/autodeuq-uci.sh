@@ -12,9 +12,10 @@
 #   random     architecture and training at random, greedy choice
 #   deepens    one usual network from five initialisations
 #   deepens-rs the best of `random` by validation, from five other initialisations
-# and every other recipe of ini/autodeuq by its name. Prints for each set and method the mean over the finished splits of the test
-# NLL (nll-moments: of one Gaussian with the mixture's moments) and RMSE with the standard error, and beside it what the paper
-# reports of that method: BUDGET=500 and ten splits are the paper's.
+# and every other recipe of ini/autodeuq by its name: METHODS="autodeuq age bo rs age-mixed bo-mixed rs-mixed" compares the searches.
+# Prints for each set and method the mean over the finished splits of the test NLL (nll-moments: of one Gaussian with the mixture's
+# moments) and RMSE with the standard error, and beside it what the paper reports of that method (its budget is 500, its ten splits
+# are other ones); then, of several methods, the mean rank in the test NLL over those splits that all of them have finished.
 set -euo pipefail
 print=no
 if [ "${1:-}" = --print ]; then
@@ -102,6 +103,39 @@ print_table() {
   done
 }
 
+# A line for each finished run: set, split, method, test NLL.
+list_runs() {
+  local set method seed summary
+  for set in $sets; do
+    for seed in $seeds; do
+      for method in $methods; do
+        summary=$out/$set-$method-$seed/summary.json
+        [ ! -f "$summary" ] || echo "$set $seed $method $(value "$summary" nll-moments)"
+      done
+    done
+  done
+}
+
+print_ranks() {
+  list_runs | awk -v count="$(wc -w <<<"$methods")" -v methods="$methods" '
+    { block = $1 " " $2; n[block]++; nll[block, $3] = $4 }
+    END {
+      split(methods, method)
+      for (block in n) {
+        if (n[block] < count)
+          continue
+        blocks++
+        for (i in method)
+          for (j in method) {
+            a = nll[block, method[i]] + 0; b = nll[block, method[j]] + 0
+            rank[i] += b < a ? 1 : b == a ? 0.5 : 0
+          }
+      }
+      for (i = 1; blocks && i <= count; i++)
+        printf "mean rank of %-12s %.2f over %d splits\n", method[i], rank[i] / blocks + 0.5, blocks
+    }'
+}
+
 if [ "$print" = no ]; then
   for seed in $seeds; do
     for set in $sets; do
@@ -112,3 +146,4 @@ if [ "$print" = no ]; then
   done
 fi
 print_table
+[ "$(wc -w <<<"$methods")" = 1 ] || print_ranks
