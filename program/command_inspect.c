@@ -52,22 +52,24 @@ static const char *range_text(const struct tutti_param *param, char *text, size_
   return text;
 }
 
-static json_t *param_json(const struct tutti_param *param) {
+static json_t *param_json(const struct tutti_params *params, size_t index) {
+  const struct tutti_param *param = tutti_params_at(params, index);
+  const char *with = tutti_params_with(params, param);
   char range[128];
   json_t *choices = json_array();
   for (const char *const *choice = param->choices; choice && *choice; choice++)
     json_array_append_new(choices, json_string(*choice));
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:s}", "name", param->name, "type", type_text(param),
-                   "default", param->preset ? param->preset : "", "range", range_text(param, range, sizeof range),
-                   "unit", param->unit ? param->unit : "", "choices", choices, "searchable",
-                   (param->flags & TUTTI_PARAM_SEARCHABLE) != 0, "required", (param->flags & TUTTI_PARAM_REQUIRED) != 0,
-                   "doc", param->doc);
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:s}", "name", param->name, "type", type_text(param),
+                   "default", param->preset ? param->preset : "", "with", with ? with : "", "range",
+                   range_text(param, range, sizeof range), "unit", param->unit ? param->unit : "", "choices", choices,
+                   "searchable", (param->flags & TUTTI_PARAM_SEARCHABLE) != 0, "required",
+                   (param->flags & TUTTI_PARAM_REQUIRED) != 0, "doc", param->doc);
 }
 
 static json_t *params_json(const struct tutti_params *params) {
   json_t *array = json_array();
   for (size_t i = 0; i < params->count; i++)
-    json_array_append_new(array, param_json(tutti_params_at(params, i)));
+    json_array_append_new(array, param_json(params, i));
   return array;
 }
 
@@ -113,7 +115,7 @@ static const char *field(const json_t *object, const char *key) {
 
 static bool is_set(const json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }
 
-/* Type, range, unit and choices in one text, as in "real, 0 < x <= 1, in s". */
+/* Type, range, unit, choices and a default plugin's settings in one text, as in "real, 0 < x <= 1, in s". */
 static void value_text(const json_t *param, char *text, size_t size) {
   const json_t *choices = json_object_get(param, "choices");
   size_t used = (size_t)snprintf(text, size, "%s", field(param, "type"));
@@ -124,6 +126,9 @@ static void value_text(const json_t *param, char *text, size_t size) {
   for (size_t i = 0; i < json_array_size(choices) && used < size; i++)
     used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " | " : ": ",
                              json_string_value(json_array_get(choices, i)));
+  if (*field(param, "with") && used < size)
+    used += (size_t)snprintf(text + used, size - used, "; %s stands here with %s", field(param, "default"),
+                             field(param, "with"));
   if (is_set(param, "searchable") && used < size)
     (void)snprintf(text + used, size - used, " (searchable)");
 }

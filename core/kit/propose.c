@@ -297,6 +297,8 @@ static enum tutti_status place_pending(tutti_context *context, tutti_proposer *p
 /* Fit the surrogate to the observations, and take pending candidates into account. */
 static enum tutti_status model(tutti_context *context, tutti_proposer *proposer, uint64_t trial) {
   bool liar = proposer->setup.pending == TUTTI_PENDING_LIAR || proposer->setup.pending == TUTTI_PENDING_LIAR_BATCH;
+  if (tutti_acquisition_is_blind(proposer->acquisition))
+    return TUTTI_OK;
   if (liar && proposer->stand_ins > 0) {
     proposer->fed = 0; /* lies cannot be taken back */
     return fit(context, proposer, proposer->observed + proposer->stand_ins);
@@ -414,7 +416,7 @@ out:
 
 enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer, char **json) {
   *json = NULL;
-  if (proposer->observed == 0)
+  if (proposer->observed == 0 || tutti_acquisition_is_blind(proposer->acquisition))
     return TUTTI_OK;
   TUTTI_TRY(context, learn(context, proposer));
   return tutti_surrogate_describe(context, proposer->surrogate, json);

@@ -14,6 +14,10 @@ static void free_room(void *acquisition) { tutti_free(((tutti_acquisition *)acqu
 
 TUTTI_DEFINE_KIND(ACQUISITION, acquisition, .missing = missing_ops, .close = free_room)
 
+bool tutti_acquisition_is_blind(const tutti_acquisition *acquisition) {
+  return acquisition->ops.blind && acquisition->ops.blind(acquisition->instance.self);
+}
+
 static enum tutti_status make_room(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
   if (count <= acquisition->count)
     return TUTTI_OK;

@@ -19,6 +19,49 @@ static const char *plugin_named(const tutti_config *config, const struct tutti_p
   return *(const char *const *)(const void *)((const char *)tutti_config_values(config) + param->offset);
 }
 
+/* The text without blanks at its ends; in place. */
+static char *trimmed(char *text) {
+  text += strspn(text, " ");
+  size_t length = strlen(text);
+  while (length > 0 && text[length - 1] == ' ')
+    text[--length] = '\0';
+  return text;
+}
+
+/* Apply "name = value; name = value" to a section. */
+static enum tutti_status set_all(tutti_context *context, tutti_host *host, const char *section, const char *settings) {
+  enum tutti_status status;
+  char *copy = NULL, *cursor, *setting;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, settings, &copy));
+  cursor = copy;
+  while ((setting = strsep(&cursor, ";"))) {
+    char *value = strchr(setting, '=');
+    if (!value) {
+      status = TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "expected \"name = value; ...\", found \"%s\"", settings);
+      goto out;
+    }
+    *value++ = '\0';
+    TUTTI_TRY_OUT(context, tutti_host_set(context, host, section, trimmed(setting), trimmed(value)));
+  }
+out:
+  tutti_free(copy);
+  return status;
+}
+
+/* Put the plugin that a parameter names. If it is the parameter's default, it gets the settings that go with it. */
+static enum tutti_status put_for(tutti_context *context, tutti_host *host, const struct tutti_descriptor *descriptor,
+                                 const struct tutti_param *param, const char *plugin) {
+  const char *with = tutti_params_with(&descriptor->params, param);
+  TUTTI_TRY(context, tutti_host_put(context, host, param->name, param->kind, plugin));
+  if (!with || !param->preset || strcmp(param->preset, plugin) != 0)
+    return TUTTI_OK;
+  if (set_all(context, host, param->name, with) == TUTTI_OK)
+    return TUTTI_OK;
+  return tutti_error_prefix(context, TUTTI_ERROR_PLUGIN,
+                            "%s %s: what it sets of its %s: ", tutti_kind_name(descriptor->kind), descriptor->name,
+                            param->name);
+}
+
 /* Put the plugins that this one's parameters name into sections that are still empty. */
 static enum tutti_status put_named(tutti_context *context, tutti_host *host, const struct tutti_descriptor *descriptor,
                                    const tutti_config *config) {
@@ -26,7 +69,7 @@ static enum tutti_status put_named(tutti_context *context, tutti_host *host, con
     const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
     if (param->type != TUTTI_PARAM_PLUGIN || tutti_section_find(host, param->name))
       continue;
-    TUTTI_TRY(context, tutti_host_put(context, host, param->name, param->kind, plugin_named(config, param)));
+    TUTTI_TRY(context, put_for(context, host, descriptor, param, plugin_named(config, param)));
   }
   return TUTTI_OK;
 }
@@ -82,7 +125,7 @@ enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const
     return tutti_config_set(context, asking->config, name, text);
   TUTTI_TRY(context, check_kind(context, host, asking, param, text));
   TUTTI_TRY(context, tutti_config_set(context, asking->config, name, text));
-  return tutti_host_put(context, host, param->name, param->kind, text);
+  return put_for(context, host, asking->descriptor, param, text);
 }
 
 /* Plugins may share the plugin of a section, if each names it. */

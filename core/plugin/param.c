@@ -15,6 +15,10 @@ const struct tutti_param *tutti_params_find(const struct tutti_params *params, c
   return NULL;
 }
 
+const char *tutti_params_with(const struct tutti_params *params, const struct tutti_param *param) {
+  return params->stride > offsetof(struct tutti_param, with) ? param->with : NULL;
+}
+
 /* --- the check of a table --- */
 
 bool tutti_plugin_name_valid(const char *name) { return tutti_name_is_plain(name, '-'); }

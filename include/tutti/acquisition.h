@@ -49,6 +49,8 @@ struct tutti_acquisition_ops {
   /* OPTIONAL; default: false. True: the worth that `moments` gives never falls when the deviation rises. Rounding may
      lower it by 1e-12 of its size, and a logarithm by 1e-12 more. */
   bool (*rises)(void *self);
+  /* OPTIONAL; default: false. True: no worth depends on the surrogate, which therefore need not learn anything. */
+  bool (*blind)(void *self);
 };
 
 /* --- the host's side --- */
@@ -63,6 +65,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_create(tutti_conte
 TUTTI_API void tutti_acquisition_destroy(tutti_acquisition *acquisition);
 /* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_acquisition_descriptor(const tutti_acquisition *acquisition);
+/* Can the surrogate stay without observations (op `blind`)? */
+TUTTI_API bool tutti_acquisition_is_blind(const tutti_acquisition *acquisition);
 /* Run the op `prepare`; does nothing if the plugin has none. All arguments are borrowed until return. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_prepare(tutti_context *context,
                                                                       tutti_acquisition *acquisition,

@@ -21,9 +21,10 @@ static const char *const tutti_design_kinds[] = {"sobol", "random", "known", NUL
 
 /* clang-format off */
 /* The parameters initial and design, for a table: TUTTI_DESIGN_PARAMS(struct my_config, design, "sobol"). The last
-   argument is the default of `design`. */
-#define TUTTI_DESIGN_PARAMS(config_type, field, kind_preset) \
-  TUTTI_PARAM("initial", INTEGER, config_type, field.initial, "10", 0, 1000000, NULL, TUTTI_KIND_SPACE, \
+   argument is the default of `design`. TUTTI_DESIGN_PARAMS_OF takes the default of `initial`, too, before it. */
+#define TUTTI_DESIGN_PARAMS(config_type, field, kind_preset) TUTTI_DESIGN_PARAMS_OF(config_type, field, "10", kind_preset)
+#define TUTTI_DESIGN_PARAMS_OF(config_type, field, initial_preset, kind_preset) \
+  TUTTI_PARAM("initial", INTEGER, config_type, field.initial, initial_preset, 0, 1000000, NULL, TUTTI_KIND_SPACE, \
               "Candidates of the initial design; 0: as many as may be outstanding at once (run.window)."), \
   TUTTI_PARAM("design", CHOICE, config_type, field.kind, kind_preset, 0, 0, tutti_design_kinds, TUTTI_KIND_SPACE, \
               "Where they come from: Sobol points of the joint domain (random ones for spaces without); random draws; or the " \

@@ -60,6 +60,9 @@ struct tutti_param {
   const char *unit;           /* NULL: none */
   unsigned flags;
   bool min_open, max_open; /* the limit itself is excluded */
+  /* TUTTI_PARAM_PLUGIN: where the parameters of the plugin that is the default differ from its own table while it stands
+     here, as in "log = no; xi = 0.1"; NULL: nowhere. A recipe's values go first. */
+  const char *with;
 };
 /* As `max`, or negated as `min`: no limit on that side. */
 #define TUTTI_NO_LIMIT ((double)INFINITY)
@@ -112,6 +115,11 @@ struct tutti_param {
 /* For parts of tables in headers that serve C and C++: TUTTI_PARAM_MEMBER(unit) "seconds". */
 #define TUTTI_PARAM_MEMBER(member) .member =
 #endif
+/* After the text of a TUTTI_PARAM_PLUGIN: its member `with`. Serves C and C++. */
+#define TUTTI_PARAM_WITH(settings)                                                                                     \
+  TUTTI_PARAM_MEMBER(unit)                                                                                             \
+  NULL, TUTTI_PARAM_MEMBER(flags) 0, TUTTI_PARAM_MEMBER(min_open) false, TUTTI_PARAM_MEMBER(max_open) false,           \
+      TUTTI_PARAM_MEMBER(with)(settings)
 /* The offset of a field; does not compile if the field has another type. */
 #define TUTTI_FIELD_OFFSET(config, field, field_type)                                                                  \
   (offsetof(config, field) + 0 * sizeof(1 ? &((config *)0)->field : (field_type *)0))
@@ -130,8 +138,8 @@ struct tutti_param {
 inline constexpr tutti_param tutti_param_of(const char *name, tutti_param_type type, size_t offset, const char *preset,
                                             double min, double max, const char *const *choices, tutti_kind kind,
                                             const char *doc, const char *unit = nullptr, unsigned flags = 0,
-                                            bool min_open = false, bool max_open = false) {
-  return {name, type, offset, preset, min, max, choices, kind, doc, unit, flags, min_open, max_open};
+                                            bool min_open = false, bool max_open = false, const char *with = nullptr) {
+  return {name, type, offset, preset, min, max, choices, kind, doc, unit, flags, min_open, max_open, with};
 }
 #endif
 
@@ -180,6 +188,8 @@ TUTTI_API const struct tutti_params *tutti_config_params(const tutti_config *con
 /* Parameter number `index` (< count) of a table; tutti_params_find: the one of that name, or NULL. */
 TUTTI_API const struct tutti_param *tutti_params_at(const struct tutti_params *params, size_t index);
 TUTTI_API const struct tutti_param *tutti_params_find(const struct tutti_params *params, const char *name);
+/* The member `with` of a table's parameter; NULL also if the table was made before there was that member. */
+TUTTI_API const char *tutti_params_with(const struct tutti_params *params, const struct tutti_param *param);
 /* Check a table: presets parse and are in range, names are unique, fields lie inside the struct and apart.
    TUTTI_ERROR_PLUGIN names the parameter and what is wrong with it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_params_check(tutti_context *context,

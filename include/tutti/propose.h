@@ -72,9 +72,14 @@ static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
 /* The parameters pending, fantasies, lie, failed, transform, surrogate, acquisition and maximiser, for a table:
    TUTTI_PROPOSER_PARAMS(struct my_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"). The last five arguments
    are the defaults of pending, failed and the three sub-plugins, whose own parameters are in the sections surrogate,
-   acquisition and maximiser. */
+   acquisition and maximiser. TUTTI_PROPOSER_PARAMS_WITH takes, after each of these three, what of those parameters
+   differs from the plugin's own table (member `with` of struct tutti_param), or NULL. */
 #define TUTTI_PROPOSER_PARAMS(config_type, field, pending_preset, failed_preset, surrogate_preset, acquisition_preset, \
                               maximiser_preset) \
+  TUTTI_PROPOSER_PARAMS_WITH(config_type, field, pending_preset, failed_preset, surrogate_preset, NULL, \
+                             acquisition_preset, NULL, maximiser_preset, NULL)
+#define TUTTI_PROPOSER_PARAMS_WITH(config_type, field, pending_preset, failed_preset, surrogate_preset, surrogate_with, \
+                                   acquisition_preset, acquisition_with, maximiser_preset, maximiser_with) \
   TUTTI_PARAM("pending", CHOICE, config_type, field.pending, pending_preset, 0, 0, tutti_proposer_pendings, TUTTI_KIND_SPACE, \
               "What stands in for results that are outstanding: lower deviations, lies, lies for those asked for since the " \
               "last result alone, nothing, or several joint draws of them, over which the acquisition is averaged; auto: " \
@@ -88,11 +93,11 @@ static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
   TUTTI_PARAM("transform", CHOICE, config_type, field.transform, "none", 0, 0, tutti_proposer_transforms, TUTTI_KIND_SPACE, \
               "What the surrogate models: the loss, or its logarithm, for losses over orders of magnitude."), \
   TUTTI_PARAM("surrogate", PLUGIN, config_type, field.surrogate, surrogate_preset, 0, 0, NULL, TUTTI_KIND_SURROGATE, \
-              "Model of the losses."), \
+              "Model of the losses.", TUTTI_PARAM_WITH(surrogate_with)), \
   TUTTI_PARAM("acquisition", PLUGIN, config_type, field.acquisition, acquisition_preset, 0, 0, NULL, \
-              TUTTI_KIND_ACQUISITION, "What a candidate is worth."), \
+              TUTTI_KIND_ACQUISITION, "What a candidate is worth.", TUTTI_PARAM_WITH(acquisition_with)), \
   TUTTI_PARAM("maximiser", PLUGIN, config_type, field.maximiser, maximiser_preset, 0, 0, NULL, TUTTI_KIND_MAXIMISER, \
-              "Search for the candidate that is worth most.")
+              "Search for the candidate that is worth most.", TUTTI_PARAM_WITH(maximiser_with))
 /* clang-format on */
 
 /* The setup of a proposer over `scope` (NULL: the host's). Up to `begin` observations, the surrogate is fitted anew. */

@@ -1,26 +1,22 @@
-/* ea.c - evolution on the losses themselves: the baselines EA and RAND of Kandasamy, Neiswanger, Schneider, Poczos,
-   Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 5 and
-   appendix D. The space's initial pool comes first. Then parents are drawn from all finished trials, better ones with
-   higher probability (evolution.h), and mutated. With `noise = yes` the fitness is a random number, drawn once for each
-   trial (RAND). Deviations: the paper mutates 50 at a time, here trials are asked for one by one, each based on what
-   has finished by then; nothing is tried twice; searched hyperparameters evolve, too. Failed trials are never
-   parents. */
+/* ea.c - evolution on the losses themselves: the baseline EA of Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
+   Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, sections 4 and 5. The space's
+   initial pool comes first. Then parents are drawn from all finished trials, better ones with higher probability
+   (evolution.h), and mutated. Deviations: trials are asked for one by one, each based on what has finished by then,
+   where the paper makes a set of mutants at a time; nothing is tried twice; searched hyperparameters evolve, too. Failed
+   trials are never parents. */
 #include <stdio.h>
 #include <tutti/kit.h>
 
 struct ea_config {
   struct tutti_design_config design;
   double spread;
-  bool noise;
 };
 
 static const struct tutti_param ea_params[] = {
-    TUTTI_DESIGN_PARAMS(struct ea_config, design, "known"),
+    TUTTI_DESIGN_PARAMS_OF(struct ea_config, design, "12", "known"),
     TUTTI_REAL(struct ea_config, spread, "2", 0, TUTTI_NO_LIMIT,
                "Standard deviations of the losses in which the chance to be a parent falls by a factor of e.",
                .min_open = true),
-    TUTTI_BOOL(struct ea_config, noise, "no",
-               "Evolve on random numbers in place of losses: what mutations find without selection."),
 };
 
 struct parent_ea {
@@ -127,14 +123,6 @@ static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, 
 
 /* --- tell ---------------------------------------------------------------------------------------------------------- */
 
-static double fitness_ea(const struct ea *self, const struct tutti_result *result) {
-  struct tutti_random random;
-  if (!self->config->noise)
-    return -result->loss;
-  tutti_random_init(&random, self->seed, "ea noise", result->trial);
-  return tutti_random_uniform(&random);
-}
-
 static enum tutti_status builder_tell_ea(void *instance, tutti_context *context, const struct tutti_result *result) {
   struct ea *self = instance;
   if (result->state != TUTTI_STATE_FINISHED || !isfinite(result->loss))
@@ -146,7 +134,7 @@ static enum tutti_status builder_tell_ea(void *instance, tutti_context *context,
     TUTTI_TRY(context, tutti_realloc(context, self->count, room, sizeof(double), &self->cumulative));
     self->room = room;
   }
-  self->fitness[self->count] = fitness_ea(self, result);
+  self->fitness[self->count] = -result->loss;
   self->parents[self->count++] = (struct parent_ea){result->trial, tutti_candidate_ref(result->candidate)};
   return TUTTI_OK;
 }
@@ -171,7 +159,7 @@ static const struct tutti_builder_ops ea_ops = {
 static const struct tutti_descriptor ea_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "ea"),
     .version = "1.0",
-    .summary = "evolution from the space's initial pool, fed with losses or with noise",
+    .summary = "evolution on the losses, from the space's initial pool",
     .source =
         "Kandasamy et al., Neural Architecture Search with Bayesian Optimisation and Optimal Transport, NeurIPS 2018",
     .licence = "Apache-2.0",

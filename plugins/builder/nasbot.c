@@ -3,13 +3,15 @@
    pool comes first. Then, whenever a worker is free, evolution looks for the candidate with the largest expected
    improvement under a Gaussian process over the distances between architectures. Outstanding candidates are
    hallucinated: they lower the deviation and leave the mean. Failed trials teach nothing. It is builder bo with other
-   presets. On spaces of chains it is the paper's TreeBO; the paper's EA and RAND are builder ea. Deviation: searched
+   presets, of its sub-plugins, too. With acquisition random it is the paper's RAND; on spaces of chains it stands for
+   TreeBO; the paper's EA is builder ea. Deviation: searched
    hyperparameters are modelled and evolve beside the architecture. The paper suggests this and leaves it to others. */
 #include <tutti/kit.h>
 
 static const struct tutti_param nasbot_params[] = {
-    TUTTI_DESIGN_PARAMS(struct tutti_bayesian_config, design, "known"),
-    TUTTI_PROPOSER_PARAMS(struct tutti_bayesian_config, model, "hallucinate", "ignore", "gp-otmann", "ei", "ea"),
+    TUTTI_DESIGN_PARAMS_OF(struct tutti_bayesian_config, design, "12", "known"),
+    TUTTI_PROPOSER_PARAMS_WITH(struct tutti_bayesian_config, model, "hallucinate", "ignore", "gp-otmann", "refit = 20",
+                               "ei", "log = no", "ea", NULL),
 };
 
 static const struct tutti_builder_ops nasbot_ops = {

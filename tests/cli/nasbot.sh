@@ -26,7 +26,7 @@ expect_origin() { # RUN TEXT
 }
 expect_origin small "ei "
 expect_origin small-ea mutation
-expect_origin small-rand mutation
+expect_origin small-rand "random 0"
 tutti status small --json
 expect_out '"surrogate"' '"negative_eigenvalues"' '"architectures"'
 
@@ -44,6 +44,12 @@ code=$?
 expect_code 0
 expect_out "validation MSE" "best validation MSE of the first networks"
 checks=$((checks + 1))
-grep -cE '^sets/toy +(nasbot|rand) +[0-9.]+ \+- *[0-9.]+ +[0-9.]+ \+- *[0-9.]+' out | grep -qx 4 ||
+grep -cE '^sets/toy +(nasbot|rand) +(2 +)?[0-9.]+ \+- *[0-9.]+ +[0-9.]+ \+- *[0-9.]+' out | grep -qx 4 ||
   complain "expected two rows of moments and two curves"
+cp out whole
+TUTTI=false METHODS="nasbot rand" BUDGET=12 bash "$TUTTI_TEST_SRCDIR/tests/experiments/nasbot-tables.sh" --show results sets/toy >out 2>err </dev/null
+code=$?
+expect_code 0
+checks=$((checks + 1))
+cmp -s whole out || complain "--show: expected the tables of the finished runs, without training"
 finish

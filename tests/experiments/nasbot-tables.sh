@@ -1,28 +1,35 @@
 #!/bin/bash
-# NASBOT and its rivals on tables (Kandasamy et al., NeurIPS 2018, Table 3 and Figure 3), with small networks.
+# NASBOT and its rivals on tables (Kandasamy et al., NeurIPS 2018, Table 3 and Figure 2), with small networks.
 #
-#   nasbot-tables.sh DATA OUT [SETS]
+#   nasbot-tables.sh DATA OUT [SETS]      trains what is missing in OUT, then prints the tables
+#   nasbot-tables.sh --show OUT [SETS]    prints the tables of what is finished in OUT, while the other trains, too
 #
 # In the environment, with what they are by default:
-#   METHODS="nasbot ea rand treebo"   recipes ini/nasbot/small*.ini; joint and ensemble are there, too
-#   BUDGET=60                         networks of a search; the paper has 8 hours of 2 to 4 GPUs
-#   SEEDS="1 2 3"                     searches, each with its own split
+#   METHODS="nasbot rand ea treebo"   recipes ini/nasbot/small*.ini; joint and ensemble are there, too
+#   BUDGET=60                         networks of a search; the paper has 8 hours of 2 GPUs
+#   SEEDS="1 2 3"                     searches, each with its own split; all methods get one before any gets the next
 #   ROWS="7200 2400 0"                training, validation and test rows, at most (0: all)
-#   EPOCHS=15                         of adam at 1e-3 with mini-batches of 256; the paper has 20,000 mini-batches of sgd
+#   EPOCHS=15 BATCH=256               of adam at 1e-3; the paper has 20,000 mini-batches of 256 of sgd
 #   WORKERS=0                         processes; 0: one a core
+#   SETTINGS=""                       further --set options of every search
+#   TUTTI=tutti INI=ini/nasbot        the program and the recipes
 #
 # DATA holds the sets as SETS names them (uci/naval-propulsion uci/protein), each a folder with data.csv (or .gz) whose last
-# column is y. Rows are split .6 / .2 / .2, alike for all methods of a seed. OUT gets the runs, which are resumed if they are there.
+# column is y. Rows are split .6 / .2 / .2, alike for all methods of a seed. Runs are resumed if they are there: the same command
+# goes on.
 #
 # Prints, in variances of the target: the best validation MSE and the test MSE of the network that has it, mean +- standard error
-# over the seeds; then the best validation MSE over the number of networks.
+# over the seeds that are finished; the paper's test MSE where it has the set; the best validation MSE over the number of networks.
 set -euo pipefail
-data=$(realpath "$1") out=$2
-sets=${3:-"uci/naval-propulsion uci/protein"}
-methods=${METHODS:-"nasbot ea rand treebo"} budget=${BUDGET:-60} seeds=${SEEDS:-"1 2 3"}
-rows=${ROWS:-7200 2400 0} epochs=${EPOCHS:-15} workers=${WORKERS:-0}
+show=
+[ "$1" = --show ] && show=yes && shift
+[ "$show" ] || { data=$(realpath "$1") && shift; }
+out=$1
+sets=${2:-"uci/naval-propulsion uci/protein"}
+methods=${METHODS:-"nasbot rand ea treebo"} budget=${BUDGET:-60} seeds=${SEEDS:-"1 2 3"}
+rows=${ROWS:-7200 2400 0} epochs=${EPOCHS:-15} batch=${BATCH:-256} workers=${WORKERS:-0}
 here=$(cd "$(dirname "$0")/../.." && pwd)
-tutti=${TUTTI:-$here/tutti} ini=$here/ini/nasbot
+tutti=${TUTTI:-$here/tutti} ini=${INI:-$here/ini/nasbot}
 mkdir -p "$out"
 
 steps=$((budget < 6 ? budget : 6)) budgets=
@@ -30,18 +37,19 @@ for ((step = 1; step <= steps; step++)); do
   budgets+=${budgets:+,}$((step * budget / steps))
 done
 
-# search SET METHOD SEED
-search() {
+folder() { # SET METHOD SEED
+  echo "$out/${1//\//-}-$2-$3"
+}
+
+search() { # SET METHOD SEED
   local file=$data/$1/data.csv recipe=small-$2.ini options=()
   [ -f "$file" ] || file=$file.gz
   [ "$2" = nasbot ] && recipe=small.ini
   [ "$workers" = 0 ] || options+=(--workers "$workers")
+  # shellcheck disable=SC2086
   "$tutti" run "$ini/$recipe" --out "$(folder "$@")" --resume --quiet --set "run.seed=$3" --set "run.budget=$budget" \
-    --set "data.path=$file" --set "data.limit=$rows" --set "hyperparameters.epochs=$epochs" "${options[@]}" >/dev/null
-}
-
-folder() {
-  echo "$out/${1//\//-}-$2-$3"
+    --set "data.path=$file" --set "data.limit=$rows" --set "hyperparameters.epochs=$epochs" \
+    --set "hyperparameters.batch_size=$batch" "${options[@]}" ${SETTINGS:-} >/dev/null
 }
 
 # curve RUN: lines "budget validation test", in variances of the target (1 - r2).
@@ -54,44 +62,70 @@ curve() {
     wanted == 0 && split_ == "test" && ("test" in mse) { print budget, mse["validation"], mse["test"]; delete mse }'
 }
 
-# moments FILE COLUMN BUDGET: mean and standard error of a column over the lines of that budget.
+# moments COLUMN BUDGET: mean and standard error of a column over the lines of standard input with that budget.
 moments() {
-  awk -v column="$2" -v budget="$3" '
+  awk -v column="$1" -v budget="$2" '
     $1 == budget { n++; s += $column; ss += $column * $column }
     END {
+      if (n == 0) { printf "%20s", "-"; exit }
       error = (n > 1 && ss * n > s * s) ? sqrt((ss - s * s / n) / (n - 1) / n) : 0
       printf "%9.5f +-%8.5f", s / n, error
-    }' "$1"
+    }'
 }
 
-for set in $sets; do
-  for method in $methods; do
-    curves=$(folder "$set" "$method" curves)
-    : >"$curves"
-    for seed in $seeds; do
-      search "$set" "$method" "$seed"
-      curve "$(folder "$set" "$method" "$seed")" >>"$curves"
+curves() { # SET METHOD: those of the finished seeds
+  cat "$(folder "$1" "$2" '')"*.curve 2>/dev/null || true
+}
+
+# The test MSE in Table 3, for sets that are in it.
+published() { # SET METHOD
+  case $1/$2 in
+    *naval*/rand) echo "0.0103 +- 0.002" ;;
+    *naval*/ea) echo "0.0079 +- 0.004" ;;
+    *naval*/treebo) echo "0.0102 +- 0.002" ;;
+    *naval*/nasbot) echo "0.0075 +- 0.002" ;;
+    *protein*/rand) echo "0.948 +- 0.024" ;;
+    *protein*/ea) echo "1.010 +- 0.038" ;;
+    *protein*/treebo) echo "0.998 +- 0.007" ;;
+    *protein*/nasbot) echo "0.902 +- 0.033" ;;
+    *) echo - ;;
+  esac
+}
+
+tables() {
+  printf '%-22s %-10s %5s %20s %20s %18s\n' set method seeds "validation MSE" "test MSE" "paper's test MSE"
+  for set in $sets; do
+    for method in $methods; do
+      printf '%-22s %-10s %5s %s %s %18s\n' "$set" "$method" "$(curves "$set" "$method" | grep -c "^$budget " || true)" \
+        "$(curves "$set" "$method" | moments 2 "$budget")" "$(curves "$set" "$method" | moments 3 "$budget")" \
+        "$(published "$set" "$method")"
     done
   done
-done
-
-printf '%-22s %-10s %20s %20s\n' set method "validation MSE" "test MSE"
-for set in $sets; do
-  for method in $methods; do
-    curves=$(folder "$set" "$method" curves)
-    printf '%-22s %-10s %s %s\n' "$set" "$method" "$(moments "$curves" 2 "$budget")" "$(moments "$curves" 3 "$budget")"
-  done
-done
-
-printf '\nbest validation MSE of the first networks\n%-22s %-10s' set method
-for first in ${budgets//,/ }; do printf ' %19s' "$first"; done
-echo
-for set in $sets; do
-  for method in $methods; do
-    printf '%-22s %-10s' "$set" "$method"
-    for first in ${budgets//,/ }; do
-      printf ' %s' "$(moments "$(folder "$set" "$method" curves)" 2 "$first")"
+  printf '\nbest validation MSE of the first networks\n%-22s %-10s' set method
+  for first in ${budgets//,/ }; do printf ' %20s' "$first"; done
+  echo
+  for set in $sets; do
+    for method in $methods; do
+      printf '%-22s %-10s' "$set" "$method"
+      for first in ${budgets//,/ }; do
+        printf ' %s' "$(curves "$set" "$method" | moments 2 "$first")"
+      done
+      echo
     done
-    echo
   done
-done
+}
+
+if [ ! "$show" ]; then
+  for seed in $seeds; do
+    for set in $sets; do
+      for method in $methods; do
+        run=$(folder "$set" "$method" "$seed")
+        [ -s "$run.curve" ] && continue
+        search "$set" "$method" "$seed"
+        curve "$run" >"$run.curve.new"
+        mv "$run.curve.new" "$run.curve"
+      done
+    done
+  done
+fi
+tables

@@ -162,6 +162,39 @@ static void test_thompson(void **state) {
   }
 }
 
+/* Uniform numbers: a point's own within a proposal, with a model or without, and others in the next. */
+static void test_random(void **state) {
+  enum { MANY = 2000 };
+  struct subject subject;
+  struct tutti_standing standing = {.size = sizeof(standing), .best = 0, .step = 3};
+  double x[MANY], worth[MANY], other[MANY], one, sum = 0, squares = 0, product = 0;
+  (void)state;
+  open_subject(&subject, "random-forest");
+  tutti_context *context = subject.toy.context;
+  tutti_acquisition *chance = acquisition_of(&subject, "random", false);
+  for (size_t i = 0; i < MANY; i++)
+    x[i] = (double)i;
+  struct tutti_points points = {sizeof(points), MANY, 1, x, NULL}, last = {sizeof(last), 1, 1, x + MANY - 1, NULL};
+  assert_true(tutti_acquisition_is_blind(chance));
+  TOY_OK(&subject.toy, tutti_acquisition_evaluate(context, chance, &standing, NULL, &points, worth));
+  TOY_OK(&subject.toy, tutti_acquisition_evaluate(context, chance, &standing, NULL, &last, &one));
+  assert_true(one == worth[MANY - 1]);
+  standing.step = 4;
+  TOY_OK(&subject.toy, tutti_acquisition_evaluate(context, chance, &standing, NULL, &points, other));
+  for (size_t i = 0; i < MANY; i++) {
+    assert_true(worth[i] >= 0 && worth[i] < 1);
+    sum += worth[i] / MANY;
+    squares += worth[i] * worth[i] / MANY;
+    product += (worth[i] - 0.5) * (other[i] - 0.5) / MANY;
+  }
+  assert_true(fabs(sum - 0.5) < 0.03 && fabs(squares - 1 / 3.) < 0.03 && fabs(product) < 0.01);
+  tutti_acquisition_destroy(chance);
+  tutti_acquisition *ei = acquisition_of(&subject, "ei", false);
+  assert_false(tutti_acquisition_is_blind(ei));
+  tutti_acquisition_destroy(ei);
+  close_subject(&subject);
+}
+
 static void test_refuses_fantasies(void **state) {
   struct subject subject;
   struct tutti_random random;
@@ -180,6 +213,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_averages),
       cmocka_unit_test(test_thompson),
+      cmocka_unit_test(test_random),
       cmocka_unit_test(test_refuses_fantasies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,12 @@ static const struct tutti_param chooser_params[] = {
 };
 static const struct tutti_param clash_params[] = {{FIELD(struct chooser_config, surrogate), .type = TUTTI_PARAM_PLUGIN,
                                                    .preset = "top", .kind = TUTTI_KIND_MAXIMISER}};
+static const struct tutti_param preset_params[] = {{FIELD(struct chooser_config, surrogate), .type = TUTTI_PARAM_PLUGIN,
+                                                    .preset = "one", .kind = TUTTI_KIND_SURROGATE,
+                                                    .with = "length = 2 ; maximiser=top"}};
+static const struct tutti_param unknown_params[] = {{FIELD(struct chooser_config, surrogate),
+                                                     .type = TUTTI_PARAM_PLUGIN, .preset = "one",
+                                                     .kind = TUTTI_KIND_SURROGATE, .with = "lenght = 2"}};
 struct surrogate_config {
   const char *maximiser;
   double length;
@@ -92,6 +98,8 @@ static const struct tutti_maximiser_ops top_ops = {.size = sizeof top_ops, .maxi
 static const struct tutti_descriptor plugins[] = {
     PLUGIN(TUTTI_KIND_SELECTOR, "chooser", TUTTI_PARAMS(chooser_params, struct chooser_config), create, &chooser_ops),
     PLUGIN(TUTTI_KIND_SELECTOR, "clash", TUTTI_PARAMS(clash_params, struct chooser_config), create, &chooser_ops),
+    PLUGIN(TUTTI_KIND_SELECTOR, "preset", TUTTI_PARAMS(preset_params, struct chooser_config), create, &chooser_ops),
+    PLUGIN(TUTTI_KIND_SELECTOR, "unknown", TUTTI_PARAMS(unknown_params, struct chooser_config), create, &chooser_ops),
     PLUGIN(TUTTI_KIND_SELECTOR, "failing", TUTTI_NO_PARAMS, create_fails, &chooser_ops),
     PLUGIN(TUTTI_KIND_SURROGATE, "one", SURROGATE_PARAMS, create, &old_ops),
     PLUGIN(TUTTI_KIND_SURROGATE, "two", SURROGATE_PARAMS, create, &old_ops),
@@ -206,6 +214,44 @@ static void test_swap(void **state) {
   must(fixture, tutti_config_get(fixture->context, config, "length", &text));
   assert_string_equal(text, "0.5");
   tutti_free(text);
+}
+
+static void assert_length(struct fixture *fixture, const char *expected) {
+  const struct tutti_descriptor *descriptor;
+  const tutti_config *config;
+  char *text;
+  assert_string_equal(tutti_host_section(fixture->host, 1, &descriptor, &config), "surrogate");
+  must(fixture, tutti_config_get(fixture->context, config, "length", &text));
+  assert_string_equal(text, expected);
+  tutti_free(text);
+}
+
+/* A parameter may say how its default plugin stands. Other plugins keep their own defaults, and values that are set go
+   first. */
+static void test_preset_settings(void **state) {
+  struct fixture *fixture = *state;
+  put(fixture, "selector", TUTTI_KIND_SELECTOR, "preset");
+  assert_sections(fixture, "selector=preset surrogate=one maximiser=top");
+  assert_length(fixture, "2");
+  must(fixture, set(fixture, "selector", "surrogate", "two"));
+  assert_length(fixture, "0.5");
+  must(fixture, set(fixture, "selector", "surrogate", "one"));
+  assert_length(fixture, "2");
+  must(fixture, set(fixture, "surrogate", "length", "3"));
+  assert_length(fixture, "3");
+}
+
+/* Settings that cannot be are the plugin's fault. A table from before there were any is read as far as it goes. */
+static void test_bad_preset_settings(void **state) {
+  struct fixture *fixture = *state;
+  struct tutti_params old = *(const struct tutti_params[]){TUTTI_PARAMS(preset_params, struct chooser_config)};
+  must_fail(fixture, tutti_host_put(fixture->context, fixture->host, "selector", TUTTI_KIND_SELECTOR, "unknown"),
+            TUTTI_ERROR_PLUGIN,
+            "selector unknown: what it sets of its surrogate: there is no parameter 'lenght' here; did you mean "
+            "'length'?");
+  assert_string_equal(tutti_params_with(&old, tutti_params_at(&old, 0)), "length = 2 ; maximiser=top");
+  old.stride = offsetof(struct tutti_param, with);
+  assert_null(tutti_params_with(&old, old.table));
 }
 
 /* A default does not replace an existing plugin of a section. */
@@ -341,9 +387,19 @@ static void test_register(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_facts),       TEST(test_named),     TEST(test_swap),     TEST(test_kept),
-      TEST(test_unknown),     TEST(test_check),     TEST(test_shared),   TEST(test_instance),
-      TEST(test_no_instance), TEST(test_old_table), TEST(test_register),
+      TEST(test_facts),
+      TEST(test_named),
+      TEST(test_swap),
+      TEST(test_preset_settings),
+      TEST(test_bad_preset_settings),
+      TEST(test_kept),
+      TEST(test_unknown),
+      TEST(test_check),
+      TEST(test_shared),
+      TEST(test_instance),
+      TEST(test_no_instance),
+      TEST(test_old_table),
+      TEST(test_register),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
