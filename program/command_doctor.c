@@ -176,13 +176,12 @@ static void show_machine(const json_t *facts) {
 
 static int run_doctor(tutti_context *context, const struct texts *operands, const void *given) {
   const struct doctor_options *options = given;
-  char program[4096];
   json_t *plugins = plugin_facts();
   json_t *facts =
       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", tutti_version(), "build", tutti_build_id(),
                 "processor", processor_facts(), "memory", memory_facts(), "blas", blas_facts(), "folder",
                 folder_facts(operands->count ? operands->items[0] : "."), "plugins", plugins);
-  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), add_plugin, plugins);
+  enum tutti_status status = tutti_plugin_scan(context, add_plugin, plugins);
   if (status != TUTTI_OK) {
     json_decref(facts);
     return fail(context, status);

@@ -284,9 +284,8 @@ static void print_all(const json_t *plugins, enum form form) {
 }
 
 static int inspect_all(tutti_context *context, enum form form) {
-  char program[4096];
   struct collection collection = {context, json_array(), TUTTI_OK};
-  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), collect, &collection);
+  enum tutti_status status = tutti_plugin_scan(context, collect, &collection);
   if (status == TUTTI_OK)
     status = collection.status;
   if (status == TUTTI_OK)

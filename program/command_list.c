@@ -88,7 +88,6 @@ static int list_recipes(tutti_context *context, bool as_json) {
 static int run_list(tutti_context *context, const struct texts *operands, const void *given) {
   const struct list_options *options = given;
   const char *name = operands->count ? operands->items[0] : NULL;
-  char program[4096];
   enum tutti_kind kind;
   if (name && strcmp(name, "recipes") == 0)
     return list_recipes(context, options->json);
@@ -98,7 +97,7 @@ static int run_list(tutti_context *context, const struct texts *operands, const 
       return fail(context, known);
   }
   json_t *entries = json_array();
-  enum tutti_status status = tutti_plugin_scan(context, program_path(program, sizeof program), collect_entry, entries);
+  enum tutti_status status = tutti_plugin_scan(context, collect_entry, entries);
   int code = status == TUTTI_OK ? print_list(entries, name, options->json) : fail(context, status);
   json_decref(entries);
   return code;

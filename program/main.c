@@ -67,13 +67,15 @@ static int run_command(tutti_context *context, const struct command *command, in
 }
 
 static int with_context(const struct command *command, int argc, char **argv) {
+  char program[4096];
   tutti_context *context;
   if (tutti_context_create(&context) != TUTTI_OK) {
     (void)fputs("tutti: out of memory\n", stderr);
     return EXIT_FAILED;
   }
   tutti_log_to(context, log_to_stderr, NULL);
-  int code = run_command(context, command, argc, argv);
+  enum tutti_status status = tutti_plugin_scan_with(context, program_path(program, sizeof program));
+  int code = status == TUTTI_OK ? run_command(context, command, argc, argv) : fail(context, status);
   tutti_context_destroy(context);
   return code;
 }

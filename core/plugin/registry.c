@@ -23,6 +23,7 @@ struct registry {
   size_t folder_count, folder_room;
   struct loaded *plugins;
   size_t plugin_count, plugin_room;
+  char *scanner; /* NULL: none */
 };
 
 static void destroy_registry(void *registry_) {
@@ -33,6 +34,7 @@ static void destroy_registry(void *registry_) {
     tutti_free(registry->plugins[i].file);
   tutti_free(registry->folders);
   tutti_free(registry->plugins);
+  tutti_free(registry->scanner);
   tutti_free(registry);
 }
 
@@ -52,6 +54,18 @@ static enum tutti_status grow_list(tutti_context *context, size_t count, size_t 
   TUTTI_TRY(context, tutti_realloc(context, count, wanted, size, array));
   *room = wanted;
   return TUTTI_OK;
+}
+
+enum tutti_status tutti_plugin_scan_with(tutti_context *context, const char *program) {
+  struct registry *registry;
+  TUTTI_TRY(context, get_registry(context, &registry));
+  tutti_free(registry->scanner);
+  return tutti_strdup(context, program, &registry->scanner);
+}
+
+const char *tutti_plugin_scanner(const tutti_context *context) {
+  const struct registry *registry = context->registry;
+  return registry ? registry->scanner : NULL;
 }
 
 /* --- search path --- */
@@ -358,39 +372,44 @@ static enum tutti_status remember(tutti_context *context, struct registry *regis
   return TUTTI_OK;
 }
 
-static const struct loaded *find_loaded(const struct registry *registry, enum tutti_kind kind, const char *name) {
-  for (size_t i = 0; i < registry->plugin_count; i++)
+const struct tutti_descriptor *tutti_plugin_loaded(const tutti_context *context, enum tutti_kind kind,
+                                                   const char *name) {
+  const struct registry *registry = context->registry;
+  for (size_t i = 0; registry && i < registry->plugin_count; i++)
     if (registry->plugins[i].descriptor->kind == kind && strcmp(registry->plugins[i].descriptor->name, name) == 0)
-      return &registry->plugins[i];
+      return registry->plugins[i].descriptor;
   return NULL;
+}
+
+enum tutti_status tutti_plugin_locate(tutti_context *context, enum tutti_kind kind, const char *name, char **file) {
+  struct finding finding = {.context = context};
+  char *base;
+  *file = NULL;
+  if (!tutti_plugin_name_valid(name))
+    return not_found(context, kind, name);
+  TUTTI_TRY(context, tutti_format(context, &base, "%s-%s.so", tutti_kind_name(kind), name));
+  finding.name = base;
+  enum tutti_status status = tutti_plugin_visit_folders(context, look_in, &finding);
+  tutti_free(base);
+  *file = finding.found;
+  TUTTI_TRY(context, status);
+  return *file ? TUTTI_OK : not_found(context, kind, name);
 }
 
 enum tutti_status tutti_plugin_find(tutti_context *context, enum tutti_kind kind, const char *name,
                                     const struct tutti_descriptor **descriptor) {
   struct registry *registry;
   enum tutti_status status = TUTTI_OK;
-  struct finding finding = {.context = context};
   char *file = NULL;
-  TUTTI_TRY(context, get_registry(context, &registry));
-  const struct loaded *loaded = find_loaded(registry, kind, name);
-  if (loaded) {
-    *descriptor = loaded->descriptor;
+  *descriptor = tutti_plugin_loaded(context, kind, name);
+  if (*descriptor)
     return TUTTI_OK;
-  }
-  if (!tutti_plugin_name_valid(name))
-    return not_found(context, kind, name);
-  TUTTI_TRY_OUT(context, tutti_format(context, &file, "%s-%s.so", tutti_kind_name(kind), name));
-  finding.name = file;
-  TUTTI_TRY_OUT(context, tutti_plugin_visit_folders(context, look_in, &finding));
-  if (!finding.found) {
-    status = not_found(context, kind, name);
-    goto out;
-  }
-  TUTTI_TRY_OUT(context, tutti_plugin_load_file(context, finding.found, descriptor));
-  TUTTI_TRY_OUT(context, remember(context, registry, *descriptor, finding.found));
-  finding.found = NULL;
+  TUTTI_TRY_OUT(context, get_registry(context, &registry));
+  TUTTI_TRY_OUT(context, tutti_plugin_locate(context, kind, name, &file));
+  TUTTI_TRY_OUT(context, tutti_plugin_load_file(context, file, descriptor));
+  TUTTI_TRY_OUT(context, remember(context, registry, *descriptor, file));
+  file = NULL;
 out:
-  tutti_free(finding.found);
   tutti_free(file);
   return status;
 }
@@ -408,7 +427,7 @@ enum tutti_status tutti_plugin_register(tutti_context *context, const struct tut
   TUTTI_TRY(context, get_registry(context, &registry));
   TUTTI_TRY(context, check_descriptor(context, "linked-in plugin", descriptor));
   TUTTI_TRY(context, check_available(context, descriptor));
-  if (find_loaded(registry, descriptor->kind, descriptor->name))
+  if (tutti_plugin_loaded(context, descriptor->kind, descriptor->name))
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s %s is registered already", tutti_kind_name(descriptor->kind),
                       descriptor->name);
   return remember(context, registry, descriptor, NULL);

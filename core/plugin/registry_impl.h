@@ -1,9 +1,21 @@
-/* registry_impl.h - the functions of the registry that scan.c and source_find.c need. */
+/* registry_impl.h - what registry.c, scan.c and source_find.c share. */
 #ifndef TUTTI_REGISTRY_IMPL_H
 #define TUTTI_REGISTRY_IMPL_H
 
+#include <jansson.h>
 #include <tutti/registry.h>
 
+/* The plugin if it is loaded or linked in, or NULL. */
+const struct tutti_descriptor *tutti_plugin_loaded(const tutti_context *context, enum tutti_kind kind,
+                                                   const char *name);
+/* The file on the search path that has a plugin; free *file with tutti_free. TUTTI_ERROR_USAGE: none has. */
+TUTTI_NODISCARD enum tutti_status tutti_plugin_locate(tutti_context *context, enum tutti_kind kind, const char *name,
+                                                      char **file);
+/* The program of tutti_plugin_scan_with; NULL: none. */
+const char *tutti_plugin_scanner(const tutti_context *context);
+/* What the scanner says of a plugin's file: the JSON that tutti_plugin_scan_child prints, or one that says how the
+   child died. The caller drops it; NULL if memory or descriptors run out. */
+json_t *tutti_plugin_ask(const char *scanner, const char *file);
 /* Load and check one file, without remembering it. */
 TUTTI_NODISCARD enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
                                                          const struct tutti_descriptor **descriptor);

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tutti/clock.h>
+#include <tutti/sized.h>
+#include <tutti/source.h>
 #include <unistd.h>
 
 /* A plugin that takes longer than this to load hangs. */
@@ -33,13 +35,25 @@ static int set_output_apart(int output) {
   return output;
 }
 
+/* The endings of the files that a source reads; NULL if it is none that reads files. */
+static json_t *files_read(const struct tutti_descriptor *descriptor) {
+  struct tutti_source_ops ops;
+  if (descriptor->kind != TUTTI_KIND_SOURCE)
+    return NULL;
+  TUTTI_TAKE(&ops, (const struct tutti_source_ops *)descriptor->ops);
+  json_t *endings = ops.reads & TUTTI_SOURCE_PATH ? json_array() : NULL;
+  for (size_t i = 0; endings && ops.endings && ops.endings[i]; i++)
+    json_array_append_new(endings, json_string(ops.endings[i]));
+  return endings;
+}
+
 int tutti_plugin_scan_child(tutti_context *context, const char *file, int output) {
   const struct tutti_descriptor *descriptor = NULL;
   output = set_output_apart(output);
   enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
   json_t *root = status == TUTTI_OK
-                     ? json_pack("{s:b, s:s, s:s, s:s}", "works", 1, "reason", "", "version", descriptor->version,
-                                 "summary", descriptor->summary)
+                     ? json_pack("{s:b, s:s, s:s, s:s, s:o*}", "works", 1, "reason", "", "version", descriptor->version,
+                                 "summary", descriptor->summary, "reads", files_read(descriptor))
                      : json_pack("{s:b, s:b, s:s, s:s, s:s}", "works", 0, "lacking", status == TUTTI_ERROR_UNSUPPORTED,
                                  "reason", tutti_error_message(context), "version", "", "summary", "");
   char *text;
@@ -82,8 +96,7 @@ static bool read_output(int descriptor, char *text, size_t size) {
   return true;
 }
 
-/* Run the scanner on a file; its answer, or why there is none, as a JSON object. */
-static json_t *ask_child(const char *scanner, const char *file) {
+json_t *tutti_plugin_ask(const char *scanner, const char *file) {
   int ends[2], how = 0;
   pid_t child;
   char text[OUTPUT_SIZE] = "", reason[512] = "";
@@ -185,7 +198,7 @@ static const char *text_of(const json_t *answer, const char *key) {
 
 static void show(const char *scanner, const struct found *found,
                  void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument) {
-  json_t *answer = ask_child(scanner, found->file);
+  json_t *answer = tutti_plugin_ask(scanner, found->file);
   const struct tutti_plugin_entry entry = {.size = sizeof entry,
                                            .kind = found->kind,
                                            .name = found->name,
@@ -214,10 +227,14 @@ static void show_shadowed(const struct found *found, const struct found *first,
     visit(argument, &entry);
 }
 
-enum tutti_status tutti_plugin_scan(tutti_context *context, const char *scanner,
+enum tutti_status tutti_plugin_scan(tutti_context *context,
                                     void (*visit)(void *argument, const struct tutti_plugin_entry *entry),
                                     void *argument) {
   struct scan scan = {.context = context};
+  const char *scanner = tutti_plugin_scanner(context);
+  if (!scanner)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "plugins are scanned by a program, and none is named: call tutti_plugin_scan_with");
   enum tutti_status status = tutti_plugin_visit_folders(context, scan_folder, &scan);
   if (status == TUTTI_OK && scan.count > 1)
     qsort(scan.files, scan.count, sizeof *scan.files, by_kind_and_name);

@@ -127,15 +127,15 @@ static bool ends_in(const char *path, const char *ending) {
   return length >= end && strcmp(path + length - end, ending) == 0;
 }
 
-const char *tutti_source_ending(const struct tutti_source_ops *ops, const char *path) {
-  const char *longest = NULL;
-  for (size_t i = 0; ops->endings && ops->endings[i]; i++)
-    if (ends_in(path, ops->endings[i]) && (!longest || strlen(ops->endings[i]) > strlen(longest)))
-      longest = ops->endings[i];
-  return longest;
+const char *tutti_source_ending(const char *path, const char *ending, const char *before) {
+  if (!ends_in(path, ending) || (before && strlen(before) >= strlen(ending)))
+    return before;
+  return path + strlen(path) - strlen(ending);
 }
 
 bool tutti_source_fits(const tutti_source *source, const char *path) {
-  const char *ending = tutti_source_ending(&source->ops, path);
+  const char *ending = NULL;
+  for (const char *const *one = source->ops.endings; one && *one; one++)
+    ending = tutti_source_ending(path, *one, ending);
   return ending && *ending;
 }

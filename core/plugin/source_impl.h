@@ -4,7 +4,8 @@
 
 #include <tutti/source.h>
 
-/* The longest of a source's endings that fits the path; NULL: none does. */
-const char *tutti_source_ending(const struct tutti_source_ops *ops, const char *path);
+/* The longer of two endings of a path: the end of `path` where `ending` fits, or what was found before (NULL:
+   nothing). */
+const char *tutti_source_ending(const char *path, const char *ending, const char *before);
 
 #endif

@@ -35,12 +35,14 @@ struct tutti_plugin_entry {
      loaded, and does not work. NULL: none. */
   const char *shadowed_by;
 };
-/* Load every plugin file of the search path in a child process of its own, so that a broken one harms nothing. The
-   child is `scanner scan-plugin FILE`, where `scanner` is the tutti program. Calls visit(argument, entry) by kind, then
-   by name; the entry is borrowed until it returns. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status
-tutti_plugin_scan(tutti_context *context, const char *scanner,
-                  void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument);
+/* Name the tutti program, by which plugins are looked at in a child process of their own: `program scan-plugin FILE`.
+   Without one, tutti_source_find loads sources into this process, where a broken one may end it. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_scan_with(tutti_context *context, const char *program);
+/* Load every plugin file of the search path in a child process of its own, so that a broken one harms nothing. Calls
+   visit(argument, entry) by kind, then by name; the entry is borrowed until it returns. TUTTI_ERROR_USAGE: no program
+   for it was named. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_scan(
+    tutti_context *context, void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument);
 /* The child's side of a scan: load `file` and print one line of JSON on the descriptor `output`. Returns the exit
    code. */
 TUTTI_API int tutti_plugin_scan_child(tutti_context *context, const char *file, int output);

@@ -66,6 +66,26 @@ mv out half.out
 checks=$((checks + 1))
 cmp -s half.out by-csv-new.csv.out || complain "halves of doubles are not the same"
 
+# Sources that end or stop the process that loads them harm nobody who does not name them.
+mkdir broken
+for fault in crashes aborts exits; do
+  cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/broken.so" "broken/source-$fault.so"
+done
+path=$TUTTI_PLUGIN_PATH
+export TUTTI_PLUGIN_PATH=$folder/broken:$path
+tutti validate ledger.ini
+expect_code 0
+expect_err "source crashes is passed over: it crashes while loading" "source aborts is passed over" "source exits is passed over"
+tutti predict by-csv new.ledger
+expect_code 0
+expect_err "source crashes is passed over"
+checks=$((checks + 1))
+cmp -s out by-csv-new.csv.out || complain "expected the predictions as without broken sources"
+tutti validate csv.ini
+expect_code 0
+expect_empty err
+export TUTTI_PLUGIN_PATH=$path
+
 # A file that changes the source by its ending leaves keys of the other one behind, in files below; not in its own.
 sed '/^plugin = csv/d; s/^path = .*/&\nheader = yes/' csv.ini >named.ini
 tutti validate named.ini

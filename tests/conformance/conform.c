@@ -84,6 +84,8 @@ static void print_result(const char *result, const struct conform *conform, cons
 static bool begin_context(struct conform *conform, const struct options *options) {
   if (tutti_context_create(&conform->context) != TUTTI_OK)
     return false;
+  if (tutti_plugin_scan_with(conform->context, options->program) != TUTTI_OK)
+    return false;
   for (size_t i = 0; i < options->path_count; i++)
     if (tutti_plugin_path_add(conform->context, options->paths[i]) != TUTTI_OK)
       return false;
@@ -182,7 +184,7 @@ static int run_all(const struct options *options) {
   struct visiting visiting = {options, tally, calloc(options->wanted_count + 1, sizeof(bool))};
   if (tally == MAP_FAILED || !visiting.found || !begin_context(&conform, options))
     return 1;
-  if (tutti_plugin_scan(conform.context, options->program, visit, &visiting) != TUTTI_OK) {
+  if (tutti_plugin_scan(conform.context, visit, &visiting) != TUTTI_OK) {
     fprintf(stderr, "tutti-conform: %s\n", tutti_error_message(conform.context));
     tally->failed++;
   }

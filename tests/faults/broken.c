@@ -1,4 +1,4 @@
-/* broken.c - a plugin that is broken in many ways: its file's name, selector-FAULT.so, says in which. Tests copy it. */
+/* broken.c - a plugin that is broken in many ways: its file's name, KIND-FAULT.so, says in which. Tests copy it. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 static const struct tutti_descriptor *plugin(void);
 
-/* "crashes" of ".../selector-crashes.so". */
+/* "crashes" of ".../selector-crashes.so" or ".../source-crashes.so". */
 static bool is_fault(const char *fault) {
   Dl_info info;
   char end[64];
   if (!dladdr((void *)(uintptr_t)plugin, &info) || !info.dli_fname)
     return false;
-  (void)snprintf(end, sizeof end, "/selector-%s.so", fault);
+  (void)snprintf(end, sizeof end, "-%s.so", fault);
   size_t length = strlen(info.dli_fname), tail = strlen(end);
   return length >= tail && strcmp(info.dli_fname + length - tail, end) == 0;
 }

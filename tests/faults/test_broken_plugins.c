@@ -271,7 +271,8 @@ static void test_scan(void **state) {
       fixture->folder);
   snprintf(scanner, sizeof scanner, "%s/tutti-conform", getenv("TUTTI_TEST_BUILDDIR"));
   list.count = 0;
-  assert_int_equal(tutti_plugin_scan(fixture->context, scanner, see, &list), TUTTI_OK);
+  assert_int_equal(tutti_plugin_scan_with(fixture->context, scanner), TUTTI_OK);
+  assert_int_equal(tutti_plugin_scan(fixture->context, see, &list), TUTTI_OK);
   assert_int_equal(list.count, REFUSALS + DEATHS + 6);
   for (size_t i = 1; i < list.count; i++)
     assert_true(strcmp(list.seen[i - 1].name, list.seen[i].name) < 0);
@@ -295,7 +296,10 @@ static void test_no_scanner(void **state) {
   static struct list list;
   put(fixture, "broken", "sound");
   list.count = 0;
-  assert_int_equal(tutti_plugin_scan(fixture->context, "/nonexistent/tutti", see, &list), TUTTI_OK);
+  assert_int_equal(tutti_plugin_scan(fixture->context, see, &list), TUTTI_ERROR_USAGE);
+  expect_message(fixture, "none is named: call tutti_plugin_scan_with");
+  assert_int_equal(tutti_plugin_scan_with(fixture->context, "/nonexistent/tutti"), TUTTI_OK);
+  assert_int_equal(tutti_plugin_scan(fixture->context, see, &list), TUTTI_OK);
   check_seen(&list, "sound", "/nonexistent/tutti cannot be run: No such file or directory");
 }
 
