@@ -1,5 +1,5 @@
-/* toy-sine.c - source toy-sine: y = cos(x / 2) + 2 sin(x / 10) + x / 100 plus normal noise, half of the rows from [-30,
-   -20] and half from [20, 30]; test rows between the ends of `box` (Egele et al., "AutoDEUQ", ICPR 2022). */
+/* toy-sine.c - source toy-sine: y = 2 sin x plus normal noise, half of the rows from [-30, -20] and half from [20, 30]; test rows
+   between the ends of `box`, without noise (Egele et al., "AutoDEUQ", ICPR 2022, section III-B). */
 #include <math.h>
 
 #include "plugins/source/generator.h"
@@ -11,7 +11,7 @@ struct toy_sine_config {
 
 static double value_at(size_t function, const double *x) {
   (void)function;
-  return cos(x[0] / 2) + 2 * sin(x[0] / 10) + x[0] / 100;
+  return 2 * sin(x[0]);
 }
 
 static enum tutti_status source_read_toy_sine(void *self, tutti_context *context,
