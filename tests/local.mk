@@ -15,6 +15,7 @@ EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
 EXTRA_DIST += %D%/bench/forest_sklearn.py
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.py
+EXTRA_DIST += %D%/experiments/autodeuq-toy.sh
 EXTRA_DIST += %D%/experiments/autodeuq-uci.sh
 EXTRA_DIST += %D%/experiments/bo-regret.sh
 EXTRA_DIST += %D%/experiments/kill-and-resume.sh
