@@ -48,7 +48,7 @@ static const struct tutti_param space_dense_skip_params[] = {
     TUTTI_BOOL(struct space_dense_skip_config, identity, "yes",
                "A node may be the identity, so that a network has fewer layers than nodes."),
     TUTTI_CHOICE(struct space_dense_skip_config, merge_activation, "relu", activations,
-                 "Activation behind a sum; the paper's is relu."),
+                 "Activation behind a sum; relu in the authors' code, the paper has none."),
     TUTTI_CHOICE(
         struct space_dense_skip_config, merge, "skips", merges,
         "Where merges have their activation: behind sums that have an active skip, as in the authors' code, or "

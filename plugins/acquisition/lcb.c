@@ -1,5 +1,6 @@
 /* lcb.c - lower confidence bound of a value that is minimised: worth = -(mean - kappa σ) (Srinivas et al., "Gaussian
-   process optimization in the bandit setting", ICML 2010; Egele et al., "AutoDEUQ", ICPR 2022, with kappa = 0.001). */
+   process optimization in the bandit setting", ICML 2010; Egele et al., "AutoDEUQ", ICPR 2022, whose code has kappa =
+   0.001). */
 #include <tutti/plugin.h>
 
 struct lcb_config {

@@ -7,7 +7,7 @@
    population is mutated, and each finished trial pushes the oldest out. Hyperparameters: a model predicts the loss from
    the hyperparameters alone (it does not see the architecture) and proposes those of each trial.
 
-   Both halves can be swapped, which gives the paper's ablations: `hyperparameters = evolution` mutates one variable of
+   Both halves can be swapped, which gives the paper's variants: `hyperparameters = evolution` mutates one variable of
    both together (AgE-Mixed); `random` draws them (RS-Mixed with `architecture = random`); a recipe that fixes the
    hyperparameters leaves aging evolution (AgE). Bayesian optimisation of the joint vector (BO-Mixed) or of the
    hyperparameters of one architecture (BO) is builder bo.
@@ -39,12 +39,12 @@ static const struct tutti_param agebo_params[] = {
     TUTTI_INTEGER(
         struct agebo_config, population, "0", 0, 1000000,
         "Finished trials that may be parents, the latest ones; architectures are random until there are so many. 0: a "
-        "fifth of the budget, which gives the paper's 100 for its 500 networks.",
+        "fifth of the budget, which gives 100 for the paper's 500 networks, as in its code.",
         .unit = "trials"),
     TUTTI_INTEGER(
         struct agebo_config, sample, "0", 0, 1000000,
         "Of them so many are drawn, without replacement; the best is the parent. 0: the root of the population, which "
-        "gives the paper's 10.",
+        "gives 10, as in the paper's code.",
         .unit = "trials"),
     TUTTI_CHOICE(struct agebo_config, architecture, "evolution", agebo_architectures,
                  "Where architectures come from: aging evolution, or random draws."),
