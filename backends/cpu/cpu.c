@@ -119,7 +119,8 @@ static const struct tutti_param cpu_params[] = {
     TUTTI_REAL(struct cpu_config, initialiser_range, "0.05", 0, TUTTI_NO_LIMIT,
                "Range of the initialiser uniform; 0.05 as in NOMU.", .flags = TUTTI_PARAM_SEARCHABLE, .min_open = true),
     TUTTI_CHOICE(struct cpu_config, shuffle, "trial", cpu_shuffle_names,
-                 "Mini-batches are drawn anew for each trial, or are the same in all trials of a run, as in NES."),
+                 "Mini-batches are drawn anew for each trial, or are the same in all trials of a run, as in "
+                 "the program of NES."),
     TUTTI_INTEGER(
         struct cpu_config, augment_padding, "0", 0, 1024,
         "Training images are random crops: moved by up to so many pixels, with black coming in; 4 is the custom for "

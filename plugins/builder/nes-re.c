@@ -1,5 +1,5 @@
 /* nes-re.c - regularised evolution whose parents are chosen as an ensemble: Zaidi, Zela, Elsken, Holmes, Hutter, Teh,
-   "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021, Algorithm 1 (NES-RE). The first
+   "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS 2021, algorithm NES-RE. The first
    `population` trials are random. Each later one draws a severity and takes the validation rows shifted by it;
    ForwardSelect chooses the `parents` members of the population that form the best ensemble there; one of them, drawn
    uniformly, is mutated. A finished trial enters the population and the oldest leaves; failed trials do not enter. With
@@ -336,7 +336,7 @@ static const struct tutti_descriptor nes_re_descriptor = {
     .version = "1.0",
     .summary = "regularised evolution with parents that make a good ensemble, on clean and shifted data",
     .source =
-        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, Algorithm 1",
+        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, NES-RE",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(nes_re_params, struct nes_re_config),
     .create = builder_create_nes_re,

@@ -1,6 +1,6 @@
 /* nes-rs.c - random search: every trial draws an architecture, and hyperparameters if the recipe searches them. Zaidi,
    Zela, Elsken, Holmes, Hutter, Teh, "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift", NeurIPS
-   2021, Algorithm 2 (NES-RS): this builder makes the pool, a selector makes the ensemble. Deviations: hyperparameters
+   2021, algorithm NES-RS: this builder makes the pool, a selector makes the ensemble. Deviations: hyperparameters
    may be drawn, too (the paper fixes them); `distinct` draws without replacement (the default is the paper's:
    independent draws). */
 #include <stdio.h>
@@ -120,7 +120,7 @@ static const struct tutti_descriptor nes_rs_descriptor = {
     .version = "1.0",
     .summary = "random search over architectures and hyperparameters",
     .source =
-        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, Algorithm 2",
+        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, NES-RS",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(nes_rs_params, struct nes_rs_config),
     .create = builder_create_nes_rs,
