@@ -68,6 +68,10 @@ bool tutti_builder_exhausted(const tutti_builder *builder) {
   return builder->ops.exhausted && builder->ops.exhausted(builder->instance.self);
 }
 
+uint64_t tutti_builder_members_from(const tutti_builder *builder) {
+  return builder->ops.members_from ? builder->ops.members_from(builder->instance.self) : 0;
+}
+
 enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder, char **json) {
   *json = NULL;
   if (builder->ops.describe)

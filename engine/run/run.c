@@ -452,7 +452,7 @@ static enum tutti_status open_directory(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   enum tutti_status status = TUTTI_OK;
-  char *path = NULL, fingerprint[17];
+  char *path = NULL, fingerprint[17], members_from[21];
   TUTTI_TRY_OUT(context, enter_directory(manager));
   bool has_run = tutti_run_directory_has_run(directory);
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
@@ -463,6 +463,8 @@ static enum tutti_status open_directory(struct manager *manager) {
     TUTTI_TRY_OUT(context, check_same_run(manager));
   (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "fingerprint", fingerprint));
+  (void)snprintf(members_from, sizeof members_from, "%" PRIu64, tutti_builder_members_from(manager->builder));
+  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "members_from", members_from));
   TUTTI_TRY_OUT(context,
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
   manager->progress.restored = manager->history.done;

@@ -69,7 +69,11 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
 enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue, const tutti_scope *scope,
                                      struct tutti_history *history) {
   struct loading loading = {context, scope, history};
+  char *members_from;
   memset(history, 0, sizeof *history);
+  TUTTI_TRY(context, tutti_catalogue_get(context, catalogue, "members_from", &members_from));
+  history->members_from = members_from ? strtoull(members_from, NULL, 10) : 0;
+  tutti_free(members_from);
   return tutti_catalogue_visit(context, catalogue, load_trial, &loading);
 }
 
@@ -91,7 +95,7 @@ enum tutti_status tutti_history_finished(tutti_context *context, const struct tu
                                          size_t *count) {
   *count = 0;
   TUTTI_TRY(context, tutti_alloc(context, history->asked, sizeof **trials, trials));
-  for (uint64_t i = 0; i < history->asked; i++)
+  for (uint64_t i = history->members_from; i < history->asked; i++)
     if (is_finished(&history->records[i]))
       (*trials)[(*count)++] = i;
   return TUTTI_OK;
@@ -119,7 +123,8 @@ static int by_count(const void *a, const void *b) {
   return strcmp(x->text, y->text);
 }
 
-enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history, char **text) {
+/* "3 trials: took longer ...; 1 trial: diverged ...", most frequent first; free with tutti_free. */
+static enum tutti_status list_failures(tutti_context *context, const struct tutti_history *history, char **text) {
   enum { SHOWN = 5, SIZE = 2048 };
   struct reason *reasons = NULL;
   size_t kinds = 0, used = 0;
@@ -150,4 +155,17 @@ enum tutti_status tutti_history_failures(tutti_context *context, const struct tu
     (void)snprintf(*text + used, SIZE - used, "; and %zu other reasons", kinds - SHOWN);
   tutti_free(reasons);
   return TUTTI_OK;
+}
+
+enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history) {
+  char *reasons, search[96] = "";
+  TUTTI_TRY(context, list_failures(context, history, &reasons));
+  if (history->members_from > 0)
+    (void)snprintf(search, sizeof search, " of those from number %" PRIu64 " on, which alone may be members",
+                   history->members_from);
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished%s, so there is no ensemble: %s",
+                 history->done, search, reasons[0] ? reasons : "nothing was trained");
+  tutti_free(reasons);
+  return status;
 }

@@ -105,20 +105,21 @@ struct tutti_record {
 struct tutti_history {
   struct tutti_record *records; /* [asked] */
   uint64_t asked, told, done, failed, room;
+  uint64_t members_from; /* trials with lower numbers only inform the search */
 };
 TUTTI_NODISCARD enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue,
                                                      const tutti_scope *scope, struct tutti_history *history);
 TUTTI_NODISCARD enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,
                                                     const struct tutti_proposal *proposal);
 void tutti_history_release(struct tutti_history *history);
-/* Numbers of the finished trials, ascending; free with tutti_free. */
+/* Numbers of the finished trials that may be members, ascending; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_history_finished(tutti_context *context, const struct tutti_history *history,
                                                          uint64_t **trials, size_t *count);
+/* TUTTI_ERROR_NUMERIC: none of these trials finished, so there is nothing to choose an ensemble from; the message says
+   why they failed. */
+TUTTI_NODISCARD enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history);
 /* Number of the finished trial with the least loss, or TUTTI_NO_TRIAL. */
 uint64_t tutti_history_best(const struct tutti_history *history);
-/* "3 trials: took longer ...; 1 trial: diverged ...", most frequent first; free with tutti_free. */
-TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
-                                                         char **text);
 
 /* --- trials without predictions (run_values.c) --- */
 

@@ -81,16 +81,6 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   return tutti_json_document(context, root, json);
 }
 
-static enum tutti_status nothing_finished(tutti_context *context, const struct tutti_history *history) {
-  char *reasons = NULL;
-  TUTTI_TRY(context, tutti_history_failures(context, history, &reasons));
-  enum tutti_status status =
-      TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished, so there is no ensemble: %s",
-                 history->done, reasons[0] ? reasons : "nothing was trained");
-  tutti_free(reasons);
-  return status;
-}
-
 enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
                                    const struct tutti_history *history, char **summary) {
   enum tutti_status status = TUTTI_OK;
@@ -102,7 +92,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   *summary = NULL;
   TUTTI_TRY_OUT(context, tutti_history_finished(context, history, &trials, &count));
   if (count == 0) {
-    status = nothing_finished(context, history);
+    status = tutti_history_nothing(context, history);
     goto out;
   }
   if (experiment->dataset) {

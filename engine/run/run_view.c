@@ -152,16 +152,6 @@ struct trying {
   struct tutti_choice choice;
 };
 
-static enum tutti_status nothing_finished(tutti_context *context, const tutti_view *view) {
-  char *failures;
-  TUTTI_TRY(context, tutti_history_failures(context, &view->history, &failures));
-  enum tutti_status status = TUTTI_FAIL(
-      context, TUTTI_ERROR_NUMERIC, "%s: none of %" PRIu64 " trials finished, so there is nothing to select from: %s",
-      view->directory, view->history.done, failures[0] ? failures : "nothing was trained");
-  tutti_free(failures);
-  return status;
-}
-
 static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, const char *split,
                                       const char *const *reads, size_t count, const char *const *overrides,
                                       struct trying *trying) {
@@ -182,7 +172,9 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
                                          .count = finished,
                                          .trials = trying->trials,
                                          .evaluation = tutti_recipe_evaluation(trying->recipe)};
-  return finished > 0 ? TUTTI_OK : nothing_finished(context, view);
+  return finished > 0
+             ? TUTTI_OK
+             : tutti_error_prefix(context, tutti_history_nothing(context, &view->history), "%s: ", view->directory);
 }
 
 static void end_trying(struct trying *trying) {

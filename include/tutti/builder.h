@@ -56,6 +56,9 @@ struct tutti_builder_ops {
   bool (*exhausted)(void *self);
   /* OPTIONAL, without default: state as JSON, for `tutti status` and the catalogue; free with tutti_free. */
   enum tutti_status (*describe)(void *self, tutti_context *context, char **json);
+  /* OPTIONAL; default: 0. The run's ensembles are chosen from the trials from this number on; earlier ones only inform
+     the search. MUST always be the same. */
+  uint64_t (*members_from)(void *self);
 };
 
 /* --- the host's side --- */
@@ -84,6 +87,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_adopt(tutti_context *c
                                                                 uint64_t trial, const struct tutti_proposal *proposal);
 /* Will no candidate ever follow? */
 TUTTI_API bool tutti_builder_exhausted(const tutti_builder *builder);
+/* The first trial that may be a member of an ensemble of the run. */
+TUTTI_API uint64_t tutti_builder_members_from(const tutti_builder *builder);
 /* The builder's state as JSON; free *json with tutti_free. *json = NULL if it has no op `describe`. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder,
                                                                    char **json);

@@ -5,18 +5,22 @@
    hyperparameters and initialisations. The recipe's selector (greedy) then selects among them. Hyper deep ensemble
    (`configurations` = K): the last K x `initialisations` networks of the budget are stratified. A greedy selection
    picks K members from the networks drawn at random before; each of these configurations is trained again from further
-   initialisations.
+   initialisations, and the recipe's selector chooses among these networks, or among all (`members`).
 
-   Deviations: the recipe's selector chooses among all networks, so networks of the random phase stay in the pool (the
-   paper selects only among the stratified ones); if the selection has fewer than K members, each gets more
-   initialisations, so that the budget is always spent. */
+   Deviation: if the selection has fewer than K members, each gets more initialisations, so that the budget is always
+   spent. */
 #include <stdio.h>
 #include <tutti/plugin.h>
 
+enum { MEMBERS_STRATA, MEMBERS_ALL };
+
 struct hyperens_config {
   int64_t configurations, initialisations;
+  int members;
   const char *stratum_selector;
 };
+
+static const char *const members_names[] = {"strata", "all", NULL};
 
 static const struct tutti_param hyperens_params[] = {
     TUTTI_INTEGER(
@@ -25,6 +29,10 @@ static const struct tutti_param hyperens_params[] = {
         "ensemble). The paper takes the ensemble's size."),
     TUTTI_INTEGER(struct hyperens_config, initialisations, "5", 1, 100000,
                   "Further initialisations of each. The paper takes the ensemble's size."),
+    TUTTI_CHOICE(
+        struct hyperens_config, members, "strata", members_names,
+        "What may be a member of a hyper deep ensemble: networks of these initialisations, as in the paper, or "
+        "those of the random phase, too, which cost nothing more."),
     TUTTI_SUBPLUGIN(struct hyperens_config, stratum_selector, "greedy", TUTTI_KIND_SELECTOR,
                     "Chooses these configurations."),
 };
@@ -192,11 +200,17 @@ static enum tutti_status builder_tell_hyperens(void *instance, tutti_context *co
   return TUTTI_OK;
 }
 
+static uint64_t builder_members_from_hyperens(void *instance) {
+  const struct hyperens *self = instance;
+  return self->selector && self->config->members == MEMBERS_STRATA ? self->random_trials : 0;
+}
+
 static const struct tutti_builder_ops hyperens_ops = {
     .size = sizeof(struct tutti_builder_ops),
     .ask = builder_ask_hyperens,
     .tell = builder_tell_hyperens,
     .adopt = builder_adopt_hyperens,
+    .members_from = builder_members_from_hyperens,
 };
 
 static const struct tutti_descriptor hyperens_descriptor = {

@@ -30,6 +30,32 @@ grep -q mutation <("$TUTTI_PROGRAM" status uci --json) || complain "uci: expecte
 grep -q '"stratum 0, initialisation 2"' <("$TUTTI_PROGRAM" status hyper-deep-ensemble --json) ||
   complain "hyper-deep-ensemble: expected strata"
 
+# members_of RUN: the trials of its ensemble.
+members_of() {
+  "$TUTTI_PROGRAM" status "$1" --json >out
+  for ((m = 0; m < $("$json_value" out ensemble members); m++)); do "$json_value" out ensemble members $m trial; done
+}
+# The first 8 of 14 networks of a hyper deep ensemble only choose what is trained again, whatever the selector.
+check_members() {
+  what="members of $1"
+  checks=$((checks + 1))
+  for trial in $(members_of "$1"); do
+    [ "$trial" -ge "$2" ] || complain "expected members from trial $2 on, found trial $trial"
+  done
+}
+check_members hyper-deep-ensemble 8
+tutti select hyper-deep-ensemble --set selector.plugin=top-m --set selector.size=14 --json
+expect_code 0
+expect_json 6 members
+tutti curve hyper-deep-ensemble --budgets 8,14 --json
+expect_code 0
+expect_json 1
+expect_json 14 0 budget
+tutti run "$ini/hyper-deep-ensemble.ini" "${settings[@]}" --set run.budget=14 --set builder.configurations=2 \
+  --set builder.initialisations=3 --set builder.members=all --set selector.plugin=all --out both-phases
+expect_code 0
+expect_out "Ensemble of 14"
+
 # The toy example and its variants.
 for recipe in toy toy-small toy-age toy-bo toy-initialisations toy-age-mixed toy-bo-mixed toy-rs-mixed; do
   tutti run "$ini/$recipe.ini" --set run.budget=14 --set hyperparameters.epochs=3 --out "$recipe"

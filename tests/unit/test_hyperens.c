@@ -99,6 +99,7 @@ static void test_the_selected_are_trained_again(void **state) {
   (void)state;
   begin(&toy, "2", "3");
   tutti_builder *builder = make(&toy);
+  assert_int_equal(tutti_builder_members_from(builder), RANDOM);
   for (uint64_t i = 0; i < RANDOM; i++) {
     proposals[i] = ask(&toy, builder, i);
     assert_string_equal(proposals[i].origin, "random");
@@ -140,11 +141,24 @@ static void test_nothing_finished(void **state) {
   toy_destroy(&toy);
 }
 
+/* The final choice is among the strata, or among all networks. */
+static void test_members_of_both_phases(void **state) {
+  struct toy toy;
+  (void)state;
+  begin(&toy, "2", "3");
+  toy_set(&toy, "builder", "members", "all");
+  tutti_builder *builder = make(&toy);
+  assert_int_equal(tutti_builder_members_from(builder), 0);
+  tutti_builder_destroy(builder);
+  toy_destroy(&toy);
+}
+
 static void test_hyper_ensembles_have_no_strata(void **state) {
   struct toy toy;
   (void)state;
   begin(&toy, "0", "5");
   tutti_builder *builder = make(&toy);
+  assert_int_equal(tutti_builder_members_from(builder), 0);
   for (uint64_t i = 0; i < BUDGET; i++) {
     struct tutti_proposal proposal = ask(&toy, builder, i);
     assert_true(proposal.parent == TUTTI_NO_TRIAL && strcmp(proposal.origin, "random") == 0);
@@ -175,9 +189,8 @@ static void test_what_cannot_work_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_selected_are_trained_again),
-      cmocka_unit_test(test_nothing_finished),
-      cmocka_unit_test(test_hyper_ensembles_have_no_strata),
+      cmocka_unit_test(test_the_selected_are_trained_again), cmocka_unit_test(test_nothing_finished),
+      cmocka_unit_test(test_members_of_both_phases),         cmocka_unit_test(test_hyper_ensembles_have_no_strata),
       cmocka_unit_test(test_what_cannot_work_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
