@@ -142,6 +142,7 @@ tests_unit_test_gp_samples_SOURCES += plugins/surrogate/gp/gp_fit.c plugins/surr
 tests_unit_test_gp_samples_LDADD = $(LDADD) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS)
 unit_tests += %D%/unit/test_images
 tests_unit_test_images_SOURCES = %D%/unit/test_images.c %D%/unit/loading.c %D%/unit/loading.h
+unit_tests += %D%/unit/test_augment
 unit_tests += %D%/unit/test_agnostic_bayes
 unit_tests += %D%/unit/test_agebo
 tests_unit_test_agebo_SOURCES = %D%/unit/test_agebo.c %D%/unit/toy.c %D%/unit/toy.h

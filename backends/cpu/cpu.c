@@ -128,6 +128,22 @@ static const struct tutti_param cpu_params[] = {
         .unit = "pixels", .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_BOOL(struct cpu_config, augment_flip, "false",
                "Training images are mirrored, left and right, every other time.", .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct cpu_config, augment_crop, "1", 0, 1,
+               "Training images are random crops of at least this share of the area, with sides in a ratio of 3/4 to "
+               "4/3, scaled back to the image's size; 0.08 is the custom for ImageNet, 1: no such crops.",
+               .flags = TUTTI_PARAM_SEARCHABLE, .min_open = true),
+    TUTTI_REAL(struct cpu_config, augment_brightness, "0", 0, 10,
+               "The brightness of training images changes by a factor from 1 - x to 1 + x, drawn for each; 0: not. For "
+               "images of bytes, or of floats from 0 to 1; so for the next three, which come in random order.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct cpu_config, augment_contrast, "0", 0, 10, "Likewise, their contrast.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct cpu_config, augment_saturation, "0", 0, 10,
+               "Likewise, their saturation; of images of 3 channels.", .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct cpu_config, augment_hue, "0", 0, 0.5,
+               "The hue of training images turns by so much of the colour wheel, at most, either way; of images of 3 "
+               "channels.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_INTEGER(struct cpu_config, lbfgs_history, "10", 1, 1000,
                   "Iterations from which lbfgs knows the curvature; 10 as in SciPy.", .unit = "iterations",
                   .flags = TUTTI_PARAM_SEARCHABLE),
@@ -163,15 +179,23 @@ static bool supports_layer_cpu(void *self, const struct tutti_layer *layer) {
   return backend_supports_cpu(self, layer->op) && backend_cpu_knows(layer);
 }
 
-/* Only images can be cropped and mirrored. */
+/* Only images can be varied, and only colours have a saturation and a hue. */
 static enum tutti_status check_augmentation(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
   struct tutti_shape input = tutti_network_layer(job->network, 0)->shape;
-  bool wanted = config->augment_padding > 0 || config->augment_flip;
-  if (wanted && input.height == 1 && input.width == 1)
+  const char *varied = backend_cpu_augments(config);
+  if (varied && input.height == 1 && input.width == 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "backend.%s: the inputs are %d features, and only images can be varied; leave it out",
-                      config->augment_flip ? "augment_flip" : "augment_padding", input.channels);
+                      "backend.%s: the inputs are %d features, and only images can be varied; leave it out", varied,
+                      input.channels);
+  if ((config->augment_saturation > 0 || config->augment_hue > 0) && input.channels != 3)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "backend.%s: the images have %d channels, and only red, green and blue have colours; leave it out",
+        config->augment_hue > 0 ? "augment_hue" : "augment_saturation", input.channels);
+  if (config->augment_crop < 1 && config->augment_padding > 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.augment_padding and augment_crop are two kinds of crops; leave one out");
   if (config->augment_padding >= input.height || config->augment_padding >= input.width)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend.augment_padding: images of %d x %d pixels cannot be moved by %lld of them", input.height,

@@ -64,6 +64,7 @@ struct cpu_config {
   int shuffle;
   int64_t augment_padding;
   bool augment_flip;
+  double augment_crop, augment_brightness, augment_contrast, augment_saturation, augment_hue;
   int64_t lbfgs_history;
   double lbfgs_tolerance;
 };
@@ -355,6 +356,8 @@ void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_ed
 struct cpu_affine backend_cpu_norm_affine(const struct cpu_node *node);
 struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node);
 
+/* The first parameter that varies training images, or NULL. */
+const char *backend_cpu_augments(const struct cpu_config *config);
 /* Gather rows of a split: inputs into the input node, augmented unless `augmentation` is NULL; targets or labels for
    the head. */
 void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,

@@ -35,11 +35,11 @@ enum tutti_status backend_cpu_lbfgs_check(tutti_context *context, const struct t
   const struct cpu_config *config = job->config;
   if (config->optimiser != CPU_LBFGS)
     return TUTTI_OK;
-  if (config->augment_padding > 0 || config->augment_flip)
+  if (backend_cpu_augments(config))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend.optimiser: lbfgs wants the same images in each epoch; leave out %s, or take another "
                       "optimiser",
-                      config->augment_flip ? "augment_flip" : "augment_padding");
+                      backend_cpu_augments(config));
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     bool drops =

@@ -9,6 +9,23 @@
 
 /* --- setting up --- */
 
+const char *backend_cpu_augments(const struct cpu_config *config) {
+  const struct {
+    bool used;
+    const char *name;
+  } ways[] = {{config->augment_flip, "augment_flip"},
+              {config->augment_padding > 0, "augment_padding"},
+              {config->augment_crop > 0 && config->augment_crop < 1, "augment_crop"},
+              {config->augment_brightness > 0, "augment_brightness"},
+              {config->augment_contrast > 0, "augment_contrast"},
+              {config->augment_saturation > 0, "augment_saturation"},
+              {config->augment_hue > 0, "augment_hue"}};
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+    if (ways[i].used)
+      return ways[i].name;
+  return NULL;
+}
+
 /* The key for draws that may be the same for all trials of a run: the order of rows, and augmentation. */
 static uint64_t shared_seed(const struct training *t) {
   return t->config->shuffle == CPU_SHUFFLE_RUN ? t->job->run_seed : t->job->seed;
@@ -88,10 +105,15 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   tutti_random_init(&dropout, job->seed, "dropout", 0);
   t->draws.drop = true;
   t->draws.key = tutti_random_u64(&dropout);
-  t->augment = config->augment_padding > 0 || config->augment_flip;
+  t->augment = backend_cpu_augments(config) != NULL;
   t->augmentation = (struct tutti_augmentation){.size = sizeof t->augmentation,
                                                 .padding = (uint32_t)config->augment_padding,
                                                 .flip = config->augment_flip,
+                                                .crop = config->augment_crop,
+                                                .brightness = config->augment_brightness,
+                                                .contrast = config->augment_contrast,
+                                                .saturation = config->augment_saturation,
+                                                .hue = config->augment_hue,
                                                 .seed = shared_seed(t)};
   t->rate = config->learning_rate;
   t->best_loss = t->plateau_loss = INFINITY;

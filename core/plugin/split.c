@@ -104,12 +104,10 @@ void tutti_split_gather(const tutti_split *split, size_t count, const uint32_t *
 
 void tutti_split_gather_augmented(const tutti_split *split, const struct tutti_augmentation *augmentation, size_t count,
                                   const uint32_t *rows, float *out) {
-  if (!split->inputs) {
-    tutti_pixels_gather(&split->pixels, (size_t)split->input.channels, count, rows, augmentation, out);
-    return;
-  }
+  struct tutti_augmentation own;
+  TUTTI_TAKE(&own, augmentation);
   struct tutti_pixels pixels = {.stored = split->input, .floats = split->inputs};
-  tutti_pixels_gather(&pixels, (size_t)split->input.channels, count, rows, augmentation, out);
+  tutti_pixels_gather(split->inputs ? &pixels : &split->pixels, (size_t)split->input.channels, count, rows, &own, out);
 }
 
 const float *tutti_split_targets(const tutti_split *split) { return split->targets; }

@@ -43,8 +43,16 @@ struct tutti_augmentation {
   bool flip; /* mirror an image, left and right, with probability 1/2 */
   uint64_t seed;
   uint64_t epoch; /* < 2^32 */
+  /* A crop at random, scaled back to the image's size: of at least this share of its area, with sides in a ratio of 3/4 to
+     4/3. 0 and 1: none. */
+  double crop;
+  /* Colours, for images of numbers from 0 to 1 before they are standardised: each factor is drawn from 1 - x to 1 + x (not
+     below 0), the part of the colour wheel by which the hue turns from -hue to hue; in random order. 0: none. Saturation
+     and hue only change images of three channels. */
+  double brightness, contrast, saturation, hue;
 };
-/* Like tutti_split_gather, with the images varied. Also for splits of arrays; there, black is 0. */
+/* Like tutti_split_gather, with the images varied: moved, mirrored, cropped, coloured. Also for splits of arrays; there,
+   black is 0. */
 TUTTI_API void tutti_split_gather_augmented(const tutti_split *split, const struct tutti_augmentation *augmentation,
                                             size_t count, const uint32_t *rows, float *out);
 /* Standardised targets [rows][outputs], borrowed; NULL for classification and for splits without targets. */
