@@ -15,6 +15,7 @@ libcells_la_SOURCES += %D%/cells/blocks.c
 libcells_la_SOURCES += %D%/cells/blocks.h
 libcells_la_SOURCES += %D%/cells/cell_code.c
 libcells_la_SOURCES += %D%/cells/cell_code.h
+libcells_la_SOURCES += %D%/cells/cell_named.c
 libcells_la_SOURCES += %D%/cells/cells.c
 libcells_la_SOURCES += %D%/cells/cells.h
 libcells_la_SOURCES += %D%/cells/cells_text.c

@@ -3,8 +3,9 @@
 
    A point space: one dimension for the operation on each of a cell's six edges. A mutant differs in one edge, as Zaidi
    et al., "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift" (NeurIPS 2021), have it. Genotypes are
-   written as the benchmark writes them, "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|...|", and read as such strings or
-   as the benchmark's index, a number from 0 to 15624.
+   written as the benchmark writes them, "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|...|", and read as such strings, as
+   the benchmark's index, a number from 0 to 15624, or by a name (cells/cell_named.c). With `cell` the space has that one
+   cell, for deep ensembles and searches of hyperparameters.
 
    Deviations: what has no way to the cell's output is left out of the network, so that it has no parameters there,
    which the benchmark counts; padding is that of tutti/network.h, which stands strided windows a pixel lower and
@@ -15,15 +16,21 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { LABEL_SIZE = 96 };
 
 struct space_nasbench201_config {
+  const char *cell;
   int64_t cells, channels, stages;
   bool affine;
 };
 
 static const struct tutti_param space_nasbench201_params[] = {
+    TUTTI_STRING(struct space_nasbench201_config, cell, "",
+                 "The only cell: its string, its index in the benchmark, or the name of a published one, such as gdas; "
+                 "empty: all cells."),
     TUTTI_INTEGER(struct space_nasbench201_config, cells, "5", 1, 100, "Cells of a stage."),
     TUTTI_INTEGER(struct space_nasbench201_config, channels, "16", 1, 4096,
                   "Channels of the first stage; each later one has twice as many and half the height and width."),
@@ -35,6 +42,8 @@ static const struct tutti_param space_nasbench201_params[] = {
 struct space_nasbench201 {
   const struct space_nasbench201_config *config;
   tutti_domain *domain;
+  bool fixed; /* there is only one cell: */
+  struct code_cell cell;
   uint16_t order[CODE_CELLS]; /* the benchmark's: number of the cell with each index */
 };
 
@@ -42,6 +51,62 @@ static void space_destroy_nasbench201(void *self) {
   struct space_nasbench201 *space = self;
   tutti_domain_destroy(space->domain);
   tutti_free(space);
+}
+
+/* --- reading cells ----------------------------------------------------------------------------------------------- */
+
+static enum tutti_status cell_of_index(const struct space_nasbench201 *space, tutti_context *context, long long index,
+                                       struct code_cell *cell) {
+  if (index < 0 || index >= CODE_CELLS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected an index from 0 to %d, found %lld", CODE_CELLS - 1, index);
+  *cell = code_of_number(space->order[index]);
+  return TUTTI_OK;
+}
+
+/* A string of the benchmark, which begins with a bar, or a name. */
+static enum tutti_status cell_of_text(const struct space_nasbench201 *space, tutti_context *context, const char *text,
+                                      struct code_cell *cell) {
+  const char *names[CODE_NAMED];
+  if (*text == '|')
+    return code_read(context, text, cell);
+  for (int i = 0; i < CODE_NAMED; i++) {
+    names[i] = code_named[i].name;
+    if (strcmp(names[i], text) == 0)
+      return cell_of_index(space, context, code_named[i].index, cell);
+  }
+  const char *closest = tutti_closest_name(text, CODE_NAMED, names);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "expected a cell like |none~0|+|none~0|none~1|+|none~0|none~1|none~2|, an index or a name, found "
+                    "'%s'%s%s%s",
+                    text, closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
+}
+
+/* The recipe's parameter `cell`. */
+static enum tutti_status fix_cell(struct space_nasbench201 *space, tutti_context *context) {
+  const char *text = space->config->cell;
+  char *end;
+  long long index = strtoll(text, &end, 10);
+  enum tutti_status status = *end == '\0' && end != text ? cell_of_index(space, context, index, &space->cell)
+                                                         : cell_of_text(space, context, text, &space->cell);
+  space->fixed = true;
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_prefix(context, status, "[space] cell: ");
+}
+
+/* --- create ------------------------------------------------------------------------------------------------------ */
+
+static enum tutti_status add_edges(const struct space_nasbench201 *space, tutti_context *context) {
+  for (int to = 1; to < CODE_NODES; to++)
+    for (int from = 0; from < to; from++) {
+      char name[16];
+      (void)snprintf(name, sizeof name, "edge%d-%d", from, to);
+      struct tutti_dimension dimension = {.size = sizeof dimension,
+                                          .name = name,
+                                          .type = TUTTI_DIMENSION_CATEGORICAL,
+                                          .choice_count = CODE_OPERATIONS,
+                                          .choices = code_operation_names};
+      TUTTI_TRY(context, tutti_domain_add(context, space->domain, &dimension));
+    }
+  return TUTTI_OK;
 }
 
 static enum tutti_status space_create_nasbench201(tutti_context *context, const void *config, const void *setup_,
@@ -54,17 +119,7 @@ static enum tutti_status space_create_nasbench201(tutti_context *context, const 
   space->config = config;
   code_order(space->order);
   TUTTI_TRY_OUT(context, tutti_domain_create(context, &space->domain));
-  for (int to = 1; to < CODE_NODES; to++)
-    for (int from = 0; from < to; from++) {
-      char name[16];
-      (void)snprintf(name, sizeof name, "edge%d-%d", from, to);
-      struct tutti_dimension dimension = {.size = sizeof dimension,
-                                          .name = name,
-                                          .type = TUTTI_DIMENSION_CATEGORICAL,
-                                          .choice_count = CODE_OPERATIONS,
-                                          .choices = code_operation_names};
-      TUTTI_TRY_OUT(context, tutti_domain_add(context, space->domain, &dimension));
-    }
+  TUTTI_TRY_OUT(context, *space->config->cell ? fix_cell(space, context) : add_edges(space, context));
   *self = space;
   return TUTTI_OK;
 out:
@@ -83,11 +138,14 @@ static struct code_cell cell_of_point(const double *point) {
   return cell;
 }
 
+static struct code_cell cell_at(const struct space_nasbench201 *space, const double *point) {
+  return space->fixed ? space->cell : cell_of_point(point);
+}
+
 static enum tutti_status space_print_point_nasbench201(void *self, tutti_context *context, const double *point,
                                                        char **json) {
-  struct code_cell cell = cell_of_point(point);
+  struct code_cell cell = cell_at(self, point);
   char text[CODE_TEXT];
-  (void)self;
   code_write(&cell, text);
   return tutti_format(context, json, "\"%s\"", text);
 }
@@ -95,16 +153,11 @@ static enum tutti_status space_print_point_nasbench201(void *self, tutti_context
 static enum tutti_status read_cell(const struct space_nasbench201 *space, tutti_context *context, const json_t *value,
                                    struct code_cell *cell) {
   if (json_is_string(value))
-    return code_read(context, json_string_value(value), cell);
+    return cell_of_text(space, context, json_string_value(value), cell);
   if (!json_is_integer(value))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "expected a cell as a string, \"|none~0|+|none~0|none~1|+|none~0|none~1|none~2|\", or its index");
-  json_int_t index = json_integer_value(value);
-  if (index < 0 || index >= CODE_CELLS)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected an index from 0 to %d, found %lld", CODE_CELLS - 1,
-                      (long long)index);
-  *cell = code_of_number(space->order[index]);
-  return TUTTI_OK;
+  return cell_of_index(space, context, json_integer_value(value), cell);
 }
 
 static enum tutti_status space_parse_point_nasbench201(void *self, tutti_context *context, const char *json,
@@ -116,7 +169,11 @@ static enum tutti_status space_parse_point_nasbench201(void *self, tutti_context
   enum tutti_status status = read_cell(self, context, root, &cell);
   json_decref(root);
   TUTTI_TRY(context, status);
-  for (int edge = 0; edge < CODE_EDGES; edge++)
+  const struct space_nasbench201 *space = self;
+  if (space->fixed && memcmp(&cell, &space->cell, sizeof cell) != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[space] cell leaves only the cell %s, and this is another",
+                      space->config->cell);
+  for (int edge = 0; !space->fixed && edge < CODE_EDGES; edge++)
     point[edge] = cell.operations[edge];
   return TUTTI_OK;
 }
@@ -233,7 +290,7 @@ static enum tutti_status add_stage(const struct space_nasbench201_config *config
 static enum tutti_status space_decode_nasbench201(void *self, tutti_context *context, const tutti_genotype *genotype,
                                                   const struct tutti_task *task, tutti_network **network) {
   const struct space_nasbench201_config *config = ((const struct space_nasbench201 *)self)->config;
-  struct code_cell cell = cell_of_point(tutti_genotype_point(genotype));
+  struct code_cell cell = cell_at(self, tutti_genotype_point(genotype));
   struct blocks blocks = {.context = context, .affine = config->affine};
   enum tutti_status status = TUTTI_OK;
   uint32_t layer = 0;
@@ -266,7 +323,7 @@ static const struct tutti_space_ops space_nasbench201_ops = {
 static const struct tutti_descriptor space_nasbench201_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, "nasbench201"),
     .version = "1.0",
-    .summary = "the cells of NAS-Bench-201, by string or index",
+    .summary = "the cells of NAS-Bench-201, by string, index or name",
     .source = "Dong, Yang, NAS-Bench-201: Extending the scope of reproducible neural architecture search, ICLR 2020",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_nasbench201_params, struct space_nasbench201_config),

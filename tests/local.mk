@@ -253,6 +253,7 @@ cli_tests += %D%/cli/learners.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/nasbot.sh
 cli_tests += %D%/cli/nes.sh
+cli_tests += %D%/cli/nes-recipes.sh
 cli_tests += %D%/cli/objective.sh
 cli_tests += %D%/cli/ops.sh
 EXTRA_DIST += %D%/cli/gate.c

@@ -23,6 +23,14 @@ void code_write(const struct code_cell *cell, char text[CODE_TEXT]);
 /* Read such a string; the error says where it is wrong. */
 TUTTI_NODISCARD enum tutti_status code_read(tutti_context *context, const char *text, struct code_cell *cell);
 
+/* Cells that have a name, by their index in the benchmark (cell_named.c). */
+struct code_named {
+  const char *name;
+  int index;
+};
+enum { CODE_NAMED = 8 };
+extern const struct code_named code_named[CODE_NAMED];
+
 /* order[i]: the cell with index i in the benchmark, as a number of six digits to base 5, edge 0 first. */
 void code_order(uint16_t order[CODE_CELLS]);
 struct code_cell code_of_number(uint16_t number);

@@ -71,7 +71,7 @@ static void bad_cells_are_refused(void **state) {
       {"1.5", "expected a cell as a string"},
       {"[1]", "expected a cell as a string"},
       {"", "expected a cell as a JSON string, or its index"},
-      {"\"\"", "expected '|' at character 0, found ''"},
+      {"\"\"", "expected a cell like |none~0|+|none~0|none~1|+|none~0|none~1|none~2|, an index or a name, found ''"},
       {"\"|nor_conv_5x5~0|+|none~0|none~1|+|none~0|none~1|none~2|\"",
        "space nasbench201: cell '|nor_conv_5x5~0|+|none~0|none~1|+|none~0|none~1|none~2|': edge 0-1: there is no "
        "operation 'nor_conv_5x5'; did you mean 'nor_conv_"},
@@ -279,6 +279,82 @@ static void mutants_differ_in_one_edge(void **state) {
   tutti_genotype_unref(genotype);
 }
 
+/* --- one cell ----------------------------------------------------------------------------------------------------- */
+
+/* Names, in JSON and in the recipe; indices and strings of cells are those of the benchmark's files. */
+static void cells_have_names(void **state) {
+  static const struct {
+    const char *name, *cell;
+  } named[] = {
+      {"gdas", "|nor_conv_3x3~0|+|nor_conv_3x3~0|none~1|+|nor_conv_1x1~0|nor_conv_3x3~1|nor_conv_3x3~2|"},
+      {"optimal-imagenet16",
+       "|nor_conv_3x3~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|nor_conv_1x1~0|nor_conv_1x1~1|nor_conv_3x3~2|"},
+      {"best-cifar10",
+       "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_1x1~2|"},
+      {"best-cifar100",
+       "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_3x3~2|"},
+      {"best-imagenet16",
+       "|nor_conv_1x1~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_3x3~2|"},
+  };
+  (void)state;
+  must(create());
+  for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+    char text[32], *name;
+    (void)snprintf(text, sizeof text, "\"%s\"", named[i].name);
+    tutti_genotype *genotype = parsed(text);
+    must(tutti_space_name(context, genotype, &name));
+    assert_string_equal(name, named[i].cell);
+    tutti_free(name);
+    tutti_genotype_unref(genotype);
+  }
+  tutti_genotype *genotype;
+  assert_int_equal(tutti_space_parse(context, space, "\"gdsa\"", &genotype), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(context), "did you mean 'gdas'?"));
+}
+
+/* A space of one cell: no dimensions, one text, and a network as large as that of the same cell among all. */
+static void one_cell_alone(void **state) {
+  static const char *const ways[] = {
+      "gdas", "3928", "|nor_conv_3x3~0|+|nor_conv_3x3~0|none~1|+|nor_conv_1x1~0|nor_conv_3x3~1|nor_conv_3x3~2|"};
+  (void)state;
+  must(create());
+  tutti_genotype *genotype = parsed("3928"), *sample;
+  tutti_network *network;
+  must(tutti_space_decode(context, genotype, &task, &network));
+  double parameters = (double)tutti_network_parameters(network);
+  tutti_network_destroy(network);
+  tutti_genotype_unref(genotype);
+  for (size_t i = 0; i < 3; i++) {
+    struct tutti_random random;
+    char *text;
+    set("cell", ways[i]);
+    must(create());
+    assert_int_equal(tutti_domain_count(tutti_space_domain(space)), 0);
+    tutti_random_init(&random, i, "one cell", 0);
+    must(tutti_space_sample(context, space, &random, &sample));
+    must(tutti_space_print(context, sample, &text));
+    genotype = parsed(text);
+    assert_true(tutti_genotype_equal(genotype, sample));
+    must(tutti_space_decode(context, genotype, &task, &network));
+    assert_true((double)tutti_network_parameters(network) == parameters);
+    tutti_network_destroy(network);
+    tutti_genotype_unref(genotype);
+    tutti_genotype_unref(sample);
+    tutti_free(text);
+    assert_int_equal(tutti_space_parse(context, space, "17", &genotype), TUTTI_ERROR_USAGE);
+    assert_non_null(strstr(tutti_error_message(context), "[space] cell leaves only the cell"));
+  }
+  static const char *const wrong[][2] = {{"15625", "expected an index from 0 to 15624"},
+                                         {"best-cifar", "did you mean 'best-cifar10'?"},
+                                         {"|none~0|", "expected '+|'"}};
+  for (size_t i = 0; i < 3; i++) {
+    set("cell", wrong[i][0]);
+    assert_int_equal(create(), TUTTI_ERROR_USAGE);
+    assert_non_null(strstr(tutti_error_message(context), "[space] cell: "));
+    assert_non_null(strstr(tutti_error_message(context), wrong[i][1]));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(the_order_is_the_benchmarks, begin_images, end),
@@ -290,6 +366,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(cells_are_pruned, begin_images, end),
       cmocka_unit_test_setup_teardown(stages_halve_and_double, begin_images, end),
       cmocka_unit_test_setup_teardown(mutants_differ_in_one_edge, begin_images, end),
+      cmocka_unit_test_setup_teardown(cells_have_names, begin_images, end),
+      cmocka_unit_test_setup_teardown(one_cell_alone, begin_images, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
