@@ -7,7 +7,12 @@
 
 #include <cmocka.h>
 
+#define tutti_plugin tutti_plugin_forward
+#include "plugins/selector/forward.c"
+#undef tutti_plugin
+#define tutti_plugin tutti_plugin_weighted
 #include "plugins/selector/weighted.c"
+#undef tutti_plugin
 
 #include "golden.h"
 #include "selecting.h"
@@ -25,32 +30,36 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* Weights are proportional to what the definition says, for the best models by the same number. */
-static void check_weights(const struct pools_models *models, int by, size_t size) {
-  const struct weighted_config config = {(int64_t)size, by};
+static tutti_ensemble *choose(const struct pools_models *models, int by, size_t size, size_t count) {
+  const struct weighted_config config = {.growth = {.size = (int64_t)size}, .by = by};
   tutti_ensemble *ensemble;
-  double sum = 0, before = INFINITY;
-  assert_int_equal(selecting_choose(context, tutti_plugin(), &config, &models->pool, 0, &ensemble), TUTTI_OK);
+  assert_int_equal(selecting_choose(context, tutti_plugin_weighted(), &config, &models->pool, count, &ensemble),
+                   TUTTI_OK);
+  return ensemble;
+}
+
+/* The members are those of forward selection; their weights are proportional to what the definition says. */
+static void check_weights(const struct pools_models *models, int by, size_t size) {
+  const struct forward_config plain = {.growth = {.size = (int64_t)size}};
+  tutti_ensemble *ensemble = choose(models, by, size, 0), *forward;
+  double weights[POOLS_MODELS_MAX], sum = 0;
+  assert_int_equal(selecting_choose(context, tutti_plugin_forward(), &plain, &models->pool, 0, &forward), TUTTI_OK);
   assert_int_equal(tutti_ensemble_size(ensemble), size);
-  double weights[POOLS_MODELS_MAX], smallest = INFINITY;
   for (size_t m = 0; m < size; m++) {
-    size_t k = tutti_pool_find(&models->pool, tutti_ensemble_trial(ensemble, m));
+    uint64_t trial = tutti_ensemble_trial(forward, m);
+    size_t k = tutti_pool_find(&models->pool, trial);
     double alone = selecting_metric_of(context, &models->pool, 1, &k, by == BY_ACCURACY ? "error" : "nll");
     weights[m] = by == BY_ACCURACY ? 1 - alone : exp(-alone);
-    assert_true(weights[m] <= before);
-    before = weights[m];
-    smallest = fmin(smallest, weights[m]);
     sum += weights[m];
-    assert_close(tutti_ensemble_step(ensemble, m)->loss, alone, 1e-12, 0);
+    assert_int_equal(tutti_ensemble_trial(ensemble, m), trial);
+    assert_true(tutti_ensemble_step(ensemble, m)->loss == tutti_ensemble_step(forward, m)->loss);
+    double noted = atof(strchr(tutti_ensemble_step(ensemble, m)->note, ' '));
+    assert_close(noted, weights[m], 1e-3, 0);
   }
   for (size_t m = 0; m < size; m++)
     assert_close(tutti_ensemble_weight(ensemble, m), weights[m] / sum, 1e-12, 0);
-  for (size_t k = 0; k < models->pool.models; k++) { /* those that were left out are no better */
-    double alone = selecting_metric_of(context, &models->pool, 1, &k, by == BY_ACCURACY ? "error" : "nll");
-    if (selecting_weight(ensemble, models->trials[k]) == 0)
-      assert_true((by == BY_ACCURACY ? 1 - alone : exp(-alone)) <= smallest);
-  }
   tutti_ensemble_destroy(ensemble);
+  tutti_ensemble_destroy(forward);
 }
 
 static void weights_are_likelihoods_or_accuracies(void **state) {
@@ -77,21 +86,19 @@ static void by_hand(void **state) {
   models.labels = calloc(2, sizeof(int32_t));
   memcpy(models.values, values, sizeof values);
   pools_make(&models, TUTTI_TASK_CLASSIFICATION, 3, 2, 2);
-  tutti_ensemble *ensemble;
-  const struct weighted_config accuracy = {3, BY_ACCURACY}, likelihood = {3, BY_LIKELIHOOD};
-  assert_int_equal(selecting_choose(context, tutti_plugin(), &accuracy, &models.pool, 0, &ensemble), TUTTI_OK);
+  tutti_ensemble *ensemble = choose(&models, BY_ACCURACY, 3, 0);
   assert_int_equal(tutti_ensemble_size(ensemble), 2);
   assert_close(selecting_weight(ensemble, 10), 2.0 / 3, 1e-12, 0);
   assert_close(selecting_weight(ensemble, 20), 1.0 / 3, 1e-12, 0);
   tutti_ensemble_destroy(ensemble);
   /* exp(-mean nll) is the geometric mean of the true classes' probabilities: 0.6, 0.6, 0.2. */
-  assert_int_equal(selecting_choose(context, tutti_plugin(), &likelihood, &models.pool, 0, &ensemble), TUTTI_OK);
+  ensemble = choose(&models, BY_LIKELIHOOD, 3, 0);
   assert_int_equal(tutti_ensemble_size(ensemble), 3);
   assert_close(selecting_weight(ensemble, 10), 0.6 / 1.4, 1e-6, 0);
   assert_close(selecting_weight(ensemble, 30), 0.2 / 1.4, 1e-6, 0);
   tutti_ensemble_destroy(ensemble);
-  assert_int_equal(selecting_choose(context, tutti_plugin(), &likelihood, &models.pool, 1, &ensemble), TUTTI_OK);
-  assert_int_equal(tutti_ensemble_size(ensemble), 1); /* the caller's count */
+  ensemble = choose(&models, BY_LIKELIHOOD, 3, 1); /* the caller's count */
+  assert_int_equal(tutti_ensemble_size(ensemble), 1);
   tutti_ensemble_destroy(ensemble);
   pools_free(&models);
 }
@@ -105,9 +112,7 @@ static void tiny_likelihoods(void **state) {
   pools_make(&models, TUTTI_TASK_REGRESSION, 2, 1, 1);
   const float values[] = {60, 1, 60, 1.0001f}; /* nll near 1800 */
   memcpy(models.values, values, sizeof values);
-  tutti_ensemble *ensemble;
-  const struct weighted_config config = {2, BY_LIKELIHOOD};
-  assert_int_equal(selecting_choose(context, tutti_plugin(), &config, &models.pool, 0, &ensemble), TUTTI_OK);
+  tutti_ensemble *ensemble = choose(&models, BY_LIKELIHOOD, 2, 0);
   assert_int_equal(tutti_ensemble_size(ensemble), 2);
   double ratio = selecting_weight(ensemble, 20) / selecting_weight(ensemble, 10);
   assert_close(log(ratio), tutti_gaussian_nll(60, 1, 0) - tutti_gaussian_nll(60, (double)1.0001f, 0), 1e-6, 0);
@@ -119,7 +124,8 @@ static void refusals(void **state) {
   (void)state;
   struct tutti_task task = {.size = sizeof task, .kind = TUTTI_TASK_REGRESSION, .outputs = 1};
   const struct tutti_selector_setup for_values = {.size = sizeof for_values, .task = &task};
-  const struct weighted_config accuracy = {2, BY_ACCURACY}, likelihood = {2, BY_LIKELIHOOD};
+  const struct weighted_config accuracy = {.growth = {.size = 2}, .by = BY_ACCURACY};
+  const struct weighted_config likelihood = {.growth = {.size = 2}, .by = BY_LIKELIHOOD};
   void *self;
   assert_int_equal(selector_create_weighted(context, &accuracy, &for_values, &self), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "by = accuracy is not defined for regression"));
@@ -131,9 +137,9 @@ static void refusals(void **state) {
   pools_random_values(&models, &random, 3, 10, 1);
   for (size_t i = 0; i < 30; i++)
     models.values[2 * i + 1] = NAN;
-  assert_int_equal(selecting_choose(context, tutti_plugin(), &likelihood, &models.pool, 0, &ensemble),
+  assert_int_equal(selecting_choose(context, tutti_plugin_weighted(), &likelihood, &models.pool, 0, &ensemble),
                    TUTTI_ERROR_NUMERIC);
-  assert_non_null(strstr(tutti_error_message(context), "none of the 3 models has a weight"));
+  assert_non_null(strstr(tutti_error_message(context), "none of the 2 members has a weight"));
   tutti_ensemble_destroy(ensemble);
   pools_free(&models);
 }
