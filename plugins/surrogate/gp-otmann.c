@@ -3,7 +3,8 @@
    and appendix C. The covariance is alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k^2) of the space's
    distance measures, times a Matern 5/2 or squared exponential correlation of the searched hyperparameters. Distances
    by optimal transport need not give positive semi-definite matrices. Negative eigenvalues are therefore clipped to
-   zero before noise is added, and the cross-covariances of candidates are projected on the rest (dgp_posterior.c).
+   zero before noise is added, and the cross-covariances of candidates are projected on the rest (dgp_posterior.c); with
+   `projection = matrix` they are not, as in the published program.
 
    Deviations:
    - the hyperparameters are the most likely ones within the published program's log-uniform ranges, found by Sobol
@@ -20,12 +21,14 @@
 
 struct gp_otmann_config {
   struct tutti_reals powers, scales, alpha, noise, length_scale;
-  int kernel;
-  bool projection;
+  int kernel, projection;
   int64_t draws, evaluations, refit;
 };
 
 static const char *const gp_otmann_kernels[] = {"matern52", "rbf", NULL};
+
+/* In the order of enum dgp_projection. */
+static const char *const gp_otmann_projections[] = {"no", "yes", "matrix", NULL};
 
 static const struct tutti_param gp_otmann_params[] = {
     TUTTI_REALS(
@@ -52,11 +55,11 @@ static const struct tutti_param gp_otmann_params[] = {
         .min_open = true),
     TUTTI_CHOICE(struct gp_otmann_config, kernel, "matern52", gp_otmann_kernels,
                  "Correlation over the searched hyperparameters: Matern with nu = 5/2, or the squared exponential."),
-    TUTTI_BOOL(
-        struct gp_otmann_config, projection, "yes",
-        "Clip negative eigenvalues of the covariance; no: a matrix that its noise does not make positive definite "
-        "is an "
-        "error."),
+    TUTTI_CHOICE(
+        struct gp_otmann_config, projection, "yes", gp_otmann_projections,
+        "Clip negative eigenvalues of the observations' covariance, and project candidates on the others; matrix: "
+        "clip alone, as the published program does; no: a matrix that its noise does not make positive definite is "
+        "an error."),
     TUTTI_INTEGER(struct gp_otmann_config, draws, "100", 1, 1000000,
                   "Hyperparameters drawn from the ranges; the most likely ones are where the ascent begins."),
     TUTTI_INTEGER(struct gp_otmann_config, evaluations, "50", 0, 1000000,
@@ -100,7 +103,7 @@ static enum tutti_status shape_gp_otmann(tutti_context *context, const struct gp
                               .powers = config->powers.values,
                               .kernel = (enum gp_kernel)config->kernel,
                               .column = gp_column_choose(),
-                              .project = config->projection};
+                              .projection = (enum dgp_projection)config->projection};
   if (shape->groups < 1 || shape->groups > DGP_GROUPS)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "surrogate gp-otmann: powers: 1 to %d numbers were expected, %zu found", DGP_GROUPS,

@@ -114,6 +114,7 @@ static double plain_covariance(const tutti_candidate *a, const tutti_candidate *
 /* What is observed, in standardised units. */
 struct plain {
   size_t count, negative;
+  bool as_they_are;
   const tutti_candidate *const *seen;
   const double *hyper;
   double values[MOST], weight[MOST], shift, scale, likelihood;
@@ -151,11 +152,13 @@ static void plain_fit(struct plain *plain, size_t count, tutti_candidate *const 
   plain->likelihood = -0.5 * quadratic - 0.5 * logarithm - 0.5 * (double)count * log(2 * M_PI);
 }
 
-/* Cross-covariances, projected. */
+/* Cross-covariances, projected unless they are to enter as they are. */
 static void plain_cross(const struct plain *plain, const tutti_candidate *at, double *cross) {
   double raw[MOST];
   for (size_t i = 0; i < plain->count; i++)
-    raw[i] = plain_covariance(plain->seen[i], at, plain->hyper);
+    raw[i] = cross[i] = plain_covariance(plain->seen[i], at, plain->hyper);
+  if (plain->as_they_are)
+    return;
   for (size_t i = 0; i < plain->count; i++) {
     cross[i] = 0;
     for (size_t j = 0; j < plain->count; j++)
@@ -230,7 +233,7 @@ static void open_subject(struct subject *subject, const double *fixed) {
                                               .alpha = {ends, subject->alpha},
                                               .noise = {ends, subject->noise},
                                               .length_scale = {ends, subject->length},
-                                              .projection = true,
+                                              .projection = DGP_PROJECT_ALL,
                                               .draws = 60,
                                               .evaluations = 40,
                                               .refit = 1};
@@ -270,18 +273,24 @@ static void predict(struct subject *subject, size_t first, size_t count, double 
 /* Long ranges, so that the edit distances' square makes the covariance indefinite. */
 static const double plain_hyper[HYPERS] = {0.6, 0.6, 1e-4, 1e-4, 0.1, 0.1, 5, 0.02};
 
+/* With candidates projected, and with the observations' matrix alone (`matrix`). */
 static void test_predictions(void **state) {
   enum { COUNT = 33, PROBES = 24 };
   static struct plain plain;
   double mean[MOST + PROBES], deviation[MOST + PROBES], noise[COUNT];
   (void)state;
-  for (int noisy = 0; noisy < 2; noisy++) {
+  for (int which = 0; which < 4; which++) {
+    bool noisy = which % 2 != 0, matrix = which >= 2;
     struct subject subject;
     open_subject(&subject, plain_hyper);
+    surrogate_destroy_gp_otmann(subject.gp);
+    subject.config.projection = matrix ? DGP_PROJECT_MATRIX : DGP_PROJECT_ALL;
+    make(&subject);
     for (size_t i = 0; i < COUNT; i++)
       noise[i] = 0.02 * (double)(i % 4);
     fit(&subject, COUNT - noisy, noisy ? noise : NULL); /* an odd and an even median */
     plain_fit(&plain, COUNT - (size_t)noisy, subject.candidates, subject.values, noisy ? noise : NULL, plain_hyper);
+    plain.as_they_are = matrix;
     assert_true(plain.negative > 0);
     assert_int_equal(subject.gp->posterior.negative, plain.negative);
     assert_near(subject.gp->likelihood, plain.likelihood, 1e-9);
@@ -528,7 +537,7 @@ static void test_indefinite(void **state) {
   open_subject(&subject, hyper);
   fit(&subject, 24, NULL);
   surrogate_destroy_gp_otmann(subject.gp);
-  subject.config.projection = false;
+  subject.config.projection = DGP_PROJECT_NOTHING;
   make(&subject);
   struct tutti_points points = points_of(&subject, 0, 24);
   assert_int_equal(surrogate_fit_gp_otmann(subject.gp, subject.toy.context, &points, subject.values, NULL),

@@ -12,6 +12,10 @@
 
 enum { DGP_GROUPS = 8 }; /* at most */
 
+/* What becomes of negative eigenvalues: they stay; they are clipped, and candidates are projected on the rest; they are
+   clipped in the matrix of the observations alone. In the order of the parameter's choices. */
+enum dgp_projection { DGP_PROJECT_NOTHING, DGP_PROJECT_ALL, DGP_PROJECT_MATRIX };
+
 /* The ingredients of the covariance. The measures form `groups` of equal size, one after another. The hyperparameters
    are one array: alpha[groups], beta[measures], length[width], noise. */
 struct dgp_shape {
@@ -20,7 +24,7 @@ struct dgp_shape {
   const double *powers;          /* [groups] */
   enum gp_kernel kernel;         /* over the hyperparameters */
   gp_column_function *column;
-  bool project;
+  enum dgp_projection projection;
 };
 static inline size_t dgp_beta(const struct dgp_shape *shape) { return shape->groups; }
 static inline size_t dgp_length(const struct dgp_shape *shape) { return shape->groups + shape->measures; }

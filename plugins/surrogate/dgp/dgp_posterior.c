@@ -4,7 +4,8 @@
    cross-covariances k of a candidate enter as P k. For an observation this is its column of the projected K, so one
    model holds at the observations and between them, and directions of negative variance have no influence. The data
    explain |L⁻¹ P k|² of the variance, where L is the factor of the projected K with noise. This exceeds the variance
-   itself only by rounding and by what the projection removed, so variances are clipped at 0.
+   itself only by rounding and by what the projection removed, so variances are clipped at 0. With DGP_PROJECT_MATRIX
+   cross-covariances enter as they are: P is the identity, and L is the same.
 
    Pending points condition this posterior: their joint covariance given the observations is projected in the same way.
    The model of the observations stays the same, bit for bit, and deviations can only fall. */
@@ -69,7 +70,7 @@ static enum tutti_status condense(tutti_context *context, const struct dgp_data 
   size_t n = workspace->count;
   TUTTI_TRY(context, tutti_realloc(context, 0, n, n * sizeof(double), &posterior->reducer));
   TUTTI_TRY(context, tutti_realloc(context, 0, n, sizeof(double), &posterior->weight));
-  if (spectrum->clipped > 0) {
+  if (spectrum->clipped > 0 && data->shape.projection == DGP_PROJECT_ALL) {
     const double *kept = spectrum->vectors + spectrum->clipped * n;
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)(n - spectrum->clipped), 1, kept, (int)n,
                 kept, (int)n, 0, posterior->reducer, (int)n);

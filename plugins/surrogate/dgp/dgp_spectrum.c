@@ -118,7 +118,7 @@ enum tutti_status dgp_factor(tutti_context *context, const struct dgp_data *data
                              struct dgp_workspace *workspace) {
   size_t n = workspace->count;
   workspace->spectrum->clipped = 0;
-  if (data->shape.project)
+  if (data->shape.projection != DGP_PROJECT_NOTHING)
     TUTTI_TRY(context, dgp_decompose(context, workspace->covariance, workspace->spectrum));
   if (workspace->spectrum->clipped > 0)
     dgp_project(workspace->spectrum, workspace->part, workspace->factor);
