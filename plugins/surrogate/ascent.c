@@ -32,10 +32,12 @@ static bool evaluate(struct ascent *ascent, double *value, double *gradient) {
       tutti_cancelled(ascent->context)
           ? TUTTI_FAIL(ascent->context, TUTTI_ERROR_CANCELLED, "cancelled in the search for hyperparameters")
           : ascent->function(ascent->argument, ascent->context, ascent->theta, value, gradient);
+  ascent->last = -HUGE_VAL;
   if (status != TUTTI_OK)
     ascent->status = status;
   if (status != TUTTI_OK || !isfinite(*value))
     return false;
+  ascent->last = *value;
   if (*value > ascent->value) { /* kept here: an optimiser that stops on an error does not return it */
     ascent->value = *value;
     memcpy(ascent->best, ascent->theta, ascent->count * sizeof(double));

@@ -20,6 +20,7 @@ struct ascent {
   size_t *free;                         /* [unknowns]: which numbers are searched */
   double *at, *theta, *gradient, *best; /* [count] */
   double value;                         /* at `best`; -infinity if none was met */
+  double last;                          /* at the point evaluated last; -infinity if it failed there */
   void *optimiser;
   enum tutti_status status; /* of the function's last failure */
 };

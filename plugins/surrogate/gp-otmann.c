@@ -9,24 +9,28 @@
    Deviations:
    - the hyperparameters are the most likely ones within the published program's log-uniform ranges, found by Sobol
      draws and ascent along the likelihood's exact gradient. The program weights thousands of draws and takes turns
-     among seven of them;
+     among seven of them; `inference = sampling` averages the acquisition over seven such draws instead;
    - the program's ladder of jitter, which can go on for ever, has no counterpart here: a matrix that is not positive
      definite even with its noise is an error that shows its eigenvalues.
    Hyperparameters are fitted to the observations of the last `fit`, and again after every `refit` further observations.
    Predictions are a function of the sequence of observations alone, bit for bit. */
 #include <jansson.h>
+#include <string.h>
 
 #include "dgp/dgp_impl.h"
 #include "plugins/shared/json.h"
 
 struct gp_otmann_config {
   struct tutti_reals powers, scales, alpha, noise, length_scale;
-  int kernel, projection;
-  int64_t draws, evaluations, refit;
+  struct tutti_integers terms;
+  int kernel, projection, inference;
+  int64_t draws, evaluations, samples, refit;
 };
 
 static const char *const gp_otmann_kernels[] = {"matern52", "rbf", NULL};
 
+/* In the order of enum dgp_inference. */
+static const char *const gp_otmann_inferences[] = {"optimum", "optima", "sampling", NULL};
 /* In the order of enum dgp_projection. */
 static const char *const gp_otmann_projections[] = {"no", "yes", "matrix", NULL};
 
@@ -37,6 +41,10 @@ static const struct tutti_param gp_otmann_params[] = {
         "and a "
         "group's distances are raised to its power.",
         .min_open = true),
+    TUTTI_INTEGERS(
+        struct gp_otmann_config, terms, "", 1, DGP_GROUPS,
+        "The groups that have a term, by number from 1 on; empty: all. Of NASBOT's, 1 has the distances and 2 those "
+        "divided by mass."),
     TUTTI_REALS(struct gp_otmann_config, scales, "1e-9 1e-3 0.1 100", 0, TUTTI_NO_LIMIT,
                 "Ranges of the fitted factors of the distances (beta), least and greatest for each group.",
                 .min_open = true),
@@ -60,12 +68,17 @@ static const struct tutti_param gp_otmann_params[] = {
         "Clip negative eigenvalues of the observations' covariance, and project candidates on the others; matrix: "
         "clip alone, as the published program does; no: a matrix that its noise does not make positive definite is "
         "an error."),
+    TUTTI_CHOICE(
+        struct gp_otmann_config, inference, "optimum", gp_otmann_inferences,
+        "The most likely hyperparameters; or an even mixture of several: those that the likeliest draws climb to, or "
+        "draws taken by their likelihood, over which the acquisition is averaged."),
+    TUTTI_INTEGER(struct gp_otmann_config, samples, "7", 1, 1000, "Models of the mixture (inference)."),
     TUTTI_INTEGER(struct gp_otmann_config, draws, "100", 1, 1000000,
                   "Hyperparameters drawn from the ranges; the most likely ones are where the ascent begins."),
     TUTTI_INTEGER(struct gp_otmann_config, evaluations, "50", 0, 1000000,
                   "Likelihoods that the ascent may cost; 0: the best draw is taken as it is."),
     TUTTI_INTEGER(struct gp_otmann_config, refit, "1", 1, TUTTI_NO_LIMIT,
-                  "Fit the hyperparameters again after so many observations more; the published program has 7."),
+                  "Fit the hyperparameters again after so many observations more."),
 };
 
 struct gp_otmann {
@@ -76,7 +89,10 @@ struct gp_otmann {
   size_t based;        /* observations that the hyperparameters were fitted to */
   double likelihood;
   struct dgp_data data;
-  struct dgp_posterior posterior;
+  size_t models;
+  struct dgp_posterior *posteriors; /* [models] */
+  double *room;                     /* [room_count]: scratch */
+  size_t room_count;
 };
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
@@ -122,6 +138,28 @@ static enum tutti_status shape_gp_otmann(tutti_context *context, const struct gp
   return TUTTI_OK;
 }
 
+/* A group without a term has a variance of 0, and no factors to search. */
+static enum tutti_status drop_terms_gp_otmann(tutti_context *context, struct gp_otmann *self) {
+  const struct tutti_integers *terms = &self->config->terms;
+  const struct dgp_shape *shape = &self->data.shape;
+  for (size_t i = 0; i < terms->count; i++)
+    if ((size_t)terms->values[i] > shape->groups)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "surrogate gp-otmann: terms: numbers of the %zu groups of powers were expected, %lld was found",
+                        shape->groups, (long long)terms->values[i]);
+  for (size_t g = 0; g < shape->groups && terms->count > 0; g++) {
+    bool wanted = false;
+    for (size_t i = 0; i < terms->count; i++)
+      wanted = wanted || (size_t)terms->values[i] == g + 1;
+    if (wanted)
+      continue;
+    self->ranges[g][0] = self->ranges[g][1] = 0;
+    for (size_t k = g * shape->each; k < (g + 1) * shape->each; k++)
+      self->ranges[dgp_beta(shape) + k][1] = self->ranges[dgp_beta(shape) + k][0];
+  }
+  return TUTTI_OK;
+}
+
 static enum tutti_status ranges_gp_otmann(tutti_context *context, struct gp_otmann *self) {
   const struct gp_otmann_config *config = self->config;
   const struct dgp_shape *shape = &self->data.shape;
@@ -135,6 +173,7 @@ static enum tutti_status ranges_gp_otmann(tutti_context *context, struct gp_otma
   for (size_t k = 0; k < shape->width; k++)
     TUTTI_TRY(context, range_gp_otmann(context, "length_scale", config->length_scale.count, config->length_scale.values,
                                        self->ranges[dgp_length(shape) + k]));
+  TUTTI_TRY(context, drop_terms_gp_otmann(context, self));
   noise = self->ranges[dgp_noise(shape)];
   TUTTI_TRY(context, range_gp_otmann(context, "noise", config->noise.count, config->noise.values, noise));
   if (noise[0] == 0 && noise[1] > 0)
@@ -147,10 +186,21 @@ static enum tutti_status ranges_gp_otmann(tutti_context *context, struct gp_otma
 
 static void surrogate_destroy_gp_otmann(void *instance) {
   struct gp_otmann *self = instance;
-  dgp_posterior_clear(&self->posterior);
+  for (size_t m = 0; m < self->models; m++)
+    dgp_posterior_clear(&self->posteriors[m]);
+  tutti_free(self->posteriors);
+  tutti_free(self->room);
   dgp_data_clear(&self->data);
   tutti_free(self->ranges);
   tutti_free(self);
+}
+
+static enum tutti_status models_gp_otmann(tutti_context *context, struct gp_otmann *self) {
+  size_t models = self->config->inference == DGP_OPTIMUM ? 1 : (size_t)self->config->samples;
+  TUTTI_TRY(context, tutti_alloc(context, models, sizeof(*self->posteriors), &self->posteriors));
+  for (; self->models < models; self->models++)
+    TUTTI_TRY(context, dgp_posterior_init(context, &self->data.shape, &self->posteriors[self->models]));
+  return TUTTI_OK;
 }
 
 static enum tutti_status surrogate_create_gp_otmann(tutti_context *context, const void *config, const void *setup_,
@@ -164,7 +214,7 @@ static enum tutti_status surrogate_create_gp_otmann(tutti_context *context, cons
   self->data.domain = setup->scope ? tutti_scope_hyperparameters(setup->scope) : NULL;
   TUTTI_TRY_OUT(context, shape_gp_otmann(context, config, setup, &self->data.shape));
   TUTTI_TRY_OUT(context, ranges_gp_otmann(context, self));
-  TUTTI_TRY_OUT(context, dgp_posterior_init(context, &self->data.shape, &self->posterior));
+  TUTTI_TRY_OUT(context, models_gp_otmann(context, self));
   *instance = self;
   return TUTTI_OK;
 out:
@@ -174,18 +224,35 @@ out:
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
+static enum tutti_status make_room_gp_otmann(tutti_context *context, struct gp_otmann *self, size_t wanted) {
+  if (wanted <= self->room_count)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_realloc(context, 0, wanted, sizeof(double), &self->room));
+  self->room_count = wanted;
+  return TUTTI_OK;
+}
+
 /* Fit the hyperparameters to the first `count` observations. */
 static enum tutti_status refit_gp_otmann(struct gp_otmann *self, tutti_context *context, size_t count) {
   struct tutti_random random;
   struct dgp_search search = {.ranges = (const double(*)[2])self->ranges,
                               .draws = (size_t)self->config->draws,
                               .evaluations = (size_t)self->config->evaluations,
+                              .inference = (enum dgp_inference)self->config->inference,
                               .random = &random};
+  struct dgp_units units;
+  size_t length = dgp_count(&self->data.shape);
   tutti_random_init(&random, self->seed, "gp-otmann draws", count);
-  self->posterior.settled = false;
-  TUTTI_TRY(context, dgp_units_of(context, &self->data, count, &self->posterior.units));
-  TUTTI_TRY(context, dgp_fit(context, &self->data, &self->posterior.units, count, &search, self->posterior.hyper,
-                             &self->likelihood));
+  for (size_t m = 0; m < self->models; m++)
+    self->posteriors[m].settled = false;
+  TUTTI_TRY(context, make_room_gp_otmann(context, self, self->models * length));
+  TUTTI_TRY(context, dgp_units_of(context, &self->data, count, &units));
+  TUTTI_TRY(context,
+            dgp_fit(context, &self->data, &units, count, &search, self->models, self->room, &self->likelihood));
+  for (size_t m = 0; m < self->models; m++) {
+    self->posteriors[m].units = units;
+    memcpy(self->posteriors[m].hyper, self->room + m * length, length * sizeof(double));
+  }
   self->based = count;
   return TUTTI_OK;
 }
@@ -197,12 +264,15 @@ static enum tutti_status settle_gp_otmann(struct gp_otmann *self, tutti_context 
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate gp-otmann: fit was expected before a prediction");
   if (self->based != due)
     TUTTI_TRY(context, refit_gp_otmann(self, context, due));
-  return dgp_posterior_settle(context, &self->data, &self->posterior);
+  for (size_t m = 0; m < self->models; m++)
+    TUTTI_TRY(context, dgp_posterior_settle(context, &self->data, &self->posteriors[m]));
+  return TUTTI_OK;
 }
 
 static void surrogate_release_gp_otmann(void *instance) {
   struct gp_otmann *self = instance;
-  dgp_posterior_release(&self->posterior);
+  for (size_t m = 0; m < self->models; m++)
+    dgp_posterior_release(&self->posteriors[m]);
   dgp_data_release(&self->data);
 }
 
@@ -228,12 +298,40 @@ static enum tutti_status surrogate_fit_gp_otmann(void *instance, tutti_context *
 
 /* --- predictions -------------------------------------------------------------------------------------------------- */
 
+static size_t surrogate_components_gp_otmann(void *instance) { return ((const struct gp_otmann *)instance)->models; }
+
+static enum tutti_status surrogate_predict_components_gp_otmann(void *instance, tutti_context *context,
+                                                                const struct tutti_points *points, double *mean,
+                                                                double *deviation) {
+  struct gp_otmann *self = instance;
+  TUTTI_TRY(context, settle_gp_otmann(self, context));
+  return dgp_posterior_predict(context, &self->data, self->models, self->posteriors, points, mean, deviation);
+}
+
+/* The mixture's moments: E = average of means, variance = average of deviations² + (means - E)². */
 static enum tutti_status surrogate_predict_gp_otmann(void *instance, tutti_context *context,
                                                      const struct tutti_points *points, double *mean,
                                                      double *deviation) {
   struct gp_otmann *self = instance;
-  TUTTI_TRY(context, settle_gp_otmann(self, context));
-  return dgp_posterior_predict(context, &self->data, &self->posterior, points, mean, deviation);
+  size_t count = points->count, models = self->models;
+  if (models == 1)
+    return surrogate_predict_components_gp_otmann(instance, context, points, mean, deviation);
+  TUTTI_TRY(context, settle_gp_otmann(self, context)); /* before there is room: fits need some, too */
+  TUTTI_TRY(context, make_room_gp_otmann(context, self, 2 * models * count));
+  double *means = self->room, *deviations = means + models * count;
+  TUTTI_TRY(context, surrogate_predict_components_gp_otmann(instance, context, points, means, deviations));
+  for (size_t i = 0; i < count; i++) {
+    double sum = 0, squares = 0;
+    for (size_t m = 0; m < models; m++)
+      sum += means[m * count + i] / (double)models;
+    for (size_t m = 0; m < models; m++) {
+      double off = means[m * count + i] - sum, s = deviations[m * count + i];
+      squares += (s * s + off * off) / (double)models;
+    }
+    mean[i] = sum;
+    deviation[i] = sqrt(squares);
+  }
+  return TUTTI_OK;
 }
 
 static enum tutti_status surrogate_hallucinate_gp_otmann(void *instance, tutti_context *context,
@@ -241,8 +339,8 @@ static enum tutti_status surrogate_hallucinate_gp_otmann(void *instance, tutti_c
   struct gp_otmann *self = instance;
   TUTTI_TRY(context, settle_gp_otmann(self, context));
   enum tutti_status status = dgp_data_suppose(context, &self->data, points);
-  if (status == TUTTI_OK)
-    status = dgp_posterior_suppose(context, &self->data, &self->posterior);
+  for (size_t m = 0; m < self->models && status == TUTTI_OK; m++)
+    status = dgp_posterior_suppose(context, &self->data, &self->posteriors[m]);
   if (status != TUTTI_OK)
     surrogate_release_gp_otmann(self);
   return status;
@@ -255,23 +353,23 @@ static json_t *reals_gp_otmann(size_t count, const double *values) {
   return array;
 }
 
-/* Variances in the values' own units. */
+/* Of the first model; variances in the values' own units. */
 static enum tutti_status surrogate_describe_gp_otmann(void *instance, tutti_context *context, char **json) {
   struct gp_otmann *self = instance;
   const struct dgp_shape *shape = &self->data.shape;
   TUTTI_TRY(context, settle_gp_otmann(self, context));
-  const struct dgp_posterior *posterior = &self->posterior;
+  const struct dgp_posterior *posterior = self->posteriors;
   double unit = posterior->units.scale * posterior->units.scale, alpha[DGP_GROUPS];
   for (size_t g = 0; g < shape->groups; g++)
     alpha[g] = posterior->hyper[g] * unit;
-  json_t *object = json_pack("{s:f, s:o, s:o, s:f, s:o, s:f, s:I, s:I, s:I, s:I}", "median", posterior->units.shift,
-                             "alpha", reals_gp_otmann(shape->groups, alpha), "beta",
+  json_t *object = json_pack("{s:f, s:o, s:o, s:f, s:o, s:f, s:I, s:I, s:I, s:I, s:I}", "median",
+                             posterior->units.shift, "alpha", reals_gp_otmann(shape->groups, alpha), "beta",
                              reals_gp_otmann(shape->measures, posterior->hyper + dgp_beta(shape)), "noise",
                              posterior->hyper[dgp_noise(shape)] * unit, "length_scales",
                              reals_gp_otmann(shape->width, posterior->hyper + dgp_length(shape)), "log_likelihood",
                              self->likelihood, "negative_eigenvalues", (json_int_t)posterior->negative, "architectures",
                              (json_int_t)self->data.settled, "observations", (json_int_t)self->data.count, "fitted_to",
-                             (json_int_t)self->based);
+                             (json_int_t)self->based, "models", (json_int_t)self->models);
   return shared_json_print(context, object, JSON_REAL_PRECISION(17), "the hyperparameters of surrogate gp-otmann",
                            json);
 }
@@ -287,6 +385,8 @@ static const struct tutti_surrogate_ops gp_otmann_ops = {
     .hallucinate = surrogate_hallucinate_gp_otmann,
     .release = surrogate_release_gp_otmann,
     .describe = surrogate_describe_gp_otmann,
+    .components = surrogate_components_gp_otmann,
+    .predict_components = surrogate_predict_components_gp_otmann,
 };
 
 static const struct tutti_descriptor gp_otmann_descriptor = {

@@ -13,8 +13,9 @@ for recipe in "$ini"/*.ini; do
   expect_code 0
 done
 
-for recipe in nasbot small small-ea small-rand small-treebo small-joint small-ensemble; do
+for recipe in nasbot small small-ea small-rand small-treebo small-joint small-ensemble small-only-d small-only-dbar small-samples; do
   settings=(--set data.path=table.csv --set data.ignore=kind --set hyperparameters.epochs=2 --set run.budget=8)
+  [ "$recipe" = small-samples ] && settings+=(--set surrogate.draws=200)
   settings+=(--set space.max_units=8 --set space.max_layers=20 --set builder.initial=4)
   tutti run "$ini/$recipe.ini" "${settings[@]}" --out "$recipe"
   expect_code 0

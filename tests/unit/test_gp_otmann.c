@@ -292,7 +292,7 @@ static void test_predictions(void **state) {
     plain_fit(&plain, COUNT - (size_t)noisy, subject.candidates, subject.values, noisy ? noise : NULL, plain_hyper);
     plain.as_they_are = matrix;
     assert_true(plain.negative > 0);
-    assert_int_equal(subject.gp->posterior.negative, plain.negative);
+    assert_int_equal(subject.gp->posteriors->negative, plain.negative);
     assert_near(subject.gp->likelihood, plain.likelihood, 1e-9);
     predict(&subject, 20, MOST, mean, deviation); /* seen and unseen */
     for (size_t i = 0; i < MOST; i++) {
@@ -358,15 +358,15 @@ static void test_fit_finds_the_likeliest(void **state) {
   TOY_OK(&subject.toy, dgp_workspace_create(subject.toy.context, &subject.gp->data, COUNT, &workspace));
   for (size_t i = 0; i < HYPERS; i++) {
     const double *range = subject.gp->ranges[i];
-    assert_true(subject.gp->posterior.hyper[i] >= range[0] * (1 - 1e-12));
-    assert_true(subject.gp->posterior.hyper[i] <= range[1] * (1 + 1e-12));
+    assert_true(subject.gp->posteriors->hyper[i] >= range[0] * (1 - 1e-12));
+    assert_true(subject.gp->posteriors->hyper[i] <= range[1] * (1 + 1e-12));
   }
   for (int draw = 0; draw < DRAWS; draw++) {
     for (size_t i = 0; i < HYPERS; i++) {
       const double *range = subject.gp->ranges[i];
       hyper[i] = range[0] * pow(range[1] / range[0], tutti_random_uniform(&random));
     }
-    TOY_OK(&subject.toy, dgp_likelihood(subject.toy.context, &subject.gp->data, &subject.gp->posterior.units, hyper,
+    TOY_OK(&subject.toy, dgp_likelihood(subject.toy.context, &subject.gp->data, &subject.gp->posteriors->units, hyper,
                                         &workspace, &likelihood, NULL));
     assert_true(likelihood <= subject.gp->likelihood + 1e-9);
   }
@@ -527,6 +527,113 @@ static void assert_says(const struct toy *toy, const char *text) {
   }
 }
 
+static enum tutti_status refuse(struct subject *subject) {
+  struct tutti_surrogate_setup setup = {.size = sizeof(setup), .seed = 3, .scope = subject->toy.scope};
+  void *instance = NULL;
+  enum tutti_status status = surrogate_create_gp_otmann(subject->toy.context, &subject->config, &setup, &instance);
+  assert_null(instance);
+  return status;
+}
+
+/* A single term of the two: the plain model with a variance of 0 for the other. */
+static void test_terms(void **state) {
+  enum { COUNT = 20 };
+  static struct plain plain;
+  static const int64_t numbers[] = {1, 2, 3};
+  double mean[MOST], deviation[MOST];
+  (void)state;
+  for (size_t term = 0; term < 2; term++) {
+    struct subject subject;
+    double hyper[HYPERS];
+    memcpy(hyper, plain_hyper, sizeof(hyper));
+    hyper[1 - term] = 0;
+    open_subject(&subject, plain_hyper);
+    surrogate_destroy_gp_otmann(subject.gp);
+    subject.config.terms = (struct tutti_integers){1, &numbers[term]};
+    make(&subject);
+    fit(&subject, COUNT, NULL);
+    plain_fit(&plain, COUNT, subject.candidates, subject.values, NULL, hyper);
+    predict(&subject, COUNT - 10, 20, mean, deviation);
+    for (size_t i = 0; i < 20; i++)
+      assert_near(mean[i], plain_mean(&plain, subject.candidates[COUNT - 10 + i]), 1e-8);
+    close_subject(&subject);
+  }
+  struct subject subject;
+  open_subject(&subject, NULL);
+  subject.config.terms = (struct tutti_integers){3, numbers};
+  assert_int_equal(refuse(&subject), TUTTI_ERROR_USAGE);
+  assert_says(&subject.toy, "terms: numbers of the 2 groups of powers were expected, 3 was found");
+  subject.config.terms = (struct tutti_integers){1, numbers};
+  surrogate_destroy_gp_otmann(subject.gp);
+  make(&subject);
+  fit(&subject, COUNT, NULL); /* what has no term is not searched */
+  assert_true(subject.gp->posteriors->hyper[1] == 0 && subject.gp->posteriors->hyper[0] > 0);
+  close_subject(&subject);
+}
+
+static double likelihood_of(struct subject *subject, size_t model, size_t count) {
+  struct dgp_workspace workspace;
+  double likelihood;
+  const struct dgp_posterior *posterior = &subject->gp->posteriors[model];
+  TOY_OK(&subject->toy, dgp_workspace_create(subject->toy.context, &subject->gp->data, count, &workspace));
+  TOY_OK(&subject->toy, dgp_likelihood(subject->toy.context, &subject->gp->data, &posterior->units, posterior->hyper,
+                                       &workspace, &likelihood, NULL));
+  dgp_workspace_destroy(&workspace);
+  return likelihood;
+}
+
+/* Several optima begin with the one that there is alone. Sampled models are likely ones and not all the same. The
+   mixture has the moments of its components, and pending candidates lower the deviation of each. */
+static void test_mixtures(void **state) {
+  enum { COUNT = 12, MODELS = 7, PROBES = 9 };
+  (void)state;
+  for (int inference = DGP_OPTIMA; inference <= DGP_SAMPLING; inference++) {
+    struct subject subject, alone;
+    double means[MODELS][PROBES], deviations[MODELS][PROBES], mean[PROBES], deviation[PROBES];
+    double during[MODELS][PROBES], lower[MODELS][PROBES];
+    size_t different = 0;
+    open_subject(&alone, NULL);
+    fit(&alone, COUNT, NULL);
+    open_subject(&subject, NULL);
+    surrogate_destroy_gp_otmann(subject.gp);
+    subject.config.inference = inference;
+    subject.config.samples = MODELS;
+    subject.config.draws = 1000;
+    alone.config.draws = 1000;
+    make(&subject);
+    fit(&alone, COUNT, NULL);
+    fit(&subject, COUNT, NULL);
+    assert_int_equal(surrogate_components_gp_otmann(subject.gp), MODELS);
+    double most = alone.gp->likelihood;
+    for (size_t m = 0; m < MODELS; m++) {
+      double likelihood = likelihood_of(&subject, m, COUNT);
+      assert_true(likelihood <= subject.gp->likelihood + 1e-9 && likelihood > most - 15);
+      different += memcmp(subject.gp->posteriors[m].hyper, subject.gp->posteriors->hyper, HYPERS * sizeof(double)) != 0;
+    }
+    assert_true(different > 0);
+    if (inference == DGP_OPTIMA)
+      assert_memory_equal(subject.gp->posteriors->hyper, alone.gp->posteriors->hyper, HYPERS * sizeof(double));
+    struct tutti_points points = points_of(&subject, COUNT + 2, PROBES), pending = points_of(&subject, COUNT, 2);
+    tutti_context *context = subject.toy.context;
+    TOY_OK(&subject.toy, surrogate_predict_components_gp_otmann(subject.gp, context, &points, *means, *deviations));
+    predict(&subject, COUNT + 2, PROBES, mean, deviation);
+    TOY_OK(&subject.toy, surrogate_hallucinate_gp_otmann(subject.gp, context, &pending));
+    TOY_OK(&subject.toy, surrogate_predict_components_gp_otmann(subject.gp, context, &points, *during, *lower));
+    for (size_t i = 0; i < PROBES; i++) {
+      double sum = 0, squares = 0;
+      for (size_t m = 0; m < MODELS; m++) {
+        sum += means[m][i] / MODELS;
+        squares += (means[m][i] * means[m][i] + deviations[m][i] * deviations[m][i]) / MODELS;
+        assert_true(during[m][i] == means[m][i] && lower[m][i] <= deviations[m][i]);
+      }
+      assert_near(mean[i], sum, 1e-12);
+      assert_near(deviation[i], sqrt(squares - sum * sum), 1e-9);
+    }
+    close_subject(&subject);
+    close_subject(&alone);
+  }
+}
+
 /* Without the projection, an indefinite matrix is an error that shows its eigenvalues; with it, no noise is needed. */
 static void test_indefinite(void **state) {
   double hyper[HYPERS];
@@ -547,14 +654,6 @@ static void test_indefinite(void **state) {
   assert_says(&subject.toy, ", ..., ");
   assert_says(&subject.toy, "projection = yes");
   close_subject(&subject);
-}
-
-static enum tutti_status refuse(struct subject *subject) {
-  struct tutti_surrogate_setup setup = {.size = sizeof(setup), .seed = 3, .scope = subject->toy.scope};
-  void *instance = NULL;
-  enum tutti_status status = surrogate_create_gp_otmann(subject->toy.context, &subject->config, &setup, &instance);
-  assert_null(instance);
-  return status;
 }
 
 static void test_bad_parameters(void **state) {
@@ -606,7 +705,7 @@ static void test_describes_itself(void **state) {
   fit(&subject, 21, NULL);
   TOY_OK(&subject.toy, surrogate_describe_gp_otmann(subject.gp, subject.toy.context, &text));
   json_t *json = json_loads(text, 0, NULL);
-  double unit = subject.gp->posterior.units.scale * subject.gp->posterior.units.scale;
+  double unit = subject.gp->posteriors->units.scale * subject.gp->posteriors->units.scale;
   assert_near(json_real_value(json_object_get(json, "noise")), plain_hyper[NOISE] * unit, 1e-12);
   assert_near(json_real_value(json_array_get(json_object_get(json, "alpha"), 1)), plain_hyper[1] * unit, 1e-12);
   assert_near(json_real_value(json_array_get(json_object_get(json, "beta"), 3)), plain_hyper[5], 1e-12);
@@ -627,6 +726,8 @@ int main(void) {
       cmocka_unit_test(test_pending_twice),
       cmocka_unit_test(test_distances_are_kept),
       cmocka_unit_test(test_history_alone_counts),
+      cmocka_unit_test(test_terms),
+      cmocka_unit_test(test_mixtures),
       cmocka_unit_test(test_indefinite),
       cmocka_unit_test(test_bad_parameters),
       cmocka_unit_test(test_cancelled),

@@ -1,5 +1,6 @@
-/* dgp_fit.c - the most likely hyperparameters: Sobol points from the log-uniform ranges are evaluated, and the best
-   ones climb. */
+/* dgp_fit.c - hyperparameters by their likelihood: Sobol points from the log-uniform ranges are evaluated, and the best
+   climb, or some are drawn. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugins/surrogate/ascent.h"
@@ -25,15 +26,29 @@ static double between(const double *bounds, double share) {
   return bounds[0] < bounds[1] ? bounds[0] + share * (bounds[1] - bounds[0]) : bounds[0];
 }
 
+/* Hyperparameters tried, theta[room][count], and their log likelihoods; -infinity for those that have none. */
+struct trials {
+  size_t count;
+  double *theta, *values;
+};
+
+static enum tutti_status try_one(struct ascent *ascent, struct trials *trials, const double *theta) {
+  enum tutti_status status = ascent_try(ascent, theta);
+  memcpy(trials->theta + trials->count * ascent->count, theta, ascent->count * sizeof(double));
+  trials->values[trials->count++] = ascent->last;
+  return status;
+}
+
 /* The middle of the ranges, then Sobol points. Dimensions beyond those that Sobol points have are drawn. */
-static enum tutti_status survey(tutti_context *context, const struct dgp_search *search, struct ascent *ascent) {
+static enum tutti_status survey(tutti_context *context, const struct dgp_search *search, struct ascent *ascent,
+                                struct trials *trials) {
   enum tutti_status status;
   tutti_sobol *sobol = NULL;
   double *theta = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, ascent->count, sizeof(double), &theta));
   for (size_t i = 0; i < ascent->count; i++)
     theta[i] = between(ascent->bounds[i], 0.5);
-  TUTTI_TRY_OUT(context, ascent_try(ascent, theta));
+  TUTTI_TRY_OUT(context, try_one(ascent, trials, theta));
   if (ascent->unknowns == 0)
     goto out;
   size_t spread = ascent->count < TUTTI_SOBOL_DIMENSIONS ? ascent->count : TUTTI_SOBOL_DIMENSIONS;
@@ -42,7 +57,7 @@ static enum tutti_status survey(tutti_context *context, const struct dgp_search 
     tutti_sobol_next(sobol, theta);
     for (size_t i = 0; i < ascent->count; i++)
       theta[i] = between(ascent->bounds[i], i < spread ? theta[i] : tutti_random_uniform(search->random));
-    TUTTI_TRY_OUT(context, ascent_try(ascent, theta));
+    TUTTI_TRY_OUT(context, try_one(ascent, trials, theta));
   }
 out:
   tutti_sobol_destroy(sobol);
@@ -50,13 +65,92 @@ out:
   return status;
 }
 
+static void take(const struct ascent *ascent, const double *theta, double *hyper) {
+  for (size_t i = 0; i < ascent->count; i++)
+    hyper[i] = exp(theta[i]);
+}
+
+/* Climb from theta unless there is nothing to climb in. */
+static enum tutti_status climb(tutti_context *context, const struct dgp_search *search, struct ascent *ascent,
+                               const double *theta, double *hyper) {
+  if (search->evaluations > 0 && ascent->unknowns > 0)
+    TUTTI_TRY(context, ascent_climb(ascent, theta, search->evaluations));
+  take(ascent, ascent->best, hyper);
+  return TUTTI_OK;
+}
+
+/* The best trial that is worse than the one before, by value, then by number; with none left, the best again. */
+static size_t next_best(const struct trials *trials, size_t before) {
+  size_t best = trials->count;
+  for (size_t i = 0; i < trials->count; i++) {
+    double value = trials->values[i], last = before < trials->count ? trials->values[before] : HUGE_VAL;
+    bool worse = value < last || (value == last && i > before);
+    if (worse && value > -HUGE_VAL && (best == trials->count || value > trials->values[best]))
+      best = i;
+  }
+  return best < trials->count || before >= trials->count ? best : next_best(trials, trials->count);
+}
+
+/* Each of the most likely trials climbs by itself. */
+static enum tutti_status climb_many(tutti_context *context, const struct dgp_search *search, struct ascent *ascent,
+                                    const struct trials *trials, size_t models, double *hypers) {
+  double most = ascent->value;
+  for (size_t m = 0, trial = trials->count; m < models; m++) {
+    trial = next_best(trials, trial);
+    ascent->value = -HUGE_VAL;
+    TUTTI_TRY(context, ascent_try(ascent, trials->theta + trial * ascent->count));
+    TUTTI_TRY(context,
+              climb(context, search, ascent, trials->theta + trial * ascent->count, hypers + m * ascent->count));
+    most = fmax(most, ascent->value);
+  }
+  ascent->value = most;
+  return TUTTI_OK;
+}
+
+/* Trials drawn with replacement, by their likelihood. */
+static void sample(const struct dgp_search *search, const struct ascent *ascent, const struct trials *trials,
+                   size_t models, double *hypers) {
+  double total = 0;
+  for (size_t i = 0; i < trials->count; i++)
+    total += exp(trials->values[i] - ascent->value);
+  for (size_t m = 0; m < models; m++) {
+    double left = tutti_random_uniform(search->random) * total;
+    size_t drawn = 0;
+    for (size_t i = 0; i < trials->count && left >= 0; i++) {
+      double share = exp(trials->values[i] - ascent->value);
+      drawn = share > 0 ? i : drawn;
+      left -= share;
+    }
+    take(ascent, trials->theta + drawn * ascent->count, hypers + m * ascent->count);
+  }
+}
+
+static enum tutti_status choose(tutti_context *context, const struct dgp_search *search, struct ascent *ascent,
+                                const struct trials *trials, size_t models, double *hypers) {
+  if (ascent->value == -HUGE_VAL) /* the last error says why */
+    return ascent->status != TUTTI_OK
+               ? ascent->status
+               : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp-otmann: no finite likelihood");
+  if (search->inference == DGP_OPTIMUM)
+    return climb(context, search, ascent, ascent->best, hypers);
+  if (search->inference == DGP_OPTIMA)
+    return climb_many(context, search, ascent, trials, models, hypers);
+  sample(search, ascent, trials, models, hypers);
+  return TUTTI_OK;
+}
+
 enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, const struct dgp_units *units,
-                          size_t count, const struct dgp_search *search, double *hyper, double *likelihood) {
+                          size_t count, const struct dgp_search *search, size_t models, double *hypers,
+                          double *likelihood) {
   enum tutti_status status;
   double(*bounds)[2] = NULL;
-  struct target target = {.data = data, .units = units, .hyper = hyper};
+  struct trials trials = {0};
+  struct target target = {.data = data, .units = units};
   struct ascent ascent = {
       .context = context, .function = likelihood_at, .argument = &target, .count = dgp_count(&data->shape)};
+  TUTTI_TRY_OUT(context, tutti_alloc(context, ascent.count, sizeof(double), &target.hyper));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, search->draws, sizeof(double), &trials.values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, search->draws, ascent.count * sizeof(double), &trials.theta));
   TUTTI_TRY_OUT(context, tutti_alloc(context, ascent.count, sizeof(*bounds), &bounds));
   for (size_t i = 0; i < ascent.count; i++)
     for (int end = 0; end < 2; end++)
@@ -64,23 +158,16 @@ enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, c
   ascent.bounds = (const double(*)[2])bounds;
   TUTTI_TRY_OUT(context, ascent_init(&ascent));
   TUTTI_TRY_OUT(context, dgp_workspace_create(context, data, count, &target.workspace));
-  TUTTI_TRY_OUT(context, survey(context, search, &ascent));
-  if (ascent.value > -HUGE_VAL && search->evaluations > 0 && ascent.unknowns > 0)
-    TUTTI_TRY_OUT(context, ascent_climb(&ascent, ascent.best, search->evaluations));
-  if (ascent.value == -HUGE_VAL) { /* the last error says why */
-    status = ascent.status != TUTTI_OK
-                 ? ascent.status
-                 : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                              "surrogate gp-otmann: no finite likelihood at %zu observations", count);
-    goto out;
-  }
+  TUTTI_TRY_OUT(context, survey(context, search, &ascent, &trials));
+  TUTTI_TRY_OUT(context, choose(context, search, &ascent, &trials, models, hypers));
   tutti_error_clear(context);
-  for (size_t i = 0; i < ascent.count; i++)
-    hyper[i] = exp(ascent.best[i]);
   *likelihood = ascent.value;
 out:
   dgp_workspace_destroy(&target.workspace);
   ascent_clear(&ascent);
+  tutti_free(target.hyper);
+  tutti_free(trials.values);
+  tutti_free(trials.theta);
   tutti_free(bounds);
   return status;
 }

@@ -136,14 +136,21 @@ enum tutti_status dgp_likelihood(tutti_context *context, const struct dgp_data *
                                  const double *hyper, struct dgp_workspace *workspace, double *likelihood,
                                  double *gradient);
 
+/* Which hyperparameters of those drawn: the most likely ones, which ascend; so many of the most likely, each of which
+   ascends; so many, by their likelihood. In the order of the parameter's choices. */
+enum dgp_inference { DGP_OPTIMUM, DGP_OPTIMA, DGP_SAMPLING };
+
 struct dgp_search {
   const double (*ranges)[2]; /* [dgp_count] */
   size_t draws, evaluations;
+  enum dgp_inference inference;
   struct tutti_random *random;
 };
-/* The most likely hyperparameters of the first `count` observations. */
+/* Hyperparameters hypers[models][dgp_count] of the first `count` observations and the greatest of their log likelihoods;
+   one model with DGP_OPTIMUM. */
 enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, const struct dgp_units *units,
-                          size_t count, const struct dgp_search *search, double *hyper, double *likelihood);
+                          size_t count, const struct dgp_search *search, size_t models, double *hypers,
+                          double *likelihood);
 
 /* --- posterior ---------------------------------------------------------------------------------------------------- */
 
@@ -176,7 +183,9 @@ enum tutti_status dgp_posterior_settle(tutti_context *context, struct dgp_data *
 /* Condition deviations on the pending points as well; release removes them. */
 enum tutti_status dgp_posterior_suppose(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior);
 void dgp_posterior_release(struct dgp_posterior *posterior);
-enum tutti_status dgp_posterior_predict(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior,
-                                        const struct tutti_points *points, double *mean, double *deviation);
+/* Mean and deviation, [models][points->count] each, by posteriors of the same data. */
+enum tutti_status dgp_posterior_predict(tutti_context *context, struct dgp_data *data, size_t models,
+                                        struct dgp_posterior *posteriors, const struct tutti_points *points,
+                                        double *mean, double *deviation);
 
 #endif

@@ -114,32 +114,38 @@ out:
 
 /* --- predictions --------------------------------------------------------------------------------------------------- */
 
-/* Covariances of an architecture and encoded hyperparameters with all points, column[count + pending]. */
-static enum tutti_status covary(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior,
-                                const tutti_genotype *genotype, const double *vector, double *column) {
+/* How many of the architectures have covariances with a candidate now. */
+static size_t known(const struct dgp_data *data) { return data->pending ? data->distinct : data->settled; }
+
+/* Covariances of an architecture, by its distances to those known, and encoded hyperparameters with all points,
+   column[count + pending]. */
+static void covary(const struct dgp_data *data, struct dgp_posterior *posterior, const double *distances,
+                   const double *vector, double *column) {
   const struct dgp_shape *shape = &data->shape;
-  size_t points = data->count + data->pending, known = data->pending ? data->distinct : data->settled;
-  TUTTI_TRY(context, dgp_data_measure(context, data, genotype, known, posterior->distances));
-  for (size_t i = 0; i < known; i++)
-    posterior->architecture[i] =
-        dgp_correlate(shape, posterior->hyper, posterior->distances + i * shape->measures, NULL);
+  size_t points = data->count + data->pending;
+  for (size_t i = 0; i < known(data); i++)
+    posterior->architecture[i] = dgp_correlate(shape, posterior->hyper, distances + i * shape->measures, NULL);
   for (size_t i = 0; i < points; i++)
     column[i] = posterior->architecture[data->places[i]];
   if (shape->width == 0)
-    return TUTTI_OK;
+    return;
   dgp_scale_vector(shape, posterior->hyper, vector, posterior->at);
   shape->column(shape->kernel, &posterior->inputs, points, posterior->at, posterior->euclidean, NULL);
   for (size_t i = 0; i < points; i++)
     column[i] *= posterior->euclidean[i];
-  return TUTTI_OK;
 }
 
-static enum tutti_status covary_candidate(tutti_context *context, struct dgp_data *data,
-                                          struct dgp_posterior *posterior, const tutti_candidate *candidate,
-                                          double *column) {
+/* Column number `c` of every model's block. The distances are measured once for all of them. */
+static enum tutti_status covary_candidate(tutti_context *context, struct dgp_data *data, size_t models,
+                                          struct dgp_posterior *posteriors, const tutti_candidate *candidate,
+                                          size_t c) {
+  double *distances = posteriors->distances, *vector = posteriors->vector;
   if (data->shape.width > 0)
-    tutti_domain_encode(data->domain, tutti_candidate_hyperparameters(candidate), posterior->vector);
-  return covary(context, data, posterior, tutti_candidate_genotype(candidate), posterior->vector, column);
+    tutti_domain_encode(data->domain, tutti_candidate_hyperparameters(candidate), vector);
+  TUTTI_TRY(context, dgp_data_measure(context, data, tutti_candidate_genotype(candidate), known(data), distances));
+  for (size_t m = 0; m < models; m++)
+    covary(data, &posteriors[m], distances, vector, posteriors[m].block + c * posteriors[m].room);
+  return TUTTI_OK;
 }
 
 /* left = covariances of the candidate with the pending points given the observations, from its column and its
@@ -165,22 +171,28 @@ static double deviation_of(const struct dgp_shape *shape, struct dgp_posterior *
   return variance > 0 ? posterior->units.scale * sqrt(variance) : 0;
 }
 
-enum tutti_status dgp_posterior_predict(tutti_context *context, struct dgp_data *data, struct dgp_posterior *posterior,
-                                        const struct tutti_points *points, double *mean, double *deviation) {
+/* Moments at the first columns of the block. */
+static void moments(const struct dgp_data *data, struct dgp_posterior *posterior, size_t columns, double *mean,
+                    double *deviation) {
   size_t n = posterior->count, room = posterior->room;
+  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)columns, (int)n, 1, posterior->reducer, (int)n,
+              posterior->block, (int)room, 0, posterior->reduced, (int)room);
+  for (size_t c = 0; c < columns; c++) {
+    const double *column = posterior->block + c * room;
+    mean[c] = posterior->units.shift + posterior->units.scale * cblas_ddot((int)n, column, 1, posterior->weight, 1);
+    deviation[c] = deviation_of(&data->shape, posterior, column, posterior->reduced + c * room);
+  }
+}
+
+enum tutti_status dgp_posterior_predict(tutti_context *context, struct dgp_data *data, size_t models,
+                                        struct dgp_posterior *posteriors, const struct tutti_points *points,
+                                        double *mean, double *deviation) {
   for (size_t first = 0; first < points->count; first += DGP_BATCH) {
     size_t columns = points->count - first < DGP_BATCH ? points->count - first : DGP_BATCH;
-    for (size_t c = 0; c < columns; c++) {
-      double *column = posterior->block + c * room;
-      TUTTI_TRY(context, covary_candidate(context, data, posterior, points->candidates[first + c], column));
-      mean[first + c] =
-          posterior->units.shift + posterior->units.scale * cblas_ddot((int)n, column, 1, posterior->weight, 1);
-    }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)columns, (int)n, 1, posterior->reducer, (int)n,
-                posterior->block, (int)room, 0, posterior->reduced, (int)room);
     for (size_t c = 0; c < columns; c++)
-      deviation[first + c] =
-          deviation_of(&data->shape, posterior, posterior->block + c * room, posterior->reduced + c * room);
+      TUTTI_TRY(context, covary_candidate(context, data, models, posteriors, points->candidates[first + c], c));
+    for (size_t m = 0; m < models; m++)
+      moments(data, &posteriors[m], columns, mean + m * points->count + first, deviation + m * points->count + first);
   }
   return TUTTI_OK;
 }
@@ -204,9 +216,12 @@ static enum tutti_status condition(tutti_context *context, struct dgp_data *data
   static const double least_noise = 1e-10; /* of the variance: a point that is pending twice would leave no pivot */
   size_t n = posterior->count, q = data->pending;
   double variance = dgp_variance(&data->shape, posterior->hyper);
-  for (size_t i = 0; i < q; i++)
-    TUTTI_TRY(context, covary(context, data, posterior, data->genotypes[data->places[n + i]],
-                              data->vectors + (n + i) * data->shape.width, columns + i * posterior->room));
+  for (size_t i = 0; i < q; i++) {
+    const tutti_genotype *genotype = data->genotypes[data->places[n + i]];
+    TUTTI_TRY(context, dgp_data_measure(context, data, genotype, known(data), posterior->distances));
+    covary(data, posterior, posterior->distances, data->vectors + (n + i) * data->shape.width,
+           columns + i * posterior->room);
+  }
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)q, (int)n, 1, posterior->reducer, (int)n, columns,
               (int)posterior->room, 0, posterior->pending_reduced, (int)n);
   pending_covariance(data, posterior, columns, covariance);
