@@ -290,6 +290,7 @@ tests_bench_otmann_SOURCES = %D%/bench/otmann.c %D%/bench/bench.c %D%/bench/benc
 tests_bench_otmann_LDADD = liblayergraph.la libcells.la $(LDADD)
 EXTRA_DIST += %D%/bench/otmann_pot.py
 benches += %D%/bench/nasbot
+benches += %D%/bench/otmann-model
 benches += %D%/bench/regret
 tests_bench_regret_SOURCES = %D%/bench/regret.c %D%/unit/toy.c %D%/unit/toy.h
 benches += %D%/bench/select
