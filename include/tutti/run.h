@@ -107,9 +107,9 @@ struct tutti_curve_options {
 };
 /* The ensembles that would have been chosen from fewer trials, and of other sizes, without training anything; each with
    its metrics on the validation and the test split of the same shift. *json is the text of an array of {"budget",
-   "members", "ensemble", "combination", "evaluation"}; a budget in which fewer trials than members finished is left out. All else is
-   as for tutti_view_select. TUTTI_ERROR_USAGE, too: a budget is larger than the run, or a size than its finished
-   trials. */
+   "members", "ensemble", "combination", "evaluation"}; a budget in which fewer trials than members finished is left
+   out. All else is as for tutti_view_select. TUTTI_ERROR_USAGE, too: a budget is larger than the run, or a size than its
+   finished trials. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view,
                                                              const char *split, size_t count,
                                                              const char *const *overrides,
