@@ -1,7 +1,7 @@
 /* backend svm: support vector machines by libsvm, with a Gaussian kernel exp(-gamma |x - y|^2) on the standardised
    inputs: C-SVC with probabilities for classes, epsilon-SVR for values. It takes no networks: the space may be `fixed`,
-   and the search is over the parameters here. (Chang & Lin, 2011; Lacoste et al., 2014, use them as learners, over C
-   from 1e-2 to 1e3, gamma from 1e-5 to 1e3 and epsilon from 1e-2 to 1, all logarithmic.)
+   and the search is over the parameters here. (Chang & Lin, 2011; Lacoste et al., 2014, use them as learners: see
+   ini/smbo.)
 
    Each pair of classes has one machine. Platt's sigmoids turn the pairs' decision values into probabilities (fitted
    after Lin, Lin & Weng, 2007), which are coupled as in Wu, Lin & Weng (2004). The sigmoids are fitted on decision

@@ -1,6 +1,6 @@
 /* backend trees: Tutti's own random forests and extremely randomised trees (Breiman, 2001; Geurts, Ernst & Wehenkel,
    2006), and boosted trees by XGBoost (Chen & Guestrin, 2016). It takes no networks: the space may be `fixed`, and the
-   search is over the parameters here, as in Lacoste et al. (2014).
+   search is over the parameters here (Lacoste et al., 2014: see ini/smbo).
 
    Forests: classes are split by the Gini impurity. A probability is the leaves' share of the class, averaged over the
    trees and one extra tree that gives all classes the same share. So no class has a probability of 0, even if no leaf

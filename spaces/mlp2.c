@@ -1,7 +1,7 @@
 /* space mlp2: networks with two hidden layers, each with its width, and an L2 weight for each of the three layers of
    weights: five dimensions. A point space: units1, units2; l2_1, l2_2 of the hidden layers and l2_output of the last. A
    value that the recipe fixes is not a dimension. Source: Lacoste, Larochelle, Laviolette, Marchand, "Sequential
-   Model-Based Ensemble Optimization" (UAI 2014), section 5: its ranges are the defaults. The paper trains by L-BFGS on
+   Model-Based Ensemble Optimization" (UAI 2014), section 6.1: its ranges are the defaults. The paper trains by L-BFGS on
    all rows (backend cpu, optimiser = lbfgs). */
 #include <stdio.h>
 #include <tutti/plugin.h>
@@ -145,7 +145,7 @@ static const struct tutti_descriptor space_mlp2_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SPACE, "mlp2"),
     .version = "1.0",
     .summary = "networks with two hidden layers: the width of each, and an L2 weight of each layer of weights",
-    .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 5",
+    .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 6.1",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(space_mlp2_params, struct space_mlp2_config),
     .create = space_create_mlp2,

@@ -4,9 +4,9 @@
    take turns: the model of bootstrap i mod N chooses trial i. Every trained network enters all histories, with its risk
    on each bootstrap. Selector agnostic-bayes makes the ensemble of the models that are best on a bootstrap.
 
-   Deviations: 25 bootstraps by default; `share` sets how many rows a bootstrap draws (all by default, as in the paper;
-   the authors' code draws half); all bootstraps share one Sobol design before the first turn; pending candidates are
-   treated as in builder bo. */
+   The paper does not say how many bootstraps; 25 and the choice of half of the rows, `share = 0.5`, are the authors'
+   code's; the default draws as many rows as there are, as the paper does. All bootstraps share one Sobol design before
+   the first turn (`initial`); pending candidates are treated as in builder bo (none with `run.window = 1`). */
 #include "plugins/shared/json.h"
 
 #include <stdio.h>

@@ -1,11 +1,12 @@
 /* gp.c - Gaussian process regression: Matern 5/2 or squared exponential kernel, one length scale per dimension or one
    for all, constant mean, and a fitted noise on top of the known noise of each observation. Lacoste, Larochelle,
-   Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014, section 4; Rasmussen & Williams,
+   Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014, sections 2 and 6; Rasmussen & Williams,
    "Gaussian Processes for Machine Learning", MIT Press 2006, chapters 2 and 5.
 
-   Deviations from the paper: maximum likelihood from several starts instead of one; values are standardised, so that
-   the ranges of amplitude and noise mean the same for every problem; jitter is added only when needed, and is bounded;
-   inputs are not warped.
+   Differences from spearmint, which that paper's experiments use: the likelihood is maximised from several starts, not
+   from one; values are standardised, so that the ranges of amplitude and noise mean the same for every problem; jitter
+   is added only when needed, and is bounded. Parameters: `growth` = 0 fits again after every observation, as the paper
+   does.
 
    Hyperparameters are fitted to the observations of the last `fit`, and again on the schedule of `refit` and `growth`;
    the work is done when a prediction is asked for. Predictions are a function of the sequence of observations alone,
@@ -76,7 +77,7 @@ struct gp {
   uint64_t seed;
   size_t base;      /* observations of the last `fit` */
   size_t based;     /* observations that the hyperparameters were fitted to */
-  bool given_start; /* whether the search starts where the paper's does; tests say no */
+  bool given_start; /* whether the search also starts where spearmint's does; tests say no */
   struct gp_mixture mixture;
   struct gp_function function; /* the one that is realised */
 };
@@ -496,9 +497,9 @@ static const struct tutti_descriptor gp_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SURROGATE, "gp"),
     .version = "1.0",
     .summary = "Gaussian process with a Matern 5/2 or squared exponential kernel",
-    .source =
-        "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, section 4; Rasmussen & Williams, "
-        "Gaussian Processes for Machine Learning, MIT Press 2006",
+    .source = "Lacoste et al., Sequential Model-Based Ensemble Optimization, UAI 2014, sections 2 and 6; Rasmussen & "
+              "Williams, "
+              "Gaussian Processes for Machine Learning, MIT Press 2006",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(gp_params, struct gp_config),
     .create = surrogate_create_gp,

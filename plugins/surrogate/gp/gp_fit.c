@@ -1,7 +1,7 @@
 /* gp_fit.c - the most likely hyperparameters.
 
    First the likelihood is evaluated ("a look") at Sobol points of the logarithms over all of the bounds. The best of
-   them climb a little by bounded L-BFGS, together with the usual start of Lacoste et al. (amplitude of the values'
+   them climb a little by bounded L-BFGS, together with the usual start, that of spearmint (amplitude of the values'
    variance, noise 1e-3, length scales 1). The best of these climbs to the end. Most points within the bounds are far
    from any optimum: there all correlations are 0 or 1 and the likelihood is flat, so an ascent is lost. A look needs no
    gradient and costs a third of the first step of an ascent.

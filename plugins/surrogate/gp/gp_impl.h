@@ -106,7 +106,7 @@ enum tutti_status gp_likelihood(tutti_context *context, const struct gp_problem 
 enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *problem, const struct gp_search *search,
                          struct gp_hyper *hyper);
 
-/* Range of number `index` of theta [count], and the start of Lacoste et al. within the ranges. */
+/* Range of number `index` of theta [count], and the start of spearmint within the ranges. */
 const double *gp_bounds_of(const struct gp_bounds *bounds, size_t count, size_t index);
 void gp_usual_start(const struct gp_bounds *bounds, size_t count, double *theta);
 
