@@ -1,10 +1,10 @@
 /* builder.c - kind builder: checks and defaults around its ops. */
+#include "core/base/sized_impl.h"
 #include "instance_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <tutti/sized.h>
 #include <tutti/builder.h>
 
 struct tutti_builder {
@@ -19,6 +19,7 @@ enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *build
                                     struct tutti_proposal *proposal) {
   struct tutti_proposal own = {.size = sizeof own, .parent = TUTTI_NO_TRIAL};
   const struct tutti_proposal none = own;
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_proposal, proposal, origin));
   TUTTI_GIVE(proposal, &none);
   TUTTI_CALL(context, builder, builder->ops.ask(builder->instance.self, context, trial, &own));
   own.origin[sizeof own.origin - 1] = '\0';

@@ -1,7 +1,7 @@
 /* executor.c - kind executor: checks around its ops. */
+#include "core/base/sized_impl.h"
 #include "instance_impl.h"
 
-#include <tutti/sized.h>
 #include <tutti/executor.h>
 
 struct tutti_executor {
@@ -36,6 +36,7 @@ enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *ex
                                       struct tutti_reply *reply) {
   struct tutti_reply own = {.size = sizeof own, .kind = TUTTI_REPLY_NONE};
   const struct tutti_reply none = own;
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_reply, reply, seconds));
   TUTTI_GIVE(reply, &none);
   TUTTI_CALL(context, executor, executor->ops.wait(executor->instance.self, context, timeout, &own));
   TUTTI_GIVE(reply, &own);

@@ -1,5 +1,5 @@
 /* host.c - the plugins in a host's sections, with their parameters, and the facts of the run. */
-#include <tutti/sized.h>
+#include "core/base/sized_impl.h"
 #include "host_impl.h"
 #include "instance_impl.h"
 
@@ -38,6 +38,7 @@ enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host
                                   const uint64_t *trials, struct tutti_pool *pool) {
   if (!host->facts.pool)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "there are no predictions of trials here");
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_pool, pool, labels));
   struct tutti_pool own = {.size = sizeof own};
   TUTTI_TRY(context, host->facts.pool(host->facts.pool_argument, context, split, count, trials, &own));
   TUTTI_GIVE(pool, &own);

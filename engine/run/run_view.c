@@ -3,9 +3,9 @@
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
+#include "core/base/sized_impl.h"
 #include "trial_impl.h"
 
-#include <tutti/sized.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -423,6 +423,7 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   tutti_split *split = NULL;
   char *text = NULL;
   struct tutti_forecast own = {.size = sizeof own};
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_forecast, forecast, evaluation));
   TUTTI_GIVE(forecast, &own);
   TUTTI_TRY(context, check_data(context, view));
   TUTTI_TRY(context, tutti_experiment_need_backend(context, view->experiment));

@@ -75,7 +75,7 @@ TUTTI_API void tutti_builder_destroy(tutti_builder *builder);
 TUTTI_API const struct tutti_descriptor *tutti_builder_descriptor(const tutti_builder *builder);
 /* Ask for the candidate of trial number `trial`. *proposal is overwritten; the caller unrefs proposal->candidate. NULL
    there means: tell more results first, or the builder is exhausted. TUTTI_ERROR_PLUGIN: it proposed nothing although
-   no trial is outstanding and it is not exhausted. */
+   no trial is outstanding and it is not exhausted. TUTTI_ERROR_INTERNAL: proposal->size is not set. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_ask(tutti_context *context, tutti_builder *builder,
                                                               uint64_t trial, struct tutti_proposal *proposal);
 /* Tell a result; borrowed until return. */

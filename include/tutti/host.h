@@ -84,7 +84,7 @@ TUTTI_API void tutti_pool_targets(const struct tutti_pool *pool, struct tutti_ta
 
 /* Fill *pool with the predictions of finished trials[count] (ascending) on a split ("validation", or a shifted one).
    Files are mapped, not read. The caller has set pool->size and releases the pool. TUTTI_ERROR_UNSUPPORTED: trials have
-   no predictions here (backend function). */
+   no predictions here (backend function). TUTTI_ERROR_INTERNAL: pool->size is not set. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_pool(tutti_context *context, const tutti_host *host,
                                                             const char *split, size_t count, const uint64_t *trials,
                                                             struct tutti_pool *pool);

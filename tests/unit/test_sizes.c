@@ -1,4 +1,4 @@
-/* test_sizes.c - structs of callers who know fewer members: nothing is written behind what they have. */
+/* test_sizes.c - structs that callers let us fill: of other versions, and without their size. */
 #include "toy.h"
 
 #include <setjmp.h>
@@ -8,32 +8,17 @@
 #include <cmocka.h>
 #include <tutti/sized.h>
 
-/* A struct of an older caller, and bytes behind it that nobody may touch. */
-struct older {
-  size_t size;
-  unsigned char *memory;
-};
-enum { BEHIND = 256 };
-
-static struct older begin(size_t size) {
-  struct older older = {size, malloc(size + BEHIND)};
-  assert_non_null(older.memory);
-  memset(older.memory, 0xa5, size + BEHIND);
-  memcpy(older.memory, &size, sizeof size);
-  return older;
+/* The fallible functions that fill a struct of the caller refuse one whose size was forgotten, or never written. */
+static void refused(struct toy *toy, enum tutti_status status, const char *type) {
+  assert_int_equal(status, TUTTI_ERROR_INTERNAL);
+  if (!strstr(tutti_error_message(toy->context), type) || !strstr(tutti_error_message(toy->context), "found "))
+    fail_msg("expected '%s' in '%s'", type, tutti_error_message(toy->context));
+  tutti_error_clear(toy->context);
 }
+static const size_t wrong_sizes[] = {0, sizeof(size_t), (size_t)1 << 21, SIZE_MAX};
+enum { WRONG_SIZES = sizeof wrong_sizes / sizeof wrong_sizes[0] };
 
-static void end(struct older older) {
-  size_t size;
-  memcpy(&size, older.memory, sizeof size);
-  assert_int_equal(size, older.size);
-  for (size_t i = 0; i < BEHIND; i++)
-    assert_int_equal(older.memory[older.size + i], 0xa5);
-  free(older.memory);
-}
-
-/* A proposal without its origin. */
-static void test_ask_fills_no_more_than_the_caller_has(void **state) {
+static void test_ask(void **state) {
   struct toy toy;
   tutti_builder *builder;
   (void)state;
@@ -41,13 +26,39 @@ static void test_ask_fills_no_more_than_the_caller_has(void **state) {
   toy_put(&toy, "builder", TUTTI_KIND_BUILDER, "nes-rs");
   struct tutti_builder_setup setup = {.size = sizeof setup, .host = toy.host};
   TOY_OK(&toy, tutti_builder_create(toy.context, toy.host, "builder", &setup, &builder));
-  struct older older = begin(offsetof(struct tutti_proposal, origin));
-  struct tutti_proposal *proposal = (struct tutti_proposal *)(void *)older.memory;
-  TOY_OK(&toy, tutti_builder_ask(toy.context, builder, 0, proposal));
-  assert_non_null(proposal->candidate);
-  assert_true(proposal->parent == TUTTI_NO_TRIAL);
-  tutti_candidate_unref(proposal->candidate);
-  end(older);
+  struct tutti_proposal proposal = {.parent = 77};
+  for (size_t i = 0; i < WRONG_SIZES; i++) {
+    proposal.size = wrong_sizes[i];
+    refused(&toy, tutti_builder_ask(toy.context, builder, 0, &proposal), "struct tutti_proposal");
+    assert_true(proposal.parent == 77 && !proposal.candidate);
+  }
+  proposal.size = sizeof proposal;
+  TOY_OK(&toy, tutti_builder_ask(toy.context, builder, 0, &proposal));
+  assert_non_null(proposal.candidate);
+  tutti_candidate_unref(proposal.candidate);
+  tutti_builder_destroy(builder);
+  toy_destroy(&toy);
+}
+
+/* A caller of a newer version has members that we do not know: they become zero. */
+static void test_newer_callers(void **state) {
+  struct newer {
+    struct tutti_proposal known;
+    unsigned char more[64];
+  } newer = {.known.size = sizeof newer};
+  struct toy toy;
+  tutti_builder *builder;
+  (void)state;
+  memset(newer.more, 0xa5, sizeof newer.more);
+  toy_create(&toy, 3, 1, 5, "x = uniform 0 1");
+  toy_put(&toy, "builder", TUTTI_KIND_BUILDER, "nes-rs");
+  struct tutti_builder_setup setup = {.size = sizeof setup, .host = toy.host};
+  TOY_OK(&toy, tutti_builder_create(toy.context, toy.host, "builder", &setup, &builder));
+  TOY_OK(&toy, tutti_builder_ask(toy.context, builder, 0, &newer.known));
+  assert_int_equal(newer.known.size, sizeof newer);
+  for (size_t i = 0; i < sizeof newer.more; i++)
+    assert_int_equal(newer.more[i], 0);
+  tutti_candidate_unref(newer.known.candidate);
   tutti_builder_destroy(builder);
   toy_destroy(&toy);
 }
@@ -67,22 +78,25 @@ static void release_pool(void *argument, struct tutti_pool *pool) {
   TUTTI_GIVE(pool, &none);
 }
 
-/* A pool without its targets, filled and released. */
-static void test_a_pool_is_filled_and_released_as_far_as_the_caller_has_it(void **state) {
+static void test_pool(void **state) {
   static const uint64_t trials[] = {1, 2, 3};
+  struct tutti_pool pool = {.models = 77};
   struct toy toy;
   (void)state;
   toy_create(&toy, 3, 1, 5, "x = uniform 0 1");
   toy.facts.pool = give_pool;
   toy.facts.pool_release = release_pool;
   tutti_host_set_facts(toy.host, &toy.facts);
-  struct older older = begin(offsetof(struct tutti_pool, values));
-  struct tutti_pool *pool = (struct tutti_pool *)(void *)older.memory;
-  TOY_OK(&toy, tutti_host_pool(toy.context, toy.host, "validation", 3, trials, pool));
-  assert_int_equal(pool->models, 3);
-  tutti_host_pool_release(toy.host, pool);
-  assert_int_equal(pool->models, 0);
-  end(older);
+  for (size_t i = 0; i < WRONG_SIZES; i++) {
+    pool.size = wrong_sizes[i];
+    refused(&toy, tutti_host_pool(toy.context, toy.host, "validation", 3, trials, &pool), "struct tutti_pool");
+    assert_int_equal(pool.models, 77);
+  }
+  pool.size = sizeof pool;
+  TOY_OK(&toy, tutti_host_pool(toy.context, toy.host, "validation", 3, trials, &pool));
+  assert_int_equal(pool.models, 3);
+  tutti_host_pool_release(toy.host, &pool);
+  assert_int_equal(pool.models, 0);
   toy_destroy(&toy);
 }
 
@@ -111,8 +125,9 @@ static void test_take_and_give(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ask_fills_no_more_than_the_caller_has),
-      cmocka_unit_test(test_a_pool_is_filled_and_released_as_far_as_the_caller_has_it),
+      cmocka_unit_test(test_ask),
+      cmocka_unit_test(test_newer_callers),
+      cmocka_unit_test(test_pool),
       cmocka_unit_test(test_take_and_give),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
