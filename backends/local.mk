@@ -60,15 +60,18 @@ cpu_kernels += %D%/cpu/optimiser/sgd.c
 noinst_LTLIBRARIES += libcpubaseline.la
 libcpubaseline_la_LDFLAGS =
 libcpubaseline_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=4
+libcpubaseline_la_CFLAGS = $(AM_CFLAGS) $(CPU_KERNEL_CFLAGS)
 libcpubaseline_la_SOURCES = $(cpu_kernels)
 if X86_64
 libbackendcpu_la_LIBADD += libcpuavx2.la libcpuavx512.la
 noinst_LTLIBRARIES += libcpuavx2.la libcpuavx512.la
 libcpuavx2_la_LDFLAGS =
 libcpuavx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=8
+libcpuavx2_la_CFLAGS = $(AM_CFLAGS) $(CPU_KERNEL_CFLAGS)
 libcpuavx2_la_SOURCES = $(cpu_kernels)
 libcpuavx512_la_LDFLAGS =
 libcpuavx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=16
+libcpuavx512_la_CFLAGS = $(AM_CFLAGS) $(CPU_KERNEL_CFLAGS)
 libcpuavx512_la_SOURCES = $(cpu_kernels)
 endif
 plugin_LTLIBRARIES += backend-cpu.la
