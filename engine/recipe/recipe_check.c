@@ -27,8 +27,24 @@ static bool is_own(const char *section) {
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
+/* A section that is called as a kind of plugin is, and that no plugin here has a use for. */
+static enum tutti_status unused_kind(tutti_context *context, const struct recipe_entry *entry) {
+  const char *kind = entry->section;
+  return tutti_recipe_blame_line(
+      context, entry,
+      TUTTI_FAIL(
+          context, TUTTI_ERROR_USAGE,
+          "unknown section [%s], or no plugin in use names it: it would have the parameters of the %s that a key "
+          "'%s' of another plugin chooses, and in this recipe none does",
+          kind, kind, kind));
+}
+
 static enum tutti_status unknown_section(tutti_context *context, const tutti_recipe *recipe,
                                          const struct recipe_entry *entry) {
+  enum tutti_kind kind;
+  if (tutti_kind_parse(context, entry->section, &kind) == TUTTI_OK)
+    return unused_kind(context, entry);
+  tutti_error_clear(context);
   const char *closest = tutti_closest_name(entry->section, OWN_SECTIONS, own_sections);
   for (size_t i = 0; !closest && i < tutti_host_sections(recipe->host); i++) {
     const struct tutti_descriptor *descriptor;
