@@ -12,31 +12,25 @@ struct curve_options {
 
 /* --- the table --- */
 
-/* The metrics that are shown for a point, if its task has them. */
-static const char *const shown[] = {"nll",         "error",         "ece",          "rmse",
-                                    "crps",        "oracle-nll",    "oracle-error", "oracle-rmse",
-                                    "average-nll", "average-error", "average-rmse"};
-enum { SHOWN = sizeof shown / sizeof shown[0] };
-
-/* The metric of that name on the last split of a point: test rows, if there are any. */
-static const json_t *metric_of(const json_t *point, const char *name) {
-  const json_t *evaluation = json_object_get(point, "evaluation"), *metric;
-  const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);
-  size_t index;
-  json_array_foreach(json_object_get(split, "metrics"), index, metric) {
-    if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0)
-      return metric;
-  }
-  return NULL;
+/* The metrics of a point on its last split: test rows, if there are any. */
+static const json_t *metrics_of(const json_t *point) {
+  const json_t *evaluation = json_object_get(point, "evaluation");
+  return json_object_get(json_array_get(evaluation, json_array_size(evaluation) - 1), "metrics");
 }
+
+static const char *name_of(const json_t *metric) { return json_string_value(json_object_get(metric, "name")); }
+
+static bool is_shown(const json_t *metric) { return tutti_metric_shown_in(name_of(metric)) >= TUTTI_METRIC_IN_CURVES; }
 
 static void show_point(const json_t *point, FILE *out) {
   (void)fprintf(out, "  %8lld %8lld", (long long)json_integer_value(json_object_get(point, "budget")),
                 (long long)json_integer_value(json_object_get(point, "members")));
-  for (size_t i = 0; i < SHOWN; i++) {
+  const json_t *metric;
+  size_t index;
+  json_array_foreach(metrics_of(point), index, metric) {
     char buffer[32];
-    const json_t *metric = metric_of(point, shown[i]), *value = json_object_get(metric, "value");
-    if (metric)
+    const json_t *value = json_object_get(metric, "value");
+    if (is_shown(metric))
       (void)fprintf(out, " %13s", json_is_number(value) ? show_number(json_number_value(value), buffer) : "-");
   }
   (void)fprintf(out, "\n");
@@ -44,7 +38,7 @@ static void show_point(const json_t *point, FILE *out) {
 
 static void show_curve(const json_t *points, const void *options, FILE *out) {
   (void)options;
-  const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point;
+  const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point, *metric;
   size_t index;
   if (!first) {
     (void)fprintf(out, "No ensemble: in none of these budgets did so many trials finish.\n");
@@ -52,9 +46,10 @@ static void show_curve(const json_t *points, const void *options, FILE *out) {
   }
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);
   (void)fprintf(out, "On %s\n\n  %8s %8s", json_string_value(json_object_get(split, "split")), "budget", "members");
-  for (size_t i = 0; i < SHOWN; i++)
-    if (metric_of(first, shown[i]))
-      (void)fprintf(out, " %13s", shown[i]);
+  json_array_foreach(metrics_of(first), index, metric) {
+    if (is_shown(metric))
+      (void)fprintf(out, " %13s", name_of(metric));
+  }
   (void)fprintf(out, "\n");
   json_array_foreach(points, index, point) show_point(point, out);
 }

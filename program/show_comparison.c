@@ -72,7 +72,7 @@ static void show_this(struct shown *shown, const json_t *metric) {
 }
 
 static bool choose_metrics(const json_t *comparison, const struct texts *wanted, struct shown *shown) {
-  static const char *const usual[] = {"nll", "rmse", "error"};
+  const json_t *metrics = json_object_get(comparison, "metrics");
   shown->count = 0;
   for (size_t i = 0; i < wanted->count; i++) {
     const json_t *metric = find_metric(comparison, wanted->items[i]);
@@ -80,8 +80,9 @@ static bool choose_metrics(const json_t *comparison, const struct texts *wanted,
       return unknown_metric(comparison, wanted->items[i]);
     show_this(shown, metric);
   }
-  for (size_t i = 0; wanted->count == 0 && i < sizeof usual / sizeof usual[0]; i++)
-    show_this(shown, find_metric(comparison, usual[i]));
+  for (size_t i = 0; wanted->count == 0 && i < json_array_size(metrics); i++)
+    if (tutti_metric_shown_in(text_of(json_array_get(metrics, i), "name")) == TUTTI_METRIC_IN_BRIEF)
+      show_this(shown, json_array_get(metrics, i));
   if (shown->count == 0)
     show_this(shown, find_metric(comparison, "best-trial"));
   return true;

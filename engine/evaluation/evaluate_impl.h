@@ -42,10 +42,12 @@ struct metric_entry {
   bool (*defined)(const void *of, size_t which); /* NULL: always */
 };
 /* The field after `which` is `defined`, as in .defined = of_pairs. */
-#define METRIC(name, unit, better, text, value_, ...)                                                                  \
+#define METRIC(...) METRIC_SHOWN(IN_FULL, __VA_ARGS__)
+/* METRIC_SHOWN(IN_CURVES, ...) and METRIC_SHOWN(IN_BRIEF, ...): shown where only a few are (enum tutti_metric_shown). */
+#define METRIC_SHOWN(where, name, unit, better, text, value_, ...)                                                     \
   {                                                                                                                    \
-    .said = {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN}, .value = value_,      \
-    .which = __VA_ARGS__                                                                                               \
+    .said = {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN, TUTTI_METRIC_##where}, \
+    .value = value_, .which = __VA_ARGS__                                                                              \
   }
 /* The double at an offset of a struct. */
 #define METRIC_FIELD(pointer, offset) (*(const double *)(const void *)((const char *)(pointer) + (offset)))

@@ -31,6 +31,13 @@ TUTTI_API const char *tutti_better_name(enum tutti_better better);
 /* The direction of that name; TUTTI_BETTER_NEITHER for any other text, and for NULL. */
 TUTTI_API enum tutti_better tutti_better_parse(const char *name);
 
+/* Where a metric is shown to people. */
+enum tutti_metric_shown {
+  TUTTI_METRIC_IN_FULL,   /* where all metrics are */
+  TUTTI_METRIC_IN_CURVES, /* also in tutti curve, which has a column for each */
+  TUTTI_METRIC_IN_BRIEF   /* also in tutti compare, unless others are asked for */
+};
+
 /* A metric with its value. Texts are static. */
 struct tutti_metric {
   size_t size;      /* sizeof(struct tutti_metric) of the library */
@@ -39,6 +46,7 @@ struct tutti_metric {
   enum tutti_better better;
   const char *text; /* its definition, one line for people, in the notation of docs/metrics.md */
   double value;     /* NaN: not known, like the NLL if members give no variance */
+  enum tutti_metric_shown shown;
 };
 
 /* The tables of metrics, and the function that computes each. */
@@ -51,6 +59,8 @@ enum tutti_metric_table {
 };
 /* Metric number `index` of a table, with value NaN; static. NULL past the last, and for a number that is no table. */
 TUTTI_API const struct tutti_metric *tutti_metric_at(enum tutti_metric_table table, size_t index);
+/* Where the metric of that name is shown; TUTTI_METRIC_IN_FULL for a name that no table has. */
+TUTTI_API enum tutti_metric_shown tutti_metric_shown_in(const char *name);
 
 /* The metrics of an ensemble, in the order of their table, without those that are not defined for its combination or
    size. The caller of the function that makes one destroys it. */
