@@ -1,7 +1,6 @@
 libtutti_la_SOURCES += %D%/attribute.c
 libtutti_la_SOURCES += %D%/layer.c
 libtutti_la_SOURCES += %D%/network.c
-libtutti_la_SOURCES += %D%/network_dot.c
 libtutti_la_SOURCES += %D%/network_impl.h
 libtutti_la_SOURCES += %D%/network_infer.c
 libtutti_la_SOURCES += %D%/network_json.c

@@ -58,13 +58,6 @@ enum tutti_status tutti_op_get(tutti_context *context, const char *name,
   return status;
 }
 
-enum tutti_status tutti_op_parse(tutti_context *context, const char *name, enum tutti_op *op) {
-  const struct tutti_op_definition *definition;
-  TUTTI_TRY(context, tutti_op_get(context, name, &definition));
-  *op = tutti_op_number(definition);
-  return TUTTI_OK;
-}
-
 enum tutti_status tutti_activation_parse(tutti_context *context, const char *name, enum tutti_activation *activation) {
   for (int i = 0; i < TUTTI_ACTIVATION_COUNT; i++)
     if (strcmp(tutti_activation_table[i], name) == 0) {

@@ -81,7 +81,7 @@ enum tutti_status tutti_backend_refuse(tutti_context *context, const char *backe
     describe(whole(layer), culprit, with, sizeof with);
   }
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "the space makes networks with a layer that backend %s does not have: layer %zu '%s' is a %s%s; "
+                    "the space makes networks with a layer that backend %s does not have: layer %zu '%s', op %s%s; "
                     "choose another [backend] or [space]",
                     backend, index, layer->label, layer->op_name, with);
 }

@@ -68,8 +68,6 @@ enum tutti_status tutti_bootstraps_from(tutti_context *context, size_t count, si
 
 size_t tutti_bootstraps_count(const tutti_bootstraps *bootstraps) { return bootstraps->count; }
 
-size_t tutti_bootstraps_rows(const tutti_bootstraps *bootstraps) { return bootstraps->rows; }
-
 void tutti_bootstraps_risks(const tutti_bootstraps *bootstraps, const double *losses, double *risks) {
   for (size_t k = 0; k < bootstraps->count; k++) {
     const uint32_t *times = bootstraps->times + k * bootstraps->rows;

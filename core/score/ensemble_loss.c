@@ -64,8 +64,6 @@ void tutti_ensemble_loss_destroy(tutti_ensemble_loss *loss) {
   tutti_free(loss);
 }
 
-size_t tutti_ensemble_loss_picks(const tutti_ensemble_loss *loss) { return loss->picks; }
-
 double tutti_ensemble_loss_with(const tutti_ensemble_loss *loss, size_t model) {
   double value;
   loss->kind->with(loss, 1, &model, &value);

@@ -387,5 +387,3 @@ void tutti_ablation_destroy(tutti_ablation *ablation) {
   tutti_free(ablation->cells);
   tutti_free(ablation);
 }
-
-size_t tutti_ablation_cells(const tutti_ablation *ablation) { return ablation->count; }

@@ -27,8 +27,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_ablation_create(tutti_context *context, const struct tutti_ablation_options *options, tutti_ablation **ablation);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_ablation_destroy(tutti_ablation *ablation);
-/* The number of cells. */
-TUTTI_API size_t tutti_ablation_cells(const tutti_ablation *ablation);
 /* The matrix as the JSON text of ablation.json (docs/ablation.md); free *json with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_describe(tutti_context *context,
                                                                     const tutti_ablation *ablation, char **json);

@@ -22,9 +22,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bootstraps_from(tutti_context 
                                                                   const uint32_t *times, tutti_bootstraps **bootstraps);
 /* Destroy them; NULL is allowed. */
 TUTTI_API void tutti_bootstraps_destroy(tutti_bootstraps *bootstraps);
-/* The number of bootstraps; tutti_bootstraps_rows: the number of rows that they are drawn from. */
+/* The number of bootstraps. */
 TUTTI_API size_t tutti_bootstraps_count(const tutti_bootstraps *bootstraps);
-TUTTI_API size_t tutti_bootstraps_rows(const tutti_bootstraps *bootstraps);
 /* Compute risks[count], the mean of losses[rows] over each bootstrap. Sums of whole numbers, such as zero-one losses,
    are exact, so that ties are ties. NaN where the bootstrap has a row whose loss is NaN. */
 TUTTI_API void tutti_bootstraps_risks(const tutti_bootstraps *bootstraps, const double *losses, double *risks);

@@ -127,9 +127,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_print(tutti_context *co
    is missing, unknown, inactive or out of range. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_parse(tutti_context *context, const tutti_domain *domain,
                                                                const char *json, double *point);
-/* The domain itself as a JSON array of dimensions, for inspect and the catalogue; free *json with tutti_free. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_describe(tutti_context *context, const tutti_domain *domain,
-                                                                  char **json);
 
 /* --- Sobol points ---------------------------------------------------------------------------------------------- */
 

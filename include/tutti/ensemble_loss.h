@@ -32,8 +32,6 @@ tutti_ensemble_loss_create(tutti_context *context, const struct tutti_pool *pool
                            const struct tutti_ensemble_loss_options *options, tutti_ensemble_loss **loss);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_ensemble_loss_destroy(tutti_ensemble_loss *loss);
-/* How many models were added so far; one that was added again counts again. */
-TUTTI_API size_t tutti_ensemble_loss_picks(const tutti_ensemble_loss *loss);
 /* The loss that the ensemble would have after adding model number `model` of the pool; NaN if its predictions are
    NaN. */
 TUTTI_API double tutti_ensemble_loss_with(const tutti_ensemble_loss *loss, size_t model);

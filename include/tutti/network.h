@@ -97,9 +97,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_print(tutti_context *c
    and what is wrong with it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_parse(tutti_context *context, const char *json,
                                                                 tutti_network **network);
-/* A picture of the network, as text for Graphviz; free *dot with tutti_free. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_dot(tutti_context *context, const tutti_network *network,
-                                                              char **dot);
 
 TUTTI_END_DECLS
 #endif

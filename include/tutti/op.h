@@ -159,8 +159,6 @@ tutti_attribute_at(const struct tutti_attribute_definitions *attributes, size_t 
 
 /* The name of an op as in JSON, "dense", "head-gaussian", ...; "unknown op" for other numbers. Static. */
 TUTTI_API const char *tutti_op_name(enum tutti_op op);
-/* Set *op to the op of that name; TUTTI_OP_OTHER for the op of a plugin. TUTTI_ERROR_USAGE gives the closest name. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_op_parse(tutti_context *context, const char *name, enum tutti_op *op);
 /* The name of an activation as in JSON and recipes, "relu", "hard-sigmoid", ...; "unknown activation" for other
    numbers. Static. */
 TUTTI_API const char *tutti_activation_name(enum tutti_activation activation);

@@ -530,27 +530,6 @@ static void points_read_well(void **state) {
   tutti_domain_destroy(domain);
 }
 
-static void domains_describe_themselves(void **state) {
-  static const char *const texts[][2] = {
-      {"r", "log-uniform 0.5 2"}, {"n", "integer 1 3"}, {"o", "choice a b if n = 1 3"}, {"p", "uniform 0 1 if o = b"}};
-  tutti_domain *domain = domain_of(4, texts), *copy;
-  char *json, *copied;
-  assert_int_equal(tutti_domain_describe(context, domain, &json), TUTTI_OK);
-  assert_string_equal(json, "[{\"name\": \"r\", \"type\": \"real\", \"low\": 0.5, \"high\": 2, \"log\": true}, "
-                            "{\"name\": \"n\", \"type\": \"integer\", \"low\": 1, \"high\": 3, \"log\": false}, "
-                            "{\"name\": \"o\", \"type\": \"categorical\", \"choices\": [\"a\", \"b\"], "
-                            "\"if\": {\"name\": \"n\", \"values\": [1, 3]}}, "
-                            "{\"name\": \"p\", \"type\": \"real\", \"low\": 0, \"high\": 1, \"log\": false, "
-                            "\"if\": {\"name\": \"o\", \"values\": [\"b\"]}}]");
-  assert_int_equal(tutti_domain_copy(context, domain, &copy), TUTTI_OK);
-  tutti_domain_destroy(domain);
-  assert_int_equal(tutti_domain_describe(context, copy, &copied), TUTTI_OK);
-  assert_string_equal(json, copied);
-  tutti_free(json);
-  tutti_free(copied);
-  tutti_domain_destroy(copy);
-}
-
 static void dimensions_come_back_from_text(void **state) {
   tutti_domain *domain = rich_domain(), *copy = domain_of(0, NULL);
   for (size_t i = 0; i < RICH; i++) {
@@ -658,7 +637,6 @@ int main(void) {
       cmocka_unit_test(inactive_choices_are_zeros),
       cmocka_unit_test(printed_points_come_back_bit_for_bit),
       cmocka_unit_test(points_read_well),
-      cmocka_unit_test(domains_describe_themselves),
       cmocka_unit_test(dimensions_come_back_from_text),
       cmocka_unit_test(ranges_are_told_from_values),
       cmocka_unit_test(cardinality_counts_the_valid_points),

@@ -705,7 +705,7 @@ static void test_backend_check(void **state) {
   TOY_OK(&toy, tutti_backend_check(toy.context, made, &job));
   TOY_OK(&toy, tutti_network_add_dropout(toy.context, network, "drop", layer, 0.5, &layer));
   must_fail(tutti_backend_check(toy.context, made, &job), TUTTI_ERROR_USAGE,
-            "a layer that backend fake does not have: layer 3 'drop' is a dropout");
+            "a layer that backend fake does not have: layer 3 'drop', op dropout");
   act.candidate = 0;
   assert_false(tutti_backend_takes_networks(made));
   tutti_network_destroy(network);
