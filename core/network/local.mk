@@ -9,7 +9,6 @@ libtutti_la_SOURCES += %D%/op_check.c
 libtutti_la_SOURCES += %D%/op_impl.h
 libtutti_la_SOURCES += %D%/op_table.c
 libtutti_la_SOURCES += %D%/ops_builtin.c
-libtutti_la_SOURCES += %D%/safetensors.c
 libtutti_la_SOURCES += %D%/task.c
 libtutti_la_SOURCES += %D%/tensors.c
 libtutti_la_SOURCES += %D%/tensors_impl.h

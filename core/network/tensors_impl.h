@@ -1,6 +1,8 @@
-/* tensors_impl.h - the inside of a set of tensors; for core/ only. */
+/* tensors_impl.h - the inside of a set of tensors; for core/network/ and the reader of files alone. */
 #ifndef TUTTI_TENSORS_IMPL_H
 #define TUTTI_TENSORS_IMPL_H
+
+#include "core/base/private.h"
 
 #include <tutti/tensors.h>
 
@@ -20,12 +22,13 @@ struct tutti_tensors {
   struct tutti_note *notes;
 };
 
-size_t tutti_element_size(enum tutti_element element);
+TUTTI_PRIVATE size_t tutti_element_size(enum tutti_element element);
 /* Product of a shape times the element's size; false when it overflows. */
-bool tutti_tensor_size(enum tutti_element element, size_t rank, const size_t *shape, size_t *bytes);
+TUTTI_PRIVATE bool tutti_tensor_size(enum tutti_element element, size_t rank, const size_t *shape, size_t *bytes);
 /* Add a tensor. The caller has checked rank, size and name, and that the name is new. */
-TUTTI_NODISCARD enum tutti_status tutti_tensors_append(tutti_context *context, tutti_tensors *tensors, const char *name,
-                                                       enum tutti_element element, size_t rank, const size_t *shape,
-                                                       size_t bytes, void **data);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_tensors_append(tutti_context *context, tutti_tensors *tensors,
+                                                                     const char *name, enum tutti_element element,
+                                                                     size_t rank, const size_t *shape, size_t bytes,
+                                                                     void **data);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <tutti/data.h>
 #include <tutti/registry.h>
+#include <tutti/scan.h>
 
 #include "recipe_impl.h"
 

@@ -14,6 +14,7 @@ libtutti_engine_la_SOURCES += %D%/run_shifts.c
 libtutti_engine_la_SOURCES += %D%/run_summary.c
 libtutti_engine_la_SOURCES += %D%/run_values.c
 libtutti_engine_la_SOURCES += %D%/run_view.c
+libtutti_engine_la_SOURCES += %D%/safetensors.c
 libtutti_engine_la_SOURCES += %D%/trial.c
 libtutti_engine_la_SOURCES += %D%/trial_impl.h
 libtutti_engine_la_SOURCES += %D%/worker.c

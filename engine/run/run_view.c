@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
+#include <tutti/safetensors.h>
 
 struct tutti_view {
   char *directory;

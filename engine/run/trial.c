@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tutti/clock.h>
+#include <tutti/safetensors.h>
 
 /* --- request --- */
 

@@ -22,30 +22,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_find(tutti_context *con
 /* The file that a descriptor was loaded from, borrowed; NULL if it was not loaded in this context, or is linked in. */
 TUTTI_API const char *tutti_plugin_file(const tutti_context *context, const struct tutti_descriptor *descriptor);
 
-/* One plugin file, as seen by a scan. */
-struct tutti_plugin_entry {
-  size_t size; /* sizeof(struct tutti_plugin_entry) of the library */
-  enum tutti_kind kind;
-  const char *name, *file;
-  bool works;
-  const char *reason;            /* why it does not, "" if it does */
-  const char *version, *summary; /* "" if it does not load */
-  bool lacking;                  /* it is sound, but its available() says no: a device or a library is missing */
-  /* The file of the same kind and name in an earlier folder, which is used in place of this one; this one was not
-     loaded, and does not work. NULL: none. */
-  const char *shadowed_by;
-};
-/* Name the tutti program, by which plugins are looked at in a child process of their own: `program scan-plugin FILE`.
-   Without one, tutti_source_find loads sources into this process, where a broken one may end it. */
+/* Name the tutti program, by which plugins are looked at in a child process of their own (scan.h): `program scan-plugin
+   FILE`. Without one, tutti_source_find loads sources into this process, where a broken one may end it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_scan_with(tutti_context *context, const char *program);
-/* Load every plugin file of the search path in a child process of its own, so that a broken one harms nothing. Calls
-   visit(argument, entry) by kind, then by name; the entry is borrowed until it returns. TUTTI_ERROR_USAGE: no program
-   for it was named. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_scan(
-    tutti_context *context, void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument);
-/* The child's side of a scan: load `file` and print one line of JSON on the descriptor `output`. Returns the exit
-   code. */
-TUTTI_API int tutti_plugin_scan_child(tutti_context *context, const char *file, int output);
 /* Add a descriptor that is linked in (tests, embedders), with the checks of tutti_plugin_find. TUTTI_ERROR_PLUGIN also
    if its kind and name are registered already. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_register(tutti_context *context,

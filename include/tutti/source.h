@@ -84,11 +84,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_read(tutti_context *con
 TUTTI_API const tutti_config *tutti_source_config(const tutti_source *source);
 /* Does one of its endings, other than "", fit this path? */
 TUTTI_API bool tutti_source_fits(const tutti_source *source, const char *path);
-/* Find the source that reads `path` by its ending, among all on the search path; those that cannot be loaded are passed
-   over and logged. `own` (NULL: none) is preferred, if it reads files, where only "" fits and where several fit as
-   well. *name is never freed. TUTTI_ERROR_USAGE: no source fits, or more than one. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_find(tutti_context *context, const char *path, const char *own,
-                                                              const char **name);
 
 TUTTI_END_DECLS
 #endif

@@ -46,14 +46,5 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_tensors_set_note(tutti_context
 /* The note of that key, borrowed until it is set again; NULL if there is none. */
 TUTTI_API const char *tutti_tensors_note(const tutti_tensors *tensors, const char *key);
 
-/* Write a safetensors file that is whole or absent: temporary name, fsync, rename. TUTTI_ERROR_FULL or
-   TUTTI_ERROR_IO. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_tensors_write(tutti_context *context, const tutti_tensors *tensors,
-                                                                const char *path);
-/* Read a safetensors file; the caller destroys *tensors, which is NULL on failure. TUTTI_ERROR_IO: it cannot be read;
-   TUTTI_ERROR_CORRUPT: a length or a name in it is wrong. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_tensors_read(tutti_context *context, const char *path,
-                                                               tutti_tensors **tensors);
-
 TUTTI_END_DECLS
 #endif

@@ -12,5 +12,7 @@
 #include <tutti/recipe.h>
 #include <tutti/registry.h>
 #include <tutti/run.h>
+#include <tutti/safetensors.h>
+#include <tutti/scan.h>
 
 #endif

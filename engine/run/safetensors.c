@@ -2,9 +2,11 @@
    The header maps each name to {"dtype", "shape", "data_offsets": [begin, end]}, offsets counted from the header's end,
    and "__metadata__" to texts. The data are without holes and overlaps; that, and every length, is checked on reading.
  */
+#include <tutti/safetensors.h>
+
 #include "core/base/file_impl.h"
-#include "tensors_impl.h"
 #include "core/base/text_impl.h"
+#include "core/network/tensors_impl.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* scan.c - tries each plugin of the search path in a child process of its own, so that a broken one harms nothing. */
-#include "registry_impl.h"
+#include "scan_impl.h"
 
 #include "core/base/json_impl.h"
 
