@@ -9,7 +9,7 @@ struct compare_options {
   struct texts by, metrics;
   const char *split, *csv;
   long step, last;
-  bool json, reselect;
+  bool json, reselect, trust;
 };
 
 /* --- the runs as a table --- */
@@ -73,11 +73,14 @@ static int write_table(const json_t *comparison, const char *path) {
 static int print_comparison(const char *text, const struct compare_options *options) {
   json_t *root = json_loads(text, 0, NULL);
   int code = EXIT_DONE;
+  struct plain_output output;
   begin_output();
-  if (options->json)
+  if (options->json) {
     (void)fputs(text, stdout);
-  else if (!show_comparison(root, &options->metrics, stdout))
-    code = EXIT_USAGE;
+  } else if (begin_plain(&output)) {
+    code = show_comparison(root, &options->metrics, output.stream) ? EXIT_DONE : EXIT_USAGE;
+    end_plain(&output);
+  }
   if (code == EXIT_DONE && options->csv)
     code = write_table(root, options->csv);
   json_decref(root);
@@ -95,6 +98,7 @@ static int run_compare(tutti_context *context, const struct texts *operands, con
                                                 .step = (uint64_t)options->step,
                                                 .reselect = options->reselect,
                                                 .last = (uint64_t)options->last};
+  tutti_trust_runs(context, options->trust);
   enum tutti_status status = tutti_compare(context, operands->count, operands->items, &compare, &text);
   int code = status == TUTTI_OK ? print_comparison(text, options) : fail(context, status);
   tutti_free(text);
@@ -126,6 +130,7 @@ static const struct command_option compare_options[] = {
      "each.",
      .offset = offsetof(struct compare_options, last), .least = 1, .most = 1000000000},
     {"json", 'j', OPTION_FLAG, NULL, "All of it as JSON.", .offset = offsetof(struct compare_options, json)},
+    TRUST_OPTION(struct compare_options),
     {0}};
 
 const struct command command_compare = {

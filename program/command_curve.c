@@ -7,7 +7,7 @@ struct curve_options {
   const char *split;
   struct texts set;
   struct numbers budgets, members;
-  bool json;
+  bool json, trust;
 };
 
 /* --- the table --- */
@@ -68,6 +68,7 @@ static enum tutti_status work_curve(tutti_context *context, tutti_view *view, co
 
 static int run_curve(tutti_context *context, const struct texts *operands, const void *given) {
   const struct curve_options *options = given;
+  tutti_trust_runs(context, options->trust);
   return print_view(context, operands->items[0], options->json, work_curve, show_curve, options);
 }
 
@@ -84,6 +85,7 @@ static const struct command_option curve_options[] = {
      .offset = offsetof(struct curve_options, set)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all metrics and the members.",
      .offset = offsetof(struct curve_options, json)},
+    TRUST_OPTION(struct curve_options),
     {0}};
 
 const struct command command_curve = {

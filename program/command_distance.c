@@ -14,7 +14,7 @@ enum { GENOTYPES = MOST_TEXTS };
 struct distance_options {
   const char *space, *recipe;
   struct texts set;
-  bool json;
+  bool json, trust;
 };
 
 /* What the command reads of a recipe. */
@@ -121,8 +121,10 @@ static enum tutti_status open_space(tutti_context *context, const struct questio
   struct tutti_space_setup setup = {.size = sizeof setup, .task = &gathering->task};
   TUTTI_TRY_OUT(context, find_recipe(context, question, &recipe));
   if (recipe) {
-    TUTTI_TRY_OUT(context, tutti_recipe_load(context, recipe, question->options->set.count,
-                                             question->options->set.items, &gathering->recipe));
+    enum tutti_status (*load)(tutti_context *, const char *, size_t, const char *const *, tutti_recipe **) =
+        question->options->recipe ? tutti_recipe_load : tutti_recipe_load_recorded;
+    TUTTI_TRY_OUT(
+        context, load(context, recipe, question->options->set.count, question->options->set.items, &gathering->recipe));
     TUTTI_TRY_OUT(context, tutti_recipe_refuse_unread(context, gathering->recipe, reads));
     TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, gathering->recipe, &gathering->host));
     tutti_host_set_facts(gathering->host, &facts);
@@ -351,6 +353,7 @@ static const char *check_distance(const struct texts *operands, const void *give
 static int run_distance(tutti_context *context, const struct texts *operands, const void *given) {
   const struct question question = {given, operands};
   struct gathering gathering = {0};
+  tutti_trust_runs(context, question.options->trust);
   enum tutti_status status = gather(context, &question, &gathering);
   if (status == TUTTI_OK)
     status = print_distances(context, &question, &gathering);
@@ -367,6 +370,7 @@ static const struct command_option distance_options[] = {
      "Another value of a parameter, as in space.structure=0.5; may be repeated.",
      .offset = offsetof(struct distance_options, set)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all digits.", .offset = offsetof(struct distance_options, json)},
+    TRUST_OPTION(struct distance_options),
     {0}};
 
 const struct command command_distance = {

@@ -4,7 +4,7 @@
 struct evaluate_options {
   const char *ensemble;
   struct texts set;
-  bool json;
+  bool json, trust;
 };
 
 static enum tutti_status work_evaluate(tutti_context *context, tutti_view *view, const void *given, char **text) {
@@ -24,6 +24,7 @@ static void show_metrics(const json_t *root, const void *options, FILE *out) {
 
 static int run_evaluate(tutti_context *context, const struct texts *operands, const void *given) {
   const struct evaluate_options *options = given;
+  tutti_trust_runs(context, options->trust);
   return print_view(context, operands->items[0], options->json, work_evaluate, show_metrics, options);
 }
 
@@ -34,6 +35,7 @@ static const struct command_option evaluate_options[] = {
      "Other choices of metrics, as in evaluation.bins=10; may be repeated.",
      .offset = offsetof(struct evaluate_options, set)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON.", .offset = offsetof(struct evaluate_options, json)},
+    TRUST_OPTION(struct evaluate_options),
     {0}};
 
 const struct command command_evaluate = {

@@ -7,7 +7,7 @@
 
 struct predict_options {
   const char *out, *ensemble;
-  bool json;
+  bool json, trust;
 };
 
 /* --- the columns of a prediction --- */
@@ -194,6 +194,7 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   struct columns columns = {0};
   char *ensemble = NULL;
   int code = EXIT_FAILED;
+  tutti_trust_runs(context, options->trust);
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
@@ -219,6 +220,7 @@ static const struct command_option predict_options[] = {
      .offset = offsetof(struct predict_options, ensemble), .completes = COMPLETE_FILE},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, by column, with the metrics as \"evaluation\".",
      .offset = offsetof(struct predict_options, json)},
+    TRUST_OPTION(struct predict_options),
     {0}};
 
 const struct command command_predict = {

@@ -4,7 +4,7 @@
 struct select_options {
   const char *split;
   struct texts set;
-  bool json, keep;
+  bool json, keep, trust;
 };
 
 static enum tutti_status work_select(tutti_context *context, tutti_view *view, const void *given, char **text) {
@@ -26,6 +26,7 @@ static void show_selection(const json_t *root, const void *options, FILE *out) {
 
 static int run_select(tutti_context *context, const struct texts *operands, const void *given) {
   const struct select_options *options = given;
+  tutti_trust_runs(context, options->trust);
   return print_view(context, operands->items[0], options->json, work_select, show_selection, options);
 }
 
@@ -41,6 +42,7 @@ static const struct command_option select_options[] = {
      .offset = offsetof(struct select_options, keep)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON: the text of ensemble.json, with its evaluation.",
      .offset = offsetof(struct select_options, json)},
+    TRUST_OPTION(struct select_options),
     {0}};
 
 const struct command command_select = {

@@ -3,7 +3,7 @@
 
 struct status_options {
   long trials;
-  bool json;
+  bool json, trust;
 };
 
 static enum tutti_status work_status(tutti_context *context, tutti_view *view, const void *options, char **text) {
@@ -18,6 +18,7 @@ static void show_run(const json_t *root, const void *given, FILE *out) {
 
 static int run_status(tutti_context *context, const struct texts *operands, const void *given) {
   const struct status_options *options = given;
+  tutti_trust_runs(context, options->trust);
   return print_view(context, operands->items[0], options->json, work_status, show_run, options);
 }
 
@@ -25,6 +26,7 @@ static const struct command_option status_options[] = {
     {"trials", 't', OPTION_NUMBER, "N", "Show the last N trials (default 10).",
      .offset = offsetof(struct status_options, trials), .most = 1000000000, .preset = 10},
     {"json", 'j', OPTION_FLAG, NULL, "All of it as JSON.", .offset = offsetof(struct status_options, json)},
+    TRUST_OPTION(struct status_options),
     {0}};
 
 const struct command command_status = {

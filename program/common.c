@@ -19,8 +19,20 @@ bool is_verbose(void) {
 
 bool be_verbose(void) { return setenv(verbose_variable, "1", 1) == 0; }
 
+void put_plain(const char *text, size_t length, FILE *out) {
+  const unsigned char *byte = (const unsigned char *)text;
+  for (size_t i = 0; i < length; i++) {
+    bool control = (byte[i] < 0x20 && byte[i] != '\n' && byte[i] != '\t') || byte[i] == 0x7f ||
+                   (byte[i] == 0xc2 && i + 1 < length && byte[i + 1] >= 0x80 && byte[i + 1] < 0xa0);
+    (void)fputc(control ? '?' : byte[i], out);
+    i += control && byte[i] == 0xc2;
+  }
+}
+
 int fail(tutti_context *context, enum tutti_status status) {
-  (void)fprintf(stderr, "tutti: %s\n", tutti_error_message(context));
+  (void)fputs("tutti: ", stderr);
+  put_plain(tutti_error_message(context), strlen(tutti_error_message(context)), stderr);
+  (void)fputc('\n', stderr);
   if (is_verbose())
     (void)fprintf(stderr, "tutti: error \"%s\", raised at\n%s", tutti_status_name(status),
                   tutti_error_trace_text(context));

@@ -7,8 +7,11 @@
 static void log_to_stderr(void *argument, enum tutti_log_level level, const char *message) {
   static const char *const names[] = {"debug", "info", "warning", "error"};
   (void)argument;
-  if (level >= (is_verbose() ? TUTTI_LOG_DEBUG : TUTTI_LOG_WARNING))
-    (void)fprintf(stderr, "%stutti: %s: %s\n", is_terminal(stderr) ? "\r\033[K" : "", names[level], message);
+  if (level < (is_verbose() ? TUTTI_LOG_DEBUG : TUTTI_LOG_WARNING))
+    return;
+  (void)fprintf(stderr, "%stutti: %s: ", is_terminal(stderr) ? "\r\033[K" : "", names[level]);
+  put_plain(message, strlen(message), stderr);
+  (void)fputc('\n', stderr);
 }
 
 static void print_usage(FILE *out) {

@@ -50,14 +50,34 @@ void print_json(const json_t *root) {
   (void)putchar('\n');
 }
 
+bool begin_plain(struct plain_output *output) {
+  *output = (struct plain_output){0};
+  output->stream = open_memstream(&output->text, &output->length);
+  if (!output->stream)
+    perror("tutti: cannot show the result");
+  return output->stream != NULL;
+}
+
+void end_plain(struct plain_output *output) {
+  if (fclose(output->stream) == 0)
+    put_plain(output->text, output->length, stdout);
+  else
+    perror("tutti: cannot show the result");
+  free(output->text);
+}
+
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options) {
   begin_output();
   if (as_json) {
     (void)fputs(text, stdout);
   } else {
+    struct plain_output output;
     json_t *root = json_loads(text, 0, NULL);
-    show(root, options, stdout);
+    if (begin_plain(&output)) {
+      show(root, options, output.stream);
+      end_plain(&output);
+    }
     json_decref(root);
   }
   return finish_output();

@@ -34,9 +34,27 @@ const char *program_path(char *buffer, size_t size);
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
 /* Print a tree as JSON with all digits. */
 void print_json(const json_t *root);
+/* Print a text that may have come from anybody: control characters other than line feeds and tabs become "?", so that
+   they do not reach a terminal. */
+void put_plain(const char *text, size_t length, FILE *out);
+/* A stream whose text goes to stdout through put_plain when it ends. False, with a message, if there is no memory. */
+struct plain_output {
+  FILE *stream;
+  char *text;
+  size_t length;
+};
+bool begin_plain(struct plain_output *output);
+void end_plain(struct plain_output *output);
 /* Print the JSON text of a result as it is, or through `show` for people. Returns the exit code. */
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options);
+/* The option --trust of commands that look at runs: a bool in the field `trust`, for tutti_trust_runs. */
+#define TRUST_OPTION(options)                                                                                          \
+  {                                                                                                                    \
+    "trust", 'T', OPTION_FLAG, NULL,                                                                                   \
+        "Load plugins from the folders that the run's recipe names, too (run.plugin_path): their code runs as yours.", \
+        .offset = offsetof(options, trust)                                                                             \
+  }
 /* Open a run directory, let `work` make the JSON text of a result, and print it like print_result. */
 int print_view(tutti_context *context, const char *directory, bool as_json,
                enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),

@@ -41,7 +41,9 @@ EXTRA_DIST += %D%/golden/svm.py
 
 check_PROGRAMS += %D%/cli/json-value
 check_PROGRAMS += %D%/cli/metric-tables
+check_PROGRAMS += %D%/cli/sql
 tests_cli_json_value_LDADD = $(LIBS_CORE_LIBS)
+tests_cli_sql_LDADD = $(LIBS_ENGINE_LIBS)
 cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_clock
@@ -267,6 +269,8 @@ cli_tests += %D%/cli/shift.sh
 cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/table.sh
+cli_tests += %D%/cli/trust.sh
+EXTRA_DIST += %D%/cli/marked.c
 cli_tests += %D%/cli/source.sh
 # The source of template/, for a test in this tree.
 check_LTLIBRARIES += %D%/cli/source_ledger.la

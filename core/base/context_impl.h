@@ -22,6 +22,7 @@ struct tutti_context {
      another thread and signal handlers read them. */
   _Atomic(const struct tutti_descriptor *) running;
   _Atomic double running_since;
+  bool trusts_runs; /* tutti_trust_runs */
   /* The plugin registry (registry.c), made on first use, and the function that destroys it. */
   void *registry;
   void (*registry_destroy)(void *registry);

@@ -49,7 +49,8 @@ enum tutti_status tutti_file_write(tutti_context *context, const char *path, siz
   enum tutti_status status = TUTTI_OK;
   char *temporary;
   TUTTI_TRY(context, tutti_format(context, &temporary, "%s.tmp", path));
-  int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  (void)unlink(temporary); /* of a killed writer; or a link, which is not to be followed */
+  int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (file < 0) {
     status = tutti_file_error(context, temporary, "open for writing", errno);
     goto out;
@@ -86,18 +87,23 @@ enum tutti_status tutti_file_write_text(tutti_context *context, const char *path
   return tutti_file_write(context, path, 1, &part);
 }
 
+enum tutti_status tutti_file_open(tutti_context *context, const char *path, int *file, struct stat *facts) {
+  *file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* opening a pipe would wait for its writer */
+  if (*file < 0)
+    return tutti_file_error(context, path, "open", errno);
+  if (fstat(*file, facts) == 0 && S_ISREG(facts->st_mode))
+    return TUTTI_OK;
+  (void)close(*file);
+  return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a regular file", path);
+}
+
 enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data, size_t *bytes) {
   enum tutti_status status = TUTTI_OK;
   struct stat facts;
+  int file;
   *data = NULL;
   *bytes = 0;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return tutti_file_error(context, path, "open", errno);
-  if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a file", path);
-    goto out;
-  }
+  TUTTI_TRY(context, tutti_file_open(context, path, &file, &facts));
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)facts.st_size + 1, 1, data));
   while (*bytes < (size_t)facts.st_size) {
     ssize_t n = read(file, *data + *bytes, (size_t)facts.st_size - *bytes);
@@ -144,15 +150,13 @@ enum tutti_status tutti_file_make_folder(tutti_context *context, const char *pat
 enum tutti_status tutti_file_checksum(tutti_context *context, const char *path, uint64_t *bytes, uint32_t *checksum) {
   enum { CHUNK = 1 << 16 };
   enum tutti_status status = TUTTI_OK;
+  struct stat facts;
   unsigned char *chunk;
+  int file;
   *bytes = 0;
   *checksum = (uint32_t)crc32(0, NULL, 0);
-  TUTTI_TRY(context, tutti_alloc(context, CHUNK, 1, &chunk));
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    status = tutti_file_error(context, path, "open", errno);
-    goto out;
-  }
+  TUTTI_TRY(context, tutti_file_open(context, path, &file, &facts));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, CHUNK, 1, &chunk));
   ssize_t n;
   while ((n = read(file, chunk, CHUNK)) != 0) {
     if (n < 0 && errno == EINTR)
@@ -164,8 +168,8 @@ enum tutti_status tutti_file_checksum(tutti_context *context, const char *path, 
     *checksum = (uint32_t)crc32(*checksum, chunk, (uInt)n);
     *bytes += (uint64_t)n;
   }
-  (void)close(file);
 out:
+  (void)close(file);
   tutti_free(chunk);
   return status;
 }

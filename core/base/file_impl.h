@@ -18,6 +18,10 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write(tutti_context *
                                                                  const struct tutti_file_part *parts);
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_context *context, const char *path,
                                                                       const char *text);
+struct stat;
+/* Open a regular file for reading, with its facts; the caller closes *file. Anything else is a TUTTI_ERROR_IO. */
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_open(tutti_context *context, const char *path, int *file,
+                                                                struct stat *facts);
 /* Read a whole file; *data (free with tutti_free) has a NUL after its *bytes. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data,
                                                                 size_t *bytes);

@@ -204,13 +204,8 @@ enum tutti_status tutti_npy_map(tutti_context *context, const char *path, struct
   size_t bytes = 0, offset = 0;
   unsigned char *file = MAP_FAILED;
   *array = (struct tutti_npy){0};
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return tutti_file_error(context, path, "open", errno);
-  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a file", path);
-    goto out;
-  }
+  int descriptor;
+  TUTTI_TRY(context, tutti_file_open(context, path, &descriptor, &facts));
   bytes = (size_t)facts.st_size;
   if (bytes == 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected a .npy file, found an empty one", path);

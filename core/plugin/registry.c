@@ -83,6 +83,26 @@ enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *fold
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_plugin_path_add_list(tutti_context *context, const char *folders) {
+  enum tutti_status status = TUTTI_OK;
+  char *copy;
+  TUTTI_TRY(context, tutti_strdup(context, folders, &copy));
+  /* A folder put in front goes before those put there earlier, hence from the last to the first. */
+  for (char *end = copy + strlen(copy), *folder; end > copy && status == TUTTI_OK; end = folder - (folder > copy)) {
+    *end = '\0';
+    folder = strrchr(copy, ':');
+    folder = folder ? folder + 1 : copy;
+    if (*folder)
+      status = tutti_plugin_path_add(context, folder);
+  }
+  tutti_free(copy);
+  return status;
+}
+
+void tutti_trust_runs(tutti_context *context, bool trusted) { context->trusts_runs = trusted; }
+
+bool tutti_trusts_runs(const tutti_context *context) { return context->trusts_runs; }
+
 bool tutti_plugin_same_file(const char *a, const char *b) {
   struct stat facts_a, facts_b;
   return stat(a, &facts_a) == 0 && stat(b, &facts_b) == 0 && facts_a.st_dev == facts_b.st_dev &&

@@ -4,19 +4,32 @@
 
 #include "recipe_impl.h"
 
-enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
-                                    const char *const *overrides, tutti_recipe **out) {
+static enum tutti_status load(tutti_context *context, const char *path, size_t count, const char *const *overrides,
+                              bool recorded, tutti_recipe **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recipe = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *recipe, &recipe));
+  recipe->recorded = recorded;
   TUTTI_TRY_OUT(context, tutti_recipe_read(context, recipe, path, count, overrides));
   TUTTI_TRY_OUT(context, tutti_recipe_check(context, recipe));
   *out = recipe;
   recipe = NULL;
 out:
+  if (status == TUTTI_ERROR_USAGE && recipe)
+    status = tutti_recipe_say_untrusted(context, recipe, status);
   tutti_recipe_destroy(recipe);
   return status;
+}
+
+enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
+                                    const char *const *overrides, tutti_recipe **recipe) {
+  return load(context, path, count, overrides, false, recipe);
+}
+
+enum tutti_status tutti_recipe_load_recorded(tutti_context *context, const char *path, size_t count,
+                                             const char *const *overrides, tutti_recipe **recipe) {
+  return load(context, path, count, overrides, true, recipe);
 }
 
 void tutti_recipe_destroy(tutti_recipe *recipe) {

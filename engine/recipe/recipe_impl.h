@@ -20,6 +20,7 @@ struct recipe_entry {
 };
 
 struct tutti_recipe {
+  bool recorded; /* of a run directory, which may be anybody's */
   struct recipe_file **files;
   size_t file_count, file_room;
   struct recipe_entry *entries; /* one for each section and key, in the order in which they were first seen */
@@ -57,6 +58,11 @@ TUTTI_NODISCARD enum tutti_status tutti_recipe_locate(tutti_context *context, co
 
 /* --- checking (recipe_check.c) ----------------------------------------------------------------------------------- */
 
+/* Does the recipe's plugin_path count? Not that of a run which is only looked at. */
+bool tutti_recipe_path_counts(const tutti_context *context, const tutti_recipe *recipe);
+/* Add to the message of a failure that it does not count, if that is so. Returns `status`. */
+enum tutti_status tutti_recipe_say_untrusted(tutti_context *context, const tutti_recipe *recipe,
+                                             enum tutti_status status);
 /* Fill run, data, head, hyperparameters and host from the entries. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tutti_recipe *recipe);
 

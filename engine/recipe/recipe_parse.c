@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recipe_impl.h"
@@ -192,6 +193,14 @@ static int on_entry(void *user, const char *section, const char *key, const char
   return 1;
 }
 
+/* Recipes of users may be pipes; those of runs are files. */
+static enum tutti_status check_regular(tutti_context *context, const char *path) {
+  struct stat facts;
+  if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a regular file, found something else", path);
+  return TUTTI_OK;
+}
+
 static enum tutti_status read_text(tutti_context *context, const char *path, char **text) {
   enum tutti_status status = TUTTI_OK;
   FILE *file = fopen(path, "rbe");
@@ -338,9 +347,15 @@ static enum tutti_status read_chain(tutti_context *context, tutti_recipe *recipe
     goto out;
   }
   TUTTI_TRY_OUT(context, check_chain(context, &link));
+  if (recipe->recorded)
+    TUTTI_TRY_OUT(context, check_regular(context, path));
   TUTTI_TRY_OUT(context, add_file(context, recipe, path, folder, &file));
   TUTTI_TRY_OUT(context, parse_file(context, file, &own));
   const struct recipe_entry *extends = find(&own, "", "extends");
+  if (extends && recipe->recorded)
+    TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                      "%s:%d: the recipe of a run is whole and extends nothing, but this one '%s'",
+                                      path, extends->line, extends->value));
   if (extends)
     TUTTI_TRY_OUT(context, read_base(context, recipe, extends, &link, layer));
   for (size_t i = 0; i < own.count; i++) {

@@ -1,8 +1,13 @@
 /* catalogue.c - the run's record in SQLite. */
+#include "engine/data/cells_impl.h"
+
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <tutti/catalogue.h>
 
@@ -22,20 +27,26 @@ static const char *const sql[STATEMENTS] = {
         "FROM trials ORDER BY number",
 };
 
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS trials ("
-    " number INTEGER PRIMARY KEY,"   /* from 0 */
-    " candidate TEXT NOT NULL,"      /* JSON */
-    " parent INTEGER,"               /* number of the trial it descends from */
-    " origin TEXT NOT NULL,"         /* why the builder proposed it */
-    " asked_after INTEGER NOT NULL," /* results told before it was asked for */
-    " state TEXT,"                   /* finished, failed, pruned; NULL: no result yet */
-    " loss REAL,"                    /* what the builder minimises */
-    " told INTEGER,"                 /* place in the order of telling */
-    " seconds REAL, worker INTEGER, failure TEXT, report TEXT);";
+/* The tables, as SQLite's own record of them says after "CREATE TABLE". */
+static const struct {
+  const char *name, *definition;
+} tables[] = {
+    {"facts", "facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"},
+    {"trials", "trials ("
+               " number INTEGER PRIMARY KEY,"   /* from 0 */
+               " candidate TEXT NOT NULL,"      /* JSON */
+               " parent INTEGER,"               /* number of the trial it descends from */
+               " origin TEXT NOT NULL,"         /* why the builder proposed it */
+               " asked_after INTEGER NOT NULL," /* results told before it was asked for */
+               " state TEXT,"                   /* finished, failed, pruned; NULL: no result yet */
+               " loss REAL,"                    /* what the builder minimises */
+               " told INTEGER,"                 /* place in the order of telling */
+               " seconds REAL, worker INTEGER, failure TEXT, report TEXT)"},
+};
+enum { TABLES = sizeof tables / sizeof tables[0] };
 
 struct tutti_catalogue {
+  tutti_context *context; /* whose cancel flag ends reading */
   sqlite3 *database;
   bool write;
   sqlite3_stmt *statements[STATEMENTS];
@@ -70,50 +81,155 @@ static enum tutti_status fail(tutti_context *context, tutti_catalogue *catalogue
     status = TUTTI_ERROR_MEMORY;
   else if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
     status = TUTTI_ERROR_BUSY;
+  else if ((code & 0xff) == SQLITE_INTERRUPT)
+    status = TUTTI_ERROR_CANCELLED;
   const char *file = sqlite3_db_filename(catalogue->database, "main");
   return TUTTI_FAIL(context, status, "%s: cannot %s: %s%s", file ? file : "catalogue", doing,
                     sqlite3_errmsg(catalogue->database),
                     status == TUTTI_ERROR_FULL ? "; make room and run again with --resume" : "");
 }
 
+/* --- opening: the file may be anybody's --- */
+
+static enum tutti_status open_database(tutti_context *context, const char *path, tutti_catalogue *catalogue) {
+  struct stat facts;
+  int flags = catalogue->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a regular file", path);
+  if (sqlite3_open_v2(path, &catalogue->database, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot open the catalogue: %s", path,
+                      catalogue->database ? sqlite3_errmsg(catalogue->database) : "out of memory");
+  (void)sqlite3_busy_timeout(catalogue->database, 5000);
+  return TUTTI_OK;
+}
+
+/* Nothing in the file runs: no views, no triggers, no functions in its schema except harmless ones. */
+static enum tutti_status restrain(tutti_context *context, tutti_catalogue *catalogue) {
+  static const struct {
+    int option, value;
+  } settings[] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                  {SQLITE_DBCONFIG_DEFENSIVE, 1},
+                  {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                  {SQLITE_DBCONFIG_ENABLE_VIEW, 0}};
+  for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+    if (sqlite3_db_config(catalogue->database, settings[i].option, settings[i].value, NULL) != SQLITE_OK)
+      return fail(context, catalogue, "be opened safely");
+  if (sqlite3_exec(catalogue->database, "PRAGMA cell_size_check = ON", NULL, NULL, NULL) != SQLITE_OK)
+    return fail(context, catalogue, "be opened safely");
+  return TUTTI_OK;
+}
+
+/* Is an entry of the schema as we made it: one of the tables, or an index that SQLite made for it? */
+static bool is_ours(const char *type, const char *name, const char *definition) {
+  static const char create[] = "CREATE TABLE ";
+  if (strcmp(type, "index") == 0)
+    return !*definition;
+  for (size_t i = 0; i < TABLES; i++)
+    if (strcmp(type, "table") == 0 && strcmp(name, tables[i].name) == 0)
+      return strncmp(definition, create, sizeof create - 1) == 0 &&
+             strcmp(definition + sizeof create - 1, tables[i].definition) == 0;
+  return false;
+}
+
+static const char *column_text(sqlite3_stmt *row, int column) {
+  const unsigned char *text = sqlite3_column_text(row, column);
+  return text ? (const char *)text : "";
+}
+
+/* Is it a text, and in UTF-8, as JSON will need it? */
+static bool is_text(sqlite3_stmt *row, int column) {
+  return sqlite3_column_type(row, column) == SQLITE_TEXT && tutti_is_utf8(column_text(row, column));
+}
+
+static enum tutti_status refuse(tutti_context *context, const tutti_catalogue *catalogue, const char *format, ...)
+    TUTTI_PRINTF(3, 4);
+static enum tutti_status refuse(tutti_context *context, const tutti_catalogue *catalogue, const char *format, ...) {
+  char what[512];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  const char *file = sqlite3_db_filename(catalogue->database, "main");
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: %s; it is not as a run wrote it", file ? file : "catalogue",
+                    what);
+}
+
+/* What stands behind the names of our tables has to be just these tables. Other tables are of no concern. */
+static enum tutti_status check_schema(tutti_context *context, tutti_catalogue *catalogue) {
+  static const char query[] = "SELECT type, name, tbl_name, sql FROM sqlite_master "
+                              "WHERE lower(tbl_name) IN ('facts', 'trials') OR lower(name) IN ('facts', 'trials')";
+  enum tutti_status status = TUTTI_OK;
+  sqlite3_stmt *statement = NULL;
+  int result = sqlite3_prepare_v2(catalogue->database, query, -1, &statement, NULL);
+  while (result == SQLITE_OK || result == SQLITE_ROW) {
+    result = sqlite3_step(statement);
+    const char *type = column_text(statement, 0), *name = column_text(statement, 1);
+    if (result != SQLITE_ROW || is_ours(type, name, column_text(statement, 3)))
+      continue;
+    status = refuse(context, catalogue, "expected the table '%.60s' of a catalogue, found a %.60s '%.60s' that differs",
+                    column_text(statement, 2), type, name);
+    break;
+  }
+  if (status == TUTTI_OK && result != SQLITE_DONE)
+    status = fail(context, catalogue, "read its tables");
+  (void)sqlite3_finalize(statement);
+  return status;
+}
+
+static enum tutti_status make_tables(tutti_context *context, const char *path, tutti_catalogue *catalogue) {
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL, *text = NULL;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, path, &folder));
+  char *slash = strrchr(folder, '/');
+  if (slash)
+    *slash = '\0';
+  TUTTI_TRY_OUT(context, tutti_format(context, &text,
+                                      "PRAGMA journal_mode = %s; PRAGMA synchronous = FULL;"
+                                      "CREATE TABLE IF NOT EXISTS %s; CREATE TABLE IF NOT EXISTS %s",
+                                      tutti_catalogue_journal_mode(slash ? folder : "."), tables[0].definition,
+                                      tables[1].definition));
+  if (sqlite3_exec(catalogue->database, text, NULL, NULL, NULL) != SQLITE_OK)
+    status = fail(context, catalogue, "prepare its tables");
+out:
+  tutti_free(folder);
+  tutti_free(text);
+  return status;
+}
+
+static enum tutti_status prepare(tutti_context *context, tutti_catalogue *catalogue) {
+  for (int i = catalogue->write ? 0 : GET; i < STATEMENTS; i++)
+    if (sqlite3_prepare_v3(catalogue->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &catalogue->statements[i],
+                           NULL) != SQLITE_OK)
+      return fail(context, catalogue, "read its tables");
+  return TUTTI_OK;
+}
+
+/* Reading can be cancelled; writing is never cut off. */
+static int on_steps(void *catalogue) { return tutti_cancelled(((tutti_catalogue *)catalogue)->context); }
+
+static void let_cancel(tutti_catalogue *catalogue, bool on) {
+  enum { STEPS = 1000 };
+  sqlite3_progress_handler(catalogue->database, on ? STEPS : 0, on ? on_steps : NULL, catalogue);
+}
+
 enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path, bool write, tutti_catalogue **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_catalogue *catalogue = NULL;
-  char *folder = NULL, *mode = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *catalogue, &catalogue));
-  int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-  if (sqlite3_open_v2(path, &catalogue->database, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot open the catalogue: %s", path,
-                        catalogue->database ? sqlite3_errmsg(catalogue->database) : "out of memory");
-    goto out;
-  }
-  (void)sqlite3_busy_timeout(catalogue->database, 5000);
+  catalogue->context = context;
   catalogue->write = write;
-  if (write) {
-    TUTTI_TRY_OUT(context, tutti_strdup(context, path, &folder));
-    char *slash = strrchr(folder, '/');
-    if (slash)
-      *slash = '\0';
-    TUTTI_TRY_OUT(context, tutti_format(context, &mode, "PRAGMA journal_mode = %s; PRAGMA synchronous = FULL;",
-                                        tutti_catalogue_journal_mode(slash ? folder : ".")));
-    if (sqlite3_exec(catalogue->database, mode, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(catalogue->database, schema, NULL, NULL, NULL) != SQLITE_OK) {
-      status = fail(context, catalogue, "prepare its tables");
-      goto out;
-    }
-  }
-  for (int i = write ? 0 : GET; i < STATEMENTS; i++)
-    if (sqlite3_prepare_v3(catalogue->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &catalogue->statements[i],
-                           NULL) != SQLITE_OK) {
-      status = fail(context, catalogue, "read its tables");
-      goto out;
-    }
+  TUTTI_TRY_OUT(context, open_database(context, path, catalogue));
+  TUTTI_TRY_OUT(context, restrain(context, catalogue));
+  let_cancel(catalogue, true);
+  TUTTI_TRY_OUT(context, check_schema(context, catalogue));
+  let_cancel(catalogue, !write);
+  if (write)
+    TUTTI_TRY_OUT(context, make_tables(context, path, catalogue));
+  TUTTI_TRY_OUT(context, prepare(context, catalogue));
   *out = catalogue;
   catalogue = NULL;
 out:
-  tutti_free(folder);
-  tutti_free(mode);
   tutti_catalogue_close(catalogue);
   return status;
 }
@@ -213,39 +329,91 @@ enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *c
   *text = NULL;
   bind_text(statement, 1, key);
   int result = sqlite3_step(statement);
-  if (result == SQLITE_ROW)
-    status = tutti_strdup(context, (const char *)sqlite3_column_text(statement, 0), text);
+  if (result == SQLITE_ROW && is_text(statement, 0))
+    status = tutti_strdup(context, column_text(statement, 0), text);
+  else if (result == SQLITE_ROW)
+    status = refuse(context, catalogue, "expected a text as the fact '%s'", key);
   else if (result != SQLITE_DONE)
     status = fail(context, catalogue, "read a fact");
   (void)sqlite3_reset(statement);
   return status;
 }
 
+/* --- trials --- */
+
 static uint64_t column_number(sqlite3_stmt *row, int column) {
   return sqlite3_column_type(row, column) == SQLITE_NULL ? TUTTI_NO_TRIAL : (uint64_t)sqlite3_column_int64(row, column);
 }
 
-static const char *column_text(sqlite3_stmt *row, int column) {
-  const unsigned char *text = sqlite3_column_text(row, column);
-  return text ? (const char *)text : "";
+/* The columns of VISIT. */
+enum column { NUMBER, CANDIDATE, PARENT, ORIGIN, ASKED_AFTER, STATE, LOSS, TOLD_AS, SECONDS, WORKER, FAILURE, REPORT };
+
+/* What a column may hold; the columns after STATE are NULL until there is a result. */
+enum content { NATURAL, NATURAL_OR_NULL, TEXT, TEXT_OR_NULL, REAL_OR_NULL };
+static const struct {
+  const char *name;
+  enum content content;
+} columns[] = {[NUMBER] = {"number", NATURAL},           [CANDIDATE] = {"candidate", TEXT},
+               [PARENT] = {"parent", NATURAL_OR_NULL},   [ORIGIN] = {"origin", TEXT},
+               [ASKED_AFTER] = {"asked_after", NATURAL}, [STATE] = {"state", TEXT_OR_NULL},
+               [LOSS] = {"loss", REAL_OR_NULL},          [TOLD_AS] = {"told", NATURAL_OR_NULL},
+               [SECONDS] = {"seconds", REAL_OR_NULL},    [WORKER] = {"worker", NATURAL_OR_NULL},
+               [FAILURE] = {"failure", TEXT_OR_NULL},    [REPORT] = {"report", TEXT_OR_NULL}};
+
+static bool fits(sqlite3_stmt *row, int column) {
+  int type = sqlite3_column_type(row, column);
+  switch (columns[column].content) {
+  case NATURAL_OR_NULL:
+  case NATURAL:
+    return type == SQLITE_NULL ? columns[column].content == NATURAL_OR_NULL
+                               : type == SQLITE_INTEGER && sqlite3_column_int64(row, column) >= 0;
+  case TEXT_OR_NULL:
+  case TEXT:
+    return type == SQLITE_NULL ? columns[column].content == TEXT_OR_NULL : is_text(row, column);
+  case REAL_OR_NULL:
+    return type == SQLITE_NULL ||
+           ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(sqlite3_column_double(row, column)));
+  }
+  return false;
 }
 
-static void read_row(sqlite3_stmt *row, struct tutti_trial *trial) {
+/* The first column that is not as a run would write it, or -1. */
+static int wrong_column(sqlite3_stmt *row) {
+  enum tutti_state state;
+  for (int i = 0; i < (int)(sizeof columns / sizeof columns[0]); i++)
+    if (!fits(row, i))
+      return i;
+  if (sqlite3_column_type(row, STATE) == SQLITE_NULL)
+    return -1;
+  if (!tutti_state_parse(column_text(row, STATE), &state))
+    return STATE;
+  if (state == TUTTI_STATE_FINISHED && sqlite3_column_type(row, LOSS) == SQLITE_NULL)
+    return LOSS;
+  return sqlite3_column_type(row, REPORT) == SQLITE_NULL ? REPORT : -1;
+}
+
+static enum tutti_status read_row(tutti_context *context, const tutti_catalogue *catalogue, sqlite3_stmt *row,
+                                  struct tutti_trial *trial) {
+  int wrong = wrong_column(row);
+  if (wrong >= 0)
+    return refuse(context, catalogue, "trial %lld: unexpected '%.60s' in column %s",
+                  (long long)sqlite3_column_int64(row, NUMBER), column_text(row, wrong), columns[wrong].name);
   *trial = (struct tutti_trial){
       .size = sizeof *trial,
-      .number = column_number(row, 0),
-      .candidate = column_text(row, 1),
-      .parent = column_number(row, 2),
-      .origin = column_text(row, 3),
-      .asked_after = column_number(row, 4),
-      .loss = sqlite3_column_type(row, 6) == SQLITE_NULL ? NAN : sqlite3_column_double(row, 6),
-      .told = column_number(row, 7),
-      .seconds = sqlite3_column_double(row, 8),
-      .worker = (uint32_t)sqlite3_column_int64(row, 9),
-      .failure = column_text(row, 10),
-      .report = column_text(row, 11),
+      .number = column_number(row, NUMBER),
+      .candidate = column_text(row, CANDIDATE),
+      .parent = column_number(row, PARENT),
+      .origin = column_text(row, ORIGIN),
+      .asked_after = column_number(row, ASKED_AFTER),
+      .loss = sqlite3_column_type(row, LOSS) == SQLITE_NULL ? NAN : sqlite3_column_double(row, LOSS),
+      .told = column_number(row, TOLD_AS),
+      .seconds = sqlite3_column_double(row, SECONDS),
+      .worker = (uint32_t)sqlite3_column_int64(row, WORKER),
+      .failure = column_text(row, FAILURE),
+      .report = column_text(row, REPORT),
   };
-  trial->done = tutti_state_parse(column_text(row, 5), &trial->state);
+  trial->done = tutti_state_parse(column_text(row, STATE), &trial->state);
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_catalogue_visit(tutti_context *context, tutti_catalogue *catalogue,
@@ -254,15 +422,18 @@ enum tutti_status tutti_catalogue_visit(tutti_context *context, tutti_catalogue 
   sqlite3_stmt *statement = catalogue->statements[VISIT];
   enum tutti_status status = TUTTI_OK;
   int result;
+  let_cancel(catalogue, true);
   while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
     struct tutti_trial trial;
-    read_row(statement, &trial);
-    status = visit(argument, &trial);
+    status = read_row(context, catalogue, statement, &trial);
+    if (status == TUTTI_OK)
+      status = visit(argument, &trial);
     if (status != TUTTI_OK)
       break;
   }
   if (status == TUTTI_OK && result != SQLITE_DONE)
     status = fail(context, catalogue, "read the trials");
+  let_cancel(catalogue, !catalogue->write);
   (void)sqlite3_reset(statement);
   return status;
 }

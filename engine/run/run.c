@@ -20,6 +20,7 @@ struct manager {
   tutti_catalogue *catalogue;
   tutti_builder *builder;
   tutti_executor *executor;
+  const char *command[5]; /* that starts a worker; ends with NULL */
   struct tutti_history history;
   int lock;
   bool changed;     /* something waits for a commit */
@@ -412,7 +413,7 @@ static enum tutti_status check_same_run(struct manager *manager) {
   tutti_recipe *recorded = NULL;
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recorded));
+  TUTTI_TRY_OUT(context, tutti_recipe_load_recorded(context, path, 0, NULL, &recorded));
   status = tutti_recipe_same_run(context, recorded, manager->experiment->recipe);
   if (status != TUTTI_OK) {
     status = tutti_error_prefix(context, status, "%s holds another run: ", directory);
@@ -456,6 +457,7 @@ static enum tutti_status open_directory(struct manager *manager) {
   TUTTI_TRY_OUT(context, enter_directory(manager));
   bool has_run = tutti_run_directory_has_run(directory);
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_layout(context, directory));
   if (!has_run)
     TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));
@@ -495,7 +497,13 @@ static size_t worker_count(const struct manager *manager) {
   return wanted > 0 ? (size_t)wanted : cores > 0 ? (size_t)cores : 1;
 }
 
-static enum tutti_status make_executor(struct manager *manager, const char *const *command) {
+/* Workers load plugins from where the manager does, whatever the directory's own recipe says. */
+static enum tutti_status make_executor(struct manager *manager) {
+  const char **command = manager->command;
+  command[0] = manager->options->program;
+  command[1] = "worker";
+  command[2] = manager->options->directory;
+  command[3] = manager->run->plugin_path[0] ? manager->run->plugin_path : NULL;
   struct tutti_executor_setup setup = {
       .size = sizeof setup,
       .host = manager->experiment->host,
@@ -533,7 +541,6 @@ static void offer_pool(struct manager *manager) {
 enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const struct tutti_run_options *options,
                             char **summary) {
   enum tutti_status status = TUTTI_OK;
-  const char *const command[] = {options->program, "worker", options->directory, NULL};
   struct manager manager = {.context = context, .options = options, .lock = -1, .began = tutti_clock()};
   char *state = NULL;
   *summary = NULL;
@@ -548,7 +555,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
   TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
   TUTTI_TRY_OUT(context, make_builder(&manager));
-  TUTTI_TRY_OUT(context, make_executor(&manager, command));
+  TUTTI_TRY_OUT(context, make_executor(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
   TUTTI_TRY_OUT(context, repair(&manager));
   TUTTI_TRY_OUT(context, replay(&manager));

@@ -49,7 +49,7 @@ enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, 
   enum tutti_status status = TUTTI_OK;
   *lock = -1;
   TUTTI_TRY(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_LOCK, &path));
-  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
   if (file < 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
   } else if (flock(file, LOCK_EX | LOCK_NB) != 0) {
@@ -68,7 +68,9 @@ enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, 
 
 bool tutti_run_is_locked(const char *directory) {
   int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int file = folder < 0 ? -1 : openat(folder, tutti_run_file_name(TUTTI_RUN_FILE_LOCK), O_RDWR | O_CLOEXEC);
+  int file = folder < 0 ? -1
+                        : openat(folder, tutti_run_file_name(TUTTI_RUN_FILE_LOCK),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   bool locked = file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (file >= 0)
     (void)close(file);
@@ -148,7 +150,9 @@ static enum tutti_status map_stored(void *argument, tutti_context *context, cons
   const struct stored *stored = argument;
   char *path;
   TUTTI_TRY(context, tutti_run_split_path(context, stored->directory, split, files[which], &path));
-  enum tutti_status status = access(path, F_OK) == 0 ? tutti_npy_map(context, path, array) : TUTTI_OK;
+  enum tutti_status status = tutti_run_check_file(context, path);
+  if (status == TUTTI_OK && access(path, F_OK) == 0)
+    status = tutti_npy_map(context, path, array);
   tutti_free(path);
   return status;
 }

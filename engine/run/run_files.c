@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,6 +99,60 @@ enum tutti_status tutti_run_share(tutti_context *context, const char *directory,
   return TUTTI_OK;
 }
 
+/* Is it a link as share_file makes them, to the same file of the run beside this one? */
+static bool is_shared_link(const char *path, const char *name) {
+  char target[512];
+  ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length < 0)
+    return false;
+  target[length] = '\0';
+  char *owner = target + strlen("../"), *slash = strncmp(target, "../", 3) == 0 ? strchr(owner, '/') : NULL;
+  if (!slash)
+    return false;
+  *slash = '\0';
+  return *owner && strcmp(owner, ".") != 0 && strcmp(owner, "..") != 0 && strcmp(slash + 1, name) == 0;
+}
+
+static enum tutti_status check_kind(tutti_context *context, const char *path, const struct stat *facts, bool folder) {
+  if (folder ? S_ISDIR(facts->st_mode) : S_ISREG(facts->st_mode))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected a %s of the run directory, found %s", path,
+                    folder ? "folder" : "regular file",
+                    S_ISLNK(facts->st_mode)   ? "a link; copy the run with cp -rL"
+                    : S_ISDIR(facts->st_mode) ? "a folder"
+                    : S_ISREG(facts->st_mode) ? "a file"
+                                              : "a pipe or a device");
+}
+
+static enum tutti_status check_below(tutti_context *context, const char *path, bool folder) {
+  struct stat facts;
+  return lstat(path, &facts) == 0 ? check_kind(context, path, &facts, folder) : TUTTI_OK;
+}
+
+enum tutti_status tutti_run_check_file(tutti_context *context, const char *path) {
+  return check_below(context, path, false);
+}
+
+enum tutti_status tutti_run_check_folder(tutti_context *context, const char *path) {
+  return check_below(context, path, true);
+}
+
+enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory) {
+  for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++) {
+    bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS;
+    struct stat facts;
+    char *path;
+    TUTTI_TRY(context, tutti_run_file_path(context, directory, (enum tutti_run_file)i, &path));
+    bool there = lstat(path, &facts) == 0;
+    if (there && is_shared_link(path, file_names[i]))
+      there = stat(path, &facts) == 0;
+    enum tutti_status status = there ? check_kind(context, path, &facts, folder) : TUTTI_OK;
+    tutti_free(path);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
 bool tutti_run_is_shared(const char *directory) {
   int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat facts;
@@ -154,4 +209,13 @@ enum tutti_status tutti_trial_predictions_path(tutti_context *context, const cha
   enum tutti_status status = trial_path(context, directory, trial, name, path);
   tutti_free(name);
   return status;
+}
+
+enum tutti_status tutti_run_check_trial(tutti_context *context, const char *directory, uint64_t trial,
+                                        const char *path) {
+  char *folder;
+  TUTTI_TRY(context, tutti_trial_folder(context, directory, trial, &folder));
+  enum tutti_status status = tutti_run_check_folder(context, folder);
+  tutti_free(folder);
+  return status == TUTTI_OK ? tutti_run_check_file(context, path) : status;
 }

@@ -20,6 +20,16 @@ TUTTI_NODISCARD enum tutti_status tutti_run_file_read(tutti_context *context, co
 TUTTI_NODISCARD enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory,
                                                          const char *ensemble, const char *summary);
 
+/* A run directory may come from anybody. Fail with TUTTI_ERROR_CORRUPT if something of the layout is there but is not a
+   regular file (or folder) of this directory; the links of tutti_run_share are fine. */
+TUTTI_NODISCARD enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory);
+/* The same for a path below it: no link, a regular file (or a folder). What is not there is fine. */
+TUTTI_NODISCARD enum tutti_status tutti_run_check_file(tutti_context *context, const char *path);
+TUTTI_NODISCARD enum tutti_status tutti_run_check_folder(tutti_context *context, const char *path);
+/* A file of a trial, and the trial's folder. */
+TUTTI_NODISCARD enum tutti_status tutti_run_check_trial(tutti_context *context, const char *directory, uint64_t trial,
+                                                        const char *path);
+
 /* Does the directory hold a run? */
 bool tutti_run_directory_has_run(const char *directory);
 /* Does the run in it have a result? */

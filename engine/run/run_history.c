@@ -53,7 +53,9 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
                                   .state = trial->state,
                                   .loss = trial->loss,
                                   .seconds = trial->seconds};
-  TUTTI_TRY(context, tutti_scope_parse(context, loading->scope, trial->candidate, &record->candidate));
+  enum tutti_status status = tutti_scope_parse(context, loading->scope, trial->candidate, &record->candidate);
+  if (status != TUTTI_OK)
+    return tutti_error_prefix(context, status, "catalogue: trial %" PRIu64 ": ", trial->number);
   history->asked++;
   (void)snprintf(record->origin, sizeof record->origin, "%s", trial->origin);
   if (!trial->done)
@@ -66,6 +68,35 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
   return tutti_strdup(context, trial->report, &record->report);
 }
 
+/* Could a run have come to this? Results are told once each, in an order without gaps, none before its trial was asked
+   for, and trials are asked for one after the other. */
+static enum tutti_status check_order(tutti_context *context, const struct tutti_history *history) {
+  enum tutti_status status = TUTTI_OK;
+  bool *seen = NULL;
+  uint64_t before = 0;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, history->told, sizeof *seen, &seen));
+  for (uint64_t i = 0; i < history->asked; i++) {
+    const struct tutti_record *record = &history->records[i];
+    bool told = record->told != TUTTI_NO_TRIAL;
+    if ((record->parent != TUTTI_NO_TRIAL && record->parent >= i) || record->asked_after < before ||
+        record->asked_after > history->told ||
+        (told && (!record->done || record->told >= history->told || record->told < record->asked_after ||
+                  seen[record->told]))) {
+      status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                          "catalogue: trial %" PRIu64 ": its parent, asked_after and told do not fit the other trials; "
+                          "they are not as a run wrote them",
+                          i);
+      break;
+    }
+    if (told)
+      seen[record->told] = true;
+    before = record->asked_after;
+  }
+out:
+  tutti_free(seen);
+  return status;
+}
+
 enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue, const tutti_scope *scope,
                                      struct tutti_history *history) {
   struct loading loading = {context, scope, history};
@@ -74,7 +105,8 @@ enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *ca
   TUTTI_TRY(context, tutti_catalogue_get(context, catalogue, "members_from", &members_from));
   history->members_from = members_from ? strtoull(members_from, NULL, 10) : 0;
   tutti_free(members_from);
-  return tutti_catalogue_visit(context, catalogue, load_trial, &loading);
+  TUTTI_TRY(context, tutti_catalogue_visit(context, catalogue, load_trial, &loading));
+  return check_order(context, history);
 }
 
 void tutti_history_release(struct tutti_history *history) {

@@ -29,6 +29,7 @@ static enum tutti_status map_model(tutti_context *context, const char *directory
   enum tutti_status status = TUTTI_OK;
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, directory, trial, split, &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_trial(context, directory, trial, path));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, map));
   size_t width = tutti_predictions_width(targets->kind, targets->outputs);
   if (map->element != TUTTI_F32 || map->count != targets->rows * width)

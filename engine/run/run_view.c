@@ -30,10 +30,11 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   if (!tutti_run_directory_has_run(directory))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with %s in it)", directory,
                       tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE));
+  TUTTI_TRY(context, tutti_run_check_layout(context, directory));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *view, &view));
   TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &view->directory));
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
+  TUTTI_TRY_OUT(context, tutti_recipe_load_recorded(context, path, 0, NULL, &recipe));
   TUTTI_TRY_OUT(context, tutti_run_dataset(context, directory, recipe, &dataset));
   taken = recipe;
   recipe = NULL;
@@ -139,7 +140,7 @@ static enum tutti_status load_overridden(tutti_context *context, const tutti_vie
   char *path;
   *recipe = NULL;
   TUTTI_TRY(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_RECIPE, &path));
-  enum tutti_status status = tutti_recipe_load(context, path, count, overrides, recipe);
+  enum tutti_status status = tutti_recipe_load_recorded(context, path, count, overrides, recipe);
   tutti_free(path);
   TUTTI_TRY(context, status);
   return tutti_recipe_refuse_unread(context, *recipe, reads);
@@ -300,6 +301,7 @@ static enum tutti_status read_weights(tutti_context *context, const tutti_view *
   enum tutti_status status = TUTTI_OK;
   char *path;
   TUTTI_TRY(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_trial(context, view->directory, trial, path));
   if (access(path, F_OK) != 0)
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s is not there, and predicting needs the members' weights; was the run made with "
@@ -307,6 +309,7 @@ static enum tutti_status read_weights(tutti_context *context, const tutti_view *
                         path);
   else
     status = tutti_tensors_read(context, path, weights);
+out:
   tutti_free(path);
   return status;
 }

@@ -262,6 +262,7 @@ static enum tutti_status write_artefacts(tutti_context *context, const struct tu
   enum tutti_status status = TUTTI_OK;
   char *folder = NULL;
   TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, training->number, &folder));
+  TUTTI_TRY_OUT(context, tutti_run_check_folder(context, folder));
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
   for (size_t i = 0; i < tutti_dataset_splits(experiment->dataset); i++) {
     const tutti_split *split = tutti_dataset_split(experiment->dataset, i);
@@ -382,8 +383,13 @@ enum tutti_status tutti_report_verify(tutti_context *context, const char *direct
     char *path;
     if (json_unpack(entry, "{s:s, s:I, s:I}", "name", &name, "bytes", &bytes, "crc32", &checksum) != 0)
       continue;
+    if (strchr(name, '/') || *name == '.')
+      TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                                        "catalogue: trial %" PRIu64 ": '%.60s' is not the name of a file in its folder",
+                                        trial, name));
     TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
-    bool read = tutti_file_checksum(context, path, &found_bytes, &found_checksum) == TUTTI_OK;
+    bool read = tutti_run_check_trial(context, directory, trial, path) == TUTTI_OK &&
+                tutti_file_checksum(context, path, &found_bytes, &found_checksum) == TUTTI_OK;
     if (!read)
       tutti_error_clear(context);
     if (!read || found_bytes != (uint64_t)bytes || found_checksum != (uint32_t)checksum) {

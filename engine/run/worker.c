@@ -30,7 +30,7 @@ static void settle(tutti_context *context, const char *directory) {
     tutti_error_clear(context);
     return;
   }
-  int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
   tutti_free(path);
   if (log < 0)
     return;
@@ -44,7 +44,7 @@ static enum tutti_status set_up(struct worker *worker) {
   char *path;
   tutti_recipe *recipe = NULL;
   TUTTI_TRY(context, tutti_run_file_path(context, worker->directory, TUTTI_RUN_FILE_RECIPE, &path));
-  enum tutti_status status = tutti_recipe_load(context, path, 0, NULL, &recipe);
+  enum tutti_status status = tutti_recipe_load_recorded(context, path, 0, NULL, &recipe);
   tutti_free(path);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);

@@ -53,9 +53,9 @@ static enum tutti_status check_same(tutti_context *context, const struct ablatio
   tutti_recipe *recorded = NULL, *wanted = NULL;
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, cell->directory, TUTTI_RUN_FILE_RECIPE, &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recorded));
   TUTTI_TRY_OUT(context, tutti_recipe_load(context, cell->recipe, cell->override_count,
                                            (const char *const *)cell->overrides, &wanted));
+  TUTTI_TRY_OUT(context, tutti_recipe_load_recorded(context, path, 0, NULL, &recorded));
   status = tutti_recipe_same_run(context, recorded, wanted);
   if (status != TUTTI_OK)
     status = tutti_error_prefix(context, status,

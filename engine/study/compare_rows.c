@@ -60,6 +60,8 @@ static enum tutti_status read_truth(tutti_context *context, const struct compare
     enum tutti_status status = tutti_run_split_path(context, run->directory, split, forms[i].file, &path);
     *there = status == TUTTI_OK && access(path, F_OK) == 0;
     if (*there)
+      status = tutti_run_check_file(context, path);
+    if (*there && status == TUTTI_OK)
       status = tutti_npy_map(context, path, &sources->truth);
     if (status == TUTTI_OK && *there && (sources->truth.element != forms[i].element || sources->truth.rank == 0))
       status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the targets of split %s", path, split);
@@ -77,6 +79,7 @@ static enum tutti_status count_classes(tutti_context *context, const struct comp
   struct tutti_npy map = {0};
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, run->directory, trial, split, &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_trial(context, run->directory, trial, path));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, &map));
   if (map.rank != 2 || map.shape[1] == 0)
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the probabilities of classes", path);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* --- runs -------------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ static enum tutti_status read_recipe(tutti_context *context, struct compare_run 
   tutti_recipe *recipe = NULL;
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_RECIPE, &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load(context, path, 0, NULL, &recipe));
+  TUTTI_TRY_OUT(context, tutti_recipe_load_recorded(context, path, 0, NULL, &recipe));
   run->seed = tutti_recipe_run(recipe)->seed;
   if (run->recipe)
     TUTTI_TRY_OUT(context, add_item(context, run, "", COMPARE_RECIPE_KEY, run->recipe));
@@ -139,8 +140,9 @@ static enum tutti_status read_rows(tutti_context *context, const char *split, st
     char *path;
     struct stat facts;
     TUTTI_TRY(context, tutti_run_split_path(context, run->directory, split, (enum tutti_split_file)i, &path));
-    enum tutti_status status =
-        stat(path, &facts) == 0 ? tutti_file_checksum(context, path, &bytes[i], &sums[i]) : TUTTI_OK;
+    enum tutti_status status = tutti_run_check_file(context, path);
+    if (status == TUTTI_OK)
+      status = stat(path, &facts) == 0 ? tutti_file_checksum(context, path, &bytes[i], &sums[i]) : TUTTI_OK;
     tutti_free(path);
     TUTTI_TRY(context, status);
   }
@@ -149,17 +151,18 @@ static enum tutti_status read_rows(tutti_context *context, const char *split, st
 }
 
 static enum tutti_status read_summary(tutti_context *context, struct compare_run *run) {
-  char *path;
-  json_error_t error;
-  TUTTI_TRY(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_SUMMARY, &path));
-  run->summary = json_load_file(path, 0, &error);
-  tutti_free(path);
+  char *text;
+  json_error_t error = {.text = "there is no summary"};
+  TUTTI_TRY(context, tutti_run_file_read(context, run->directory, TUTTI_RUN_FILE_SUMMARY, &text));
+  run->summary = text ? json_loads(text, 0, &error) : NULL;
+  tutti_free(text);
   return run->summary ? TUTTI_OK : tutti_format(context, &run->reason, "not finished: %s", error.text);
 }
 
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
   if (!tutti_run_directory_has_run(run->directory))
     return tutti_strdup(context, "not begun", &run->reason);
+  TUTTI_TRY(context, tutti_run_check_layout(context, run->directory));
   TUTTI_TRY(context, read_recipe(context, run));
   TUTTI_TRY(context, read_summary(context, run));
   if (!run->summary)
@@ -203,7 +206,7 @@ static enum tutti_status add_cells(tutti_context *context, struct compare *compa
   json_array_foreach(json_object_get(ablation, "cells"), index, cell) {
     const char *name, *recipe;
     char *run;
-    if (json_unpack(cell, "{s:s, s:s}", "name", &name, "recipe", &recipe) != 0)
+    if (json_unpack(cell, "{s:s, s:s}", "name", &name, "recipe", &recipe) != 0 || strchr(name, '/') || *name == '.')
       return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: cell %zu: expected a name and a recipe", path, index);
     TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, name, ABLATION_FILE_RUNS, &run));
     enum tutti_status status = add_run(context, compare, run, recipe);
@@ -237,10 +240,17 @@ static enum tutti_status add_folder(tutti_context *context, struct compare *comp
 static enum tutti_status add_several(tutti_context *context, struct compare *compare, const char *directory) {
   char *path;
   TUTTI_TRY(context, tutti_ablation_path(context, directory, ABLATION_FILE_REPORT, &path));
-  json_t *ablation = json_load_file(path, 0, NULL);
-  enum tutti_status status =
-      ablation ? add_cells(context, compare, directory, path, ablation) : add_folder(context, compare, directory);
+  enum tutti_status status = TUTTI_OK;
+  char *text = NULL;
+  size_t bytes;
+  if (access(path, F_OK) == 0)
+    status = tutti_file_read(context, path, &text, &bytes);
+  json_t *ablation = text ? json_loads(text, 0, NULL) : NULL;
+  if (status == TUTTI_OK)
+    status =
+        ablation ? add_cells(context, compare, directory, path, ablation) : add_folder(context, compare, directory);
   json_decref(ablation);
+  tutti_free(text);
   tutti_free(path);
   return status;
 }

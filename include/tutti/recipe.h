@@ -41,6 +41,12 @@ TUTTI_API const struct tutti_params *tutti_run_params(void);
    loaded and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
                                                               const char *const *overrides, tutti_recipe **recipe);
+/* The same for the recipe.ini of a run directory, which may be anybody's: the file has to be a regular one that extends
+   nothing, and its plugin_path does not count, unless an override sets it or the context trusts runs (tutti_trust_runs).
+   The message of a failure says so. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load_recorded(tutti_context *context, const char *path,
+                                                                       size_t count, const char *const *overrides,
+                                                                       tutti_recipe **recipe);
 /* A recipe that is installed; texts are borrowed. */
 struct tutti_installed_recipe {
   size_t size;

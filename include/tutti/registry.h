@@ -13,6 +13,12 @@ TUTTI_BEGIN_DECLS
 /* Put a folder in front of this context's search path; it is copied. A folder that was added before stays where it
    is. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *folder);
+/* Put the folders of a list, separated by colons, in front of the search path, in this order. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_plugin_path_add_list(tutti_context *context, const char *folders);
+/* Loading a plugin runs its code. So the folders of plugins that the recipe of a run names count when that run is
+   started, but not when it is only looked at, unless `trusted` is set for the context; at first it is not. */
+TUTTI_API void tutti_trust_runs(tutti_context *context, bool trusted);
+TUTTI_API bool tutti_trusts_runs(const tutti_context *context);
 /* Load (once) and check a plugin: file, symbol, ABI, kind, name, table, required ops, available(). *descriptor is valid
    for the life of the process. TUTTI_ERROR_USAGE: there is no such plugin (with the closest name);
    TUTTI_ERROR_UNSUPPORTED: available() says no; TUTTI_ERROR_PLUGIN: another check failed. */

@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tutti/catalogue.h>
 #include <unistd.h>
 
@@ -185,11 +187,155 @@ static void what_is_no_catalogue_is_refused(void **state) {
   assert_non_null(strstr(tutti_error_message(context), other));
 }
 
+/* --- catalogues of others --- */
+
+/* Make a catalogue with these statements run on it. */
+static void make(const char *file, const char *statements) {
+  tutti_catalogue *catalogue;
+  sqlite3 *database;
+  char *message = NULL;
+  (void)unlink(file);
+  assert_int_equal(tutti_catalogue_open(context, file, true, &catalogue), TUTTI_OK);
+  assert_int_equal(tutti_catalogue_set(context, catalogue, "key", "text"), TUTTI_OK);
+  ask(catalogue, 0, TUTTI_NO_TRIAL);
+  tutti_catalogue_close(catalogue);
+  assert_int_equal(sqlite3_open(file, &database), SQLITE_OK);
+  if (sqlite3_exec(database, statements, NULL, NULL, &message) != SQLITE_OK)
+    fail_msg("%s: %s", statements, message);
+  assert_int_equal(sqlite3_close(database), SQLITE_OK);
+}
+
+static enum tutti_status count(void *argument, const struct tutti_trial *trial) {
+  (void)trial;
+  ++*(size_t *)argument;
+  return TUTTI_OK;
+}
+
+static enum tutti_status read_all(const char *file, bool write, size_t *rows) {
+  tutti_catalogue *catalogue;
+  char *text = NULL;
+  *rows = 0;
+  enum tutti_status status = tutti_catalogue_open(context, file, write, &catalogue);
+  if (status != TUTTI_OK)
+    return status;
+  status = tutti_catalogue_visit(context, catalogue, count, rows);
+  if (status == TUTTI_OK)
+    status = tutti_catalogue_get(context, catalogue, "key", &text);
+  tutti_free(text);
+  tutti_catalogue_close(catalogue);
+  return status;
+}
+
+static void only_its_own_tables_are_read(void **state) {
+  static const struct {
+    const char *statements, *expected;
+  } wrong[] = {
+      {"ALTER TABLE trials RENAME TO other; CREATE VIEW trials AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i "
+       "+ 1 "
+       "FROM n) SELECT i AS number, '{}' AS candidate, NULL AS parent, '' AS origin, 0 AS asked_after, NULL AS state, "
+       "NULL AS loss, NULL AS told, 0 AS seconds, 0 AS worker, '' AS failure, '' AS report FROM n",
+       "trials"},
+      {"ALTER TABLE facts RENAME TO other; CREATE VIEW facts AS SELECT 'key' AS key, value FROM other", "facts"},
+      {"CREATE TRIGGER t AFTER UPDATE ON trials BEGIN DELETE FROM trials; END", "trigger"},
+      {"CREATE INDEX i ON trials (abs(loss))", "index"},
+      {"ALTER TABLE trials ADD COLUMN more INTEGER GENERATED ALWAYS AS (abs(number)) VIRTUAL", "trials"},
+  };
+  char file[80];
+  size_t rows;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/theirs", folder);
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    make(file, wrong[i].statements);
+    for (int write = 0; write < 2; write++) {
+      if (read_all(file, write, &rows) != TUTTI_ERROR_CORRUPT)
+        fail_msg("expected that this is refused: %s", wrong[i].statements);
+      assert_non_null(strstr(tutti_error_message(context), file));
+      assert_non_null(strstr(tutti_error_message(context), wrong[i].expected));
+    }
+  }
+  /* Other tables are nobody's business, and what SQLite itself adds. */
+  make(file, "CREATE TABLE mine (x); CREATE VIEW best AS SELECT * FROM trials; ANALYZE");
+  assert_int_equal(read_all(file, false, &rows), TUTTI_OK);
+  assert_int_equal(rows, 1);
+  assert_int_equal(unlink(file), 0);
+}
+
+/* Statements that change values behind the back of the schema. */
+#define CHANGE(columns, change, table)                                                                                 \
+  "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name = '" table     \
+  "'; PRAGMA writable_schema = RESET; UPDATE " table " SET " columns " = " change                                      \
+  "; PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(replace(replace(replace(sql, 'value TEXT', "  \
+  "'value TEXT NOT NULL'), 'candidate TEXT', 'candidate TEXT NOT NULL'), 'origin TEXT', 'origin TEXT NOT NULL'), "     \
+  "'asked_after INTEGER', 'asked_after INTEGER NOT NULL') WHERE name = '" table "'"
+
+static void rows_are_checked(void **state) {
+  static const struct {
+    const char *statements, *expected;
+  } wrong[] = {
+      {CHANGE("value", "NULL", "facts"), "'key'"},
+      {CHANGE("candidate", "NULL", "trials"), "candidate"},
+      {CHANGE("origin", "NULL", "trials"), "origin"},
+      {CHANGE("asked_after", "NULL", "trials"), "asked_after"},
+      {"UPDATE trials SET candidate = x'00ff'", "candidate"},
+      {"UPDATE trials SET origin = CAST(x'c328' AS TEXT)", "origin"},
+      {"UPDATE trials SET asked_after = -1", "asked_after"},
+      {"UPDATE trials SET asked_after = 'x'", "asked_after"},
+      {"UPDATE trials SET number = -4", "number"},
+      {"UPDATE trials SET parent = -1", "parent"},
+      {"UPDATE trials SET told = -1", "told"},
+      {"UPDATE trials SET state = 'odd'", "state"},
+      {"UPDATE trials SET state = 'finished', report = '{}'", "loss"},
+      {"UPDATE trials SET state = 'finished', report = '{}', loss = 9e999", "loss"},
+      {"UPDATE trials SET state = 'finished', loss = 1", "report"},
+      {"UPDATE trials SET state = 'finished', loss = 1, report = '{}', seconds = 9e999", "seconds"},
+      {"UPDATE trials SET state = 'failed', report = '{}', failure = x'ff'", "failure"},
+  };
+  char file[80];
+  size_t rows;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/theirs", folder);
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    make(file, wrong[i].statements);
+    if (read_all(file, false, &rows) != TUTTI_ERROR_CORRUPT)
+      fail_msg("expected that this is refused: %s", wrong[i].statements);
+    assert_non_null(strstr(tutti_error_message(context), file));
+    if (!strstr(tutti_error_message(context), wrong[i].expected))
+      fail_msg("'%s' lacks '%s'", tutti_error_message(context), wrong[i].expected);
+  }
+  assert_int_equal(unlink(file), 0);
+}
+
+static void reading_can_be_cancelled(void **state) {
+  char file[80];
+  size_t rows;
+  tutti_context *own = context;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/theirs", folder);
+  make(file, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO trials (number, "
+             "candidate, origin, asked_after) SELECT i, '{}', '', 0 FROM n");
+  assert_int_equal(read_all(file, false, &rows), TUTTI_OK);
+  assert_int_equal(rows, 20001);
+  assert_int_equal(tutti_context_create(&context), TUTTI_OK);
+  tutti_cancel(context);
+  assert_int_equal(read_all(file, false, &rows), TUTTI_ERROR_CANCELLED);
+  assert_true(rows < 20001);
+  tutti_context_destroy(context);
+  context = own;
+  assert_int_equal(unlink(file), 0);
+  /* A pipe is not waited for. */
+  assert_int_equal(mkfifo(file, 0600), 0);
+  assert_int_equal(read_all(file, false, &rows), TUTTI_ERROR_IO);
+  assert_int_equal(read_all(file, true, &rows), TUTTI_ERROR_IO);
+  assert_int_equal(unlink(file), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
       cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(facts_are_kept_by_key),
       cmocka_unit_test(what_is_no_catalogue_is_refused), cmocka_unit_test(states_have_names),
+      cmocka_unit_test(only_its_own_tables_are_read),    cmocka_unit_test(rows_are_checked),
+      cmocka_unit_test(reading_can_be_cancelled),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

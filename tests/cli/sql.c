@@ -1,0 +1,18 @@
+/* sql.c - "sql FILE STATEMENTS": runs statements on a database, for tests that change a catalogue behind its back. */
+#include <sqlite3.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  sqlite3 *database;
+  char *message = NULL;
+  if (argc != 3 || sqlite3_open_v2(argv[1], &database, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+    (void)fprintf(stderr, "sql: expected the file of a database, and statements\n");
+    return 1;
+  }
+  int code = sqlite3_exec(database, argv[2], NULL, NULL, &message);
+  if (code != SQLITE_OK)
+    (void)fprintf(stderr, "sql: %s\n", message);
+  sqlite3_free(message);
+  (void)sqlite3_close(database);
+  return code != SQLITE_OK;
+}
