@@ -3,6 +3,7 @@
 #include "instance_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tutti/sized.h>
 
@@ -149,6 +150,45 @@ enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backen
   return check_outcome(context, backend, job, outcome);
 }
 
+/* Probabilities of a row sum to one but for rounding. */
+static const double most_rounding = 1e-3;
+
+/* What is wrong with the probabilities of a row, or NULL. */
+static const char *fault_of_classes(size_t classes, const float *row) {
+  double sum = 0;
+  for (size_t k = 0; k < classes; k++) {
+    if (!isfinite(row[k]))
+      return "are not finite";
+    if (row[k] < 0)
+      return "have a negative probability";
+    sum += row[k];
+  }
+  return fabs(sum - 1) > most_rounding ? "have probabilities that do not sum to one" : NULL;
+}
+
+/* What is wrong with the mean and variance of a target, or NULL. A variance may be absent (NaN). */
+static const char *fault_of_target(const float *moments) {
+  if (!isfinite(moments[0]) || isinf(moments[1]))
+    return "are not finite";
+  return moments[1] < 0 ? "have a negative variance" : NULL;
+}
+
+/* Nobody may get numbers that are no predictions. */
+static enum tutti_status check_predictions(tutti_context *context, const tutti_backend *backend,
+                                           const struct tutti_task *task, const tutti_split *split, const float *out) {
+  size_t width = tutti_predictions_width(task->kind, task->outputs), rows = tutti_split_rows(split);
+  for (size_t r = 0; r < rows; r++) {
+    const char *fault =
+        task->kind == TUTTI_TASK_CLASSIFICATION ? fault_of_classes(task->outputs, out + r * width) : NULL;
+    for (size_t o = 0; o < task->outputs && task->kind == TUTTI_TASK_REGRESSION && !fault; o++)
+      fault = fault_of_target(out + r * width + 2 * o);
+    if (fault)
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: its predictions on split %s %s",
+                        backend->instance.descriptor->name, tutti_split_name(split), fault);
+  }
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
                                         const struct tutti_job *job, const tutti_tensors *weights,
                                         const tutti_split *split, float *out) {
@@ -156,7 +196,7 @@ enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_back
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not predict",
                       backend->instance.descriptor->name);
   TUTTI_CALL(context, backend, backend->ops.predict(backend->instance.self, context, job, weights, split, out));
-  return TUTTI_OK;
+  return check_predictions(context, backend, job->task, split, out);
 }
 
 enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,
@@ -175,15 +215,76 @@ size_t tutti_backend_capacity(const tutti_backend *backend) {
   return capacity ? capacity : 1;
 }
 
+/* Stands between train_many and the caller's `done`: each job is done once, and its outcome is checked. */
+struct watch {
+  tutti_context *context;
+  const tutti_backend *backend;
+  size_t count;
+  const struct tutti_job *const *jobs;
+  struct tutti_outcome *const *outcomes;
+  void (*done)(void *argument, size_t index);
+  void *argument;
+  bool *seen;         /* [count] */
+  size_t wrong;       /* calls that should not have come */
+  size_t wrong_index; /* of the first */
+};
+
+static void watch_done(void *argument, size_t index) {
+  struct watch *watch = argument;
+  if (index >= watch->count || watch->seen[index]) {
+    watch->wrong_index = watch->wrong++ ? watch->wrong_index : index;
+    return;
+  }
+  struct tutti_outcome *outcome = watch->outcomes[index];
+  watch->seen[index] = true;
+  if (check_outcome(watch->context, watch->backend, watch->jobs[index], outcome) != TUTTI_OK) {
+    outcome->state = TUTTI_STATE_FAILED;
+    (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(watch->context));
+    tutti_error_clear(watch->context);
+  }
+  watch->done(watch->argument, index);
+}
+
+static enum tutti_status check_watch(const struct watch *watch) {
+  size_t missing = 0;
+  while (missing < watch->count && watch->seen[missing])
+    missing++;
+  if (watch->wrong)
+    return TUTTI_BREACH(watch->context, &watch->backend->instance, "train_many called done for job %zu of %zu, %s",
+                        watch->wrong_index, watch->count,
+                        watch->wrong_index < watch->count ? "which was done already" : "which there is not");
+  if (missing < watch->count)
+    return TUTTI_BREACH(watch->context, &watch->backend->instance,
+                        "train_many returned, but never called done for job %zu of %zu", missing, watch->count);
+  return TUTTI_OK;
+}
+
+static enum tutti_status train_together(struct watch *watch) {
+  tutti_context *context = watch->context;
+  const tutti_backend *backend = watch->backend;
+  TUTTI_CALL(context, backend,
+             backend->ops.train_many(backend->instance.self, context, watch->count, watch->jobs, watch->outcomes,
+                                     watch_done, watch));
+  return check_watch(watch);
+}
+
 enum tutti_status tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
                                            const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
                                            void (*done)(void *argument, size_t index), void *argument) {
+  struct watch watch = {.context = context,
+                        .backend = backend,
+                        .count = count,
+                        .jobs = jobs,
+                        .outcomes = outcomes,
+                        .done = done,
+                        .argument = argument};
   for (size_t i = 0; i < count; i++)
     TUTTI_TRY(context, check_members(context, backend, jobs[i]));
   if (backend->ops.train_many) {
-    TUTTI_CALL(context, backend,
-               backend->ops.train_many(backend->instance.self, context, count, jobs, outcomes, done, argument));
-    return TUTTI_OK;
+    TUTTI_TRY(context, tutti_alloc(context, count, sizeof *watch.seen, &watch.seen));
+    enum tutti_status status = train_together(&watch);
+    tutti_free(watch.seen);
+    return status;
   }
   for (size_t i = 0; i < count; i++) {
     TUTTI_TRY(context, tutti_backend_train(context, backend, jobs[i], outcomes[i]));

@@ -22,3 +22,11 @@ bool tutti_is_utf8(const char *text) {
   json_decref(string);
   return string != NULL;
 }
+
+void tutti_make_utf8(char *text) {
+  if (tutti_is_utf8(text))
+    return;
+  for (; *text; text++)
+    if ((unsigned char)*text >= 0x80)
+      *text = '?';
+}

@@ -9,5 +9,7 @@ enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *tabl
                                   const char *format, ...) TUTTI_PRINTF(5, 6);
 /* Is this text UTF-8? Names and categories must be, since they are stored as JSON. */
 bool tutti_is_utf8(const char *text);
+/* Make it so, if it is not: bytes beyond ASCII become "?". A text that was cut off may end within a character. */
+void tutti_make_utf8(char *text);
 
 #endif

@@ -176,6 +176,28 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
   return TUTTI_OK;
 }
 
+/* Each column of the source has one role at most; this is what reading without the targets' columns rests on. */
+static enum tutti_status check_positions(tutti_context *context, const struct tutti_encoding *encoding) {
+  enum tutti_status status = TUTTI_OK;
+  bool *taken = NULL;
+  size_t columns = encoding->source_columns;
+  if (encoding->inputs + encoding->targets > columns)
+    return torn(context, "columns");
+  TUTTI_TRY_OUT(context, tutti_alloc(context, columns, sizeof *taken, &taken));
+  for (size_t i = 0; i < encoding->inputs + encoding->targets && status == TUTTI_OK; i++) {
+    const struct tutti_data_column *column =
+        i < encoding->inputs ? &encoding->input[i] : &encoding->target[i - encoding->inputs];
+    if (taken[column->position])
+      status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                          "the description of the data is torn at 'position': column '%s' is at %zu, as another one is",
+                          column->name, column->position);
+    taken[column->position] = true;
+  }
+out:
+  tutti_free(taken);
+  return status;
+}
+
 /* How images become inputs. */
 static enum tutti_status take_images(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
   const json_t *shape = json_object_get(root, "images");
@@ -245,8 +267,10 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   for (size_t i = 0; i < encoding->targets; i++)
     if (classes ? encoding->targets != 1 || encoding->target[i].categories < 2 : encoding->target[i].categories != 0)
       return torn(context, "targets");
-  if (!images)
+  if (!images) {
+    TUTTI_TRY(context, check_positions(context, encoding));
     TUTTI_TRY(context, tutti_encoding_lay_out(context, encoding));
+  }
   size_t targets = classes ? 0 : encoding->targets;
   TUTTI_TRY(context, take_numbers(context, root, "shift", encoding->features, false, encoding->shift));
   TUTTI_TRY(context, take_numbers(context, root, "scale", encoding->features, true, encoding->scale));

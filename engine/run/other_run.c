@@ -61,10 +61,15 @@ static enum tutti_status check_same_data(tutti_context *context, const struct tu
 
 /* The best on other rows than the validation rows as they are, by the predictions of the finished trials. */
 static enum tutti_status find_best_on(tutti_context *context, const struct tutti_experiment *experiment,
-                                      const char *run, const char *split, struct finding *finding) {
-  struct tutti_run_pool source = {run, experiment};
+                                      const struct tutti_other_trial *wanted, tutti_catalogue *catalogue,
+                                      struct finding *finding) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_reports reports = {0};
+  struct tutti_run_pool source = {wanted->run, experiment, NULL, &reports};
   struct tutti_pool pool = {.size = sizeof pool};
-  TUTTI_TRY(context, tutti_run_pool_open(&source, context, split, finding->count, finding->finished, &pool));
+  TUTTI_TRY_OUT(context, tutti_reports_load(context, catalogue, &reports));
+  TUTTI_TRY_OUT(context,
+                tutti_run_pool_open(&source, context, wanted->split, finding->count, finding->finished, &pool));
   finding->loss = NAN;
   finding->trial = TUTTI_BEST_TRIAL;
   for (size_t i = 0; i < pool.models; i++)
@@ -72,8 +77,10 @@ static enum tutti_status find_best_on(tutti_context *context, const struct tutti
       finding->loss = pool.losses[i];
       finding->trial = pool.trials[i];
     }
+out:
   tutti_run_pool_release(&source, &pool);
-  return TUTTI_OK;
+  tutti_reports_release(&reports);
+  return status;
 }
 
 static enum tutti_status find_best(tutti_context *context, const struct tutti_experiment *experiment,
@@ -81,7 +88,7 @@ static enum tutti_status find_best(tutti_context *context, const struct tutti_ex
                                    struct finding *finding) {
   TUTTI_TRY(context, tutti_catalogue_visit(context, catalogue, list_finished, finding));
   if (wanted->split && strcmp(wanted->split, "validation") != 0)
-    TUTTI_TRY(context, find_best_on(context, experiment, wanted->run, wanted->split, finding));
+    TUTTI_TRY(context, find_best_on(context, experiment, wanted, catalogue, finding));
   if (finding->trial == TUTTI_BEST_TRIAL)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "no trial of %s has finished with a loss yet", wanted->run);
   return TUTTI_OK;

@@ -2,6 +2,8 @@
 #include "run_impl.h"
 
 #include "core/base/file_impl.h"
+#include "engine/data/cells_impl.h"
+#include "record_impl.h"
 #include "trial_impl.h"
 
 #include <inttypes.h>
@@ -199,20 +201,43 @@ static enum tutti_status facts_of(tutti_context *context, const struct tutti_rep
     return tutti_reply_parse(context, reply->text, facts);
   *facts = (struct tutti_reply_facts){.state = TUTTI_STATE_FAILED, .loss = NAN, .seconds = reply->seconds};
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", reply->text);
+  tutti_make_utf8(facts->failure);
   return tutti_strdup(context, "{}", &facts->report);
 }
 
-/* A torn trial was trained again: the recorded result stays, and the new files must agree with it. */
-static void compare_repair(struct manager *manager, uint64_t trial, const struct tutti_reply_facts *facts) {
+static enum tutti_status record_done(struct manager *manager, uint64_t trial, uint32_t worker) {
   const struct tutti_record *record = &manager->history.records[trial];
+  struct tutti_trial row = {.size = sizeof row,
+                            .number = trial,
+                            .state = record->state,
+                            .loss = record->loss,
+                            .seconds = record->seconds,
+                            .worker = worker,
+                            .failure = record->failure ? record->failure : "",
+                            .report = record->report};
+  TUTTI_TRY(manager->context, change(manager));
+  return tutti_catalogue_done(manager->context, manager->catalogue, &row);
+}
+
+/* A torn trial was trained again: what the builder was told stays. The new files should agree with it; if they do not, the
+   report has to tell of them. */
+static enum tutti_status take_repair(struct manager *manager, const struct tutti_reply *reply,
+                                     struct tutti_reply_facts *facts) {
+  struct tutti_record *record = &manager->history.records[reply->trial];
   bool same =
       facts->state == record->state && (facts->loss == record->loss || (isnan(facts->loss) && isnan(record->loss)));
+  manager->progress.repaired++;
   if (!same)
     tutti_log(manager->context, TUTTI_LOG_WARNING,
               "trial %" PRIu64
               " was trained again and its loss is %.17g, not %.17g as recorded: another machine or build?",
-              trial, facts->loss, record->loss);
-  manager->progress.repaired++;
+              reply->trial, facts->loss, record->loss);
+  if (facts->state != record->state || strcmp(facts->report, record->report) == 0)
+    return TUTTI_OK;
+  tutti_free(record->report);
+  record->report = facts->report;
+  facts->report = NULL;
+  return record_done(manager, reply->trial, reply->worker);
 }
 
 static enum tutti_status record_result(struct manager *manager, const struct tutti_reply *reply,
@@ -230,16 +255,7 @@ static enum tutti_status record_result(struct manager *manager, const struct tut
   manager->history.done++;
   manager->history.failed += facts->state == TUTTI_STATE_FAILED;
   note_best(manager, reply->trial);
-  struct tutti_trial row = {.size = sizeof row,
-                            .number = reply->trial,
-                            .state = record->state,
-                            .loss = record->loss,
-                            .seconds = record->seconds,
-                            .worker = reply->worker,
-                            .failure = record->failure ? record->failure : "",
-                            .report = record->report};
-  TUTTI_TRY(context, change(manager));
-  TUTTI_TRY(context, tutti_catalogue_done(context, manager->catalogue, &row));
+  TUTTI_TRY(context, record_done(manager, reply->trial, reply->worker));
   return arrive(manager, reply->trial);
 }
 
@@ -271,7 +287,7 @@ static enum tutti_status take_reply(struct manager *manager, const struct tutti_
   if (status != TUTTI_OK)
     status = TUTTI_FAIL(context, status, "trial %" PRIu64 ": %s", reply->trial, facts.failure);
   else if (manager->history.records[reply->trial].done)
-    compare_repair(manager, reply->trial, &facts);
+    status = take_repair(manager, reply, &facts);
   else
     status = record_result(manager, reply, &facts);
   tutti_free(facts.report);
@@ -328,14 +344,14 @@ static enum tutti_status repair(struct manager *manager) {
   struct tutti_history *history = &manager->history;
   uint64_t wanted = 0;
   for (uint64_t i = 0; i < history->asked; i++) {
-    bool whole = true;
-    char why[256] = "";
+    char *why = NULL;
     if (history->records[i].done)
       TUTTI_TRY(context,
-                tutti_report_verify(context, manager->options->directory, i, history->records[i].report, &whole, why));
-    if (whole)
+                tutti_record_check_report(context, manager->options->directory, i, history->records[i].report, &why));
+    if (!why)
       continue;
     tutti_log(context, TUTTI_LOG_WARNING, "%s; trial %" PRIu64 " is trained again", why, i);
+    tutti_free(why);
     TUTTI_TRY(context, submit(manager, i));
     wanted++;
   }
@@ -449,11 +465,36 @@ static enum tutti_status enter_directory(struct manager *manager) {
   return refuse_a_second_run(manager);
 }
 
+/* Record the data's fingerprint and the files of the directory. Files that differ from the record are written again;
+   they can be, since this is the same run on the same data. */
+static enum tutti_status record_directory(struct manager *manager) {
+  tutti_context *context = manager->context;
+  const char *directory = manager->options->directory;
+  enum tutti_status status = TUTTI_OK;
+  char *files = NULL, *why = NULL, fingerprint[17];
+  TUTTI_TRY_OUT(context, tutti_run_check_files(context, directory, manager->catalogue, &why));
+  if (!why)
+    goto out;
+  if (manager->history.asked > 0)
+    tutti_log(context, TUTTI_LOG_WARNING, "%s; it is written again", why);
+  TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
+  TUTTI_TRY_OUT(context, tutti_run_record_files(context, directory, manager->experiment, &files));
+  (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
+  TUTTI_TRY_OUT(context, tutti_catalogue_begin(context, manager->catalogue));
+  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "fingerprint", fingerprint));
+  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "files", files));
+  TUTTI_TRY_OUT(context, tutti_catalogue_commit(context, manager->catalogue));
+out:
+  tutti_free(why);
+  tutti_free(files);
+  return status;
+}
+
 static enum tutti_status open_directory(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   enum tutti_status status = TUTTI_OK;
-  char *path = NULL, fingerprint[17], members_from[21];
+  char *path = NULL, members_from[21];
   TUTTI_TRY_OUT(context, enter_directory(manager));
   bool has_run = tutti_run_directory_has_run(directory);
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
@@ -463,12 +504,11 @@ static enum tutti_status open_directory(struct manager *manager) {
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));
   if (has_run)
     TUTTI_TRY_OUT(context, check_same_run(manager));
-  (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
-  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "fingerprint", fingerprint));
   (void)snprintf(members_from, sizeof members_from, "%" PRIu64, tutti_builder_members_from(manager->builder));
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "members_from", members_from));
   TUTTI_TRY_OUT(context,
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
+  TUTTI_TRY_OUT(context, record_directory(manager));
   manager->progress.restored = manager->history.done;
 out:
   tutti_free(path);
@@ -531,7 +571,7 @@ static void release(struct manager *manager) {
 /* Give the host the pool of this run's predictions, for builders that select from it. */
 static void offer_pool(struct manager *manager) {
   struct tutti_experiment *experiment = manager->experiment;
-  manager->pool = (struct tutti_run_pool){manager->options->directory, experiment};
+  manager->pool = (struct tutti_run_pool){manager->options->directory, experiment, &manager->history, NULL};
   experiment->facts.pool = tutti_run_pool_open;
   experiment->facts.pool_release = tutti_run_pool_release;
   experiment->facts.pool_argument = &manager->pool;

@@ -1,6 +1,8 @@
 /* run_directory.c - creates a run directory, ensures that only one manager writes in it, and reads its data set back. */
 #include "core/base/file_impl.h"
+#include "core/base/json_impl.h"
 #include "engine/data/stored_impl.h"
+#include "record_impl.h"
 #include "run_impl.h"
 
 #include <errno.h>
@@ -132,6 +134,86 @@ enum tutti_status tutti_run_directory_make(tutti_context *context, const char *d
 out:
   tutti_free(folder);
   tutti_free(text);
+  return status;
+}
+
+/* --- the record of these files --- */
+
+static enum tutti_status record_split(tutti_context *context, const char *folder, const tutti_split *split,
+                                      json_t *record) {
+  const bool there[TUTTI_SPLIT_FILES] = {[TUTTI_SPLIT_FILE_ROWS] = tutti_split_source_rows(split) != NULL,
+                                         [TUTTI_SPLIT_FILE_TARGETS] = tutti_split_raw_targets(split) != NULL,
+                                         [TUTTI_SPLIT_FILE_LABELS] = tutti_split_labels(split) != NULL};
+  for (size_t i = 0; i < TUTTI_SPLIT_FILES; i++) {
+    char *name;
+    if (!there[i])
+      continue;
+    TUTTI_TRY(context, tutti_split_file_name(context, tutti_split_name(split), (enum tutti_split_file)i, &name));
+    enum tutti_status status = tutti_record_add(context, record, folder, name);
+    tutti_free(name);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
+/* {"run": [files of the directory itself], "splits": [files of that folder]}. A recipe of several that share a catalogue
+   is in none. */
+enum tutti_status tutti_run_record_files(tutti_context *context, const char *directory,
+                                         const struct tutti_experiment *experiment, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  const tutti_dataset *dataset = experiment->dataset;
+  json_t *run = json_array(), *splits = json_array();
+  char *folder = NULL;
+  *json = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_SPLITS, &folder));
+  if (!tutti_run_is_shared(directory))
+    TUTTI_TRY_OUT(context, tutti_record_add(context, run, directory, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE)));
+  if (dataset)
+    TUTTI_TRY_OUT(context, tutti_record_add(context, run, directory, tutti_run_file_name(TUTTI_RUN_FILE_DATA)));
+  for (size_t i = 0; dataset && i < tutti_dataset_splits(dataset); i++)
+    TUTTI_TRY_OUT(context, record_split(context, folder, tutti_dataset_split(dataset, i), splits));
+  TUTTI_TRY_OUT(context, tutti_json_line(context, json_pack("{s:O, s:O}", "run", run, "splits", splits), json));
+out:
+  json_decref(run);
+  json_decref(splits);
+  tutti_free(folder);
+  return status;
+}
+
+/* Without the recipe, if that is not the one of the catalogue's run. */
+static void leave_out_recipe(const char *directory, json_t *record) {
+  for (size_t i = json_array_size(record); i-- > 0 && tutti_run_is_shared(directory);) {
+    const char *name = json_string_value(json_object_get(json_array_get(record, i), "name"));
+    if (name && strcmp(name, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE)) == 0)
+      (void)json_array_remove(record, i);
+  }
+}
+
+enum tutti_status tutti_run_check_files(tutti_context *context, const char *directory, tutti_catalogue *catalogue,
+                                        char **why) {
+  enum tutti_status status = TUTTI_OK;
+  char *text = NULL, *folder = NULL;
+  json_t *root = NULL;
+  *why = NULL;
+  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, catalogue, "files", &text));
+  root = text ? json_loads(text, 0, NULL) : NULL;
+  if (!root) {
+    TUTTI_TRY_OUT(context, tutti_format(context, why,
+                                        "%s: the catalogue has no record of the run's files, as if it had only just "
+                                        "begun, or was begun by an earlier Tutti",
+                                        directory));
+    goto out;
+  }
+  json_t *run = json_object_get(root, "run");
+  leave_out_recipe(directory, run);
+  TUTTI_TRY_OUT(context, tutti_record_check_all(context, run, directory, why));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_SPLITS, &folder));
+  if (!*why)
+    TUTTI_TRY_OUT(context, tutti_record_check_all(context, json_object_get(root, "splits"), folder, why));
+out:
+  json_decref(root);
+  tutti_free(text);
+  tutti_free(folder);
   return status;
 }
 

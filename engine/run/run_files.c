@@ -59,13 +59,6 @@ enum tutti_status tutti_run_file_read(tutti_context *context, const char *direct
   return status;
 }
 
-enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory, const char *ensemble,
-                                         const char *summary) {
-  if (ensemble)
-    TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_ENSEMBLE, ensemble));
-  return tutti_run_file_write(context, directory, TUTTI_RUN_FILE_SUMMARY, summary);
-}
-
 bool tutti_run_directory_has_run(const char *directory) {
   return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_CATALOGUE);
 }
@@ -166,11 +159,20 @@ bool tutti_run_is_shared(const char *directory) {
 
 /* --- splits --- */
 
+enum tutti_status tutti_split_file_name(tutti_context *context, const char *split, enum tutti_split_file file,
+                                        char **name) {
+  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels"};
+  return tutti_format(context, name, "%s-%s.npy", split, names[file]);
+}
+
 enum tutti_status tutti_run_split_path(tutti_context *context, const char *directory, const char *split,
                                        enum tutti_split_file file, char **path) {
-  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels"};
-  return tutti_format(context, path, "%s/%s/%s-%s.npy", directory, file_names[TUTTI_RUN_FILE_SPLITS], split,
-                      names[file]);
+  char *name;
+  TUTTI_TRY(context, tutti_split_file_name(context, split, file, &name));
+  enum tutti_status status =
+      tutti_format(context, path, "%s/%s/%s", directory, file_names[TUTTI_RUN_FILE_SPLITS], name);
+  tutti_free(name);
+  return status;
 }
 
 /* --- trials --- */

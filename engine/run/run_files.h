@@ -16,10 +16,6 @@ TUTTI_NODISCARD enum tutti_status tutti_run_file_write(tutti_context *context, c
 /* Read a text; *text is NULL if there is no such file. Free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_file_read(tutti_context *context, const char *directory,
                                                       enum tutti_run_file file, char **text);
-/* Write the chosen ensemble and the report about it: at the end of a run, and whenever another ensemble is kept. */
-TUTTI_NODISCARD enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory,
-                                                         const char *ensemble, const char *summary);
-
 /* A run directory may come from anybody. Fail with TUTTI_ERROR_CORRUPT if something of the layout is there but is not a
    regular file (or folder) of this directory; the links of tutti_run_share are fine. */
 TUTTI_NODISCARD enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory);
@@ -46,6 +42,8 @@ bool tutti_run_is_shared(const char *directory);
 
 /* The files of a split: row numbers in the source, values of the targets or class numbers. */
 enum tutti_split_file { TUTTI_SPLIT_FILE_ROWS, TUTTI_SPLIT_FILE_TARGETS, TUTTI_SPLIT_FILE_LABELS, TUTTI_SPLIT_FILES };
+TUTTI_NODISCARD enum tutti_status tutti_split_file_name(tutti_context *context, const char *split,
+                                                        enum tutti_split_file file, char **name);
 TUTTI_NODISCARD enum tutti_status tutti_run_split_path(tutti_context *context, const char *directory, const char *split,
                                                        enum tutti_split_file file, char **path);
 

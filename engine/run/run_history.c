@@ -1,4 +1,5 @@
 /* run_history.c - the trials of a run as the manager remembers them. */
+#include "engine/data/cells_impl.h"
 #include "run_impl.h"
 
 #include <inttypes.h>
@@ -28,6 +29,8 @@ enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history
                                   .told = TUTTI_NO_TRIAL,
                                   .loss = NAN};
   memcpy(record->origin, proposal->origin, sizeof record->origin);
+  record->origin[sizeof record->origin - 1] = '\0';
+  tutti_make_utf8(record->origin);
   return TUTTI_OK;
 }
 
@@ -107,6 +110,42 @@ enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *ca
   tutti_free(members_from);
   TUTTI_TRY(context, tutti_catalogue_visit(context, catalogue, load_trial, &loading));
   return check_order(context, history);
+}
+
+struct reading {
+  tutti_context *context;
+  struct tutti_reports *reports;
+};
+
+static enum tutti_status load_report(void *argument, const struct tutti_trial *trial) {
+  struct reading *reading = argument;
+  struct tutti_reports *reports = reading->reports;
+  if (trial->number != reports->count)
+    return TUTTI_FAIL(reading->context, TUTTI_ERROR_CORRUPT,
+                      "catalogue: expected trial %" PRIu64 " next, found trial %" PRIu64, reports->count,
+                      trial->number);
+  if (reports->count == reports->room) {
+    uint64_t room = reports->room * 2 + ROOM;
+    TUTTI_TRY(reading->context,
+              tutti_realloc(reading->context, reports->count, room, sizeof *reports->texts, &reports->texts));
+    reports->room = room;
+  }
+  reports->texts[reports->count++] = NULL;
+  return trial->done ? tutti_strdup(reading->context, trial->report, &reports->texts[reports->count - 1]) : TUTTI_OK;
+}
+
+enum tutti_status tutti_reports_load(tutti_context *context, tutti_catalogue *catalogue,
+                                     struct tutti_reports *reports) {
+  struct reading reading = {context, reports};
+  memset(reports, 0, sizeof *reports);
+  return tutti_catalogue_visit(context, catalogue, load_report, &reading);
+}
+
+void tutti_reports_release(struct tutti_reports *reports) {
+  for (uint64_t i = 0; i < reports->count; i++)
+    tutti_free(reports->texts[i]);
+  tutti_free(reports->texts);
+  memset(reports, 0, sizeof *reports);
 }
 
 void tutti_history_release(struct tutti_history *history) {

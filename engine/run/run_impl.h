@@ -5,6 +5,7 @@
 #include "experiment_impl.h"
 #include "run_files.h"
 
+#include <jansson.h>
 #include <tutti/run.h>
 
 /* --- run directory (run_directory.c) --- */
@@ -18,6 +19,12 @@ bool tutti_run_is_locked(const char *directory);
 /* Make the directory of a new run: folders, recipe.ini, data.json, splits/. */
 TUTTI_NODISCARD enum tutti_status tutti_run_directory_make(tutti_context *context, const char *directory,
                                                            const struct tutti_experiment *experiment);
+/* The record of these files, for the catalogue's fact "files"; free *json with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_run_record_files(tutti_context *context, const char *directory,
+                                                         const struct tutti_experiment *experiment, char **json);
+/* Are they as they were recorded? *why (free with tutti_free) says what is not, and is NULL if all is well. */
+TUTTI_NODISCARD enum tutti_status tutti_run_check_files(tutti_context *context, const char *directory,
+                                                        tutti_catalogue *catalogue, char **why);
 /* The data set as the directory keeps it, with rows and targets but without inputs; NULL if the recipe has no data.
    Destroy *dataset. */
 TUTTI_NODISCARD enum tutti_status tutti_run_dataset(tutti_context *context, const char *directory,
@@ -29,15 +36,22 @@ TUTTI_NODISCARD enum tutti_status tutti_run_dataset(tutti_context *context, cons
 struct tutti_run_pool {
   const char *directory;
   const struct tutti_experiment *experiment;
+  /* The reports of the trials, which say how their files were: from one of these. */
+  const struct tutti_history *history;
+  const struct tutti_reports *reports;
 };
 TUTTI_NODISCARD enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, const char *split,
                                                       size_t count, const uint64_t *trials, struct tutti_pool *pool);
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool);
-/* The same with given targets, without the run's data; they are borrowed. Release it in the same way, without an
-   argument. */
-TUTTI_NODISCARD enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directory, const char *split,
-                                                     const struct tutti_targets *targets, enum tutti_loss loss,
-                                                     size_t count, const uint64_t *trials, struct tutti_pool *pool);
+/* The same with given targets, without the run's data; they are borrowed. Of `source`, the experiment is not used.
+   Release it in the same way, without an argument. */
+TUTTI_NODISCARD enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_run_pool *source,
+                                                     const char *split, const struct tutti_targets *targets,
+                                                     enum tutti_loss loss, size_t count, const uint64_t *trials,
+                                                     struct tutti_pool *pool);
+/* The report of a trial, borrowed. TUTTI_ERROR_USAGE: it is not a trial of the run, or has no result. */
+TUTTI_NODISCARD enum tutti_status tutti_run_report(tutti_context *context, const struct tutti_run_pool *source,
+                                                   uint64_t trial, const char **report);
 
 /* --- ensembles (run_ensemble.c) --- */
 
@@ -88,6 +102,18 @@ TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const 
                                                   const struct tutti_history *history,
                                                   const struct tutti_curve_options *options, char **json);
 
+/* --- the result (run_result.c) --- */
+
+/* Write the chosen ensemble (NULL: there is none) and the summary: at the end of a run, and whenever another ensemble is
+   kept. *summary gets a checksum of itself first. */
+TUTTI_NODISCARD enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory,
+                                                         const char *ensemble, char **summary);
+/* The text of ensemble.json; NULL if there is none. TUTTI_ERROR_CORRUPT: it is not the one of summary.json. */
+TUTTI_NODISCARD enum tutti_status tutti_run_read_ensemble(tutti_context *context, const char *directory, char **text);
+/* summary.json, parsed; NULL if there is none. TUTTI_ERROR_CORRUPT: it is not as it was written. */
+TUTTI_NODISCARD enum tutti_status tutti_run_read_summary(tutti_context *context, const char *directory,
+                                                         json_t **summary);
+
 /* --- history (run_history.c) --- */
 
 /* The manager's record of a trial. */
@@ -109,6 +135,14 @@ struct tutti_history {
 };
 TUTTI_NODISCARD enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue,
                                                      const tutti_scope *scope, struct tutti_history *history);
+/* The reports alone, for a run whose candidates are not needed: texts [count] by trial; NULL where there is no result. */
+struct tutti_reports {
+  char **texts;
+  uint64_t count, room;
+};
+TUTTI_NODISCARD enum tutti_status tutti_reports_load(tutti_context *context, tutti_catalogue *catalogue,
+                                                     struct tutti_reports *reports);
+void tutti_reports_release(struct tutti_reports *reports);
 TUTTI_NODISCARD enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,
                                                     const struct tutti_proposal *proposal);
 void tutti_history_release(struct tutti_history *history);

@@ -1,4 +1,5 @@
 /* run_pool.c - predictions of a run's trials, mapped from its directory. */
+#include "record_impl.h"
 #include "run_impl.h"
 
 #include <inttypes.h>
@@ -24,12 +25,26 @@ static void release(struct mapped_pool *mapped) {
   tutti_free(mapped);
 }
 
-static enum tutti_status map_model(tutti_context *context, const char *directory, const char *split, uint64_t trial,
-                                   const struct tutti_targets *targets, struct tutti_npy *map) {
+enum tutti_status tutti_run_report(tutti_context *context, const struct tutti_run_pool *source, uint64_t trial,
+                                   const char **report) {
+  *report = NULL;
+  if (source->history && trial < source->history->asked)
+    *report = source->history->records[trial].report;
+  else if (source->reports && trial < source->reports->count)
+    *report = source->reports->texts[trial];
+  return *report ? TUTTI_OK
+                 : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%" PRIu64 " is not a trial of %s that has a result", trial,
+                              source->directory);
+}
+
+static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
+                                   uint64_t trial, const struct tutti_targets *targets, struct tutti_npy *map) {
   enum tutti_status status = TUTTI_OK;
   char *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, directory, trial, split, &path));
-  TUTTI_TRY_OUT(context, tutti_run_check_trial(context, directory, trial, path));
+  const char *report;
+  TUTTI_TRY_OUT(context, tutti_run_report(context, source, trial, &report));
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, source->directory, trial, split, &path));
+  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, source->directory, trial, report, path));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, map));
   size_t width = tutti_predictions_width(targets->kind, targets->outputs);
   if (map->element != TUTTI_F32 || map->count != targets->rows * width)
@@ -41,7 +56,7 @@ out:
   return status;
 }
 
-enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directory, const char *split,
+enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_run_pool *source, const char *split,
                                      const struct tutti_targets *targets, enum tutti_loss loss, size_t count,
                                      const uint64_t *trials, struct tutti_pool *pool) {
   enum tutti_status status = TUTTI_OK;
@@ -51,7 +66,7 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const char *directo
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->predictions, &mapped->predictions));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->losses, &mapped->losses));
   for (size_t i = 0; i < count; i++) {
-    TUTTI_TRY_OUT(context, map_model(context, directory, split, trials[i], targets, &mapped->maps[i]));
+    TUTTI_TRY_OUT(context, map_model(context, source, split, trials[i], targets, &mapped->maps[i]));
     mapped->models = i + 1;
     mapped->trials[i] = trials[i];
     mapped->predictions[i] = mapped->maps[i].data;
@@ -88,8 +103,7 @@ enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, co
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the data have no rows in a split '%s'", split_name);
   struct tutti_targets targets = {.size = sizeof targets};
   tutti_split_all_targets(split, &targets);
-  return tutti_run_pool_map(context, source->directory, split_name, &targets, source->experiment->loss, count, trials,
-                            pool);
+  return tutti_run_pool_map(context, source, split_name, &targets, source->experiment->loss, count, trials, pool);
 }
 
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool) {

@@ -114,7 +114,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
     TUTTI_TRY_OUT(context, tutti_run_choose_by_loss(context, experiment, host, history, &chosen));
   }
   TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));
-  TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, chosen, *summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, chosen, summary));
 out:
   tutti_ensemble_destroy(ensemble);
   tutti_free(trials);

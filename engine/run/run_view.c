@@ -4,6 +4,7 @@
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "core/base/sized_impl.h"
+#include "record_impl.h"
 #include "trial_impl.h"
 
 #include <inttypes.h>
@@ -20,12 +21,43 @@ struct tutti_view {
   struct tutti_history history;
 };
 
+/* The catalogue, and the run's files, which are compared with it before they are used. */
+static enum tutti_status open_record(tutti_context *context, tutti_view *view) {
+  enum tutti_status status;
+  char *path = NULL, *why = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_CATALOGUE, &path));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &view->catalogue));
+  TUTTI_TRY_OUT(context, tutti_run_check_files(context, view->directory, view->catalogue, &why));
+  if (why)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                        "%s; go on with the run to mend it (--resume), or take the file from a copy", why);
+out:
+  tutti_free(path);
+  tutti_free(why);
+  return status;
+}
+
+static enum tutti_status open_experiment(tutti_context *context, tutti_view *view) {
+  tutti_recipe *recipe;
+  tutti_dataset *dataset;
+  char *path;
+  TUTTI_TRY(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_RECIPE, &path));
+  enum tutti_status status = tutti_recipe_load_recorded(context, path, 0, NULL, &recipe);
+  tutti_free(path);
+  TUTTI_TRY(context, status);
+  status = tutti_run_dataset(context, view->directory, recipe, &dataset);
+  if (status != TUTTI_OK) {
+    tutti_recipe_destroy(recipe);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  TUTTI_TRY(context, tutti_experiment_reopen(context, recipe, dataset, &view->experiment));
+  view->pool = (struct tutti_run_pool){view->directory, view->experiment, &view->history, NULL};
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_view_open(tutti_context *context, const char *directory, tutti_view **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_view *view = NULL;
-  tutti_recipe *recipe = NULL, *taken;
-  tutti_dataset *dataset;
-  char *path = NULL;
   *out = NULL;
   if (!tutti_run_directory_has_run(directory))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with %s in it)", directory,
@@ -33,23 +65,12 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   TUTTI_TRY(context, tutti_run_check_layout(context, directory));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *view, &view));
   TUTTI_TRY_OUT(context, tutti_strdup(context, directory, &view->directory));
-  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
-  TUTTI_TRY_OUT(context, tutti_recipe_load_recorded(context, path, 0, NULL, &recipe));
-  TUTTI_TRY_OUT(context, tutti_run_dataset(context, directory, recipe, &dataset));
-  taken = recipe;
-  recipe = NULL;
-  TUTTI_TRY_OUT(context, tutti_experiment_reopen(context, taken, dataset, &view->experiment));
-  view->pool = (struct tutti_run_pool){view->directory, view->experiment};
-  tutti_free(path);
-  path = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
-  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &view->catalogue));
+  TUTTI_TRY_OUT(context, open_record(context, view));
+  TUTTI_TRY_OUT(context, open_experiment(context, view));
   TUTTI_TRY_OUT(context, tutti_history_load(context, view->catalogue, view->experiment->scope, &view->history));
   *out = view;
   view = NULL;
 out:
-  tutti_free(path);
-  tutti_recipe_destroy(recipe);
   tutti_view_close(view);
   return status;
 }
@@ -78,7 +99,7 @@ static enum tutti_status which_ensemble(tutti_context *context, const tutti_view
                                         char **text) {
   if (given)
     return tutti_strdup(context, given, text);
-  TUTTI_TRY(context, tutti_run_file_read(context, view->directory, TUTTI_RUN_FILE_ENSEMBLE, text));
+  TUTTI_TRY(context, tutti_run_read_ensemble(context, view->directory, text));
   if (!*text)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s has no ensemble yet: finish the run with --resume, or choose one with tutti select",
@@ -102,7 +123,7 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   char *summary = NULL, *builder = NULL, *ensemble = NULL;
   json_t *root = NULL, *trials = json_array();
   double seconds = 0;
-  TUTTI_TRY_OUT(context, tutti_run_file_read(context, view->directory, TUTTI_RUN_FILE_ENSEMBLE, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, view->directory, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
   TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
   for (uint64_t i = 0; i < history->asked; i++) {
@@ -252,7 +273,7 @@ enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, cons
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
   TUTTI_TRY_OUT(context,
                 tutti_run_summary(context, view->experiment, &view->history, chosen, evaluation, shifts, summary));
-  TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, chosen, *summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, chosen, summary));
 out:
   if (lock >= 0)
     (void)close(lock);
@@ -297,20 +318,60 @@ out:
 /* --- predict --- */
 
 static enum tutti_status read_weights(tutti_context *context, const tutti_view *view, uint64_t trial,
-                                      tutti_tensors **weights) {
+                                      const char *report, tutti_tensors **weights) {
   enum tutti_status status = TUTTI_OK;
   char *path;
   TUTTI_TRY(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
-  TUTTI_TRY_OUT(context, tutti_run_check_trial(context, view->directory, trial, path));
   if (access(path, F_OK) != 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s is not there, and predicting needs the members' weights; was the run made with "
-                        "run.keep_weights = no?",
-                        path);
-  else
-    status = tutti_tensors_read(context, path, weights);
+    TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                      "%s is not there, and predicting needs the members' weights; was the run made "
+                                      "with run.keep_weights = no?",
+                                      path));
+  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, view->directory, trial, report, path));
+  TUTTI_TRY_OUT(context, tutti_tensors_read(context, path, weights));
 out:
   tutti_free(path);
+  return status;
+}
+
+/* Say so if the space now makes another network of the candidate than the one that was trained, or none. */
+static void compare_decoded(tutti_context *context, const tutti_view *view, uint64_t trial, const char *trained) {
+  tutti_network *network = NULL;
+  char *text = NULL;
+  enum tutti_status status = tutti_space_decode(
+      context, tutti_candidate_genotype(view->history.records[trial].candidate), &view->experiment->task, &network);
+  if (status == TUTTI_OK)
+    status = tutti_network_print(context, network, &text);
+  if (status != TUTTI_OK || strcmp(text, trained) != 0)
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%s: trial %" PRIu64 ": space %s now makes %s of the candidate than was trained (%s); the one that was "
+              "trained predicts",
+              view->directory, trial, tutti_host_plugin(view->experiment->host, "space"),
+              status == TUTTI_OK ? "another network" : "no network any more, rather",
+              status == TUTTI_OK ? "the plugin has changed" : tutti_error_message(context));
+  if (status != TUTTI_OK)
+    tutti_error_clear(context);
+  tutti_network_destroy(network);
+  tutti_free(text);
+}
+
+/* The network that was trained. */
+static enum tutti_status read_network(tutti_context *context, const tutti_view *view, uint64_t trial,
+                                      const char *report, tutti_network **network) {
+  enum tutti_status status = TUTTI_OK;
+  char *path = NULL, *text = NULL;
+  size_t bytes;
+  TUTTI_TRY_OUT(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_NETWORK, &path));
+  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, view->directory, trial, report, path));
+  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
+  status = tutti_network_parse(context, text, network);
+  if (status != TUTTI_OK)
+    status = tutti_error_prefix(context, status, "%s: ", path);
+  else
+    compare_decoded(context, view, trial, text);
+out:
+  tutti_free(path);
+  tutti_free(text);
   return status;
 }
 
@@ -322,17 +383,15 @@ static enum tutti_status predict_member(tutti_context *context, tutti_view *view
   tutti_network *network = NULL;
   tutti_config *config = NULL;
   tutti_tensors *weights = NULL;
-  if (trial >= view->history.asked)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the ensemble's member %" PRIu64 " is not a trial of %s", trial,
-                      view->directory);
+  const char *report;
+  TUTTI_TRY(context, tutti_run_report(context, &view->pool, trial, &report));
   const tutti_candidate *candidate = view->history.records[trial].candidate;
-  TUTTI_TRY_OUT(context, read_weights(context, view, trial, &weights));
+  TUTTI_TRY_OUT(context, read_weights(context, view, trial, report, &weights));
   TUTTI_TRY_OUT(context,
                 tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
                                         tutti_candidate_hyperparameters(candidate), &config));
   if (tutti_backend_takes_networks(experiment->backend))
-    TUTTI_TRY_OUT(context,
-                  tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
+    TUTTI_TRY_OUT(context, read_network(context, view, trial, report, &network));
   struct tutti_job job = {.size = sizeof job,
                           .trial = trial,
                           .run_seed = experiment->facts.seed,

@@ -1,8 +1,10 @@
 /* trial.c - the worker's side of a trial: from a request to a job, and from the outcome to artefacts and a reply. */
+#include "record_impl.h"
 #include "trial_impl.h"
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
+#include "engine/data/cells_impl.h"
 #include <tutti/sized.h>
 #include "core/base/text_impl.h"
 
@@ -119,21 +121,6 @@ void tutti_training_end(struct tutti_training *training) {
 
 /* --- artefacts --- */
 
-/* Record a written file with its size and checksum, so that resuming notices a torn one. */
-static enum tutti_status note_file(tutti_context *context, json_t *files, const char *folder, const char *name) {
-  enum tutti_status status = TUTTI_OK;
-  uint64_t bytes;
-  uint32_t checksum;
-  char *path = NULL;
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
-  TUTTI_TRY_OUT(context, tutti_file_checksum(context, path, &bytes, &checksum));
-  json_array_append_new(
-      files, json_pack("{s:s, s:I, s:I}", "name", name, "bytes", (json_int_t)bytes, "crc32", (json_int_t)checksum));
-out:
-  tutti_free(path);
-  return status;
-}
-
 static enum tutti_status write_text(tutti_context *context, json_t *files, const char *folder, const char *name,
                                     const char *text) {
   char *path;
@@ -142,7 +129,7 @@ static enum tutti_status write_text(tutti_context *context, json_t *files, const
   tutti_free(path);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  return note_file(context, files, folder, name);
+  return tutti_record_add(context, files, folder, name);
 }
 
 static void add_cell(struct tutti_text *text, const char *separator, double number) {
@@ -193,7 +180,7 @@ static enum tutti_status write_weights(tutti_context *context, const struct tutt
   tutti_free(path);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  return note_file(context, files, folder, name);
+  return tutti_record_add(context, files, folder, name);
 }
 
 /* --- predictions --- */
@@ -248,7 +235,7 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, file));
   TUTTI_TRY_OUT(context,
                 tutti_npy_write(context, path, TUTTI_F32, task->kind == TUTTI_TASK_REGRESSION ? 3 : 2, shape, values));
-  TUTTI_TRY_OUT(context, note_file(context, files, folder, file));
+  TUTTI_TRY_OUT(context, tutti_record_add(context, files, folder, file));
 out:
   tutti_free(file);
   tutti_free(path);
@@ -306,7 +293,8 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   struct tutti_outcome *outcome = &training->outcome;
   double loss = NAN, seconds = tutti_clock() - training->started;
   json_t *files = json_array(), *metrics = json_object();
-  if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED) {
+  bool nothing = experiment->dataset && !outcome->weights; /* of a pruned trial, maybe */
+  if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !nothing) {
     if (experiment->dataset) {
       result = write_artefacts(context, experiment, directory, training, files, metrics, &loss);
       loss = objective_of(experiment, training, loss);
@@ -322,6 +310,7 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
     outcome->state = TUTTI_STATE_FAILED;
     (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(context));
   }
+  tutti_make_utf8(outcome->failure);
   bool finished = outcome->state == TUTTI_STATE_FINISHED;
   json_t *root =
       json_pack("{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
@@ -363,46 +352,6 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", failure);
   status = tutti_json_line(context, json_incref(report), &facts->report);
 out:
-  json_decref(root);
-  return status;
-}
-
-enum tutti_status tutti_report_verify(tutti_context *context, const char *directory, uint64_t trial, const char *report,
-                                      bool *whole, char why[256]) {
-  enum tutti_status status = TUTTI_OK;
-  char *folder = NULL;
-  size_t index;
-  json_t *root = json_loads(report, 0, NULL), *entry;
-  *whole = true;
-  TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, trial, &folder));
-  json_array_foreach(json_object_get(root, "files"), index, entry) {
-    const char *name;
-    json_int_t bytes, checksum;
-    uint64_t found_bytes = 0;
-    uint32_t found_checksum = 0;
-    char *path;
-    if (json_unpack(entry, "{s:s, s:I, s:I}", "name", &name, "bytes", &bytes, "crc32", &checksum) != 0)
-      continue;
-    if (strchr(name, '/') || *name == '.')
-      TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                                        "catalogue: trial %" PRIu64 ": '%.60s' is not the name of a file in its folder",
-                                        trial, name));
-    TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
-    bool read = tutti_run_check_trial(context, directory, trial, path) == TUTTI_OK &&
-                tutti_file_checksum(context, path, &found_bytes, &found_checksum) == TUTTI_OK;
-    if (!read)
-      tutti_error_clear(context);
-    if (!read || found_bytes != (uint64_t)bytes || found_checksum != (uint32_t)checksum) {
-      *whole = false;
-      (void)snprintf(why, 256, "%s: %s", path,
-                     read ? "size or checksum is not that which was recorded" : "cannot be read");
-    }
-    tutti_free(path);
-    if (!*whole)
-      break;
-  }
-out:
-  tutti_free(folder);
   json_decref(root);
   return status;
 }

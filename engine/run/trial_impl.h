@@ -47,8 +47,5 @@ struct tutti_reply_facts {
 };
 TUTTI_NODISCARD enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply,
                                                     struct tutti_reply_facts *facts);
-/* Do all files of a report exist, and are they whole? *why names the first that is not. */
-TUTTI_NODISCARD enum tutti_status tutti_report_verify(tutti_context *context, const char *directory, uint64_t trial,
-                                                      const char *report, bool *whole, char why[256]);
 
 #endif

@@ -95,14 +95,36 @@ struct batch {
   const struct tutti_job **jobs;
   struct tutti_outcome **outcomes;
   size_t *places; /* in worker->trainings */
+  bool *answered; /* [count] */
   size_t count;
-  enum tutti_status status;
+  enum tutti_status status; /* of answering */
 };
 
 static void on_done(void *argument, size_t index) {
   struct batch *batch = argument;
+  batch->answered[index] = true;
   if (batch->status == TUTTI_OK)
     batch->status = answer(batch->worker, batch->places[index]);
+}
+
+/* Training together ended with an error: the jobs that were not done fail with it. */
+static enum tutti_status answer_rest(struct batch *batch, enum tutti_status result) {
+  tutti_context *context = batch->worker->context;
+  enum tutti_status status = batch->status;
+  char *message;
+  size_t rest = 0;
+  TUTTI_TRY(context, tutti_strdup(context, tutti_error_message(context), &message));
+  for (size_t i = 0; i < batch->count && status == TUTTI_OK; i++) {
+    if (batch->answered[i])
+      continue;
+    batch->worker->results[batch->places[i]] = TUTTI_FAIL(context, result, "%s", message);
+    status = answer(batch->worker, batch->places[i]);
+    rest++;
+  }
+  if (rest == 0)
+    tutti_log(context, TUTTI_LOG_WARNING, "%s", message);
+  tutti_free(message);
+  return status;
 }
 
 static enum tutti_status train(struct worker *worker, size_t count) {
@@ -112,6 +134,7 @@ static enum tutti_status train(struct worker *worker, size_t count) {
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.jobs, &batch.jobs));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.outcomes, &batch.outcomes));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.places, &batch.places));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.answered, &batch.answered));
   for (size_t i = 0; i < count; i++) {
     if (worker->results[i] != TUTTI_OK)
       continue;
@@ -123,14 +146,15 @@ static enum tutti_status train(struct worker *worker, size_t count) {
     worker->results[0] = tutti_backend_train(context, worker->experiment->backend, batch.jobs[0], batch.outcomes[0]);
     TUTTI_TRY_OUT(context, answer(worker, 0));
   } else if (batch.count > 0) {
-    TUTTI_TRY_OUT(context, tutti_backend_train_many(context, worker->experiment->backend, batch.count, batch.jobs,
-                                                    batch.outcomes, on_done, &batch));
-    status = batch.status;
+    status = tutti_backend_train_many(context, worker->experiment->backend, batch.count, batch.jobs, batch.outcomes,
+                                      on_done, &batch);
+    status = status == TUTTI_OK ? batch.status : answer_rest(&batch, status);
   }
 out:
   tutti_free(batch.jobs);
   tutti_free(batch.outcomes);
   tutti_free(batch.places);
+  tutti_free(batch.answered);
   return status;
 }
 

@@ -17,6 +17,7 @@ struct sources {
   struct tutti_npy truth; /* labels or values of the rows */
   tutti_ensemble *ensemble;
   uint64_t *trials;
+  struct tutti_reports reports;
   struct tutti_targets targets;
   struct tutti_pool pool;
 };
@@ -24,6 +25,7 @@ struct sources {
 static void release_sources(struct sources *sources) {
   tutti_run_pool_release(NULL, &sources->pool);
   tutti_npy_unmap(&sources->truth);
+  tutti_reports_release(&sources->reports);
   tutti_ensemble_destroy(sources->ensemble);
   tutti_free(sources->trials);
 }
@@ -34,7 +36,7 @@ static enum tutti_status read_ensemble(tutti_context *context, const struct comp
   enum tutti_status status = TUTTI_OK;
   char *text = NULL;
   if (!given)
-    TUTTI_TRY_OUT(context, tutti_run_file_read(context, run->directory, TUTTI_RUN_FILE_ENSEMBLE, &text));
+    TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, run->directory, &text));
   *there = given || text;
   if (!*there)
     goto out;
@@ -90,6 +92,20 @@ out:
   return status;
 }
 
+/* What the catalogue says of the trials' files. */
+static enum tutti_status read_reports(tutti_context *context, const struct compare_run *run, struct sources *sources) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_catalogue *catalogue = NULL;
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_CATALOGUE, &path));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
+  TUTTI_TRY_OUT(context, tutti_reports_load(context, catalogue, &sources->reports));
+out:
+  tutti_catalogue_close(catalogue);
+  tutti_free(path);
+  return status;
+}
+
 static enum tutti_status open_sources(tutti_context *context, const struct compare_run *run, const char *split,
                                       const char *ensemble, struct sources *sources, bool *there) {
   TUTTI_TRY(context, read_ensemble(context, run, ensemble, sources, there));
@@ -97,6 +113,7 @@ static enum tutti_status open_sources(tutti_context *context, const struct compa
     TUTTI_TRY(context, read_truth(context, run, split, sources, there));
   if (!*there)
     return TUTTI_OK;
+  TUTTI_TRY(context, read_reports(context, run, sources));
   struct tutti_targets *targets = &sources->targets;
   targets->size = sizeof *targets;
   bool classes = targets->kind == TUTTI_TASK_CLASSIFICATION;
@@ -108,7 +125,8 @@ static enum tutti_status open_sources(tutti_context *context, const struct compa
     targets->values = sources->truth.data;
     targets->outputs = targets->rows > 0 ? sources->truth.count / targets->rows : 0;
   }
-  return tutti_run_pool_map(context, run->directory, split, targets, classes ? TUTTI_LOSS_ERROR : TUTTI_LOSS_MSE,
+  const struct tutti_run_pool source = {run->directory, NULL, NULL, &sources->reports};
+  return tutti_run_pool_map(context, &source, split, targets, classes ? TUTTI_LOSS_ERROR : TUTTI_LOSS_MSE,
                             tutti_ensemble_size(sources->ensemble), sources->trials, &sources->pool);
 }
 

@@ -151,18 +151,37 @@ static enum tutti_status read_rows(tutti_context *context, const char *split, st
 }
 
 static enum tutti_status read_summary(tutti_context *context, struct compare_run *run) {
-  char *text;
-  json_error_t error = {.text = "there is no summary"};
-  TUTTI_TRY(context, tutti_run_file_read(context, run->directory, TUTTI_RUN_FILE_SUMMARY, &text));
-  run->summary = text ? json_loads(text, 0, &error) : NULL;
-  tutti_free(text);
-  return run->summary ? TUTTI_OK : tutti_format(context, &run->reason, "not finished: %s", error.text);
+  enum tutti_status status = tutti_run_read_summary(context, run->directory, &run->summary);
+  if (status == TUTTI_ERROR_CORRUPT) {
+    status = tutti_format(context, &run->reason, "not finished: %s", tutti_error_message(context));
+    tutti_error_clear(context);
+  } else if (status == TUTTI_OK && !run->summary) {
+    status = tutti_strdup(context, "not finished", &run->reason);
+  }
+  return status;
+}
+
+/* A run whose files are not as they were recorded is left out. */
+static enum tutti_status check_files(tutti_context *context, struct compare_run *run) {
+  enum tutti_status status;
+  tutti_catalogue *catalogue = NULL;
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_check_layout(context, run->directory));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_CATALOGUE, &path));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
+  TUTTI_TRY_OUT(context, tutti_run_check_files(context, run->directory, catalogue, &run->reason));
+out:
+  tutti_catalogue_close(catalogue);
+  tutti_free(path);
+  return status;
 }
 
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
   if (!tutti_run_directory_has_run(run->directory))
     return tutti_strdup(context, "not begun", &run->reason);
-  TUTTI_TRY(context, tutti_run_check_layout(context, run->directory));
+  TUTTI_TRY(context, check_files(context, run));
+  if (run->reason)
+    return TUTTI_OK;
   TUTTI_TRY(context, read_recipe(context, run));
   TUTTI_TRY(context, read_summary(context, run));
   if (!run->summary)

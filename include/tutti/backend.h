@@ -162,7 +162,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_train(tutti_context *c
                                                                 const struct tutti_job *job,
                                                                 struct tutti_outcome *outcome);
 /* Predict all rows of a split with trained weights: out[rows][width] (predictions.h), in standardised units. Of the
-   job, only network, task and config are used. TUTTI_ERROR_UNSUPPORTED: the backend does not predict. */
+   job, only network, task and config are used. TUTTI_ERROR_UNSUPPORTED: the backend does not predict;
+   TUTTI_ERROR_NUMERIC: what it gave are no predictions: not finite, a negative variance, or probabilities that are
+   negative or do not sum to one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights,
@@ -176,7 +178,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context
 /* How many jobs are best trained at once, >= 1. */
 TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
 /* Train jobs[count] into outcomes[count], each prepared as for tutti_backend_train, and call done(argument, index) as
-   each ends, in any order. Without the op `train_many` they are trained in order, and the first error ends the call. */
+   each ends, in any order, once each. Without the op `train_many` they are trained in order, and the first error ends the
+   call. Outcomes are checked as those of tutti_backend_train are; one that breaks the contract is a failed one that says
+   so. After an error, jobs for which `done` was not called have no outcome. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,

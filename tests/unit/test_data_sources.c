@@ -245,11 +245,13 @@ static void classes_are_known(void **state) {
 
 static void torn_descriptions_are_refused(void **state) {
   (void)state;
-  char *json, path[128];
+  char *json, path[128], bare[128];
   struct tutti_random random;
   tutti_split *split;
   put("a.csv", "a,colour,y\n1,red,10\n3,blue,20\n2,red,5\n");
+  put("bare.csv", "1,red\n3,blue\n");
   (void)snprintf(path, sizeof path, "%s/a.csv", folder);
+  (void)snprintf(bare, sizeof bare, "%s/bare.csv", folder);
   loads("path=a.csv\nsplit=1 0 0");
   assert_int_equal(tutti_dataset_describe(context, dataset, &json), TUTTI_OK);
   size_t length = strlen(json), torn = 0;
@@ -262,18 +264,28 @@ static void torn_descriptions_are_refused(void **state) {
     assert_true(status == TUTTI_OK || status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_USAGE);
     torn += status == TUTTI_ERROR_CORRUPT;
     tutti_split_destroy(split);
+    /* Without the target's column, positions move up. */
+    status = tutti_dataset_apply(context, bytes, bare, &split);
+    assert_true(status == TUTTI_OK || status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_USAGE);
+    tutti_split_destroy(split);
     free(bytes);
   }
   assert_true(torn > 300);
-  static const char *const wrong[][2] = {
-      {"\"position\": 2", "\"position\": 3"},          {"[\"blue\", \"red\"]", "[\"red\", \"blue\"]"},
-      {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"}, {"\"version\": 3", "\"version\": 2"},
-      {"\"plugin\": \"csv\"", "\"plugin\": null"},     {"\"header\": \"auto\"", "\"header\": 1"}};
+  static const char *const wrong[][2] = {{"\"position\": 2", "\"position\": 3"},
+                                         {"[\"blue\", \"red\"]", "[\"red\", \"blue\"]"},
+                                         {"[\"blue\", \"red\"]", "[\"blue\", \"blue\"]"},
+                                         {"\"version\": 3", "\"version\": 2"},
+                                         {"\"plugin\": \"csv\"", "\"plugin\": null"},
+                                         {"\"header\": \"auto\"", "\"header\": 1"},
+                                         {"\"position\": 0", "\"position\": 2"},
+                                         {"\"position\": 1", "\"position\": 0"},
+                                         {"\"columns\": 3", "\"columns\": 2"}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     char *bytes = calloc(1, length + 16), *at = strstr(json, wrong[i][0]);
     assert_non_null(at);
     (void)sprintf(bytes, "%.*s%s%s", (int)(at - json), json, wrong[i][1], at + strlen(wrong[i][0]));
     assert_int_equal(tutti_dataset_apply(context, bytes, path, &split), TUTTI_ERROR_CORRUPT);
+    assert_int_equal(tutti_dataset_apply(context, bytes, bare, &split), TUTTI_ERROR_CORRUPT);
     free(bytes);
   }
   assert_int_equal(tutti_dataset_apply(context, "[]", path, &split), TUTTI_ERROR_CORRUPT);

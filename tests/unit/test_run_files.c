@@ -1,5 +1,6 @@
 /* test_run_files.c - where a run directory has its files, and runs that share a pool. */
 #include "engine/run/run_files.c"
+#include "engine/run/run_result.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,17 +78,56 @@ static void an_absent_file_is_no_error(void **state) {
   assert_false(tutti_run_directory_has_run("/no/such/folder"));
 }
 
+static void write_result(struct fixture *fixture, const char *directory, const char *ensemble, const char *summary) {
+  char *text;
+  assert_int_equal(tutti_strdup(fixture->context, summary, &text), TUTTI_OK);
+  assert_int_equal(tutti_run_write_result(fixture->context, directory, ensemble, &text), TUTTI_OK);
+  tutti_free(text);
+}
+
 static void a_result_is_an_ensemble_and_a_summary(void **state) {
   struct fixture *fixture = *state;
   char *text;
-  assert_int_equal(tutti_run_write_result(fixture->context, fixture->first, NULL, "{}\n"), TUTTI_OK);
+  write_result(fixture, fixture->first, NULL, "{}\n");
   assert_true(tutti_run_directory_is_finished(fixture->first));
   assert_false(tutti_run_file_is_there(fixture->first, TUTTI_RUN_FILE_ENSEMBLE));
-  assert_int_equal(tutti_run_write_result(fixture->context, fixture->first, "[1]\n", "[2]\n"), TUTTI_OK);
-  assert_int_equal(tutti_run_file_read(fixture->context, fixture->first, TUTTI_RUN_FILE_ENSEMBLE, &text), TUTTI_OK);
-  expect_path(text, "[1]\n");
-  assert_int_equal(tutti_run_file_read(fixture->context, fixture->first, TUTTI_RUN_FILE_SUMMARY, &text), TUTTI_OK);
-  expect_path(text, "[2]\n");
+  write_result(fixture, fixture->first, "[0.1]\n", "{\"ensemble\": [0.1], \"more\": 0.30000000000000004}\n");
+  assert_int_equal(tutti_run_read_ensemble(fixture->context, fixture->first, &text), TUTTI_OK);
+  expect_path(text, "[0.1]\n");
+}
+
+/* Any byte of the two files that is changed is noticed, or changes nothing that is read. */
+static void a_changed_result_is_noticed(void **state) {
+  struct fixture *fixture = *state;
+  static const enum tutti_run_file files[] = {TUTTI_RUN_FILE_ENSEMBLE, TUTTI_RUN_FILE_SUMMARY};
+  json_t *summary, *found;
+  char *text, *changed;
+  write_result(fixture, fixture->first, "[0.1]\n", "{\"ensemble\": [0.1], \"more\": 0.30000000000000004}\n");
+  assert_int_equal(tutti_run_read_summary(fixture->context, fixture->first, &summary), TUTTI_OK);
+  for (size_t f = 0; f < 2; f++) {
+    assert_int_equal(tutti_run_file_read(fixture->context, fixture->first, files[f], &text), TUTTI_OK);
+    for (size_t i = 0; text[i]; i++)
+      for (int bit = 0; bit < 7; bit++) {
+        char old = text[i];
+        text[i] = (char)(old ^ (1 << bit));
+        if (!text[i])
+          text[i] = 'x';
+        assert_int_equal(tutti_run_file_write(fixture->context, fixture->first, files[f], text), TUTTI_OK);
+        enum tutti_status status = tutti_run_read_ensemble(fixture->context, fixture->first, &changed);
+        if (status == TUTTI_OK) {
+          assert_int_equal(tutti_run_read_summary(fixture->context, fixture->first, &found), TUTTI_OK);
+          assert_true(json_equal(found, summary));
+          json_decref(found);
+        } else {
+          assert_int_equal(status, TUTTI_ERROR_CORRUPT);
+        }
+        tutti_free(changed);
+        text[i] = old;
+      }
+    assert_int_equal(tutti_run_file_write(fixture->context, fixture->first, files[f], text), TUTTI_OK);
+    tutti_free(text);
+  }
+  json_decref(summary);
 }
 
 static void a_shared_pool_is_its_owners(void **state) {
@@ -104,7 +144,7 @@ static void a_shared_pool_is_its_owners(void **state) {
   expect_path(text, "data");
   /* Sharing again changes nothing; results stay each one's own. */
   assert_int_equal(tutti_run_share(fixture->context, fixture->second, "first"), TUTTI_OK);
-  assert_int_equal(tutti_run_write_result(fixture->context, fixture->second, NULL, "{}\n"), TUTTI_OK);
+  write_result(fixture, fixture->second, NULL, "{}\n");
   assert_false(tutti_run_directory_is_finished(fixture->first));
 }
 
@@ -114,6 +154,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(no_other_file_has_a_path, setup, teardown),
       cmocka_unit_test_setup_teardown(an_absent_file_is_no_error, setup, teardown),
       cmocka_unit_test_setup_teardown(a_result_is_an_ensemble_and_a_summary, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_changed_result_is_noticed, setup, teardown),
       cmocka_unit_test_setup_teardown(a_shared_pool_is_its_owners, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
