@@ -101,4 +101,22 @@ expect_code 0
 expect_out "best        trial" "c10_test_e200"
 expect_not_in out "Ensemble"
 expect_absent plain/ensemble.json
+# A deep ensemble of the table's best cell, on images: a run without data has trained on none of their rows.
+mkdir images
+for part in train t10k; do
+  {
+    printf '\000\000\010\003\000\000\000\036\000\000\000\010\000\000\000\010'
+    LC_ALL=C awk 'BEGIN { srand(1); for (i = 0; i < 30 * 64; i++) printf "%c", 1 + int(120 * rand()) }'
+  } >images/$part-images-idx3-ubyte
+  {
+    printf '\000\000\010\001\000\000\000\036'
+    printf '\000\001\002%.0s' $(seq 10)
+  } >images/$part-labels-idx1-ubyte
+done
+tutti status re --json
+best=$("$json_value" out best candidate architecture)
+tutti run "$ini/fashion-mnist-small-deepens.ini" --set data.path=images --set data.limit=0 --set space.plugin=nasbench201 \
+  --set space.cells=1 --set space.channels=2 --set hyperparameters.epochs=1 --set run.budget=2 --set builder.from=re --out deep
+expect_code 0
+expect_out "Ensemble of 2" "$best"
 finish
