@@ -39,16 +39,22 @@ train() {
     search nes-rs fashion-mnist-small "$seed" "$budget"
     search nes-re fashion-mnist-small-re "$seed" "$budget" --set "builder.population=${POPULATION:-7}" \
       --set "builder.parents=${PARENTS:-3}"
+  done
+  for seed in $seeds; do
     search deepens fashion-mnist-small-deepens "$((seed + 1000))" "$largest" --set "builder.from=$out/nes-rs-$seed"
   done
 }
 
-# curve NAME: the ensembles of all sizes, as JSON; a deep ensemble is of the first networks.
+# curve NAME: the ensembles of all sizes, as JSON; a deep ensemble is of the first networks, as far as they are trained.
 curve() {
-  local sizes=${members// /,}
+  local sizes="" size done
   case $1 in
-  deepens-*) "$tutti" curve "$out/$1" --budgets "$sizes" --json ;;
-  *) "$tutti" curve "$out/$1" --budgets "$budget" --members "$sizes" --json ;;
+  deepens-*)
+    done=$("$tutti" status "$out/$1" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["trials"]["done"])')
+    for size in $members; do [ "$size" -gt "$done" ] || sizes+=,$size; done
+    [ -z "$sizes" ] || "$tutti" curve "$out/$1" --budgets "${sizes#,}" --json
+    ;;
+  *) [ ! -e "$out/$1/summary.json" ] || "$tutti" curve "$out/$1" --budgets "$budget" --members "${members// /,}" --json ;;
   esac
 }
 
@@ -57,7 +63,8 @@ print() {
   folder=$(mktemp -d)
   for seed in $seeds; do
     for name in "nes-rs-$seed" "nes-re-$seed" "deepens-$((seed + 1000))"; do
-      [ ! -e "$out/$name/summary.json" ] || curve "$name" >"$folder/$name.json"
+      [ ! -e "$out/$name" ] || curve "$name" >"$folder/$name.json"
+      [ -s "$folder/$name.json" ] || rm -f "$folder/$name.json"
     done
   done
   MEMBERS=$members python3 - "$folder" <<'END'
@@ -70,10 +77,9 @@ def metrics(point):
     return {m["name"]: m["value"] for m in point["evaluation"][-1]["metrics"]}
 
 def shown(values):
-    if not values:
-        return "-"
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-    return f"{statistics.mean(values):.4f} +- {error:.4f}"
+    if len(values) < 2:
+        return f"{values[0]:.4f}" if values else "-"
+    return f"{statistics.mean(values):.4f} +- {statistics.stdev(values) / len(values) ** 0.5:.4f}"
 
 print(f"{'M':>3s} {'method':12s} {'pools':>5s}" + "".join(f"{c:>18s}" for c in COLUMNS))
 for size in map(int, os.environ["MEMBERS"].split()):
