@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 #include <tutti/assembly.h>
+#include <tutti/scan.h>
 #include <unistd.h>
 
 tutti_context *context;
