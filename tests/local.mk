@@ -259,6 +259,7 @@ cli_tests += %D%/cli/nasbot.sh
 cli_tests += %D%/cli/nes.sh
 cli_tests += %D%/cli/nes-recipes.sh
 cli_tests += %D%/cli/objective.sh
+cli_tests += %D%/cli/time.sh
 cli_tests += %D%/cli/ops.sh
 EXTRA_DIST += %D%/cli/gate.c
 cli_tests += %D%/cli/plugins.sh

@@ -15,6 +15,11 @@ static const struct tutti_param table[] = {
     TUTTI_INTEGER(struct tutti_run_config, seed, "1", 0, TUTTI_NO_LIMIT,
                   "Key of everything random; the same seed gives the same bits."),
     TUTTI_INTEGER(struct tutti_run_config, budget, "60", 1, 100e6, "Networks to train."),
+    TUTTI_REAL(
+        struct tutti_run_config, time, "inf", 0, TUTTI_NO_LIMIT,
+        "After so much time, over all sessions of the run, no more networks are begun: those in training are the "
+        "last. What comes of it then depends on the machine.",
+        .unit = "s", .min_open = true),
     TUTTI_INTEGER(
         struct tutti_run_config, window, "8", 1, 65536,
         "Trials that may be outstanding at once. It shapes the search (a builder does not know the results of as many "

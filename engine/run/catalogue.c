@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <tutti/catalogue.h>
 
-enum statement { BEGIN, COMMIT, ASKED, DONE, TOLD, SET, GET, VISIT, STATEMENTS };
+enum statement { BEGIN, COMMIT, ASKED, DONE, AT, TOLD, SET, GET, VISIT, STATEMENTS };
 
 static const char *const sql[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -19,13 +19,18 @@ static const char *const sql[STATEMENTS] = {
     [ASKED] = "INSERT INTO trials (number, candidate, parent, origin, asked_after) VALUES (?, ?, ?, ?, ?)",
     [DONE] = "UPDATE trials SET state = ?2, loss = ?3, seconds = ?4, worker = ?5, failure = ?6, report = ?7 "
              "WHERE number = ?1",
+    [AT] = "INSERT INTO times (number, at) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET at = excluded.at",
     [TOLD] = "UPDATE trials SET told = ?2 WHERE number = ?1",
     [SET] = "INSERT INTO facts (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
     [GET] = "SELECT value FROM facts WHERE key = ?",
-    [VISIT] =
-        "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report "
-        "FROM trials ORDER BY number",
+    [VISIT] = "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, "
+              "report, at FROM trials LEFT JOIN times USING (number) ORDER BY number",
 };
+
+/* In place of VISIT, for runs from before there were times. */
+static const char visit_without_times[] =
+    "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report, NULL "
+    "FROM trials ORDER BY number";
 
 /* The tables, as SQLite's own record of them says after "CREATE TABLE". */
 static const struct {
@@ -42,6 +47,7 @@ static const struct {
                " loss REAL,"                    /* what the builder minimises */
                " told INTEGER,"                 /* place in the order of telling */
                " seconds REAL, worker INTEGER, failure TEXT, report TEXT)"},
+    {"times", "times (number INTEGER PRIMARY KEY, at REAL NOT NULL)"}, /* the run's work until a result came */
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
@@ -156,8 +162,9 @@ static enum tutti_status refuse(tutti_context *context, const tutti_catalogue *c
 
 /* What stands behind the names of our tables has to be just these tables. Other tables are of no concern. */
 static enum tutti_status check_schema(tutti_context *context, tutti_catalogue *catalogue) {
-  static const char query[] = "SELECT type, name, tbl_name, sql FROM sqlite_master "
-                              "WHERE lower(tbl_name) IN ('facts', 'trials') OR lower(name) IN ('facts', 'trials')";
+  static const char query[] =
+      "SELECT type, name, tbl_name, sql FROM sqlite_master "
+      "WHERE lower(tbl_name) IN ('facts', 'trials', 'times') OR lower(name) IN ('facts', 'trials', 'times')";
   enum tutti_status status = TUTTI_OK;
   sqlite3_stmt *statement = NULL;
   int result = sqlite3_prepare_v2(catalogue->database, query, -1, &statement, NULL);
@@ -185,9 +192,10 @@ static enum tutti_status make_tables(tutti_context *context, const char *path, t
     *slash = '\0';
   TUTTI_TRY_OUT(context, tutti_format(context, &text,
                                       "PRAGMA journal_mode = %s; PRAGMA synchronous = FULL;"
-                                      "CREATE TABLE IF NOT EXISTS %s; CREATE TABLE IF NOT EXISTS %s",
+                                      "CREATE TABLE IF NOT EXISTS %s; CREATE TABLE IF NOT EXISTS %s; "
+                                      "CREATE TABLE IF NOT EXISTS %s",
                                       tutti_catalogue_journal_mode(slash ? folder : "."), tables[0].definition,
-                                      tables[1].definition));
+                                      tables[1].definition, tables[2].definition));
   if (sqlite3_exec(catalogue->database, text, NULL, NULL, NULL) != SQLITE_OK)
     status = fail(context, catalogue, "prepare its tables");
 out:
@@ -196,10 +204,18 @@ out:
   return status;
 }
 
+static bool has_times(sqlite3 *database) {
+  sqlite3_stmt *statement = NULL;
+  bool found = sqlite3_prepare_v2(database, "SELECT number, at FROM times", -1, &statement, NULL) == SQLITE_OK;
+  (void)sqlite3_finalize(statement);
+  return found;
+}
+
 static enum tutti_status prepare(tutti_context *context, tutti_catalogue *catalogue) {
+  const char *visit = has_times(catalogue->database) ? sql[VISIT] : visit_without_times;
   for (int i = catalogue->write ? 0 : GET; i < STATEMENTS; i++)
-    if (sqlite3_prepare_v3(catalogue->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &catalogue->statements[i],
-                           NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v3(catalogue->database, i == VISIT ? visit : sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                           &catalogue->statements[i], NULL) != SQLITE_OK)
       return fail(context, catalogue, "read its tables");
   return TUTTI_OK;
 }
@@ -305,7 +321,12 @@ enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *
   (void)sqlite3_bind_int64(statement, 5, trial->worker);
   bind_text(statement, 6, trial->failure);
   bind_text(statement, 7, trial->report);
-  return step(context, catalogue, DONE, "record a result");
+  TUTTI_TRY(context, step(context, catalogue, DONE, "record a result"));
+  if (trial->size <= offsetof(struct tutti_trial, at) || !isfinite(trial->at))
+    return TUTTI_OK;
+  bind_number(catalogue->statements[AT], 1, trial->number);
+  (void)sqlite3_bind_double(catalogue->statements[AT], 2, trial->at);
+  return step(context, catalogue, AT, "record the time of a result");
 }
 
 enum tutti_status tutti_catalogue_told(tutti_context *context, tutti_catalogue *catalogue, uint64_t number,
@@ -346,19 +367,40 @@ static uint64_t column_number(sqlite3_stmt *row, int column) {
 }
 
 /* The columns of VISIT. */
-enum column { NUMBER, CANDIDATE, PARENT, ORIGIN, ASKED_AFTER, STATE, LOSS, TOLD_AS, SECONDS, WORKER, FAILURE, REPORT };
+enum column {
+  NUMBER,
+  CANDIDATE,
+  PARENT,
+  ORIGIN,
+  ASKED_AFTER,
+  STATE,
+  LOSS,
+  TOLD_AS,
+  SECONDS,
+  WORKER,
+  FAILURE,
+  REPORT,
+  TIME
+};
 
 /* What a column may hold; the columns after STATE are NULL until there is a result. */
 enum content { NATURAL, NATURAL_OR_NULL, TEXT, TEXT_OR_NULL, REAL_OR_NULL };
 static const struct {
   const char *name;
   enum content content;
-} columns[] = {[NUMBER] = {"number", NATURAL},           [CANDIDATE] = {"candidate", TEXT},
-               [PARENT] = {"parent", NATURAL_OR_NULL},   [ORIGIN] = {"origin", TEXT},
-               [ASKED_AFTER] = {"asked_after", NATURAL}, [STATE] = {"state", TEXT_OR_NULL},
-               [LOSS] = {"loss", REAL_OR_NULL},          [TOLD_AS] = {"told", NATURAL_OR_NULL},
-               [SECONDS] = {"seconds", REAL_OR_NULL},    [WORKER] = {"worker", NATURAL_OR_NULL},
-               [FAILURE] = {"failure", TEXT_OR_NULL},    [REPORT] = {"report", TEXT_OR_NULL}};
+} columns[] = {[NUMBER] = {"number", NATURAL},
+               [CANDIDATE] = {"candidate", TEXT},
+               [PARENT] = {"parent", NATURAL_OR_NULL},
+               [ORIGIN] = {"origin", TEXT},
+               [ASKED_AFTER] = {"asked_after", NATURAL},
+               [STATE] = {"state", TEXT_OR_NULL},
+               [LOSS] = {"loss", REAL_OR_NULL},
+               [TOLD_AS] = {"told", NATURAL_OR_NULL},
+               [SECONDS] = {"seconds", REAL_OR_NULL},
+               [WORKER] = {"worker", NATURAL_OR_NULL},
+               [FAILURE] = {"failure", TEXT_OR_NULL},
+               [REPORT] = {"report", TEXT_OR_NULL},
+               [TIME] = {"at", REAL_OR_NULL}};
 
 static bool fits(sqlite3_stmt *row, int column) {
   int type = sqlite3_column_type(row, column);
@@ -411,6 +453,7 @@ static enum tutti_status read_row(tutti_context *context, const tutti_catalogue 
       .worker = (uint32_t)sqlite3_column_int64(row, WORKER),
       .failure = column_text(row, FAILURE),
       .report = column_text(row, REPORT),
+      .at = sqlite3_column_type(row, TIME) == SQLITE_NULL ? NAN : sqlite3_column_double(row, TIME),
   };
   trial->done = tutti_state_parse(column_text(row, STATE), &trial->state);
   return TUTTI_OK;

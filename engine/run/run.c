@@ -31,7 +31,7 @@ struct manager {
   uint64_t arrived; /* ... how many came */
   uint64_t queue_room;
   struct tutti_run_progress progress;
-  double began;
+  double began, before; /* the clock at the start; seconds of work of the run's earlier sessions */
 };
 
 enum order { ORDER_TRIAL, ORDER_COMPLETION };
@@ -112,11 +112,18 @@ static bool may_ask(const struct manager *manager) {
   return room >= (uint64_t)manager->run->batch || (begun && room > 0);
 }
 
+/* Seconds of work of this run, over all its sessions up to the last result of each. */
+static double worked(const struct manager *manager) { return manager->before + tutti_clock() - manager->began; }
+
+static bool is_over(const struct manager *manager) {
+  return isfinite(manager->run->time) && worked(manager) >= manager->run->time;
+}
+
 /* Fill the window. The requests depend only on what was told, so they are the same for any number of workers. */
 static enum tutti_status ask(struct manager *manager) {
   tutti_context *context = manager->context;
   struct tutti_history *history = &manager->history;
-  while (!manager->idle && history->asked < (uint64_t)manager->run->budget && may_ask(manager) &&
+  while (!manager->idle && history->asked < (uint64_t)manager->run->budget && may_ask(manager) && !is_over(manager) &&
          !tutti_builder_exhausted(manager->builder)) {
     struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
     uint64_t trial = history->asked;
@@ -214,7 +221,8 @@ static enum tutti_status record_done(struct manager *manager, uint64_t trial, ui
                             .seconds = record->seconds,
                             .worker = worker,
                             .failure = record->failure ? record->failure : "",
-                            .report = record->report};
+                            .report = record->report,
+                            .at = record->at};
   TUTTI_TRY(manager->context, change(manager));
   return tutti_catalogue_done(manager->context, manager->catalogue, &row);
 }
@@ -249,6 +257,7 @@ static enum tutti_status record_result(struct manager *manager, const struct tut
   record->state = facts->state;
   record->loss = facts->loss;
   record->seconds = facts->seconds;
+  record->at = worked(manager);
   record->report = facts->report;
   facts->report = NULL;
   record->done = true;
@@ -510,6 +519,8 @@ static enum tutti_status open_directory(struct manager *manager) {
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
   TUTTI_TRY_OUT(context, record_directory(manager));
   manager->progress.restored = manager->history.done;
+  for (uint64_t i = 0; i < manager->history.asked; i++)
+    manager->before = fmax(manager->before, manager->history.records[i].at); /* NaNs count as less */
 out:
   tutti_free(path);
   return status;

@@ -27,7 +27,8 @@ enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history
                                   .parent = proposal->parent,
                                   .asked_after = history->told,
                                   .told = TUTTI_NO_TRIAL,
-                                  .loss = NAN};
+                                  .loss = NAN,
+                                  .at = NAN};
   memcpy(record->origin, proposal->origin, sizeof record->origin);
   record->origin[sizeof record->origin - 1] = '\0';
   tutti_make_utf8(record->origin);
@@ -55,7 +56,8 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
                                   .done = trial->done,
                                   .state = trial->state,
                                   .loss = trial->loss,
-                                  .seconds = trial->seconds};
+                                  .seconds = trial->seconds,
+                                  .at = trial->at};
   enum tutti_status status = tutti_scope_parse(context, loading->scope, trial->candidate, &record->candidate);
   if (status != TUTTI_OK)
     return tutti_error_prefix(context, status, "catalogue: trial %" PRIu64 ": ", trial->number);

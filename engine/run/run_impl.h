@@ -124,6 +124,7 @@ struct tutti_record {
   bool done;
   enum tutti_state state;
   double loss, seconds;
+  double at;     /* of the run's work when the result came; NaN: not recorded */
   int64_t lost;  /* how many workers were lost on it */
   char *failure; /* NULL unless failed */
   char *report;

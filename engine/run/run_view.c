@@ -111,9 +111,9 @@ static enum tutti_status which_ensemble(tutti_context *context, const tutti_view
 
 static json_t *trial_row(const struct tutti_history *history, uint64_t trial) {
   const struct tutti_record *record = &history->records[trial];
-  return json_pack("{s:I, s:s, s:o, s:f, s:s, s:s}", "trial", (json_int_t)trial, "state",
+  return json_pack("{s:I, s:s, s:o, s:f, s:o, s:s, s:s}", "trial", (json_int_t)trial, "state",
                    record->done ? tutti_state_name(record->state) : "asked", "loss", tutti_json_number(record->loss),
-                   "seconds", record->seconds, "origin", record->origin, "failure",
+                   "seconds", record->seconds, "at", tutti_json_number(record->at), "origin", record->origin, "failure",
                    record->failure ? record->failure : "");
 }
 

@@ -26,6 +26,7 @@ struct tutti_trial {
   uint32_t worker;
   const char *failure; /* "" unless failed */
   const char *report;  /* JSON: epochs, parameters, metrics, files with sizes and checksums */
+  double at; /* seconds of the run's work, over all its sessions, after which the result came; NaN: not recorded */
 };
 
 /* SQLite's journal mode for a folder: "wal" where shared memory and locks work, "delete" on network file systems and
@@ -48,7 +49,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_commit(tutti_context
    the number is recorded already. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_asked(tutti_context *context, tutti_catalogue *catalogue,
                                                                   const struct tutti_trial *trial);
-/* Record the result of trial->number: state, loss, seconds, worker, failure and report are read. */
+/* Record the result of trial->number: state, loss, seconds, worker, failure, report and at are read. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *catalogue,
                                                                  const struct tutti_trial *trial);
 /* Record that the result of trial `number` was told to the builder as number `told`, from 0. */

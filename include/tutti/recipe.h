@@ -31,6 +31,7 @@ struct tutti_run_config {
   int objective;           /* enum tutti_run_objective: which weights that loss is of */
   double plugin_timeout;   /* seconds that a call of a plugin may take in the manager; infinity */
   int64_t batch;           /* results told before the builder is asked for as many trials */
+  double time;             /* seconds of work, over all sessions, after which no trial is asked for; infinity */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */

@@ -95,7 +95,8 @@ static void what_is_committed_is_read_back(void **state) {
                              .seconds = 3,
                              .worker = 7,
                              .failure = "",
-                             .report = "{}"};
+                             .report = "{}",
+                             .at = 12.5};
   assert_int_equal(tutti_catalogue_done(context, catalogue, &done), TUTTI_OK);
   assert_int_equal(tutti_catalogue_told(context, catalogue, 1, 0), TUTTI_OK);
   assert_int_equal(tutti_catalogue_commit(context, catalogue), TUTTI_OK);
@@ -113,11 +114,13 @@ static void what_is_committed_is_read_back(void **state) {
   assert_int_equal(seen.last.parent, 0);
   assert_int_equal(seen.last.told, 0);
   assert_int_equal(seen.last.worker, 7);
+  assert_true(seen.last.at == 12.5);
   /* A visitor's status ends the visit and is passed on. */
   seen = (struct seen){.stop_after = 1};
   assert_int_equal(tutti_catalogue_visit(context, catalogue, see, &seen), TUTTI_ERROR_CANCELLED);
   assert_int_equal(seen.count, 1);
   assert_true(!seen.last.done && seen.last.told == TUTTI_NO_TRIAL && seen.last.parent == TUTTI_NO_TRIAL);
+  assert_true(isnan(seen.last.at));
   tutti_catalogue_close(catalogue);
 }
 
@@ -166,6 +169,21 @@ static void facts_are_kept_by_key(void **state) {
   assert_int_equal(tutti_catalogue_get(context, catalogue, "builder", &text), TUTTI_OK);
   assert_string_equal(text, "new");
   tutti_free(text);
+  tutti_catalogue_close(catalogue);
+}
+
+/* Runs from before times were recorded can be read. */
+static void times_may_be_absent(void **state) {
+  sqlite3 *database;
+  tutti_catalogue *catalogue;
+  struct seen seen = {0};
+  (void)state;
+  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(database, "DROP TABLE times", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_close(database), SQLITE_OK);
+  assert_int_equal(tutti_catalogue_open(context, path, false, &catalogue), TUTTI_OK);
+  assert_int_equal(tutti_catalogue_visit(context, catalogue, see, &seen), TUTTI_OK);
+  assert_true(seen.count == 2 && seen.last.done && seen.last.worker == 7 && isnan(seen.last.at));
   tutti_catalogue_close(catalogue);
 }
 
@@ -236,6 +254,7 @@ static void only_its_own_tables_are_read(void **state) {
        "NULL AS loss, NULL AS told, 0 AS seconds, 0 AS worker, '' AS failure, '' AS report FROM n",
        "trials"},
       {"ALTER TABLE facts RENAME TO other; CREATE VIEW facts AS SELECT 'key' AS key, value FROM other", "facts"},
+      {"DROP TABLE times; CREATE VIEW times AS SELECT number, 1e9 AS at FROM trials", "times"},
       {"CREATE TRIGGER t AFTER UPDATE ON trials BEGIN DELETE FROM trials; END", "trigger"},
       {"CREATE INDEX i ON trials (abs(loss))", "index"},
       {"ALTER TABLE trials ADD COLUMN more INTEGER GENERATED ALWAYS AS (abs(number)) VIRTUAL", "trials"},
@@ -289,6 +308,8 @@ static void rows_are_checked(void **state) {
       {"UPDATE trials SET state = 'finished', loss = 1", "report"},
       {"UPDATE trials SET state = 'finished', loss = 1, report = '{}', seconds = 9e999", "seconds"},
       {"UPDATE trials SET state = 'failed', report = '{}', failure = x'ff'", "failure"},
+      {"INSERT INTO times VALUES (0, 9e999)", "at"},
+      {"INSERT INTO times VALUES (0, 'late')", "at"},
   };
   char file[80];
   size_t rows;
@@ -333,6 +354,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
       cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(facts_are_kept_by_key),
+      cmocka_unit_test(times_may_be_absent),
       cmocka_unit_test(what_is_no_catalogue_is_refused), cmocka_unit_test(states_have_names),
       cmocka_unit_test(only_its_own_tables_are_read),    cmocka_unit_test(rows_are_checked),
       cmocka_unit_test(reading_can_be_cancelled),
