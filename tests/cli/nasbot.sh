@@ -7,7 +7,7 @@ make_table
 
 for recipe in "$ini"/*.ini; do
   case $recipe in
-    */cifar10*) continue ;; # its images are not there
+    */cifar10* | */vgg-19*) continue ;; # its images are not there
   esac
   tutti validate "$recipe" --set data.path=table.csv --set data.ignore=kind
   expect_code 0
@@ -30,6 +30,28 @@ expect_origin small-ea mutation
 expect_origin small-rand "random 0"
 tutti status small --json
 expect_out '"surrogate"' '"negative_eigenvalues"' '"architectures"'
+
+# The best network of a search, trained for longer: the same layers, more epochs.
+tutti run "$ini/small-longer.ini" --set data.path=table.csv --set data.ignore=kind --set hyperparameters.epochs=5 --set space.max_units=8 \
+  --set space.max_layers=20 --set builder.from=small --out longer
+expect_code 0
+best=$("$TUTTI_PROGRAM" status small --json >status.json; "$json_value" status.json best trial)
+checks=$((checks + 1))
+cmp -s "small/trials/$(printf %06d "$best")/network.json" longer/trials/000000/network.json ||
+  complain "longer: expected the network of trial $best of the search"
+
+# VGG-19 fits the space, and the backend can train it.
+mkdir cifar
+for batch in data_batch_{1..5} test_batch; do
+  for label in 0 1 2 3 4 5 6 7 8 9; do
+    printf "\\x0$label"
+    yes "$batch $label" | head -c 3072
+  done >cifar/$batch.bin
+done
+tutti run "$ini/vgg-19.ini" --set data.path=cifar --dry-run
+expect_code 0
+tutti run "$ini/cifar10-longer.ini" --set data.path=cifar --set builder.from="$ini/vgg-19.json" --set space.max_units=4096 --dry-run
+expect_code 0
 
 # The model needs distances, and says which space has none.
 tutti run "$ini/small.ini" --set data.path=table.csv --set data.ignore=kind --set space.plugin=mlp --out none
