@@ -24,6 +24,7 @@ EXTRA_DIST += %D%/experiments/nasbot-tables.sh
 EXTRA_DIST += %D%/experiments/nes-fashion-mnist.sh
 EXTRA_DIST += %D%/experiments/nes-images.sh
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
+EXTRA_DIST += %D%/experiments/smbo-tables.py
 EXTRA_DIST += %D%/experiments/smbo-tables.sh
 EXTRA_DIST += %D%/golden/agnostic_bayes.json
 EXTRA_DIST += %D%/golden/ei_values.json
