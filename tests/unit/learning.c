@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/safetensors.h>
 #include <unistd.h>
 
 void learning_begin(struct learning *learning, enum tutti_op head, size_t rows, size_t features, size_t outputs,

@@ -257,7 +257,7 @@ static void json_has_the_op(void **state) {
   tutti_network_destroy(again);
   tutti_network_destroy(copy);
   tutti_context_destroy(other);
-  tutti_free(json), tutti_free(json_again), tutti_free(dot);
+  tutti_free(json), tutti_free(json_again);
 }
 
 /* --- backends --- */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tutti/tensors.h>
+#include <tutti/safetensors.h>
 #include <unistd.h>
 
 static tutti_context *context;
