@@ -3,6 +3,7 @@
 #define LEARNING_H
 
 #include <tutti/plugin.h>
+#include <tutti/safetensors.h>
 
 #define OK(call) assert_int_equal((call), TUTTI_OK)
 
