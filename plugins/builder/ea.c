@@ -1,8 +1,8 @@
 /* ea.c - evolution on the losses themselves: the baseline EA of Kandasamy, Neiswanger, Schneider, Poczos, Xing, "Neural
    Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, sections 4 and 5. The space's
    initial pool comes first. Then parents are drawn from all finished trials, better ones with higher probability
-   (evolution.h), and mutated. Deviations: trials are asked for one by one, each based on what has finished by then,
-   where the paper makes a set of mutants at a time; nothing is tried twice; searched hyperparameters evolve, too. Failed
+   (evolution.h), and mutated. Deviations: each mutant's parent is drawn from what has finished by then, where the paper
+   makes a set of mutants at a time (`mutants`); nothing is tried twice; searched hyperparameters evolve, too. Failed
    trials are never parents. */
 #include <stdio.h>
 #include <tutti/kit.h>
@@ -10,6 +10,7 @@
 struct ea_config {
   struct tutti_design_config design;
   double spread;
+  int64_t mutants;
 };
 
 static const struct tutti_param ea_params[] = {
@@ -17,6 +18,10 @@ static const struct tutti_param ea_params[] = {
     TUTTI_REAL(struct ea_config, spread, "2", 0, TUTTI_NO_LIMIT,
                "Standard deviations of the losses in which the chance to be a parent falls by a factor of e.",
                .min_open = true),
+    TUTTI_INTEGER(
+        struct ea_config, mutants, "1", 1, 1000000,
+        "Mutants whose parents are drawn from the same trials: those that had finished when the first of them was "
+        "asked for."),
 };
 
 struct parent_ea {
@@ -31,6 +36,7 @@ struct ea {
   uint64_t seed;
   tutti_candidate_set *asked;
   size_t count, room;        /* finished trials */
+  size_t eligible;           /* the first of these, which may be parents now */
   struct parent_ea *parents; /* [room] */
   double *fitness;           /* [room] */
   double *cumulative;        /* [room]: scratch */
@@ -71,13 +77,21 @@ out:
 
 /* --- ask ----------------------------------------------------------------------------------------------------------- */
 
+/* At the first of a set of mutants, all that has finished becomes eligible; before anything is, too. */
+static void begin_set_ea(struct ea *self, uint64_t trial) {
+  uint64_t initial = self->design.initial;
+  bool first = trial >= initial && (trial - initial) % (uint64_t)self->config->mutants == 0;
+  if (first || self->eligible == 0)
+    self->eligible = self->count;
+}
+
 /* A mutant that has not been tried yet; each attempt draws a new parent. None if every mutant has been tried before. */
 static enum tutti_status evolve_ea(struct ea *self, tutti_context *context, struct tutti_random *random, uint64_t trial,
                                    struct tutti_proposal *proposal) {
   enum { TRIES = 100 };
-  tutti_evolution_shares(self->count, self->fitness, self->config->spread, self->cumulative);
+  tutti_evolution_shares(self->eligible, self->fitness, self->config->spread, self->cumulative);
   for (int i = 0; i < TRIES; i++) {
-    const struct parent_ea *parent = &self->parents[tutti_evolution_draw(random, self->count, self->cumulative)];
+    const struct parent_ea *parent = &self->parents[tutti_evolution_draw(random, self->eligible, self->cumulative)];
     tutti_candidate *mutant;
     TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent->candidate,
                                           tutti_trial_seed(self->seed, trial), &mutant));
@@ -95,7 +109,7 @@ static enum tutti_status evolve_ea(struct ea *self, tutti_context *context, stru
 static enum tutti_status builder_adopt_ea(void *instance, tutti_context *context, uint64_t trial,
                                           const struct tutti_proposal *proposal) {
   struct ea *self = instance;
-  (void)trial;
+  begin_set_ea(self, trial);
   return tutti_candidate_set_add(context, self->asked, proposal->candidate, NULL);
 }
 
@@ -106,6 +120,7 @@ static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, 
   struct tutti_random random;
   tutti_random_init(&random, self->seed, "ea candidate", trial);
   proposal->parent = TUTTI_NO_TRIAL;
+  begin_set_ea(self, trial);
   if (trial < self->design.initial || self->count == 0) {
     TUTTI_TRY(context, tutti_design_candidate(context, &self->design, trial, self->asked, &proposal->candidate));
     (void)snprintf(proposal->origin, sizeof(proposal->origin), "design");

@@ -167,6 +167,38 @@ static void test_parents_of_evolution(void **state) {
   end(&search);
 }
 
+/* Mutants are made in sets: what finishes meanwhile is no parent before the next set begins, after a resumption, too. */
+static void test_sets_of_mutants(void **state) {
+  enum { INITIAL = 6, MUTANTS = 8, TRIALS = INITIAL + 3 * MUTANTS };
+  static const char *const settings[][3] = {{"builder", "initial", "6"}, {"builder", "mutants", "8"}, {NULL}};
+  struct search search;
+  size_t late = 0;
+  (void)state;
+  begin(&search, "ea", 3, MOST, NULL, settings);
+  tutti_builder *resumed = make(&search.toy);
+  for (uint64_t i = 0; i < TRIALS; i++) {
+    const struct tutti_proposal *proposal = ask(&search);
+    uint64_t begun =
+        i < INITIAL ? 0 : i - (i - INITIAL) % MUTANTS; /* its set's first trial: those before had finished */
+    if (i >= INITIAL)
+      assert_true(proposal->parent < begun);
+    late += i >= INITIAL + MUTANTS && proposal->parent >= INITIAL;
+    if (i == TRIALS - 1) {
+      struct tutti_proposal again = {.size = sizeof(again)};
+      TOY_OK(&search.toy, tutti_builder_ask(search.toy.context, resumed, i, &again));
+      assert_true(again.parent == proposal->parent && tutti_candidate_equal(again.candidate, proposal->candidate));
+      tutti_candidate_unref(again.candidate);
+    } else {
+      TOY_OK(&search.toy, tutti_builder_adopt(search.toy.context, resumed, i, proposal));
+      tell(&search, i, -(double)i); /* the later the better */
+      tell_to(&search, resumed, i, -(double)i);
+    }
+  }
+  assert_true(late > MUTANTS);
+  tutti_builder_destroy(resumed);
+  end(&search);
+}
+
 /* RAND: with acquisition random, losses change nothing, and what is proposed comes from all epochs of the evolution. */
 static void test_random_acquisition(void **state) {
   static const char *const settings[][3] = {{"builder", "acquisition", "random"}, {NULL}};
@@ -461,6 +493,7 @@ int main(void) {
       cmocka_unit_test(test_initial_pool),
       cmocka_unit_test(test_nothing_is_proposed_twice),
       cmocka_unit_test(test_parents_of_evolution),
+      cmocka_unit_test(test_sets_of_mutants),
       cmocka_unit_test(test_random_acquisition),
       cmocka_unit_test(test_presets),
       cmocka_unit_test(test_failures),
