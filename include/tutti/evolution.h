@@ -10,7 +10,7 @@ TUTTI_BEGIN_DECLS
 
 /* Turn fitness[count] (finite, larger is fitter) into cumulative shares: p_i is proportional to exp((fitness_i - mean)
    / (spread * deviation)), and uniform if all are equal. cumulative[count] may be `fitness` itself and ends in 1. count
-   >= 1, spread > 0; the paper's spread is 2. */
+   >= 1, spread > 0; its published program's spread is 2. */
 TUTTI_API void tutti_evolution_shares(size_t count, const double *fitness, double spread, double *cumulative);
 /* Draw an index < count by cumulative[count]. */
 TUTTI_API size_t tutti_evolution_draw(struct tutti_random *random, size_t count, const double *cumulative);

@@ -1,6 +1,6 @@
-/* pools.c - initial pools, as in the paper's appendix and the published program. Deviations: the published program
-   draws the rectifier and the sigmoid of a block; here they alternate, so that the pool is the same in every run. The
-   network with two heads is a plain one; its first head comes after the last block but one. */
+/* pools.c - initial pools, those of NASBOT's published program. Deviations: the program draws the rectifier and the
+   sigmoid of a block; here they alternate, so that the pool is the same in every run. The network with two
+   heads is a plain one; its first head comes after the last block but one. */
 #include "pools.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
