@@ -19,7 +19,9 @@
 # goes on.
 #
 # Prints, in variances of the target: the best validation MSE and the test MSE of the network that has it, mean +- standard error
-# over the seeds that are finished; the paper's test MSE where it has the set; the best validation MSE over the number of networks.
+# over the seeds that are finished; the paper's test MSE where it has the set; the best validation MSE over the number of networks,
+# and over the time since a search began, up to the end of the shortest one, proposals included (Figure 2). Of runs that did not
+# record when results came, the seconds of training are added up.
 set -euo pipefail
 show=
 [ "$1" = --show ] && show=yes && shift
@@ -62,6 +64,23 @@ curve() {
     wanted == 0 && split_ == "test" && ("test" in mse) { print budget, mse["validation"], mse["test"]; delete mse }'
 }
 
+# over_time RUN CURVE: lines "seconds MSE", the best validation MSE so far whenever a result comes, in variances of the target.
+over_time() {
+  "$tutti" status "$1" --json | awk -v least="$(tail -n 1 "$2" | cut -d' ' -f2)" '
+    /"all_trials":/ { wanted = 1 }
+    wanted && /"loss":/ { loss = $2; sub(",", "", loss) }
+    wanted && /"seconds":/ { seconds = $2 + 0 }
+    wanted && /"at":/ { came = $2; sub(",", "", came) }
+    wanted && /"origin":/ {
+      sum += seconds
+      at[++n] = came == "" || came == "null" ? sum : came + 0
+      losses[n] = loss
+      if (loss != "null" && (best == "" || loss + 0 < best)) best = loss + 0
+    }
+    END { for (i = 1; i <= n; i++) if (losses[i] != "null") print at[i], losses[i] / best * least }' | sort -g |
+    awk 'NR == 1 || $2 < best { best = $2 } { print $1, best }'
+}
+
 # moments COLUMN BUDGET: mean and standard error of a column over the lines of standard input with that budget.
 moments() {
   awk -v column="$1" -v budget="$2" '
@@ -75,6 +94,21 @@ moments() {
 
 curves() { # SET METHOD: those of the finished seeds
   cat "$(folder "$1" "$2" '')"*.curve 2>/dev/null || true
+}
+
+# at_time SET METHOD SECONDS: lines "0 MSE", the best of each finished seed by then.
+at_time() {
+  local file
+  for file in "$(folder "$1" "$2" '')"*.times; do
+    [ -f "$file" ] && awk -v time="$3" '$1 <= time { best = $2 } END { if (best != "") print 0, best }' "$file"
+  done
+}
+
+# The end of the shortest search on a set; 0 if there is none.
+shortest() { # SET
+  for file in "$out/${1//\//-}"-*.times; do
+    [ -f "$file" ] && tail -n 1 "$file"
+  done | sort -g | awk 'NR == 1 { print $1; found = 1 } END { if (!found) print 0 }'
 }
 
 # The test MSE in Table 3, for sets that are in it.
@@ -115,17 +149,34 @@ tables() {
   done
 }
 
+times() {
+  printf '\nbest validation MSE over time, in seconds\n'
+  for set in $sets; do
+    end=$(shortest "$set")
+    for method in $methods; do
+      printf '%-22s %-10s' "$set" "$method"
+      for ((step = 1; step <= 5; step++)); do
+        time=$(awk -v end="$end" -v step="$step" 'BEGIN { printf "%.1f", end * step / 5 }')
+        printf ' %8s: %s' "$time" "$(at_time "$set" "$method" "$time" | moments 2 0)"
+      done
+      echo
+    done
+  done
+}
+
 if [ ! "$show" ]; then
   for seed in $seeds; do
     for set in $sets; do
       for method in $methods; do
         run=$(folder "$set" "$method" "$seed")
-        [ -s "$run.curve" ] && continue
+        [ -s "$run.curve" ] && [ -s "$run.times" ] && continue
         search "$set" "$method" "$seed"
-        curve "$run" >"$run.curve.new"
-        mv "$run.curve.new" "$run.curve"
+        curve "$run" >"$run.new"
+        over_time "$run" "$run.new" >"$run.times"
+        mv "$run.new" "$run.curve"
       done
     done
   done
 fi
 tables
+times
