@@ -245,6 +245,7 @@ cli_tests += %D%/cli/compare.sh
 cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/distance.sh
 cli_tests += %D%/cli/headers.sh
+EXTRA_DIST += %D%/cli/fidelity.sh
 cli_tests += %D%/cli/completion.sh
 cli_tests += %D%/cli/help.sh
 cli_tests += %D%/cli/manual.sh

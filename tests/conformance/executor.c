@@ -127,9 +127,11 @@ static void check_order(struct conform *conform) {
 
 static void check_progress(struct conform *conform) {
   struct subject subject;
-  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE}, forgotten = {.size = 0};
   open_subject(conform, &subject, 1, 60);
   submit(conform, &subject, 3, "progress");
+  conform_refused(conform, tutti_executor_wait(conform->context, subject.executor, 1, &forgotten),
+                  "a reply whose size was not set");
   for (double end = now() + 30; reply.kind == TUTTI_REPLY_NONE && now() < end;)
     TRY(conform, tutti_executor_wait(conform->context, subject.executor, 1, &reply));
   REQUIRE(conform, reply.kind == TUTTI_REPLY_PROGRESS && reply.trial == 3 && strcmp(reply.text, "half") == 0,
