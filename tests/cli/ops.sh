@@ -39,7 +39,7 @@ tutti list backend
 expect_code 0
 expect_out gate
 tutti validate gate.ini --set backend.plugin=cpu
-expect_usage_error "backend cpu does not have: layer 1 'gate' is a acme-gate; choose another [backend] or [space]"
+expect_usage_error "backend cpu does not have: layer 1 'gate', op acme-gate; choose another [backend] or [space]"
 tutti run gate.ini --out gated
 expect_code 0
 for network in gated/trials/*/network.json; do
