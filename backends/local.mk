@@ -38,6 +38,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/optimiser_list_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/plan.c
 libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
+libbackendcpu_la_SOURCES += %D%/cpu/predict.c
 libbackendcpu_la_SOURCES += %D%/cpu/product.c
 libbackendcpu_la_SOURCES += %D%/cpu/reduce.c
 libbackendcpu_la_SOURCES += %D%/cpu/step.c

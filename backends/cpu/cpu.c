@@ -323,6 +323,28 @@ static enum tutti_status backend_predict_cpu(void *self, tutti_context *context,
   return backend_cpu_predict_split(context, backend->kernels, job, weights, split, out);
 }
 
+static enum tutti_status backend_open_cpu(void *self, tutti_context *context, const struct tutti_job *job,
+                                          const tutti_tensors *weights, size_t rows, void **predictor) {
+  struct cpu_backend *backend = self;
+  struct cpu_predictor *made = NULL;
+  TUTTI_TRY(context, backend_check_cpu(self, context, job));
+  enum tutti_status status = backend_cpu_open(context, backend->kernels, job, weights, rows, &made);
+  *predictor = made;
+  return status;
+}
+
+static enum tutti_status backend_ask_cpu(void *self, tutti_context *context, void *predictor,
+                                         const struct tutti_query *query, float *out) {
+  (void)self, (void)context;
+  backend_cpu_ask(predictor, query, out);
+  return TUTTI_OK;
+}
+
+static void backend_close_cpu(void *self, void *predictor) {
+  (void)self;
+  backend_cpu_close(predictor);
+}
+
 static enum tutti_status backend_gradient_cpu(void *self, tutti_context *context, const struct tutti_job *theirs,
                                               const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
   struct cpu_backend *backend = self;
@@ -341,6 +363,9 @@ static const struct tutti_backend_ops cpu_ops = {
     .gradient = backend_gradient_cpu,
     .supports_layer = supports_layer_cpu,
     .honours = TUTTI_JOB_FROZEN | TUTTI_JOB_BOX,
+    .open = backend_open_cpu,
+    .ask = backend_ask_cpu,
+    .close = backend_close_cpu,
 };
 
 static const struct tutti_descriptor cpu_descriptor = {

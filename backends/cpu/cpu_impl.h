@@ -17,7 +17,8 @@
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
    training.c what trains a job: rows, gradients, early stopping
-   train.c    epochs of mini-batches; predictions
+   train.c    epochs of mini-batches; predictions of a split
+   predict.c  predictors that stay open
    lbfgs.c    L-BFGS on all rows
    cpu.c      parameters, and the backend's ops */
 #ifndef BACKEND_CPU_IMPL_H
@@ -265,6 +266,7 @@ const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
 /* State of the random draws of a step, and the progress of the training. */
 struct cpu_draws {
   bool drop;       /* false: no dropout, as for the gradient of the whole data */
+  bool one;        /* for predictions with dropout: all rows share a mask, and nothing else is as in training */
   uint64_t key;    /* of dropout's stream */
   uint64_t step;   /* from 0 */
   double progress; /* epoch / epochs, for scheduled drop-path */
@@ -438,6 +440,13 @@ enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_
 enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct cpu_kernels *kernels,
                                             const struct tutti_job *job, const tutti_tensors *weights,
                                             const tutti_split *split, float *out);
+/* An open predictor (predict.c). */
+struct cpu_predictor;
+enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,
+                                   const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
+                                   struct cpu_predictor **predictor);
+void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *query, float *out);
+void backend_cpu_close(struct cpu_predictor *predictor);
 /* Loss over all rows of a split, in order. */
 double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split);
 

@@ -13,7 +13,7 @@ static enum drop_grain drop_grain(const struct cpu_node *node) {
   return node->attributes->spatial && node->pixels > 1 ? DROP_CHANNELS : DROP_NUMBERS;
 }
 
-/* One example: y (+)= x times the mask. */
+/* One example: y (+)= x times row number `row` of the mask. */
 static void drop_apply(const struct cpu_plan *plan, const struct cpu_node *node, size_t row, const float *x,
                        bool accumulate, float *y) {
   size_t size = node->pixels * node->ld;
@@ -51,7 +51,8 @@ void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size
   const struct cpu_attributes *attributes = node->attributes;
   bool scheduled = node->op == TUTTI_OP_DROP_PATH && attributes->scheduled;
   double progress = draws && scheduled ? draws->progress : 1, rate = attributes->rate * progress;
-  size_t count = drop_padded(drop_count(node, rows)), size = node->pixels * node->ld;
+  bool one = draws && draws->one;
+  size_t count = drop_padded(drop_count(node, one ? 1 : rows)), size = node->pixels * node->ld;
   if (!draws || !draws->drop || rate <= 0) {
     backend_cpu_view(plan, &node->edges[0], 0, rows, false, node->value);
     for (size_t i = 0; draws && i < count; i++)
@@ -65,7 +66,7 @@ void backend_cpu_drop_forward(struct cpu_plan *plan, struct cpu_node *node, size
                           .keep = (float)(1 / (1 - rate))};
   plan->kernels->mask(&mask, count, node->mask);
   for (size_t r = 0; r < rows; r++)
-    drop_apply(plan, node, r, backend_cpu_read(plan, &node->edges[0], r, 1), false, node->value + r * size);
+    drop_apply(plan, node, one ? 0 : r, backend_cpu_read(plan, &node->edges[0], r, 1), false, node->value + r * size);
 }
 
 void backend_cpu_drop_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {

@@ -53,13 +53,13 @@ static bool keeps_slope(const struct cpu_node *node) {
   return node->activation == TUTTI_ACTIVATION_GELU || node->activation == TUTTI_ACTIVATION_SWISH;
 }
 
-/* Floats of dropout's mask. */
-static size_t mask_size(const struct cpu_plan *plan, const struct cpu_node *node) {
+/* Floats of dropout's mask, for so many rows. */
+static size_t mask_size(const struct cpu_node *node, size_t rows) {
   if (node->op == TUTTI_OP_DROP_PATH)
-    return plan->rows;
+    return rows;
   if (node->attributes->spatial)
-    return plan->rows * backend_cpu_ld(node->width);
-  return plan->rows * node->pixels * node->ld;
+    return rows * backend_cpu_ld(node->width);
+  return rows * node->pixels * node->ld;
 }
 
 static void fix_node(struct memory_builder *b, struct cpu_node *node) {
@@ -69,8 +69,8 @@ static void fix_node(struct memory_builder *b, struct cpu_node *node) {
   }
   if (b->training && keeps_slope(node))
     fix(b, b->plan->rows * node->pixels * node->ld, &node->slope);
-  if (b->training && (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH))
-    fix(b, mask_size(b->plan, node), &node->mask);
+  if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH) /* predictions: all rows share one */
+    fix(b, mask_size(node, b->training ? b->plan->rows : 1), &node->mask);
 }
 
 /* Number of floats of each array of the scratch, as far as one node needs them. */

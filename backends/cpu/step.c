@@ -66,6 +66,7 @@ static void forward_crelu(const struct cpu_plan *plan, const struct cpu_node *no
 void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, const struct cpu_draws *draws) {
   struct cpu_node *node = &plan->nodes[index];
   const struct cpu_kernels *k = plan->kernels;
+  bool training = draws && !draws->one;
   if (node->through)
     return;
   switch (node->op) {
@@ -98,13 +99,13 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
     backend_cpu_drop_forward(plan, node, rows, draws);
     break;
   case TUTTI_OP_BATCH_NORM:
-    backend_cpu_norm_forward(plan, node, rows, draws != NULL);
+    backend_cpu_norm_forward(plan, node, rows, training);
     break;
   case TUTTI_OP_CONV2D:
-    backend_cpu_conv_forward(plan, node, rows, draws != NULL);
+    backend_cpu_conv_forward(plan, node, rows, training);
     break;
   case TUTTI_OP_FACTORISED_REDUCE:
-    backend_cpu_reduce_forward(plan, node, rows, draws != NULL);
+    backend_cpu_reduce_forward(plan, node, rows, training);
     break;
   case TUTTI_OP_MAX_POOL:
   case TUTTI_OP_AVERAGE_POOL:

@@ -1,16 +1,10 @@
 /* backend.c - kind backend: checks and defaults around its ops. */
 #include "backend_impl.h"
-#include "instance_impl.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tutti/sized.h>
-
-struct tutti_backend {
-  struct tutti_instance instance;
-  struct tutti_backend_ops ops;
-};
 
 static const char *const states[] = {
     [TUTTI_STATE_FINISHED] = "finished", [TUTTI_STATE_FAILED] = "failed", [TUTTI_STATE_PRUNED] = "pruned"};
@@ -31,6 +25,9 @@ bool tutti_state_parse(const char *name, enum tutti_state *state) {
 static const char *missing_ops(const void *ops) {
   if (TUTTI_HAS_OP(backend, ops, capacity) != TUTTI_HAS_OP(backend, ops, train_many))
     return "capacity or train_many (both or neither)";
+  bool open = TUTTI_HAS_OP(backend, ops, open);
+  if (open != TUTTI_HAS_OP(backend, ops, ask) || open != TUTTI_HAS_OP(backend, ops, close))
+    return "open, ask or close (all or none)";
   return NULL;
 }
 
@@ -173,18 +170,18 @@ static const char *fault_of_target(const float *moments) {
   return moments[1] < 0 ? "have a negative variance" : NULL;
 }
 
-/* Nobody may get numbers that are no predictions. */
-static enum tutti_status check_predictions(tutti_context *context, const tutti_backend *backend,
-                                           const struct tutti_task *task, const tutti_split *split, const float *out) {
-  size_t width = tutti_predictions_width(task->kind, task->outputs), rows = tutti_split_rows(split);
+enum tutti_status tutti_backend_check_predictions(tutti_context *context, const tutti_backend *backend,
+                                                  const struct tutti_task *task, const char *split, size_t rows,
+                                                  const float *out) {
+  size_t width = tutti_predictions_width(task->kind, task->outputs);
   for (size_t r = 0; r < rows; r++) {
     const char *fault =
         task->kind == TUTTI_TASK_CLASSIFICATION ? fault_of_classes(task->outputs, out + r * width) : NULL;
     for (size_t o = 0; o < task->outputs && task->kind == TUTTI_TASK_REGRESSION && !fault; o++)
       fault = fault_of_target(out + r * width + 2 * o);
     if (fault)
-      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: its predictions on split %s %s",
-                        backend->instance.descriptor->name, tutti_split_name(split), fault);
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: its predictions%s%s %s",
+                        backend->instance.descriptor->name, split ? " on split " : "", split ? split : "", fault);
   }
   return TUTTI_OK;
 }
@@ -196,7 +193,8 @@ enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_back
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not predict",
                       backend->instance.descriptor->name);
   TUTTI_CALL(context, backend, backend->ops.predict(backend->instance.self, context, job, weights, split, out));
-  return check_predictions(context, backend, job->task, split, out);
+  return tutti_backend_check_predictions(context, backend, job->task, tutti_split_name(split), tutti_split_rows(split),
+                                         out);
 }
 
 enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,

@@ -1,9 +1,21 @@
-/* backend_impl.h - the functions of backend_layers.c that backend.c calls. */
+/* backend_impl.h - a backend's wrapper, which backend.c and predictor.c share, and the functions of backend_layers.c. */
 #ifndef TUTTI_BACKEND_IMPL_H
 #define TUTTI_BACKEND_IMPL_H
 
+#include "instance_impl.h"
+
 #include <tutti/backend.h>
 
+struct tutti_backend {
+  struct tutti_instance instance;
+  struct tutti_backend_ops ops;
+};
+
+/* Nobody may get numbers that are no predictions: TUTTI_ERROR_NUMERIC says what is wrong with out[rows][width], and on
+   which split (NULL: on none). */
+TUTTI_NODISCARD enum tutti_status tutti_backend_check_predictions(tutti_context *context, const tutti_backend *backend,
+                                                                  const struct tutti_task *task, const char *split,
+                                                                  size_t rows, const float *out);
 /* Does a backend have the op of this layer, and know all of its attributes? */
 bool tutti_backend_knows(const struct tutti_backend_ops *ops, void *self, const struct tutti_layer *layer);
 /* TUTTI_ERROR_USAGE that names layer `index`, its op, the attribute that is not known and its value, and the

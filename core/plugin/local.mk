@@ -30,6 +30,7 @@ libtutti_la_SOURCES += %D%/pixels.c
 libtutti_la_SOURCES += %D%/pixels_impl.h
 libtutti_la_SOURCES += %D%/pool.c
 libtutti_la_SOURCES += %D%/protocol.c
+libtutti_la_SOURCES += %D%/predictor.c
 libtutti_la_SOURCES += %D%/pruner.c
 libtutti_la_SOURCES += %D%/registry.c
 libtutti_la_SOURCES += %D%/registry_impl.h

@@ -79,6 +79,17 @@ struct tutti_outcome {
   uint64_t steps;
 };
 
+/* What an open predictor is asked. Everything is borrowed until the call returns. */
+struct tutti_query {
+  size_t size; /* sizeof(struct tutti_query) */
+  size_t rows;
+  const float *inputs; /* [rows][features], in the units of a split's inputs */
+  /* Keep dropout on, as in training, but with masks that are a function of (seed, draw, layer, unit) and never of the
+     row: a draw is one function. */
+  bool drop;
+  uint64_t seed, draw;
+};
+
 struct tutti_backend_ops {
   size_t size; /* sizeof(struct tutti_backend_ops) */
 
@@ -120,6 +131,16 @@ struct tutti_backend_ops {
   /* OPTIONAL; default 0. TUTTI_JOB_*: the members of jobs that `train` and `gradient` look at. Jobs with others set are
      refused. A frozen layer gets a gradient of 0, and its L2 does not count. */
   unsigned honours;
+
+  /* OPTIONAL, all three or none; default: `predict` for each question, without dropout. open: prepare trained weights
+     for many questions, most of them of at most `rows` rows. Job (network, task, config) and weights are borrowed until
+     close. ask: answer as `predict` does, out[query->rows][width]; MUST allocate nothing, and MUST NOT let a row's
+     numbers depend on the rows beside it. One thread at a time. */
+  enum tutti_status (*open)(void *self, tutti_context *context, const struct tutti_job *job,
+                            const tutti_tensors *weights, size_t rows, void **predictor);
+  enum tutti_status (*ask)(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
+                           float *out);
+  void (*close)(void *self, void *predictor);
 };
 
 /* --- the host's side --- */
@@ -175,6 +196,23 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context
                                                                    const struct tutti_job *job,
                                                                    const tutti_tensors *weights, double *loss,
                                                                    tutti_tensors **gradient);
+/* A trained model that is opened once and then asked often; a question costs little more than its arithmetic. */
+typedef struct tutti_predictor tutti_predictor;
+/* Does it have the op `open`? Without it questions are answered by the op `predict`, and never with dropout. */
+TUTTI_API bool tutti_backend_has_predictor(const tutti_backend *backend);
+/* Open weights that were trained by this job, for questions of mostly at most `rows` rows. Backend, job and weights, and
+   what the job points to, must outlive it; of the job, only network, task and config are used. The caller closes
+   *predictor. TUTTI_ERROR_UNSUPPORTED: the backend does not predict. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_open(tutti_context *context, const tutti_backend *backend,
+                                                                 const struct tutti_job *job,
+                                                                 const tutti_tensors *weights, size_t rows,
+                                                                 tutti_predictor **predictor);
+/* Answer: out[query->rows][width] (predictions.h), in standardised units. TUTTI_ERROR_UNSUPPORTED: with dropout, where
+   tutti_backend_has_predictor is false. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *predictor,
+                                                                const struct tutti_query *query, float *out);
+/* Close it; NULL is allowed. */
+TUTTI_API void tutti_predictor_close(tutti_predictor *predictor);
 /* How many jobs are best trained at once, >= 1. */
 TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
 /* Train jobs[count] into outcomes[count], each prepared as for tutti_backend_train, and call done(argument, index) as

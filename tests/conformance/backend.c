@@ -667,6 +667,116 @@ static void check_initial(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* --- open predictors --- */
+
+static float *ask(struct conform *conform, const struct subject *subject, tutti_predictor *predictor,
+                  const struct tutti_query *query) {
+  const struct tutti_task *task = &subject->example.task;
+  float *out = conform_alloc(conform, query->rows * tutti_predictions_width(task->kind, task->outputs), sizeof *out);
+  TRY(conform, tutti_predictor_ask(conform->context, predictor, query, out));
+  return out;
+}
+
+static bool same_numbers(size_t count, const float *a, const float *b) {
+  for (size_t i = 0; i < count; i++)
+    if (!conform_close((double)a[i], (double)b[i], 1e-5, 1e-6) && !(isnan(a[i]) && isnan(b[i])))
+      return false;
+  return true;
+}
+
+/* All rows at once, each alone, and as the backend predicts a split. */
+static void check_answers(struct conform *conform, const struct subject *subject, tutti_predictor *predictor,
+                          const tutti_tensors *weights, const float *inputs) {
+  const struct tutti_task *task = &subject->example.task;
+  size_t rows = tutti_split_rows(subject->validation), width = tutti_predictions_width(task->kind, task->outputs);
+  size_t features = (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
+  struct tutti_query all = {.size = sizeof all, .rows = rows, .inputs = inputs};
+  float *split = predict(conform, subject, weights, subject->validation);
+  float *together = ask(conform, subject, predictor, &all);
+  REQUIRE(conform, same_numbers(rows * width, split, together), "%s: asked, it predicts other numbers than for a split",
+          subject->example.name);
+  for (size_t i = 0; i < rows; i++) {
+    struct tutti_query one = {.size = sizeof one, .rows = 1, .inputs = inputs + i * features};
+    float *alone = ask(conform, subject, predictor, &one);
+    REQUIRE(conform, same_numbers(width, alone, together + i * width), "%s: row %zu alone is predicted differently",
+            subject->example.name, i);
+    tutti_free(alone);
+  }
+  tutti_free(split), tutti_free(together);
+}
+
+static bool has_dropout(const tutti_network *network) {
+  for (size_t i = 0; i < tutti_network_layers(network); i++) {
+    enum tutti_op op = tutti_network_layer(network, i)->op;
+    if (op == TUTTI_OP_DROPOUT || op == TUTTI_OP_DROP_PATH)
+      return true;
+  }
+  return false;
+}
+
+/* A draw of dropout is one function: the same for rows alone and together, another for another draw or seed. */
+static void check_draws(struct conform *conform, const struct subject *subject, tutti_predictor *predictor,
+                        const float *inputs) {
+  const struct tutti_task *task = &subject->example.task;
+  size_t rows = tutti_split_rows(subject->validation), width = tutti_predictions_width(task->kind, task->outputs);
+  size_t features = (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
+  struct tutti_query query = {.size = sizeof query, .rows = rows, .inputs = inputs, .drop = true, .seed = 5};
+  bool drops = has_dropout(subject->job.network), varies = false;
+  float *first = ask(conform, subject, predictor, &query), *again = ask(conform, subject, predictor, &query);
+  REQUIRE(conform, same_numbers(rows * width, first, again), "%s: the same draw gives other numbers",
+          subject->example.name);
+  for (size_t i = 0; i < rows; i++) {
+    struct tutti_query one = query;
+    one.rows = 1;
+    one.inputs = inputs + i * features;
+    float *alone = ask(conform, subject, predictor, &one);
+    REQUIRE(conform, same_numbers(width, alone, first + i * width), "%s: a draw differs for row %zu alone",
+            subject->example.name, i);
+    tutti_free(alone);
+  }
+  for (query.draw = 1; query.draw < 20; query.draw++) {
+    float *other = ask(conform, subject, predictor, &query);
+    varies = varies || !same_numbers(rows * width, first, other);
+    tutti_free(other);
+  }
+  REQUIRE(conform, varies == drops, "%s: its draws %s", subject->example.name, varies ? "differ" : "are all the same");
+  tutti_free(first), tutti_free(again);
+}
+
+static void check_predictor(struct conform *conform) {
+  struct subject subject;
+  size_t checked = 0;
+  bool draws = false;
+  if (!needs_data(conform))
+    conform_skip(conform, "it does not predict");
+  for (size_t i = 0; i < example_count(); i++) {
+    tutti_predictor *predictor;
+    if (!open_example(conform, &subject, i))
+      continue;
+    const struct tutti_task *task = &subject.example.task;
+    size_t rows = tutti_split_rows(subject.validation);
+    size_t features = (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
+    struct tutti_outcome outcome = finish(conform, &subject);
+    float *inputs = conform_alloc(conform, rows * features, sizeof *inputs);
+    for (uint32_t r = 0; r < rows; r++)
+      tutti_split_gather(subject.validation, 1, &r, inputs + r * features);
+    draws = subject.job.network && tutti_backend_has_predictor(subject.backend);
+    TRY(conform, tutti_predictor_open(conform->context, subject.backend, &subject.job, outcome.weights, 5, &predictor));
+    check_answers(conform, &subject, predictor, outcome.weights, inputs);
+    if (draws)
+      check_draws(conform, &subject, predictor, inputs);
+    tutti_predictor_close(predictor);
+    tutti_tensors_destroy(outcome.weights);
+    tutti_free(inputs);
+    bool networks = subject.job.network;
+    close_subject(&subject);
+    checked++;
+    if (!networks)
+      break;
+  }
+  snprintf(conform->why, sizeof conform->why, "%zu models%s", checked, draws ? ", and their draws of dropout" : "");
+}
+
 /* --- what jobs may set, and backends honour or refuse --- */
 
 static void require_refused_job(struct conform *conform, const struct subject *subject, const char *what,
@@ -778,6 +888,7 @@ const struct conform_check conform_backend[] = {
     {"refuses what later versions and strangers add", check_later},
     {"starts from given weights", check_initial},
     {"gradients against finite differences", check_gradients},
+    {"an open predictor gives what a split gives", check_predictor},
     {"frozen layers stay as they are", check_frozen},
     {"artificial points are drawn in the job's box", check_box},
     {NULL, NULL},

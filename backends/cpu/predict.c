@@ -1,0 +1,57 @@
+/* predict.c - a predictor that stays open: the plan is made and the weights are laid out once, so that a question costs
+   its arithmetic and one pass over the weights. */
+#include "cpu_impl.h"
+
+#include <string.h>
+#include <tutti/sized.h>
+
+struct cpu_predictor {
+  struct cpu_plan *plan;
+  size_t width; /* of a row's predictions */
+};
+
+enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,
+                                   const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
+                                   struct cpu_predictor **out) {
+  size_t most = backend_cpu_evaluation_rows(job->network);
+  struct cpu_predictor *made;
+  enum tutti_status status;
+  *out = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *made, &made));
+  made->width = tutti_predictions_width(job->task->kind, job->task->outputs);
+  rows = rows == 0 ? 1 : rows > most ? most : rows;
+  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, kernels, job->network, job->task, rows, false, &made->plan));
+  TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, made->plan, weights));
+  *out = made;
+  return TUTTI_OK;
+out:
+  backend_cpu_close(made);
+  return status;
+}
+
+void backend_cpu_close(struct cpu_predictor *predictor) {
+  if (!predictor)
+    return;
+  backend_cpu_plan_destroy(predictor->plan);
+  tutti_free(predictor);
+}
+
+void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *theirs, float *out) {
+  struct cpu_plan *plan = predictor->plan;
+  const struct cpu_node *input = &plan->nodes[0];
+  struct tutti_query query;
+  struct tutti_random random;
+  unsigned kept = backend_cpu_enter();
+  TUTTI_TAKE(&query, theirs);
+  tutti_random_init(&random, query.seed, "dropout draws", query.draw);
+  const struct cpu_draws draws = {.drop = true, .one = true, .key = tutti_random_u64(&random), .progress = 1};
+  const float *from = query.inputs;
+  for (size_t begin = 0; begin < query.rows; begin += plan->rows) {
+    size_t here = query.rows - begin < plan->rows ? query.rows - begin : plan->rows;
+    for (size_t p = 0; p < here * input->pixels; p++, from += input->width)
+      memcpy(input->value + p * input->ld, from, input->width * sizeof *from);
+    backend_cpu_forward(plan, here, query.drop ? &draws : NULL);
+    backend_cpu_predict(plan, here, out + begin * predictor->width);
+  }
+  backend_cpu_leave(kept);
+}

@@ -1,0 +1,74 @@
+/* predictor.c - a trained model that is opened once and asked often: by the backend's own ops, or, where it has none, by
+   its op `predict` on a split that is made for each question. */
+#include "backend_impl.h"
+
+#include <tutti/sized.h>
+
+struct tutti_predictor {
+  const tutti_backend *backend;
+  void *self; /* the backend's; NULL without the op `open` */
+  struct tutti_job job;
+  const tutti_tensors *weights;
+};
+
+bool tutti_backend_has_predictor(const tutti_backend *backend) { return backend->ops.open != NULL; }
+
+enum tutti_status tutti_predictor_open(tutti_context *context, const tutti_backend *backend,
+                                       const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
+                                       tutti_predictor **out) {
+  tutti_predictor *made;
+  *out = NULL;
+  if (!backend->ops.predict)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not predict",
+                      backend->instance.descriptor->name);
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *made, &made));
+  made->backend = backend;
+  made->weights = weights;
+  TUTTI_TAKE(&made->job, job);
+  made->job.train = made->job.validation = NULL;
+  if (backend->ops.open) {
+    enum tutti_status status =
+        backend->ops.open(backend->instance.self, context, &made->job, weights, rows, &made->self);
+    if (status != TUTTI_OK) {
+      tutti_free(made);
+      return tutti_error_trace(context, tutti_instance_blame(context, &backend->instance, status), __FILE__, __LINE__,
+                               __func__);
+    }
+  }
+  *out = made;
+  return TUTTI_OK;
+}
+
+static enum tutti_status ask_by_split(tutti_context *context, tutti_predictor *predictor,
+                                      const struct tutti_query *query, float *out) {
+  const struct tutti_task *task = predictor->job.task;
+  tutti_split *split;
+  if (query->drop)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s cannot predict with dropout",
+                      predictor->backend->instance.descriptor->name);
+  TUTTI_TRY(context, tutti_split_create(context, "query", query->rows, task->input, task->outputs, query->inputs, NULL,
+                                        NULL, &split));
+  enum tutti_status status =
+      tutti_backend_predict(context, predictor->backend, &predictor->job, predictor->weights, split, out);
+  tutti_split_destroy(split);
+  return status;
+}
+
+enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *predictor,
+                                      const struct tutti_query *query, float *out) {
+  const tutti_backend *backend = predictor->backend;
+  struct tutti_query own;
+  TUTTI_TAKE(&own, query);
+  if (!predictor->self)
+    return ask_by_split(context, predictor, &own, out);
+  TUTTI_CALL(context, backend, backend->ops.ask(backend->instance.self, context, predictor->self, query, out));
+  return tutti_backend_check_predictions(context, backend, predictor->job.task, NULL, own.rows, out);
+}
+
+void tutti_predictor_close(tutti_predictor *predictor) {
+  if (!predictor)
+    return;
+  if (predictor->self)
+    predictor->backend->ops.close(predictor->backend->instance.self, predictor->self);
+  tutti_free(predictor);
+}
