@@ -24,12 +24,16 @@ void tutti_bayesian_destroy(void *self) {
 enum tutti_status tutti_bayesian_create(tutti_context *context, const struct tutti_design *design,
                                         const struct tutti_proposer_setup *proposer, tutti_bayesian **bayesian) {
   enum tutti_status status;
+  struct tutti_proposer_setup setup;
   tutti_bayesian *made = NULL;
   *bayesian = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *made, &made));
   TUTTI_TAKE(&made->design, design);
   TUTTI_TRY_OUT(context, tutti_design_check(context, &made->design));
-  TUTTI_TRY_OUT(context, tutti_proposer_create(context, proposer, &made->proposer));
+  TUTTI_TAKE(&setup, proposer);
+  if (setup.calibrate == 0)
+    setup.calibrate = (size_t)made->design.initial;
+  TUTTI_TRY_OUT(context, tutti_proposer_create(context, &setup, &made->proposer));
   *bayesian = made;
   return TUTTI_OK;
 out:

@@ -34,6 +34,8 @@ struct tutti_proposer {
   double *values;                 /* [observed_room]: transformed losses */
   size_t fed;                     /* observations that the surrogate's fit has; 0: fit anew */
   size_t stand_ins;               /* pending candidates after the observations */
+  bool calibrated;                /* the acquisition, for good */
+  size_t fresh;                   /* the surrogate is fitted to the first so many observations, and no more; 0: no */
 
   size_t waiting, waiting_room; /* failed before any loss was finite: indices of `candidates` */
   size_t *waiters;
@@ -50,7 +52,8 @@ static enum tutti_status create_parts(tutti_context *context, tutti_proposer *pr
                                             .dimension = proposer->width,
                                             .domain = proposer->joint,
                                             .scope = proposer->scope};
-  struct tutti_acquisition_setup acquisition = {.size = sizeof(acquisition), .host = setup->host, .seed = setup->seed};
+  struct tutti_acquisition_setup acquisition = {
+      .size = sizeof(acquisition), .host = setup->host, .seed = setup->seed, .scope = proposer->scope};
   struct tutti_maximiser_setup maximiser = {
       .size = sizeof(maximiser), .host = setup->host, .seed = setup->seed, .scope = proposer->scope};
   TUTTI_TRY(context, tutti_surrogate_create(context, setup->host, setup->surrogate ? setup->surrogate : "surrogate",
@@ -86,6 +89,8 @@ enum tutti_status tutti_proposer_create(tutti_context *context, const struct tut
   *proposer = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof(*made), &made));
   TUTTI_TAKE(&made->setup, setup);
+  if (made->setup.calibrate == 0)
+    made->setup.calibrate = made->setup.begin;
   made->scope = made->setup.scope ? made->setup.scope : tutti_host_scope(made->setup.host);
   made->joint = tutti_scope_joint(made->scope);
   made->width = made->joint ? tutti_domain_width(made->joint) : 0;
@@ -249,6 +254,10 @@ static struct tutti_points points_of(const tutti_proposer *proposer, size_t firs
 /* Fit to the first `count` points. */
 static enum tutti_status fit(tutti_context *context, tutti_proposer *proposer, size_t count) {
   struct tutti_points points = points_of(proposer, 0, count);
+  size_t fresh = proposer->fresh;
+  proposer->fresh = 0;
+  if (fresh == count)
+    return TUTTI_OK;
   return tutti_surrogate_fit(context, proposer->surrogate, &points, proposer->values, NULL);
 }
 
@@ -269,6 +278,28 @@ static enum tutti_status learn(tutti_context *context, tutti_proposer *proposer)
               tutti_surrogate_add(context, proposer->surrogate, &fresh, proposer->values + proposer->fed, NULL));
     proposer->fed = count;
   }
+  return TUTTI_OK;
+}
+
+/* Calibrate the acquisition, which depends on the first observations alone. */
+static enum tutti_status calibrate(tutti_context *context, tutti_proposer *proposer,
+                                   const struct tutti_standing *standing) {
+  if (proposer->calibrated || !tutti_acquisition_calibrates(proposer->acquisition))
+    return TUTTI_OK;
+  size_t wanted = proposer->setup.calibrate, first = wanted <= proposer->observed ? wanted : proposer->observed;
+  struct tutti_points points = points_of(proposer, 0, first);
+  struct tutti_standing at_first;
+  TUTTI_TAKE(&at_first, standing);
+  at_first.step = first;
+  at_first.observed = &points;
+  at_first.best = INFINITY;
+  for (size_t i = 0; i < first; i++)
+    at_first.best = fmin(at_first.best, proposer->values[i]);
+  proposer->fed = proposer->fresh = 0;
+  TUTTI_TRY(context, fit(context, proposer, first));
+  TUTTI_TRY(context, tutti_acquisition_calibrate(context, proposer->acquisition, &at_first, proposer->surrogate));
+  proposer->calibrated = first == wanted;
+  proposer->fresh = first;
   return TUTTI_OK;
 }
 
@@ -402,6 +433,7 @@ enum tutti_status tutti_proposer_propose(tutti_context *context, tutti_proposer 
                                     .step = trial,
                                     .steps = tutti_host_budget(proposer->setup.host),
                                     .observed = &all};
+  TUTTI_TRY_OUT(context, calibrate(context, proposer, &standing));
   TUTTI_TRY_OUT(context, model(context, proposer, trial));
   TUTTI_TRY_OUT(context, tutti_acquisition_prepare(context, proposer->acquisition, &standing, proposer->surrogate));
   TUTTI_TRY_OUT(context, search(context, proposer, &standing, trial, candidate, worth));

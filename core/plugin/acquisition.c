@@ -34,6 +34,16 @@ enum tutti_status tutti_acquisition_prepare(tutti_context *context, tutti_acquis
   return TUTTI_OK;
 }
 
+bool tutti_acquisition_calibrates(const tutti_acquisition *acquisition) { return acquisition->ops.calibrate != NULL; }
+
+enum tutti_status tutti_acquisition_calibrate(tutti_context *context, tutti_acquisition *acquisition,
+                                              const struct tutti_standing *standing, tutti_surrogate *surrogate) {
+  if (acquisition->ops.calibrate)
+    TUTTI_CALL(context, acquisition,
+               acquisition->ops.calibrate(acquisition->instance.self, context, standing, surrogate));
+  return TUTTI_OK;
+}
+
 static enum tutti_status check_worth(tutti_context *context, const tutti_acquisition *acquisition, size_t count,
                                      const double *worth) {
   for (size_t i = 0; i < count; i++)

@@ -13,6 +13,7 @@ struct tutti_acquisition_setup {
   const tutti_host *host;
   const struct tutti_task *task;
   uint64_t seed;
+  const tutti_scope *scope; /* what is searched; NULL where nobody knows */
 };
 
 /* How far a search has come. */
@@ -51,6 +52,12 @@ struct tutti_acquisition_ops {
   bool (*rises)(void *self);
   /* OPTIONAL; default: false. True: no worth depends on the surrogate, which therefore need not learn anything. */
   bool (*blind)(void *self);
+  /* OPTIONAL; default: nothing. Fix what stays for the whole search, with the surrogate fitted to the first observations
+     alone (standing->step says how many). Called once before the first `prepare`, or again for each proposal while there
+     are fewer observations than the builder starts with. MUST be a function of its arguments and the setup alone, so
+     that a resumed run gets the same. */
+  enum tutti_status (*calibrate)(void *self, tutti_context *context, const struct tutti_standing *standing,
+                                 tutti_surrogate *surrogate);
 };
 
 /* --- the host's side --- */
@@ -67,6 +74,13 @@ TUTTI_API void tutti_acquisition_destroy(tutti_acquisition *acquisition);
 TUTTI_API const struct tutti_descriptor *tutti_acquisition_descriptor(const tutti_acquisition *acquisition);
 /* Can the surrogate stay without observations (op `blind`)? */
 TUTTI_API bool tutti_acquisition_is_blind(const tutti_acquisition *acquisition);
+/* Does it have the op `calibrate`? */
+TUTTI_API bool tutti_acquisition_calibrates(const tutti_acquisition *acquisition);
+/* Run the op `calibrate`; does nothing if the plugin has none. All arguments are borrowed until return. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_calibrate(tutti_context *context,
+                                                                        tutti_acquisition *acquisition,
+                                                                        const struct tutti_standing *standing,
+                                                                        tutti_surrogate *surrogate);
 /* Run the op `prepare`; does nothing if the plugin has none. All arguments are borrowed until return. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_acquisition_prepare(tutti_context *context,
                                                                       tutti_acquisition *acquisition,

@@ -49,6 +49,9 @@ struct tutti_proposer_setup {
   enum tutti_transform transform;
   const char *surrogate, *acquisition, *maximiser; /* sections of the host; NULL: those of these names */
   size_t fantasies;                                /* joint draws; with TUTTI_PENDING_FANTASIES */
+  /* The acquisition is calibrated on a fit to the first so many observations, or while there are fewer, to all; 0: as
+     `begin`. */
+  size_t calibrate;
 };
 
 /* --- parameters ---------------------------------------------------------------------------------------------------- */
@@ -116,6 +119,7 @@ static inline struct tutti_proposer_setup tutti_proposer_setup_of(const struct t
   setup.transform = (enum tutti_transform)config->transform;
   setup.surrogate = setup.acquisition = setup.maximiser = NULL;
   setup.fantasies = (size_t)config->fantasies;
+  setup.calibrate = 0;
   return setup;
 }
 

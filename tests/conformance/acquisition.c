@@ -35,7 +35,8 @@ static void open_subject(struct conform *conform, struct subject *subject) {
                                        .domain = tutti_scope_joint(subject->world.scope),
                                        .scope = subject->world.scope};
   TRY(conform, tutti_surrogate_create(context, subject->world.host, "conform-surrogate", &ramp, &subject->surrogate));
-  struct tutti_acquisition_setup setup = {.size = sizeof setup, .host = subject->world.host, .seed = WORLD_SEED};
+  struct tutti_acquisition_setup setup = {
+      .size = sizeof setup, .host = subject->world.host, .seed = WORLD_SEED, .scope = subject->world.scope};
   TRY(conform, tutti_acquisition_create(context, subject->world.host, "acquisition", &setup, &subject->acquisition));
   subject->standing = (struct tutti_standing){.size = sizeof subject->standing,
                                               .best = 0.3,
