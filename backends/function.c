@@ -2,7 +2,9 @@
    TUTTI_TASK_VALUE, takes no networks. Coordinates are the hyperparameters x0, x1, ... in the function's own units.
 
    Branin, Rosenbrock, Levy, Hartmann 6: as in Surjanovic & Bingham, "Virtual library of simulation experiments: test
-   functions and datasets"; Levy is the textbook function, minimised. Sphere: the sum of squares.
+   functions and datasets"; so G, with a_i = (i - 2) / 2, and Perm, with beta = 0.5. Levy is the textbook function,
+   minimised. Sphere: the sum of squares. `scaled` puts box and values into [-1, 1], as Heiss et al. ("NOMU", ICML 2022)
+   have them.
 
    This backend exists to produce faults, so on request it breaks the rule that plugins never end their process: `fault`
    strikes with `fault_probability`, drawn from the candidate's seed. */
@@ -15,8 +17,16 @@
 
 enum { COORDINATES = 20 };
 
-enum function { FUNCTION_BRANIN, FUNCTION_LEVY, FUNCTION_ROSENBROCK, FUNCTION_HARTMANN6, FUNCTION_SPHERE };
-static const char *const function_names[] = {"branin", "levy", "rosenbrock", "hartmann6", "sphere", NULL};
+enum function {
+  FUNCTION_BRANIN,
+  FUNCTION_LEVY,
+  FUNCTION_ROSENBROCK,
+  FUNCTION_HARTMANN6,
+  FUNCTION_SPHERE,
+  FUNCTION_G,
+  FUNCTION_PERM
+};
+static const char *const function_names[] = {"branin", "levy", "rosenbrock", "hartmann6", "sphere", "g", "perm", NULL};
 
 enum fault { FAULT_NONE, FAULT_ERROR, FAULT_NAN, FAULT_ABORT, FAULT_SEGFAULT, FAULT_EXIT, FAULT_HANG, FAULT_OOM };
 static const char *const fault_names[] = {"none", "error", "nan", "abort", "segfault", "exit", "hang", "oom", NULL};
@@ -26,6 +36,7 @@ struct function_config {
   int64_t dimensions;
   double seconds, noise, fault_probability;
   double x[COORDINATES];
+  bool scaled;
 };
 
 #define COORDINATE(number)                                                                                             \
@@ -35,10 +46,14 @@ struct function_config {
 static const struct tutti_param function_params[] = {
     TUTTI_CHOICE(
         struct function_config, function, "branin", function_names,
-        "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock or "
-        "sphere (any number; 0)."),
+        "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock, "
+        "sphere or perm (any number; 0), or g (any number; less than 0)."),
+    TUTTI_BOOL(
+        struct function_config, scaled, "no",
+        "Coordinates go from -1 to 1 over the box in which the function is usually minimised, and values from -1 at "
+        "its least to 1 at its greatest there."),
     TUTTI_INTEGER(struct function_config, dimensions, "2", 1, COORDINATES,
-                  "Dimensions of levy, rosenbrock and sphere; the first so many coordinates are read."),
+                  "Dimensions of levy, rosenbrock, sphere, g and perm; the first so many coordinates are read."),
     TUTTI_REAL(struct function_config, noise, "0", 0, TUTTI_NO_LIMIT,
                "Standard deviation of the normal noise on each value, drawn from the candidate's seed."),
     TUTTI_REAL(struct function_config, seconds, "0", 0, TUTTI_NO_LIMIT, "How long a training takes: the time is slept.",
@@ -121,20 +136,91 @@ static double sphere_function(const double *x, size_t dimensions) {
   return sum;
 }
 
-static double value_function(const struct function_config *config) {
+static double g_function(const double *x, size_t dimensions) {
+  double product = 1;
+  for (size_t i = 0; i < dimensions; i++) {
+    double a = ((double)i - 1) / 2;
+    product *= (fabs(4 * x[i] - 2) + a) / (1 + a);
+  }
+  return product;
+}
+
+static double perm_function(const double *x, size_t dimensions) {
+  double sum = 0;
+  for (size_t i = 1; i <= dimensions; i++) {
+    double inner = 0;
+    for (size_t j = 1; j <= dimensions; j++)
+      inner += (pow((double)j, (double)i) + 0.5) * (pow(x[j - 1] / (double)j, (double)i) - 1);
+    sum += inner * inner;
+  }
+  return sum;
+}
+
+static double at_function(const struct function_config *config, const double *x) {
   size_t dimensions = (size_t)config->dimensions;
   switch (config->function) {
   case FUNCTION_BRANIN:
-    return branin_function(config->x);
+    return branin_function(x);
   case FUNCTION_LEVY:
-    return levy_function(config->x, dimensions);
+    return levy_function(x, dimensions);
   case FUNCTION_ROSENBROCK:
-    return rosenbrock_function(config->x, dimensions);
+    return rosenbrock_function(x, dimensions);
   case FUNCTION_HARTMANN6:
-    return hartmann6_function(config->x);
+    return hartmann6_function(x);
+  case FUNCTION_G:
+    return g_function(x, dimensions);
+  case FUNCTION_PERM:
+    return perm_function(x, dimensions);
   default:
-    return sphere_function(config->x, dimensions);
+    return sphere_function(x, dimensions);
   }
+}
+
+/* The usual box, the same in each coordinate but for Branin's second; the least value in it, and a corner with the
+   greatest. */
+static void extremes_function(const struct function_config *config, double *low, double *high, double *least,
+                              double *corner) {
+  double d = (double)config->dimensions;
+  *least = 0;
+  switch (config->function) {
+  case FUNCTION_BRANIN:
+    *low = *corner = -5, *high = 10, *least = 0.397887;
+    break;
+  case FUNCTION_LEVY:
+    *low = *corner = -10, *high = 10;
+    break;
+  case FUNCTION_ROSENBROCK:
+    *low = -5, *high = *corner = 10;
+    break;
+  case FUNCTION_PERM:
+    *low = *corner = -d, *high = d;
+    break;
+  case FUNCTION_SPHERE:
+    *low = -1, *high = *corner = 1;
+    break;
+  default: /* hartmann6 and g */
+    *low = 0, *high = *corner = 1;
+  }
+}
+
+static double value_function(const struct function_config *config) {
+  double low, high, least, corner, x[COORDINATES], top[COORDINATES], most;
+  bool branin = config->function == FUNCTION_BRANIN;
+  if (!config->scaled)
+    return at_function(config, config->x);
+  extremes_function(config, &low, &high, &least, &corner);
+  for (int i = 0; i < COORDINATES; i++) {
+    x[i] = low + (high - low) * (config->x[i] + 1) / 2 + (branin && i == 1 ? 5 : 0);
+    top[i] = branin && i == 1 ? 0 : corner;
+  }
+  most = at_function(config, top);
+  if (config->function == FUNCTION_G) {
+    top[0] = 0.5;
+    least = at_function(config, top);
+  } else if (config->function == FUNCTION_HARTMANN6) {
+    least = -3.32237, most = 0;
+  }
+  return 2 * (at_function(config, x) - (most + least) / 2) / (most - least);
 }
 
 /* --- sleep and faults -------------------------------------------------------------------------------------------- */

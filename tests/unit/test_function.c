@@ -102,7 +102,40 @@ static void test_golden_many_dimensions(void **state) {
     const json_t *group = golden_get(golden_get(root, "BO"), groups[i]);
     check_many(*state, group, "levy_standard", FUNCTION_LEVY);
     check_many(*state, group, "rosenbrock", FUNCTION_ROSENBROCK);
+    check_many(*state, group, "g_function", FUNCTION_G);
+    check_many(*state, group, "perm", FUNCTION_PERM);
   }
+  json_decref(root);
+}
+
+/* The same values, scaled by the plugin itself. */
+static void test_scaled(void **state) {
+  static const struct {
+    const char *name;
+    int function;
+  } functions[] = {{"levy_standard", FUNCTION_LEVY},
+                   {"rosenbrock", FUNCTION_ROSENBROCK},
+                   {"g_function", FUNCTION_G},
+                   {"perm", FUNCTION_PERM}};
+  struct fixture *fixture = *state;
+  json_t *root = golden_load("nomu_functions"), *plane = golden_get(root, "2D");
+  size_t count, values;
+  fixture->config.scaled = true;
+  for (size_t g = 0; g < 3; g++)
+    for (size_t f = 0; f < 4; f++) {
+      const json_t *group = golden_get(golden_get(root, "BO"), (const char *const[]){"5D", "10D", "20D"}[g]);
+      const json_t *entry = golden_get(group, functions[f].name);
+      double *z = golden_doubles(golden_get(group, "z_in_[-1,1]^d"), &count);
+      double *expected = golden_doubles(golden_get(entry, "values=-(f(x)-(max+min)/2)*2/(max-min)"), &values);
+      for (size_t i = 0, d = count / values; i < values; i++)
+        assert_close(-value_at(fixture, functions[f].function, d, z + i * d), expected[i], 0, 1e-12);
+      free(z), free(expected);
+    }
+  double *z = golden_doubles(golden_get(plane, "X"), &count);
+  double *branin = golden_doubles(golden_get(golden_get(golden_get(plane, "functions"), "Branin2D"), "values"), NULL);
+  for (size_t i = 0; i < count / 2; i++)
+    assert_close(value_at(fixture, FUNCTION_BRANIN, 2, z + 2 * i), branin[i], 0, 1e-12);
+  free(z), free(branin);
   json_decref(root);
 }
 
@@ -239,6 +272,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_golden_2d, setup, teardown),
       cmocka_unit_test_setup_teardown(test_golden_many_dimensions, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_scaled, setup, teardown),
       cmocka_unit_test_setup_teardown(test_minima, setup, teardown),
       cmocka_unit_test_setup_teardown(test_noise_is_the_seed_s, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sleep, setup, teardown),
