@@ -34,7 +34,21 @@ static void fill_values(struct conform *conform, struct subject *subject) {
   }
 }
 
+/* A surrogate that trains networks, small and for few epochs: its defaults may take minutes a fit. */
+static void shrink(struct conform *conform, tutti_host *host) {
+  static const char *const small[][3] = {{"surrogate", "units", "24 24"},
+                                         {"surrogate", "uncertainty_units", "24 24"},
+                                         {"trainer", "epochs", "150"},
+                                         {"trainer", "learning_rate", "0.01"}};
+  if (!tutti_params_find(&conform->descriptor->params, "trainer"))
+    return;
+  for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
+    if (tutti_host_set(conform->context, host, small[i][0], small[i][1], small[i][2]) != TUTTI_OK)
+      tutti_error_clear(conform->context);
+}
+
 static enum tutti_status make_surrogate(struct conform *conform, struct subject *subject) {
+  shrink(conform, subject->world.host);
   struct tutti_surrogate_setup setup = {.size = sizeof setup,
                                         .host = subject->world.host,
                                         .seed = WORLD_SEED,

@@ -1,0 +1,475 @@
+/* members.c - from observations to jobs of a trainer, and from trained networks to mean and standard deviation. */
+#include <tutti/members.h>
+
+#include <tutti/random.h>
+#include <tutti/sized.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The points that are predicted at once. */
+enum { BLOCK = 256 };
+
+struct tutti_members {
+  char *name;
+  tutti_backend *trainer;
+  struct tutti_task task;
+  bool encoded; /* vectors are the encoding of a domain, from 0 to 1 */
+  enum tutti_member_values values;
+  size_t retries, dimension;
+
+  /* The observations in the units of the training: x = (vector - middle) / half, and so the values. */
+  size_t count, room;
+  float *inputs, *targets; /* [room][dimension], [room] */
+  double *middle, *half;   /* [dimension] */
+  double middle_value, half_value;
+
+  size_t members;
+  tutti_tensors **weights;      /* [members] */
+  tutti_predictor **predictors; /* [members] */
+
+  float *block, *answers; /* [BLOCK][dimension], [BLOCK][2] */
+  double *scatter;        /* [BLOCK] */
+};
+
+/* --- life ---------------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status check_trainer(tutti_context *context, const tutti_members *members,
+                                       const struct tutti_members_setup *setup) {
+  const char *trainer = tutti_backend_descriptor(members->trainer)->name, *lacks = NULL;
+  if (!tutti_backend_takes_networks(members->trainer))
+    lacks = "networks";
+  else if (!tutti_backend_supports(members->trainer, setup->head))
+    lacks = tutti_op_name(setup->head);
+  else if ((setup->honours & TUTTI_JOB_FROZEN) && !tutti_backend_honours(members->trainer, TUTTI_JOB_FROZEN))
+    lacks = "frozen layers";
+  else if ((setup->honours & TUTTI_JOB_BOX) && !tutti_backend_honours(members->trainer, TUTTI_JOB_BOX))
+    lacks = "a box for artificial points";
+  else if (setup->predictor && !tutti_backend_has_predictor(members->trainer))
+    lacks = "predictions with dropout";
+  if (!lacks)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "surrogate %s needs a trainer with %s, and backend %s has none; choose "
+                    "another trainer",
+                    members->name, lacks, trainer);
+}
+
+static enum tutti_status create_arrays(tutti_context *context, tutti_members *members) {
+  size_t dimension = members->dimension;
+  TUTTI_TRY(context, tutti_alloc(context, dimension, sizeof(double), &members->middle));
+  TUTTI_TRY(context, tutti_alloc(context, dimension, sizeof(double), &members->half));
+  TUTTI_TRY(context, tutti_alloc(context, BLOCK * dimension, sizeof(float), &members->block));
+  TUTTI_TRY(context, tutti_alloc(context, BLOCK * 2, sizeof(float), &members->answers));
+  return tutti_alloc(context, BLOCK, sizeof(double), &members->scatter);
+}
+
+enum tutti_status tutti_members_create(tutti_context *context, const struct tutti_members_setup *theirs,
+                                       tutti_members **out) {
+  struct tutti_members_setup setup;
+  struct tutti_surrogate_setup surrogate;
+  tutti_members *made = NULL;
+  enum tutti_status status;
+  *out = NULL;
+  TUTTI_TAKE(&setup, theirs);
+  TUTTI_TAKE(&surrogate, setup.surrogate);
+  if (surrogate.dimension == 0 || surrogate.dimension > INT32_MAX)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "surrogate %s needs vectors, and there is nothing to vary",
+                      setup.name);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *made, &made));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, setup.name, &made->name));
+  made->dimension = surrogate.dimension;
+  made->encoded = surrogate.domain != NULL;
+  made->values = setup.values;
+  made->retries = setup.retries;
+  made->task = (struct tutti_task){.size = sizeof made->task,
+                                   .kind = TUTTI_TASK_REGRESSION,
+                                   .input = {1, 1, (int32_t)made->dimension},
+                                   .outputs = 1,
+                                   .head = setup.head};
+  TUTTI_TRY_OUT(context, create_arrays(context, made));
+  struct tutti_backend_setup trainer = {
+      .size = sizeof trainer, .host = surrogate.host, .task = &made->task, .seed = surrogate.seed};
+  TUTTI_TRY_OUT(context, tutti_backend_create(context, surrogate.host, setup.trainer ? setup.trainer : "trainer",
+                                              &trainer, &made->trainer));
+  TUTTI_TRY_OUT(context, check_trainer(context, made, &setup));
+  *out = made;
+  return TUTTI_OK;
+out:
+  tutti_members_destroy(made);
+  return status;
+}
+
+static void dismiss(tutti_members *members) {
+  for (size_t i = 0; i < members->members; i++) {
+    tutti_predictor_close(members->predictors[i]);
+    tutti_tensors_destroy(members->weights[i]);
+  }
+  tutti_free(members->predictors);
+  tutti_free(members->weights);
+  members->predictors = NULL;
+  members->weights = NULL;
+  members->members = 0;
+}
+
+void tutti_members_destroy(tutti_members *members) {
+  if (!members)
+    return;
+  dismiss(members);
+  tutti_backend_destroy(members->trainer);
+  tutti_free(members->inputs);
+  tutti_free(members->targets);
+  tutti_free(members->middle);
+  tutti_free(members->half);
+  tutti_free(members->block);
+  tutti_free(members->answers);
+  tutti_free(members->scatter);
+  tutti_free(members->name);
+  tutti_free(members);
+}
+
+const tutti_backend *tutti_members_trainer(const tutti_members *members) { return members->trainer; }
+
+const struct tutti_task *tutti_members_task(const tutti_members *members) { return &members->task; }
+
+size_t tutti_members_observed(const tutti_members *members) { return members->count; }
+
+const float *tutti_members_targets(const tutti_members *members) { return members->targets; }
+
+size_t tutti_members_count(const tutti_members *members) { return members->members; }
+
+/* --- observations -------------------------------------------------------------------------------------------------- */
+
+/* Middle and half of the range of numbers `stride` apart; the half of a single number is 1. */
+static void range_of(size_t count, size_t stride, const double *numbers, double *middle, double *half) {
+  double low = numbers[0], high = numbers[0];
+  for (size_t i = 1; i < count; i++) {
+    low = fmin(low, numbers[i * stride]);
+    high = fmax(high, numbers[i * stride]);
+  }
+  *middle = low / 2 + high / 2;
+  *half = high / 2 - low / 2;
+  if (!(*half > 0))
+    *half = 1;
+}
+
+static void scale_vector(const tutti_members *members, const double *vector, float *to) {
+  for (size_t k = 0; k < members->dimension; k++)
+    to[k] = (float)((vector[k] - members->middle[k]) / members->half[k]);
+}
+
+static void find_scales(tutti_members *members, const struct tutti_points *points, const double *values) {
+  for (size_t k = 0; k < members->dimension; k++) {
+    members->middle[k] = members->half[k] = 0.5;
+    if (!members->encoded)
+      range_of(points->count, members->dimension, points->vectors + k, &members->middle[k], &members->half[k]);
+  }
+  members->middle_value = 0;
+  members->half_value = 1;
+  if (members->values == TUTTI_MEMBER_VALUES_RANGE)
+    range_of(points->count, 1, values, &members->middle_value, &members->half_value);
+}
+
+enum tutti_status tutti_members_observe(tutti_context *context, tutti_members *members,
+                                        const struct tutti_points *points, const double *values) {
+  size_t count = points->count, dimension = members->dimension;
+  for (size_t i = 0; i < count * dimension; i++)
+    if (!isfinite(points->vectors[i]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "surrogate %s: a finite number was expected, and coordinate %zu of point %zu is %g",
+                        members->name, i % dimension, i / dimension, points->vectors[i]);
+  if (count > members->room) {
+    size_t room = 2 * count;
+    TUTTI_TRY(context, tutti_realloc(context, 0, room, dimension * sizeof(float), &members->inputs));
+    TUTTI_TRY(context, tutti_realloc(context, 0, room, sizeof(float), &members->targets));
+    members->room = room;
+  }
+  dismiss(members);
+  find_scales(members, points, values);
+  for (size_t i = 0; i < count; i++) {
+    scale_vector(members, points->vectors + i * dimension, members->inputs + i * dimension);
+    members->targets[i] = (float)((values[i] - members->middle_value) / members->half_value);
+  }
+  members->count = count;
+  return TUTTI_OK;
+}
+
+/* --- training ------------------------------------------------------------------------------------------------------ */
+
+static struct tutti_job job_of(const tutti_members *members, const struct tutti_member *spec) {
+  return (struct tutti_job){.size = sizeof(struct tutti_job),
+                            .run_seed = spec->seed,
+                            .seed = spec->seed,
+                            .task = &members->task,
+                            .network = spec->network,
+                            .config = tutti_config_values(spec->config),
+                            .initial = spec->initial,
+                            .frozen = spec->frozen,
+                            .box = spec->box};
+}
+
+/* The observations that it trains on. */
+static enum tutti_status make_split(tutti_context *context, const tutti_members *members,
+                                    const struct tutti_member *spec, tutti_split **split) {
+  size_t rows = spec->rows, dimension = members->dimension;
+  float *inputs = NULL, *targets = NULL;
+  enum tutti_status status;
+  if (rows == 0)
+    return tutti_split_create(context, "train", members->count, members->task.input, 1, members->inputs,
+                              members->targets, NULL, split);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, dimension * sizeof *inputs, &inputs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *targets, &targets));
+  for (size_t i = 0; i < rows; i++) {
+    memcpy(inputs + i * dimension, members->inputs + spec->indices[i] * dimension, dimension * sizeof *inputs);
+    targets[i] = members->targets[spec->indices[i]];
+  }
+  TUTTI_TRY_OUT(context,
+                tutti_split_create(context, "train", rows, members->task.input, 1, inputs, targets, NULL, split));
+out:
+  tutti_free(inputs);
+  tutti_free(targets);
+  return status;
+}
+
+/* What is trained together. */
+struct group {
+  size_t count;
+  struct tutti_member *specs;     /* [count] */
+  tutti_split **splits;           /* [count] */
+  struct tutti_job *jobs;         /* [count] */
+  struct tutti_outcome *outcomes; /* [count] */
+  const struct tutti_job **which; /* [count] */
+  struct tutti_outcome **where;   /* [count] */
+};
+
+static void end_group(struct group *group) {
+  for (size_t i = 0; i < group->count; i++) {
+    if (group->splits)
+      tutti_split_destroy(group->splits[i]);
+    if (group->outcomes)
+      tutti_tensors_destroy(group->outcomes[i].weights);
+  }
+  tutti_free(group->specs);
+  tutti_free(group->splits);
+  tutti_free(group->jobs);
+  tutti_free(group->outcomes);
+  tutti_free(group->which);
+  tutti_free(group->where);
+}
+
+static enum tutti_status begin_group(tutti_context *context, const tutti_members *members, size_t count,
+                                     const struct tutti_member *specs, struct group *group) {
+  group->count = count;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *group->specs, &group->specs));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *group->splits, &group->splits));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *group->jobs, &group->jobs));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *group->outcomes, &group->outcomes));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(void *), &group->which));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(void *), &group->where));
+  for (size_t i = 0; i < count; i++) {
+    const char *at = (const char *)specs + i * specs->size;
+    TUTTI_TAKE(&group->specs[i], at);
+    TUTTI_TRY(context, make_split(context, members, &group->specs[i], &group->splits[i]));
+    group->jobs[i] = job_of(members, &group->specs[i]);
+    group->jobs[i].train = group->splits[i];
+    group->jobs[i].trial = i;
+    group->outcomes[i].size = sizeof group->outcomes[i];
+  }
+  return TUTTI_OK;
+}
+
+static bool is_trained(const struct tutti_outcome *outcome) {
+  return outcome->state == TUTTI_STATE_FINISHED && outcome->weights;
+}
+
+static void ignore(void *argument, size_t index) { (void)argument, (void)index; }
+
+/* Train those that are not trained yet. */
+static enum tutti_status train_rest(tutti_context *context, const tutti_members *members, struct group *group,
+                                    size_t attempt, size_t *left) {
+  size_t count = 0;
+  for (size_t i = 0; i < group->count; i++) {
+    struct tutti_outcome *outcome = &group->outcomes[i];
+    if (attempt > 0 && is_trained(outcome))
+      continue;
+    if (attempt > 0) {
+      struct tutti_random random;
+      tutti_random_init(&random, group->specs[i].seed, "another attempt", attempt);
+      group->jobs[i].seed = tutti_random_u64(&random);
+      tutti_tensors_destroy(outcome->weights);
+      *outcome = (struct tutti_outcome){.size = sizeof *outcome};
+    }
+    group->which[count] = &group->jobs[i];
+    group->where[count++] = outcome;
+  }
+  TUTTI_TRY(context,
+            tutti_backend_train_many(context, members->trainer, count, group->which, group->where, ignore, NULL));
+  *left = 0;
+  for (size_t i = 0; i < group->count; i++)
+    *left += !is_trained(&group->outcomes[i]);
+  return TUTTI_OK;
+}
+
+static const char *last_failure(const struct group *group) {
+  for (size_t i = 0; i < group->count; i++)
+    if (!is_trained(&group->outcomes[i]))
+      return group->outcomes[i].failure;
+  return "";
+}
+
+enum tutti_status tutti_members_train(tutti_context *context, tutti_members *members, size_t count,
+                                      const struct tutti_member *specs, tutti_tensors **weights) {
+  struct group group = {0};
+  enum tutti_status status;
+  size_t left = count;
+  for (size_t i = 0; i < count; i++)
+    weights[i] = NULL;
+  TUTTI_TRY_OUT(context, begin_group(context, members, count, specs, &group));
+  for (size_t attempt = 0; left > 0 && attempt <= members->retries; attempt++)
+    TUTTI_TRY_OUT(context, train_rest(context, members, &group, attempt, &left));
+  if (left > 0) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "surrogate %s: of %zu trainings on %zu observations, %zu failed from %zu seeds each: %s",
+                        members->name, count, members->count, left, members->retries + 1, last_failure(&group));
+    goto out;
+  }
+  for (size_t i = 0; i < count; i++) {
+    weights[i] = group.outcomes[i].weights;
+    group.outcomes[i].weights = NULL;
+  }
+out:
+  end_group(&group);
+  return status;
+}
+
+/* --- members ------------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status open_member(tutti_context *context, const tutti_members *members,
+                                     const struct tutti_member *theirs, const tutti_tensors *weights,
+                                     tutti_predictor **predictor) {
+  struct tutti_member spec;
+  TUTTI_TAKE(&spec, theirs);
+  struct tutti_job job = job_of(members, &spec);
+  return tutti_predictor_open(context, members->trainer, &job, weights, BLOCK, predictor);
+}
+
+enum tutti_status tutti_members_fitted(tutti_context *context, tutti_members *members, const struct tutti_member *spec,
+                                       const tutti_tensors *weights, double *mean) {
+  tutti_predictor *predictor;
+  enum tutti_status status = TUTTI_OK;
+  TUTTI_TRY(context, open_member(context, members, spec, weights, &predictor));
+  for (size_t begin = 0; status == TUTTI_OK && begin < members->count; begin += BLOCK) {
+    size_t here = members->count - begin < BLOCK ? members->count - begin : BLOCK;
+    struct tutti_query query = {
+        .size = sizeof query, .rows = here, .inputs = members->inputs + begin * members->dimension};
+    status = tutti_predictor_ask(context, predictor, &query, members->answers);
+    for (size_t i = 0; i < here; i++)
+      mean[begin + i] = (double)members->answers[2 * i];
+  }
+  tutti_predictor_close(predictor);
+  return status;
+}
+
+enum tutti_status tutti_members_take(tutti_context *context, tutti_members *members, size_t count,
+                                     const struct tutti_member *specs, tutti_tensors **weights) {
+  enum tutti_status status;
+  dismiss(members);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(tutti_tensors *), &members->weights));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(tutti_predictor *), &members->predictors));
+  members->members = count;
+  for (size_t i = 0; i < count; i++) {
+    const void *at = (const char *)specs + i * specs->size;
+    members->weights[i] = weights[i];
+    weights[i] = NULL;
+    TUTTI_TRY_OUT(context, open_member(context, members, at, members->weights[i], &members->predictors[i]));
+  }
+  return TUTTI_OK;
+out:
+  dismiss(members);
+  for (size_t i = 0; i < count; i++) {
+    tutti_tensors_destroy(weights[i]);
+    weights[i] = NULL;
+  }
+  return status;
+}
+
+/* --- moments ------------------------------------------------------------------------------------------------------- */
+
+/* One more term of mean[count] and of the sum of squares around it (Welford). */
+static void add_term(size_t count, size_t terms, const float *answers, double *mean, double *scatter) {
+  for (size_t i = 0; i < count; i++) {
+    double value = (double)answers[2 * i], from = value - mean[i];
+    mean[i] += from / (double)(terms + 1);
+    scatter[i] += from * (value - mean[i]);
+  }
+}
+
+/* Mean and deviation over members, or over draws of the first. */
+static enum tutti_status scattered(tutti_context *context, tutti_members *members, struct tutti_query *query,
+                                   size_t draws, double *mean, double *deviation) {
+  size_t count = query->rows, terms = draws ? draws : members->members;
+  for (size_t i = 0; i < count; i++)
+    mean[i] = members->scatter[i] = 0;
+  query->drop = draws > 0;
+  for (size_t term = 0; term < terms; term++) {
+    query->draw = term;
+    TUTTI_TRY(context, tutti_predictor_ask(context, members->predictors[draws ? 0 : term], query, members->answers));
+    add_term(count, term, members->answers, mean, members->scatter);
+  }
+  for (size_t i = 0; i < count; i++)
+    deviation[i] = sqrt(members->scatter[i] / (double)terms);
+  return TUTTI_OK;
+}
+
+static enum tutti_status own(tutti_context *context, tutti_members *members, const struct tutti_query *query,
+                             double *mean, double *deviation) {
+  TUTTI_TRY(context, tutti_predictor_ask(context, members->predictors[0], query, members->answers));
+  for (size_t i = 0; i < query->rows; i++) {
+    mean[i] = (double)members->answers[2 * i];
+    deviation[i] = sqrt((double)members->answers[2 * i + 1]);
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_members_predict(tutti_context *context, tutti_members *members,
+                                        const struct tutti_points *points, enum tutti_member_moments moments,
+                                        size_t draws, uint64_t seed, double *mean, double *deviation) {
+  if (members->members == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate %s: fit was expected before a prediction", members->name);
+  for (size_t begin = 0; begin < points->count; begin += BLOCK) {
+    size_t here = points->count - begin < BLOCK ? points->count - begin : BLOCK;
+    struct tutti_query query = {.size = sizeof query, .rows = here, .inputs = members->block, .seed = seed};
+    for (size_t i = 0; i < here; i++)
+      scale_vector(members, points->vectors + (begin + i) * members->dimension,
+                   members->block + i * members->dimension);
+    if (moments == TUTTI_MEMBER_OWN)
+      TUTTI_TRY(context, own(context, members, &query, mean + begin, deviation + begin));
+    else
+      TUTTI_TRY(context, scattered(context, members, &query, moments == TUTTI_MEMBER_DRAWS ? draws : 0, mean + begin,
+                                   deviation + begin));
+  }
+  for (size_t i = 0; i < points->count; i++) {
+    mean[i] = members->middle_value + members->half_value * mean[i];
+    deviation[i] *= members->half_value;
+  }
+  return TUTTI_OK;
+}
+
+/* --- networks ------------------------------------------------------------------------------------------------------ */
+
+enum tutti_status tutti_members_add_hidden(tutti_context *context, tutti_network *network, const char *prefix,
+                                           const struct tutti_integers *units, double l2, double dropout,
+                                           uint32_t *layer) {
+  for (size_t i = 0; i < units->count; i++) {
+    char label[64];
+    (void)snprintf(label, sizeof label, "%s%zu", prefix, i + 1);
+    TUTTI_TRY(context, tutti_network_add(context, network, TUTTI_OP_DENSE, label, 1, layer,
+                                         TUTTI_ATTRIBUTES({"units", (double)units->values[i]}, {"l2", l2}), layer));
+    TUTTI_TRY(context, tutti_network_add(context, network, TUTTI_OP_ACTIVATION, NULL, 1, layer,
+                                         TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_RELU}), layer));
+    if (dropout > 0)
+      TUTTI_TRY(context, tutti_network_add_dropout(context, network, NULL, *layer, dropout, layer));
+  }
+  return TUTTI_OK;
+}
