@@ -1,0 +1,86 @@
+/* nomu.c - what a step of Bayesian optimisation with NOMU costs: nomu [EPOCHS [STOP_GRADIENT]]. It fits surrogate nomu to
+   72 points in 5 dimensions (networks of 3 x 1024 units, 500 artificial points, 1024 epochs unless EPOCHS says
+   otherwise), then predicts 5,000 points, at once and one by one. Seconds are the processor's. FLOPs of a step: 2 a
+   weight and row forward; 4 backward in the uncertainty's network, and in that of the mean, which the artificial points
+   do not reach unless the gradient goes through (stop_gradient = none). The peak is that of multiply-adds in registers.
+   Plugins come from TUTTI_PLUGIN_PATH. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tutti/assembly.h>
+#include <tutti/plugin.h>
+
+#include "bench.h"
+
+enum { POINTS = 72, DIMENSION = 5, QUESTIONS = 5000, ARTIFICIAL = 500, UNITS = 1024 };
+
+struct work {
+  tutti_host *host;
+  tutti_surrogate *surrogate;
+  double x[QUESTIONS * DIMENSION], y[POINTS], mean[QUESTIONS], deviation[QUESTIONS];
+};
+
+static double step_flops(bool through) {
+  double f = DIMENSION * UNITS + 2.0 * UNITS * UNITS + UNITS, r = f + UNITS, all = POINTS + ARTIFICIAL;
+  return 2 * (f + r) * all + 4 * r * all + 4 * f * (through ? all : POINTS);
+}
+
+static enum tutti_status make(tutti_context *context, const char *epochs, const char *stop, struct work *work) {
+  struct tutti_host_facts facts = {.size = sizeof facts, .seed = 1, .budget = POINTS, .window = 1};
+  struct tutti_random random;
+  TUTTI_TRY(context, tutti_host_create(context, &facts, &work->host));
+  TUTTI_TRY(context, tutti_host_put(context, work->host, "surrogate", TUTTI_KIND_SURROGATE, "nomu"));
+  TUTTI_TRY(context, tutti_host_set(context, work->host, "surrogate", "stop_gradient", stop));
+  TUTTI_TRY(context, tutti_host_set(context, work->host, "trainer", "epochs", epochs));
+  struct tutti_surrogate_setup setup = {.size = sizeof setup, .host = work->host, .dimension = DIMENSION};
+  tutti_random_init(&random, 1, "bench nomu", 0);
+  for (size_t i = 0; i < QUESTIONS * DIMENSION; i++)
+    work->x[i] = 2 * tutti_random_uniform(&random) - 1;
+  for (size_t i = 0; i < POINTS; i++)
+    work->y[i] = sin(3 * work->x[i * DIMENSION]) * work->x[i * DIMENSION + 1];
+  return tutti_surrogate_create(context, work->host, "surrogate", &setup, &work->surrogate);
+}
+
+static enum tutti_status run(tutti_context *context, const char *epochs, const char *stop, struct work *work) {
+  clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
+  TUTTI_TRY(context, make(context, epochs, stop, work));
+  struct tutti_points seen = {.size = sizeof seen, .count = POINTS, .dimension = DIMENSION, .vectors = work->x},
+                      asked = seen, one = seen;
+  asked.count = QUESTIONS;
+  one.count = 1;
+  double peak = bench_peak(clock), begin = bench_seconds(clock);
+  TUTTI_TRY(context, tutti_surrogate_fit(context, work->surrogate, &seen, work->y, NULL));
+  TUTTI_TRY(context, tutti_surrogate_predict(context, work->surrogate, &one, work->mean, work->deviation));
+  double fit = bench_seconds(clock) - begin, flops = step_flops(strcmp(stop, "none") == 0) * atof(epochs);
+  double after = bench_peak(clock);
+  peak = after > peak ? after : peak;
+  printf("fit: %.2f s for %.3g GFLOP: %.1f GFLOP/s, %.2f of the peak of %.1f\n", fit, flops * 1e-9, flops * 1e-9 / fit,
+         flops * 1e-9 / fit / peak, peak);
+  begin = bench_seconds(clock);
+  TUTTI_TRY(context, tutti_surrogate_predict(context, work->surrogate, &asked, work->mean, work->deviation));
+  double together = bench_seconds(clock) - begin, weights = 2.0 * (DIMENSION * UNITS + 2.0 * UNITS * UNITS + UNITS);
+  printf("%d points at once: %.3f s, %.1f GFLOP/s\n", QUESTIONS, together, 2e-9 * weights * QUESTIONS / together);
+  begin = bench_seconds(clock);
+  for (size_t i = 0; i < QUESTIONS; i++) {
+    one.vectors = work->x + i * DIMENSION;
+    TUTTI_TRY(context, tutti_surrogate_predict(context, work->surrogate, &one, work->mean + i, work->deviation + i));
+  }
+  double alone = bench_seconds(clock) - begin;
+  printf("one by one: %.3f s, %.3f ms each, %.1f GB/s of weights\n", alone, 1e3 * alone / QUESTIONS,
+         4e-9 * weights * QUESTIONS / alone);
+  return TUTTI_OK;
+}
+
+int main(int count, char **arguments) {
+  static struct work work;
+  tutti_context *context;
+  if (tutti_context_create(&context) != TUTTI_OK)
+    return 1;
+  enum tutti_status status =
+      run(context, count > 1 ? arguments[1] : "1024", count > 2 ? arguments[2] : "connection", &work);
+  if (status != TUTTI_OK)
+    (void)fprintf(stderr, "%s\n", tutti_error_message(context));
+  tutti_surrogate_destroy(work.surrogate);
+  tutti_host_destroy(work.host);
+  tutti_context_destroy(context);
+  return status != TUTTI_OK;
+}
