@@ -1,6 +1,6 @@
 /* gp-otmann.c - Gaussian process regression over architectures that have distances: Kandasamy, Neiswanger, Schneider,
    Poczos, Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4.
-   The covariance is alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k^2) of the space's distance measures,
+   The covariance is alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k) of the space's distance measures,
    times a Matern 5/2 or squared exponential correlation of the searched hyperparameters. Distances by optimal transport need not give positive semi-definite matrices. Negative eigenvalues are therefore clipped to
    zero before noise is added, and the cross-covariances of candidates are projected on the rest (dgp_posterior.c); with
    `projection = matrix` they are not, as in the published program.
@@ -35,10 +35,9 @@ static const char *const gp_otmann_projections[] = {"no", "yes", "matrix", NULL}
 
 static const struct tutti_param gp_otmann_params[] = {
     TUTTI_REALS(
-        struct gp_otmann_config, powers, "1 2", 0, 2,
+        struct gp_otmann_config, powers, "1 1", 0, 2,
         "Terms of the covariance: the space's measures fall into so many groups of equal size, one after another, "
-        "and a "
-        "group's distances are raised to its power.",
+        "and a group's distances are raised to its power. NASBOT's published program squares the second group's: 1 2.",
         .min_open = true),
     TUTTI_INTEGERS(
         struct gp_otmann_config, terms, "", 1, DGP_GROUPS,

@@ -247,7 +247,8 @@ static void test_presets(void **state) {
   static const char *const expected[][3] = {{"builder", "initial", "12"},
                                             {"builder", "acquisition", "ei"},
                                             {"acquisition", "log", "false"},
-                                            {"surrogate", "refit", "20"}};
+                                            {"surrogate", "refit", "20"},
+                                            {"surrogate", "powers", "1 1"}};
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
     text = value_of(&search, expected[i][0], expected[i][1]);
     assert_string_equal(text, expected[i][2]);
