@@ -23,7 +23,7 @@ run_small() { # SURROGATE DIRECTORY [OPTION...]
   "$TUTTI_PROGRAM" run "$ini/bo.ini" "${small[@]}" --set builder.surrogate="$surrogate" "${two[@]}" --set run.budget=16 \
     --out "$directory" --quiet "$@" >out 2>err </dev/null
 }
-trials() { "$TUTTI_PROGRAM" status "$1" --json | sed -n '/all_trials/,$p' | grep -v '"seconds"'; }
+trials() { "$TUTTI_PROGRAM" status "$1" --json | sed -n '/all_trials/,$p' | grep -vE '"(seconds|at)"'; }
 
 for surrogate in nomu deep-ensemble mc-dropout hyper-deep-ensemble; do
   what="search with $surrogate"
