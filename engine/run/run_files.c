@@ -117,9 +117,20 @@ static enum tutti_status check_kind(tutti_context *context, const char *path, co
                                               : "a pipe or a device");
 }
 
+/* The facts of a file or, where runs share it, of what its link leads to. False if there is none. */
+static bool look_at(const char *path, struct stat *facts) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  if (lstat(path, facts) != 0)
+    return false;
+  for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++)
+    if (strcmp(file_names[i], name) == 0 && is_shared_link(path, name))
+      return stat(path, facts) == 0;
+  return true;
+}
+
 static enum tutti_status check_below(tutti_context *context, const char *path, bool folder) {
   struct stat facts;
-  return lstat(path, &facts) == 0 ? check_kind(context, path, &facts, folder) : TUTTI_OK;
+  return look_at(path, &facts) ? check_kind(context, path, &facts, folder) : TUTTI_OK;
 }
 
 enum tutti_status tutti_run_check_file(tutti_context *context, const char *path) {
@@ -133,13 +144,9 @@ enum tutti_status tutti_run_check_folder(tutti_context *context, const char *pat
 enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory) {
   for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++) {
     bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS;
-    struct stat facts;
     char *path;
     TUTTI_TRY(context, tutti_run_file_path(context, directory, (enum tutti_run_file)i, &path));
-    bool there = lstat(path, &facts) == 0;
-    if (there && is_shared_link(path, file_names[i]))
-      there = stat(path, &facts) == 0;
-    enum tutti_status status = there ? check_kind(context, path, &facts, folder) : TUTTI_OK;
+    enum tutti_status status = check_below(context, path, folder);
     tutti_free(path);
     TUTTI_TRY(context, status);
   }
