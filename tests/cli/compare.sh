@@ -194,7 +194,7 @@ for torn in '{"evaluation": [{"split": 3}]}' '{"evaluation": [{"split": "test", 
   echo "$torn" >runs/top-3/summary.json
   tutti compare runs
   expect_code 0
-  expect_out "runs/top-3: summary.json: expected"
+  expect_out "runs/top-3/summary.json: expected a summary with its checksum"
 done
 for odd in '[]' '{}' '{"evaluation": 7, "best": 3, "loss": []}'; do
   echo "$odd" >runs/top-3/summary.json
