@@ -103,6 +103,67 @@ enum tutti_status maximiser_pool_worth(tutti_context *context, struct maximiser_
   return status;
 }
 
+/* Candidates at some points, those that the space does not refuse, with their vectors. */
+struct batch {
+  size_t count;
+  tutti_candidate **candidates; /* [count] */
+  double *vectors, *worth;      /* [count][width], [count] */
+  size_t *places;               /* [count]: numbers of the points */
+};
+
+static void end_batch(struct batch *batch) {
+  for (size_t i = 0; i < batch->count; i++)
+    tutti_candidate_unref(batch->candidates[i]);
+  tutti_free(batch->candidates);
+  tutti_free(batch->vectors);
+  tutti_free(batch->worth);
+  tutti_free(batch->places);
+}
+
+static enum tutti_status begin_batch(tutti_context *context, const struct maximiser_pool *pool, size_t count,
+                                     const double *points, struct batch *batch) {
+  size_t dimensions = tutti_domain_count(pool->joint), width = pool->width ? pool->width : 1;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(tutti_candidate *), &batch->candidates));
+  TUTTI_TRY(context, tutti_alloc(context, count, width * sizeof(double), &batch->vectors));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &batch->worth));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(size_t), &batch->places));
+  for (size_t i = 0; i < count; i++) {
+    tutti_candidate *candidate;
+    TUTTI_TRY(context, candidate_at(context, pool, points + i * dimensions, &candidate));
+    if (!candidate)
+      continue;
+    tutti_domain_encode(pool->joint, points + i * dimensions, batch->vectors + batch->count * pool->width);
+    batch->places[batch->count] = i;
+    batch->candidates[batch->count++] = candidate;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status maximiser_pool_evaluate_points(tutti_context *context, struct maximiser_pool *pool, size_t count,
+                                                 const double *points, double *worth) {
+  struct batch batch = {0};
+  enum tutti_status status;
+  for (size_t i = 0; i < count; i++)
+    worth[i] = (double)NAN;
+  TUTTI_TRY_OUT(context, begin_batch(context, pool, count, points, &batch));
+  struct tutti_points asked = {.size = sizeof asked,
+                               .count = batch.count,
+                               .dimension = pool->width,
+                               .vectors = batch.vectors,
+                               .candidates = (const tutti_candidate *const *)batch.candidates};
+  if (batch.count > 0)
+    TUTTI_TRY_OUT(context, pool->objective->evaluate(pool->objective->argument, context, &asked, batch.worth));
+  for (size_t i = 0; i < batch.count; i++) {
+    worth[batch.places[i]] = batch.worth[i];
+    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, tutti_candidate_ref(batch.candidates[i])));
+    if (pool->evaluated < pool->count)
+      pool->worth[pool->evaluated++] = batch.worth[i];
+  }
+out:
+  end_batch(&batch);
+  return status;
+}
+
 enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,
                                         struct tutti_random *random) {
   tutti_candidate *candidate;

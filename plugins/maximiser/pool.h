@@ -33,6 +33,10 @@ enum tutti_status maximiser_pool_add_point(tutti_context *context, struct maximi
    point, *worth stays as it is. The candidate does not join the pool. */
 enum tutti_status maximiser_pool_worth(tutti_context *context, struct maximiser_pool *pool, const double *point,
                                        double *worth);
+/* Evaluate points[count] of the joint domain together: worth[count], NaN where the space refuses the point. Candidates
+   that are neither in the pool nor tried before join it with their worth; all others of the pool must be evaluated. */
+enum tutti_status maximiser_pool_evaluate_points(tutti_context *context, struct maximiser_pool *pool, size_t count,
+                                                 const double *points, double *worth);
 /* Draw a candidate. */
 enum tutti_status maximiser_pool_sample(tutti_context *context, struct maximiser_pool *pool,
                                         struct tutti_random *random);
