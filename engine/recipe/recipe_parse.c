@@ -310,10 +310,11 @@ static enum tutti_status read_base(tutti_context *context, tutti_recipe *recipe,
   char *path;
   TUTTI_TRY(context, tutti_recipe_locate(context, extends->file->folder, extends->value, &path));
   if (!path)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s:%d: extends: cannot read '%s': there is no such recipe in %s, nor among those that tutti list "
-                      "recipes shows",
-                      extends->file->path, extends->line, extends->value, extends->file->folder);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s:%d: extends: cannot read '%s': there is no such recipe in %s, nor among those that tutti list "
+        "recipes shows",
+        extends->file->path, extends->line, extends->value, extends->file->folder);
   enum tutti_status status = read_chain(context, recipe, path, link, layer);
   tutti_free(path);
   return status;
