@@ -1,5 +1,6 @@
 /* encoding_json.c - converts an encoding to JSON, which a run keeps for new rows, and back. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "encoding_impl.h"
@@ -176,25 +177,27 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
   return TUTTI_OK;
 }
 
+static int by_position(const void *a, const void *b) {
+  const struct tutti_data_column *const *x = a, *const *y = b;
+  return ((*x)->position > (*y)->position) - ((*x)->position < (*y)->position);
+}
+
 /* Each column of the source has one role at most; this is what reading without the targets' columns rests on. */
 static enum tutti_status check_positions(tutti_context *context, const struct tutti_encoding *encoding) {
   enum tutti_status status = TUTTI_OK;
-  bool *taken = NULL;
-  size_t columns = encoding->source_columns;
-  if (encoding->inputs + encoding->targets > columns)
-    return torn(context, "columns");
-  TUTTI_TRY_OUT(context, tutti_alloc(context, columns, sizeof *taken, &taken));
-  for (size_t i = 0; i < encoding->inputs + encoding->targets && status == TUTTI_OK; i++) {
-    const struct tutti_data_column *column =
-        i < encoding->inputs ? &encoding->input[i] : &encoding->target[i - encoding->inputs];
-    if (taken[column->position])
+  const struct tutti_data_column **columns = NULL;
+  size_t count = encoding->inputs + encoding->targets;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct tutti_data_column *), &columns));
+  for (size_t i = 0; i < count; i++)
+    columns[i] = i < encoding->inputs ? &encoding->input[i] : &encoding->target[i - encoding->inputs];
+  qsort(columns, count, sizeof(struct tutti_data_column *), by_position);
+  for (size_t i = 1; i < count && status == TUTTI_OK; i++)
+    if (columns[i]->position == columns[i - 1]->position)
       status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                          "the description of the data is torn at 'position': column '%s' is at %zu, as another one is",
-                          column->name, column->position);
-    taken[column->position] = true;
-  }
+                          "the description of the data is torn at 'position': columns '%s' and '%s' are both at %zu",
+                          columns[i - 1]->name, columns[i]->name, columns[i]->position);
 out:
-  tutti_free(taken);
+  tutti_free(columns);
   return status;
 }
 

@@ -11,6 +11,7 @@ libtutti_engine_la_SOURCES += %D%/run_files.c
 libtutti_engine_la_SOURCES += %D%/run_files.h
 libtutti_engine_la_SOURCES += %D%/run_history.c
 libtutti_engine_la_SOURCES += %D%/run_impl.h
+libtutti_engine_la_SOURCES += %D%/run_network.c
 libtutti_engine_la_SOURCES += %D%/run_pool.c
 libtutti_engine_la_SOURCES += %D%/run_result.c
 libtutti_engine_la_SOURCES += %D%/run_shifts.c

@@ -368,7 +368,7 @@ static enum tutti_status repair(struct manager *manager) {
     report_progress(manager, TUTTI_PHASE_REPAIR);
     TUTTI_TRY(context, collect(manager));
   }
-  return TUTTI_OK;
+  return tutti_run_compare_networks(context, &manager->pool);
 }
 
 /* Bring a fresh builder to the state of the recorded one: the same asks and tells, in the same order. */

@@ -334,47 +334,6 @@ out:
   return status;
 }
 
-/* Say so if the space now makes another network of the candidate than the one that was trained, or none. */
-static void compare_decoded(tutti_context *context, const tutti_view *view, uint64_t trial, const char *trained) {
-  tutti_network *network = NULL;
-  char *text = NULL;
-  enum tutti_status status = tutti_space_decode(
-      context, tutti_candidate_genotype(view->history.records[trial].candidate), &view->experiment->task, &network);
-  if (status == TUTTI_OK)
-    status = tutti_network_print(context, network, &text);
-  if (status != TUTTI_OK || strcmp(text, trained) != 0)
-    tutti_log(context, TUTTI_LOG_WARNING,
-              "%s: trial %" PRIu64 ": space %s now makes %s of the candidate than was trained (%s); the one that was "
-              "trained predicts",
-              view->directory, trial, tutti_host_plugin(view->experiment->host, "space"),
-              status == TUTTI_OK ? "another network" : "no network any more, rather",
-              status == TUTTI_OK ? "the plugin has changed" : tutti_error_message(context));
-  if (status != TUTTI_OK)
-    tutti_error_clear(context);
-  tutti_network_destroy(network);
-  tutti_free(text);
-}
-
-/* The network that was trained. */
-static enum tutti_status read_network(tutti_context *context, const tutti_view *view, uint64_t trial,
-                                      const char *report, tutti_network **network) {
-  enum tutti_status status = TUTTI_OK;
-  char *path = NULL, *text = NULL;
-  size_t bytes;
-  TUTTI_TRY_OUT(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_NETWORK, &path));
-  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, view->directory, trial, report, path));
-  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
-  status = tutti_network_parse(context, text, network);
-  if (status != TUTTI_OK)
-    status = tutti_error_prefix(context, status, "%s: ", path);
-  else
-    compare_decoded(context, view, trial, text);
-out:
-  tutti_free(path);
-  tutti_free(text);
-  return status;
-}
-
 /* Predict with one member, in the target's units: out[rows][width]. */
 static enum tutti_status predict_member(tutti_context *context, tutti_view *view, uint64_t trial,
                                         const tutti_split *split, float *out) {
@@ -391,7 +350,7 @@ static enum tutti_status predict_member(tutti_context *context, tutti_view *view
                 tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
                                         tutti_candidate_hyperparameters(candidate), &config));
   if (tutti_backend_takes_networks(experiment->backend))
-    TUTTI_TRY_OUT(context, read_network(context, view, trial, report, &network));
+    TUTTI_TRY_OUT(context, tutti_run_read_network(context, &view->pool, trial, &network));
   struct tutti_job job = {.size = sizeof job,
                           .trial = trial,
                           .run_seed = experiment->facts.seed,

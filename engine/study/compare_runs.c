@@ -153,7 +153,7 @@ static enum tutti_status read_rows(tutti_context *context, const char *split, st
 static enum tutti_status read_summary(tutti_context *context, struct compare_run *run) {
   enum tutti_status status = tutti_run_read_summary(context, run->directory, &run->summary);
   if (status == TUTTI_ERROR_CORRUPT) {
-    status = tutti_format(context, &run->reason, "not finished: %s", tutti_error_message(context));
+    status = tutti_strdup(context, tutti_error_message(context), &run->reason);
     tutti_error_clear(context);
   } else if (status == TUTTI_OK && !run->summary) {
     status = tutti_strdup(context, "not finished", &run->reason);

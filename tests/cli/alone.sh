@@ -43,7 +43,7 @@ INI
 
 runs='small classes stripes'
 for run in $runs; do
-  tutti run $run.ini --quiet
+  tutti run "$run.ini" --quiet
   expect_code 0
 done
 
@@ -54,7 +54,7 @@ look_at() {
   mkdir -p "$into"
   for run in $runs; do
     new=new.csv
-    [ $run != stripes ] || new=$folder/kept.idx
+    [ "$run" != stripes ] || new=$folder/kept.idx
     keep "$into/$run-status" "$@" status "$from/$run" --json
     sed -i '/"directory"/d' "$into/$run-status"
     keep "$into/$run-evaluate" "$@" evaluate "$from/$run" --json

@@ -57,7 +57,7 @@ expect_noticed() {
     expect_in both "$(basename "$file")"
     case ${commands[c]} in
     compare*) ;; # the run is left out, with the reason
-    *) [ "$code" -ne 0 ] && [ ! -s out ] || complain "expected no result with a changed bit in $file" ;;
+    *) if [ "$code" -eq 0 ] || [ -s out ]; then complain "expected no result with a changed bit in $file"; fi ;;
     esac
   done
   checks=$((checks + 1))
@@ -67,12 +67,12 @@ expect_noticed() {
 for file in recipe.ini data.json splits/test-rows.npy splits/test-targets.npy splits/validation-targets.npy \
   $member/validation.npy $member/test.npy $member/weights.safetensors $member/network.json; do
   for place in 40 300 -3; do
-    cp whole/$file run/$file
-    [ "$place" -lt "$(stat -c %s run/$file)" ] || continue
-    flip run/$file $place
-    expect_noticed $file
+    cp "whole/$file" "run/$file"
+    [ "$place" -lt "$(stat -c %s "run/$file")" ] || continue
+    flip "run/$file" "$place"
+    expect_noticed "$file"
   done
-  cp whole/$file run/$file
+  cp "whole/$file" "run/$file"
 done
 # The two files of the result have each other: a digit of a weight, and one of a metric.
 cp -r whole/. run
@@ -86,7 +86,7 @@ expect_noticed summary.json
 cp -r whole/. run
 for file in data.json splits/test-targets.npy $member/validation.npy $member/weights.safetensors $member/network.json \
   ensemble.json summary.json; do
-  flip run/$file 90
+  flip "run/$file" 90
 done
 tutti run small.ini --out run --resume
 expect_code 0
@@ -104,6 +104,7 @@ tutti predict runs/turned new.csv
 expect_code 0
 expect_empty err
 cp out predicted
+cp -r runs/turned turned
 for version in 2 3; do
   build space-turned.so turned.c -DVERSION=$version
   tutti predict runs/turned new.csv
@@ -112,6 +113,11 @@ for version in 2 3; do
   expect_err "space turned" "was trained"
 done
 expect_err "no genotype makes a network any more"
+# Going on with such a run says so, too.
+build space-turned.so turned.c -DVERSION=2
+tutti run turned.ini --out turned --resume --quiet
+expect_code 0
+expect_err "space turned" "another network" "was trained"
 
 # --- odd backends ---
 
@@ -134,7 +140,7 @@ odd() {
   tutti status odd --json
   if [ "$failed" = some ]; then
     failed=$("$json_value" out trials failed)
-    [ "$failed" -gt 0 ] && [ "$failed" -lt 6 ] || complain "expected that some trials fail, found $failed"
+    if [ "$failed" -eq 0 ] || [ "$failed" -eq 6 ]; then complain "expected that some trials fail, found $failed"; fi
   fi
   expect_json "$failed" trials failed
   [ $# -eq 0 ] || expect_in out "$@"

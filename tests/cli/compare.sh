@@ -185,22 +185,13 @@ rm runs/top-3/summary.json
 tutti compare runs
 expect_code 0
 expect_out "5 runs: 2 variants" "Left out" "runs/top-3: not finished" "mean rank over 2 blocks"
-echo '{' >runs/top-3/summary.json
-tutti compare runs
-expect_code 0
-expect_out "runs/top-3: not finished"
-for torn in '{"evaluation": [{"split": 3}]}' '{"evaluation": [{"split": "test", "metrics": [{"name": 1}]}]}' \
+# A summary that is not as it was written is none, whatever it says.
+for torn in '{' '[]' '{}' '{"evaluation": 7, "best": 3, "loss": []}' '{"evaluation": [{"split": 3}]}' '{"evaluation": [{"split": "test", "metrics": [{"name": 1}]}]}' \
   '{"evaluation": [{"split": "test", "metrics": [7]}]}' '{"evaluation": [0]}'; do
   echo "$torn" >runs/top-3/summary.json
   tutti compare runs
   expect_code 0
-  expect_out "runs/top-3/summary.json: expected a summary with its checksum"
-done
-for odd in '[]' '{}' '{"evaluation": 7, "best": 3, "loss": []}'; do
-  echo "$odd" >runs/top-3/summary.json
-  tutti compare runs
-  expect_code 0
-  expect_out "5 runs" "runs/top-3/summary.json: expected a summary with its checksum"
+  expect_out "5 runs: 2 variants" "runs/top-3/summary.json: expected a summary with its checksum"
 done
 echo '{' >runs/top-3/summary.json
 tutti compare runs/top-3

@@ -101,18 +101,18 @@ member=$("$json_value" whole/ensemble.json members 0 trial)
 member=trials/$(printf %06d "$member")
 for file in recipe.ini data.json catalogue.sqlite ensemble.json summary.json splits/test-targets.npy splits/test-rows.npy \
   $member/validation.npy $member/test.npy $member/weights.safetensors; do
-  refuse $file mkfifo $file
-  refuse $file ln -s /dev/zero $file
-  refuse $file mkdir $file
+  refuse "$file" mkfifo "$file"
+  refuse "$file" ln -s /dev/zero "$file"
+  refuse "$file" mkdir "$file"
 done
 for file in recipe.ini data.json catalogue.sqlite splits; do
-  refuse $file ln -s "$folder/whole/$file" $file
+  refuse "$file" ln -s "$folder/whole/$file" "$file"
   tutti status run
   checks=$((checks + 1))
   [ "$code" -ne 0 ] || complain "expected that a link to $file elsewhere is refused"
   expect_err "$file" "link"
 done
-refuse $member/test.npy ln -s "$folder/whole/$member/test.npy" $member/test.npy
+refuse "$member/test.npy" ln -s "$folder/whole/$member/test.npy" "$member/test.npy"
 tutti evaluate run
 expect_code 1
 expect_err test.npy "regular file"
