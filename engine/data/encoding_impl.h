@@ -54,9 +54,8 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, c
                                                        const tutti_rows *table, const char *name, size_t count,
                                                        const uint32_t *rows, bool targets, tutti_split **split);
 /* Copy the scaling of the targets into a split of regression. */
-TUTTI_NODISCARD enum tutti_status tutti_encoding_copy_scaling(tutti_context *context,
-                                                              const struct tutti_encoding *encoding,
-                                                              tutti_split *split);
+TUTTI_NODISCARD enum tutti_status
+tutti_encoding_copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split);
 /* To JSON, with the names and sizes of the splits, and back without them (encoding_json.c, stored.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding,
                                                        size_t count, tutti_split *const *splits, char **json);
