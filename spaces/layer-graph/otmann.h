@@ -14,6 +14,7 @@ enum {
 
 struct otmann_rules {
   double fc_mass;       /* mass of a fully connected layer, relative to other layers */
+  double end_mass;      /* the least mass of ip, of op, and of all decision layers together */
   double pool_mismatch; /* mismatch of maximum and average pools */
   double conv_mismatch; /* mismatch of kernels whose sizes differ by 2 */
   size_t group_count;   /* groups of layers over which path lengths are counted */

@@ -25,7 +25,7 @@ void otmann_masses(const struct otmann_rules *rules, const struct graph *graph, 
   graph_channels(graph, in, out);
   for (int i = 0; i < graph->count; i++)
     sum += masses[i] = processing_mass(rules, &graph->layers[i], in[i]);
-  double end = fmax(0.1 * sum, 100);
+  double end = fmax(0.1 * sum, rules->end_mass);
   uint64_t decisions = graph_with_role(graph, ROLE_DECISION);
   double share = end / bits_count(decisions);
   masses[0] = masses[graph->count - 1] = end;

@@ -97,6 +97,7 @@ static struct graph_rules rules_of(const struct layer_graph_family *family, cons
 static void set_distances(struct layer_graph *space, const struct layer_graph_family *family) {
   const struct layer_graph_config *config = space->config;
   struct otmann_rules rules = {.fc_mass = config->fc_mass,
+                               .end_mass = config->end_mass,
                                .pool_mismatch = config->pool_mismatch,
                                .conv_mismatch = config->conv_mismatch,
                                .group_count = config->path_groups == LAYER_GRAPH_GROUPS_ALL ? 1 : family->kind_count,

@@ -16,6 +16,7 @@ struct layer_graph_config {
   double weights[MODIFIER_COUNT];
   struct tutti_reals structures;
   int path_groups;
+  double end_mass;
   /* Convolutional networks. */
   double fc_mass, pool_mismatch, conv_mismatch;
 };
@@ -58,7 +59,9 @@ extern const char *const layer_graph_path_groups[];
               TUTTI_KIND_SPACE, \
               "Weights of differences in path lengths (nu); each gives a distance d and a d / mass, in that order."), \
   TUTTI_CHOICE(struct layer_graph_config, path_groups, "kinds", layer_graph_path_groups, \
-               "Path lengths count all layers, or also each kind of layer by itself (the published program).")
+               "Path lengths count all layers, or also each kind of layer by itself (the published program)."), \
+  TUTTI_REAL(struct layer_graph_config, end_mass, "100", 0, TUTTI_NO_LIMIT, \
+             "Mass that ip, op and all decision layers together have at least; more is a tenth of the other layers' mass.")
 /* clang-format on */
 
 /* The differences between the spaces. */

@@ -16,9 +16,12 @@ enum { NETWORKS_MOST = 32, WEIGHTS = 4 };
 
 /* As the published program has them. */
 static const double weights[WEIGHTS] = {0.1, 0.25, 0.61, 1.5};
-static const struct otmann_rules mlp_rules = {
-    .group_count = 3, .groups = {LABELS_ALL, LABELS_RECTIFIER, LABELS_SIGMOID}, .structure_count = WEIGHTS};
+static const struct otmann_rules mlp_rules = {.end_mass = 100,
+                                              .group_count = 3,
+                                              .groups = {LABELS_ALL, LABELS_RECTIFIER, LABELS_SIGMOID},
+                                              .structure_count = WEIGHTS};
 static const struct otmann_rules cnn_rules = {.fc_mass = 0.1,
+                                              .end_mass = 100,
                                               .pool_mismatch = 0.5,
                                               .conv_mismatch = 0.2,
                                               .group_count = 4,

@@ -97,7 +97,7 @@ static void check_masses(const json_t *network) {
   static const char *const keys[] = {"fc_coeff_0.1", "fc_coeff_1.0"};
   struct graph graph = read_graph(network);
   for (size_t k = 0; k < 2; k++) {
-    struct otmann_rules rules = {.fc_mass = coefficients[k]};
+    struct otmann_rules rules = {.fc_mass = coefficients[k], .end_mass = 100};
     double masses[GRAPH_LAYERS_MOST], total = 0;
     const json_t *expected = golden_get(golden_get(network, "masses"), keys[k]);
     otmann_masses(&rules, &graph, masses);
@@ -113,6 +113,27 @@ static void check_masses(const json_t *network) {
 static void masses_are_the_published(void **state) {
   (void)state;
   for_each_network(check_masses);
+}
+
+/* ip, op and all decision layers have a tenth of the processing mass, 8 + 64 here, or the least mass if that is more. */
+static void ends_have_a_least_mass(void **state) {
+  static const enum label labels[] = {LABEL_IP, LABEL_RELU, LABEL_TANH, LABEL_LINEAR, LABEL_LINEAR, LABEL_OP};
+  static const int edges[][2] = {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 5}};
+  struct graph graph = {0};
+  (void)state;
+  for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+    (void)graph_add_layer(&graph, labels[i], label_facts[labels[i]].units ? 8 : 0, 0);
+  for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
+    graph_add_edge(&graph, edges[i][0], edges[i][1]);
+  for (int least = 0; least < 2; least++) {
+    struct otmann_rules rules = {.end_mass = least ? 100 : 0};
+    double masses[GRAPH_LAYERS_MOST], end = least ? 100 : 7.2;
+    otmann_masses(&rules, &graph, masses);
+    assert_close(masses[0], end, 1e-15, 0);
+    assert_close(masses[5], end, 1e-15, 0);
+    assert_close(masses[3], end / 2, 1e-15, 0);
+    assert_close(masses[4], end / 2, 1e-15, 0);
+  }
 }
 
 static void check_path_lengths(const json_t *network) {
@@ -158,6 +179,7 @@ static struct otmann_rules rules_of(const json_t *distances) {
   bool published = strcmp(config, "ref_head") == 0, caption = strcmp(config, "fig1_caption") == 0;
   const json_t *groups = golden_get(distances, "path_groups"), *weights = golden_get(distances, "by_structure");
   struct otmann_rules rules = {.fc_mass = golden_number_of(distances, "fc_mass"),
+                               .end_mass = 100,
                                .pool_mismatch = published ? 0.5 : 0.25,
                                .conv_mismatch = caption ? 0.1 : 0.2,
                                .group_count = json_array_size(groups),
@@ -229,9 +251,8 @@ static void distances_are_the_published(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masses_are_the_published),
-      cmocka_unit_test(path_lengths_are_the_published),
-      cmocka_unit_test(published_networks_are_valid),
+      cmocka_unit_test(masses_are_the_published),       cmocka_unit_test(ends_have_a_least_mass),
+      cmocka_unit_test(path_lengths_are_the_published), cmocka_unit_test(published_networks_are_valid),
       cmocka_unit_test(distances_are_the_published),
   };
   return cmocka_run_group_tests(tests, begin, end);
