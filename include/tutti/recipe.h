@@ -65,9 +65,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit_installed(
 /* Refuse overrides that would be ignored. reads[], which ends with NULL, is what the caller uses of the recipe: sections
    ("selector"), with those that its plugin's parameters name, and single keys ("run.plugin_path"). TUTTI_ERROR_USAGE
    names the first override of anything else, what is read here, and where the override acts. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_refuse_unread(tutti_context *context,
-                                                                       const tutti_recipe *recipe,
-                                                                       const char *const *reads);
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_recipe_refuse_unread(tutti_context *context, const tutti_recipe *recipe, const char *const *reads);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_recipe_destroy(tutti_recipe *recipe);
 /* The values of [run]; borrowed. */

@@ -335,8 +335,7 @@ static const struct tutti_descriptor nes_re_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "nes-re"),
     .version = "1.0",
     .summary = "regularised evolution with parents that make a good ensemble, on clean and shifted data",
-    .source =
-        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, NES-RE",
+    .source = "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, NES-RE",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(nes_re_params, struct nes_re_config),
     .create = builder_create_nes_re,

@@ -119,8 +119,7 @@ static const struct tutti_descriptor nes_rs_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "nes-rs"),
     .version = "1.0",
     .summary = "random search over architectures and hyperparameters",
-    .source =
-        "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, NES-RS",
+    .source = "Zaidi et al., Neural Ensemble Search for Uncertainty Estimation and Dataset Shift, NeurIPS 2021, NES-RS",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(nes_rs_params, struct nes_rs_config),
     .create = builder_create_nes_rs,

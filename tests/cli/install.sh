@@ -47,7 +47,8 @@ grep -q "^tutti run" "$stage/example" || { echo "the manual page has no example"
 (
   export LD_LIBRARY_PATH=$libdir TUTTI_PLUGIN_FOLDER=$libdir/tutti/plugins TUTTI_RECIPE_FOLDER=$prefix/share/tutti/ini
   export PATH=$prefix/bin:$PATH
-  cd "$stage/work" && bash -e "$stage/example" >out 2>err || { cat "$stage/example" err && exit 1; }
+  cd "$stage/work" || exit 1
+  bash -e "$stage/example" >out 2>err || { cat "$stage/example" err && exit 1; }
 )
 rm -r "$stage/work" "$stage/example"
 

@@ -44,9 +44,9 @@ cmp -s "small/trials/$(printf %06d "$best")/network.json" longer/trials/000000/n
 mkdir cifar
 for batch in data_batch_{1..5} test_batch; do
   for label in 0 1 2 3 4 5 6 7 8 9; do
-    printf "\\x0$label"
+    printf "%b" "\\x0$label"
     yes "$batch $label" | head -c 3072
-  done >cifar/$batch.bin
+  done >"cifar/$batch.bin"
 done
 tutti run "$ini/vgg-19.ini" --set data.path=cifar --dry-run
 expect_code 0

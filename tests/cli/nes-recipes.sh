@@ -49,8 +49,8 @@ arguments() {
   tiny* | imagenet16*)
     side=64
     [ "${1#tiny}" != "$1" ] || side=16
-    arguments=("${common[@]}" --set data.path=train$side.npy --set data.target_path=train-labels.npy
-      --set data.test_path=test$side.npy --set data.test_target_path=test-labels.npy --set "data.split=8 4")
+    arguments=("${common[@]}" --set "data.path=train$side.npy" --set data.target_path=train-labels.npy
+      --set "data.test_path=test$side.npy" --set data.test_target_path=test-labels.npy --set "data.split=8 4")
     ;;
   esac
 }

@@ -23,7 +23,7 @@ tutti run time.ini --out timed --workers 1
 expect_code 0
 asked=$(field timed asked)
 checks=$((checks + 1))
-[ "$asked" -ge 2 ] && [ "$asked" -lt 100000 ] || complain "expected the run to end early: $asked of 100000 trials"
+if [ "$asked" -lt 2 ] || [ "$asked" -ge 100000 ]; then complain "expected the run to end early: $asked of 100000 trials"; fi
 last=0
 for ((trial = 0; trial < asked; trial++)); do
   at=$("$json_value" status.json all_trials "$trial" at)

@@ -352,11 +352,15 @@ static void reading_can_be_cancelled(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
-      cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(facts_are_kept_by_key),
+      cmocka_unit_test(what_is_committed_is_read_back),
+      cmocka_unit_test(what_is_not_committed_is_gone),
+      cmocka_unit_test(failures_have_no_loss),
+      cmocka_unit_test(facts_are_kept_by_key),
       cmocka_unit_test(times_may_be_absent),
-      cmocka_unit_test(what_is_no_catalogue_is_refused), cmocka_unit_test(states_have_names),
-      cmocka_unit_test(only_its_own_tables_are_read),    cmocka_unit_test(rows_are_checked),
+      cmocka_unit_test(what_is_no_catalogue_is_refused),
+      cmocka_unit_test(states_have_names),
+      cmocka_unit_test(only_its_own_tables_are_read),
+      cmocka_unit_test(rows_are_checked),
       cmocka_unit_test(reading_can_be_cancelled),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -33,8 +33,8 @@ static enum tutti_status take_record(tutti_context *context, const char *path, c
   return TUTTI_OK;
 }
 
-static enum tutti_status read_records(tutti_context *context, struct reading_gz *gz,
-                                      const struct cifar_layout *layout, struct batch *batch, tutti_rows *rows) {
+static enum tutti_status read_records(tutti_context *context, struct reading_gz *gz, const struct cifar_layout *layout,
+                                      struct batch *batch, tutti_rows *rows) {
   size_t size = layout->label_bytes + IMAGE, number = 0, got;
   do {
     TUTTI_TRY(context, reading_gz_read(context, gz, BATCH * size, batch->records, &got));
