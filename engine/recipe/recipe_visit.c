@@ -180,13 +180,24 @@ static bool is_read(const tutti_recipe *recipe, const char *const *reads, const 
   return false;
 }
 
+/* Where an override acts. Every command but `run` and `ablate` reads a few sections or keys alone. */
+static const char *places_of(const tutti_recipe *recipe, const struct recipe_entry *entry) {
+  static const struct {
+    const char *read, *places;
+  } known[] = {
+      {"selector", "tutti run, tutti ablate, tutti select, and tutti curve"},
+      {"evaluation", "tutti run, tutti ablate, tutti select without --keep, tutti curve, and tutti evaluate"},
+      {"space", "tutti run, tutti ablate, and tutti distance"},
+      {"run.plugin_path", "tutti run, tutti ablate, tutti select, tutti curve, and tutti distance"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (is_read(recipe, (const char *const[]){known[i].read, NULL}, entry))
+      return known[i].places;
+  return "tutti run and tutti ablate";
+}
+
 static enum tutti_status refuse(tutti_context *context, const tutti_recipe *recipe, const char *const *reads,
                                 const struct recipe_entry *entry) {
-  static const char *const acts[] = {
-      [TUTTI_RECIPE_SEARCH] = "tutti run and tutti ablate",
-      [TUTTI_RECIPE_SELECTION] = "tutti run, tutti ablate, and tutti select without --keep",
-      [TUTTI_RECIPE_CIRCUMSTANCES] = "tutti run and tutti ablate",
-  };
   struct tutti_text text = tutti_text_begin(context);
   char *message;
   tutti_text_add(&text, "expected a key of ");
@@ -199,7 +210,7 @@ static enum tutti_status refuse(tutti_context *context, const tutti_recipe *reci
                    key ? "" : "[", reads[i], key ? "" : "]");
   }
   tutti_text_add(&text, ": nothing else is read here; [%s] %s acts in %s", entry->section, entry->key,
-                 acts[part_of(recipe, entry->section, entry->key)]);
+                 places_of(recipe, entry));
   TUTTI_TRY(context, tutti_text_take(&text, &message));
   enum tutti_status status =
       tutti_recipe_blame_line(context, entry, TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message));

@@ -124,10 +124,26 @@ tutti select runs/small --set run.seed=2
 expect_err "expected a key of [selector], [evaluation] or run.plugin_path" "[run] seed acts in tutti run and tutti ablate"
 tutti select runs/small --keep --set evaluation.level=0.5
 expect_code 2
-expect_err "--set evaluation.level" "[evaluation] level acts in tutti run"
+expect_err "--set evaluation.level" "expected a key of [selector] or run.plugin_path" \
+  "[evaluation] level acts in tutti run, tutti ablate, tutti select without --keep, tutti curve, and tutti evaluate"
 tutti evaluate runs/small --set selector.size=1
 expect_code 2
-expect_err "--set selector.size" "tutti select"
+expect_err "--set selector.size" "[selector] size acts in tutti run, tutti ablate, tutti select, and tutti curve"
+tutti evaluate runs/small --set run.plugin_path=/nowhere
+expect_code 2
+expect_err "[run] plugin_path acts in tutti run, tutti ablate, tutti select, tutti curve, and tutti distance"
+tutti evaluate runs/small --set space.max_depth=1
+expect_err "[space] max_depth acts in tutti run, tutti ablate, and tutti distance"
+# So it does.
+tutti curve runs/small --set selector.size=2
+expect_code 0
+cp -r runs/small runs/kept
+tutti select runs/kept --keep --set selector.size=2
+expect_code 0
+rm -rf runs/kept
+tutti select --help
+checks=$((checks + 1))
+tr -s ' \n' ' ' <out | grep -q "evaluation.bins=10 (not with --keep" || complain "expected --help to say what --keep refuses"
 tutti select runs/small --set run.plugin_path=/nowhere
 expect_code 0
 # Those of [evaluation] act wherever metrics are printed.
