@@ -40,8 +40,8 @@ static const struct tutti_param table[] = {
                  "What builders minimise, on the validation rows; auto: nll, or mse for heads without a variance."),
     TUTTI_CHOICE(
         struct tutti_run_config, objective, "kept", objectives,
-        "Whose loss builders minimise: that of the weights that are kept, which predict later, or the last epoch's "
-        "training loss on the validation rows, as AutoDEUQ's code does. Selectors judge what is kept, always."),
+        "Whose loss builders minimise: that of the weights that are kept, which predict later, or the loss on the "
+        "validation rows after the last epoch, as AutoDEUQ's code does. Selectors judge what is kept, always."),
     TUTTI_REAL(struct tutti_run_config, trial_timeout, "inf", 0, TUTTI_NO_LIMIT,
                "A trial that takes longer is a failed trial.", .unit = "s", .min_open = true),
     TUTTI_REAL(struct tutti_run_config, plugin_timeout, "3600", 0, TUTTI_NO_LIMIT,
