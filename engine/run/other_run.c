@@ -54,7 +54,7 @@ static enum tutti_status check_same_data(tutti_context *context, const struct tu
   TUTTI_TRY(context, tutti_catalogue_get(context, catalogue, "fingerprint", &recorded));
   if (!recorded || (strcmp(recorded, found) != 0 && strcmp(recorded, without_data) != 0))
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s has other data or splits: their fingerprint is %s, and that of this run's is %s, so it may "
+                        "%s has other data or splits: their fingerprint is %s, and this run's is %s, so it may "
                         "have trained on rows that are tested on here; give both runs the same [data], with the same "
                         "data.split_seed (if that is not set, it is run.seed)",
                         run, recorded ? recorded : "unknown", found);

@@ -9,6 +9,7 @@
    not. */
 #include "plugins/shared/json.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,10 @@ static enum tutti_status read_run_deepens(const struct deepens *self, tutti_cont
 static enum tutti_status read_file_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
   json_error_t error = {.text = ""};
   json_t *root = json_load_file(self->config->from, JSON_REJECT_DUPLICATES, &error);
+  if (!root && error.line < 0) /* not even read */
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "[builder] from: expected a run directory or a candidate as JSON; %s cannot be read: %s",
+                      self->config->from, strerror(errno));
   if (!root)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "[builder] from: expected a run directory or a candidate as JSON; %s, line %d: %s",

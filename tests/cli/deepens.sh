@@ -58,7 +58,7 @@ expect_out "32-tanh"
 
 # Its rows must be those of the pool: other splits would test on what has chosen, or even trained, the configuration.
 tutti run deepens.ini --out bad --set run.seed=2
-expect_usage_error "[builder] from: " "pool has other data or splits" "fingerprint" "data.split_seed"
+expect_usage_error "[builder] from: " "pool has other data or splits" "their fingerprint is" "and this run's is" "data.split_seed"
 checks=$((checks + 1))
 [ "$(grep -oE '[0-9a-f]{16}' err | sort -u | wc -l)" -eq 2 ] || complain "expected both fingerprints"
 tutti run deepens.ini --out bad --set data.split=0.5,0.3,0.2
@@ -83,12 +83,12 @@ tutti run deepens.ini --out bad --set builder.trial=17
 expect_usage_error "trial" "no trial 17"
 echo '{"architecture"' >torn.json
 tutti run deepens.ini --out bad --set builder.from=torn.json
-expect_usage_error "torn.json" "expected a run directory or a candidate"
+expect_usage_error "torn.json, line 2: " "expected a run directory or a candidate"
 echo '{"architecture": "x", "hyperparameters": {"learning_rate": 0.01}}' >unknown.json
 tutti run deepens.ini --out bad --set builder.from=unknown.json
 expect_usage_error "from" "none of this recipe"
 tutti run deepens.ini --out bad --set builder.from=nowhere
-expect_usage_error "nowhere"
+expect_usage_error "expected a run directory or a candidate as JSON" "nowhere cannot be read: No such file or directory"
 mkdir empty
 tutti run deepens.ini --out bad --set builder.from=empty
 expect_err "empty"
