@@ -231,8 +231,9 @@ const struct command command_predict = {
         "Regression, in the target's units: mean, and standard deviations: aleatoric (noise in the data), epistemic "
         "(what the ensemble does not know), total (both). Classification: label, probabilities p_CLASS, and in "
         "nats: entropy (of the mean probabilities: total), expected_entropy (the members' mean: aleatoric), "
-        "mutual_information (their difference: epistemic). If the file has targets, their metrics follow: on stdout "
-        "with "
+        "mutual_information (their difference: epistemic). Of an ensemble that votes, p_CLASS is the share of the "
+        "votes, "
+        "and entropy that of the shares. If every row of the file has a target, the metrics follow: on stdout with "
         "--out, else on stderr.",
     .operands = {.synopsis = "RUN FILE",
                  .wanted = "a run directory and a file",

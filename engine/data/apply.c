@@ -58,13 +58,28 @@ static enum tutti_status match_positions(tutti_context *context, struct tutti_en
   return TUTTI_OK;
 }
 
-/* Targets that are to be predicted may be present as empty cells. */
-static bool any_target(const struct tutti_encoding *encoding, const tutti_rows *table) {
-  for (size_t r = 0; r < tutti_rows_count(table); r++)
-    for (size_t t = 0; t < encoding->targets; t++)
-      if (tutti_rows_cell(table, r, encoding->target[t].position) != TUTTI_CELL_MISSING)
-        return true;
-  return false;
+static bool has_targets(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
+  for (size_t t = 0; t < encoding->targets; t++)
+    if (tutti_rows_cell(table, row, encoding->target[t].position) == TUTTI_CELL_MISSING)
+      return false;
+  return true;
+}
+
+/* Targets that are to be predicted may be present as empty cells. Metrics would then be of other rows than predictions:
+   they are left out, and that is said. */
+static bool all_have_targets(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table) {
+  size_t rows = tutti_rows_count(table), without = 0, first = 0;
+  for (size_t r = rows; r-- > 0;)
+    if (!has_targets(encoding, table, r)) {
+      without++;
+      first = r;
+    }
+  if (without > 0)
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%s: %zu of %zu rows, the first of them row %zu, have no target; they are predicted, and there are no "
+              "metrics",
+              tutti_rows_origin(table), without, rows, first);
+  return without == 0;
 }
 
 enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, const char *path, tutti_split **split) {
@@ -86,7 +101,7 @@ enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, 
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(table), sizeof *rows, &rows));
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     rows[r] = (uint32_t)r;
-  targets = targets && any_target(encoding, table);
+  targets = targets && all_have_targets(context, encoding, table);
   TUTTI_TRY_OUT(context,
                 tutti_encoding_split(context, encoding, table, "new", tutti_rows_count(table), rows, targets, split));
 out:

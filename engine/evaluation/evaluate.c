@@ -70,11 +70,13 @@ out:
   return status;
 }
 
+/* A vote is of labels, of which each member is certain: all the entropy of its shares is disagreement. */
 static void predict_classes(struct tutti_combiner *combiner, size_t row, struct tutti_uncertainty *out) {
   size_t classes = combiner->pool->outputs;
-  double aleatoric = tutti_combiner_probabilities(combiner, row);
-  double total = tutti_entropy(classes, combiner->probabilities);
+  bool vote = combiner->combination == TUTTI_COMBINATION_VOTE;
+  double expected = tutti_combiner_probabilities(combiner, row), aleatoric = vote ? 0 : expected;
   const double *means = tutti_combiner_classes(combiner);
+  double total = tutti_entropy(classes, means);
   for (size_t c = 0; c < classes; c++)
     out[c] = (struct tutti_uncertainty){means[c], aleatoric, metrics_positive(total - aleatoric), total};
 }

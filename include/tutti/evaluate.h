@@ -94,8 +94,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_evaluate_ood(tutti_context *co
 struct tutti_uncertainty {
   double mean; /* regression: in the target's unit; classification: probability (with a vote: share) of the class */
   /* Regression: standard deviations in the target's unit, total^2 = aleatoric^2 + epistemic^2. Classification, the same
-     for each class of a row, in nats: total is the entropy of the mean probabilities, aleatoric the members' mean
-     entropy, epistemic their difference, the mutual information. */
+     for each class of a row, in nats: total is the entropy of the means, aleatoric the members' mean entropy (with a
+     vote 0: each votes for one label), epistemic their difference, the mutual information. */
   double aleatoric, epistemic, total;
 };
 /* Predict the pool's rows, without using targets, into predicted[rows][outputs]. Errors as for tutti_evaluate. */

@@ -194,7 +194,7 @@ expect_json 120 evaluation 0 rows
 expect_empty err
 tutti predict runs/small bare.csv --json
 expect_not_in out evaluation
-# A file with the test rows has the metrics of the test split; targets may be empty, and a part of them is an error.
+# A file with the test rows has the metrics of the test split; without the targets of any row there are none.
 {
   echo 1
   tail -c +129 runs/small/splits/test-rows.npy | od -An -v -t d4 -w4 | awk '{ print $1 + 2 }'
@@ -208,13 +208,29 @@ awk 'NF > 1 && $1 != "metric" { print $1, $2 }' out >found.txt
 checks=$((checks + 1))
 if [ ! -s found.txt ] || ! diff expected.txt found.txt >/dev/null; then complain "expected the metrics of the test split"; fi
 awk -F, -v OFS=, 'NR > 1 { $4 = "" } 1' test.csv >empty.csv
+cp p.csv predicted.csv
 tutti predict runs/small empty.csv
 expect_code 0
-expect_empty err
+expect_err "empty.csv: 24 of 24 rows, the first of them row 0, have no target" "no metrics"
+expect_not_in err "rmse"
+cmp -s out predicted.csv || complain "expected the same predictions without targets"
 awk -F, -v OFS=, 'NR == 3 { $4 = "" } 1' test.csv >some.csv
 tutti predict runs/small some.csv
+expect_code 0
+expect_err "some.csv: 1 of 24 rows, the first of them row 1, have no target"
+expect_not_in err "rmse"
+cmp -s out predicted.csv || complain "expected the same predictions with some of the targets"
+tutti predict runs/small some.csv --json
+expect_not_in out evaluation
+awk 'NR < 3' some.csv >one.csv
+awk -F, -v OFS=, 'NR == 2 { $4 = "" } 1' one.csv >one-empty.csv
+tutti predict runs/small one-empty.csv
+expect_code 0
+expect_err "one-empty.csv: 1 of 1 rows"
+awk -F, -v OFS=, 'NR == 2 { $4 = "text" } 1' one.csv >text.csv
+tutti predict runs/small text.csv
 expect_code 2
-expect_err "some.csv:3" "y"
+expect_err "text.csv:2" "y"
 tutti predict runs/small table.csv --out p.npy
 expect_code 0
 expect_empty err

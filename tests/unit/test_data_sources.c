@@ -193,7 +193,9 @@ static void columns_are_matched_by_name(void **state) {
   assert_rows("b.csv", 2, inputs, false);
   put("b.csv", "y,colour,a\n,red,1\n?,blue,3\n"); /* targets to be filled in */
   assert_rows("b.csv", 2, inputs, false);
-  put("b.csv", "y,colour,a\n1,red,1\n?,blue,3\n");
+  put("b.csv", "y,colour,a\n1,red,1\n?,blue,3\n"); /* some of them */
+  assert_rows("b.csv", 2, inputs, false);
+  put("b.csv", "y,colour,a\n1,red,1\ntwo,blue,3\n");
   apply_refuses("row 1, column 'y': expected a finite number as target", "b.csv");
   put("b.csv", "color,a\nred,1\n");
   apply_refuses("there is no 'colour'; is it 'color'?", "b.csv");

@@ -350,6 +350,9 @@ static void test_disagreement_by_hand(void **state) {
   assert_int_equal(tutti_ensemble_predict(context, &models.pool, ensemble, NULL, predicted), TUTTI_OK);
   assert_close(predicted[0].mean, 2.0 / 3, 1e-15, 0);
   assert_close(predicted[3].mean, 2.0 / 3, 1e-15, 0);
+  /* The entropy is that of the shares; a vote has none. */
+  assert_close(predicted[0].total, log(3) - 2.0 / 3 * log(2), 1e-15, 0);
+  assert_true(predicted[0].aleatoric == 0 && predicted[0].epistemic == predicted[0].total);
   tutti_ensemble_destroy(ensemble);
   pools_free(&models);
 }
