@@ -414,7 +414,7 @@ static void show_left_out(const json_t *comparison, FILE *out) {
 }
 
 bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE *out) {
-  struct shown shown;
+  struct shown shown = {0};
   if (!choose_metrics(comparison, metrics, &shown))
     return false;
   show_counts(comparison, out);
