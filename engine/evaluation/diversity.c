@@ -16,7 +16,7 @@ static bool has_distance(const void *of, size_t offset) { return !isnan(distance
 
 static const struct metric_entry diversity_metrics[] = {
     METRIC("architecture-diversity", "", NEITHER,
-           "sum over pairs of members of the Euclidean distances of their vectors of decisions, divided by the norm of "
+           "sum over pairs of picks of the Euclidean distances of their vectors of decisions, divided by the norm of "
            "these distances",
            distance_at, offsetof(struct diversity, score), .defined = has_distance),
     METRIC("architecture-distance", "", NEITHER, "mean over pairs of members of the distance of their architectures",
@@ -69,7 +69,8 @@ static enum tutti_status architecture_distance(tutti_context *context, const tut
 }
 
 enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_scope *scope, size_t count,
-                                           const tutti_candidate *const *candidates, tutti_evaluation **evaluation) {
+                                           const tutti_candidate *const *candidates, const uint64_t *picks,
+                                           tutti_evaluation **evaluation) {
   const tutti_space *space = tutti_scope_space(scope);
   const tutti_domain *searched = tutti_scope_hyperparameters(scope);
   size_t pairs = count * (count - (count > 0)) / 2;
@@ -86,8 +87,9 @@ enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_s
       double squared = space ? squared_distance(space, tutti_candidate_genotype(candidates[i]),
                                                 tutti_candidate_genotype(candidates[j]))
                              : NAN;
-      distances += sqrt(squared);
-      squares += squared;
+      double times = picks ? (double)picks[i] * (double)picks[j] : 1;
+      distances += times * sqrt(squared);
+      squares += times * squared;
       hyperparameters += searched && tutti_domain_count(searched)
                              ? tutti_domain_distance(searched, tutti_candidate_hyperparameters(candidates[i]),
                                                      tutti_candidate_hyperparameters(candidates[j]))

@@ -117,24 +117,37 @@ static void add_metrics(json_t *metrics, const tutti_evaluation *evaluation) {
   }
 }
 
+/* How often a trial was picked; once, if the weights count no picks. */
+static uint64_t picks_of(const tutti_ensemble *ensemble, uint64_t trial) {
+  double weight = 0, picks = (double)tutti_ensemble_picks(ensemble);
+  for (size_t k = 0; k < tutti_ensemble_size(ensemble); k++)
+    if (tutti_ensemble_trial(ensemble, k) == trial)
+      weight = tutti_ensemble_weight(ensemble, k);
+  return picks > 0 ? (uint64_t)llround(weight * picks) : 1;
+}
+
 /* How different the members are; it belongs to the ensemble and does not depend on rows. */
 static enum tutti_status add_diversity(tutti_context *context, const tutti_scope *scope,
                                        const struct tutti_history *history, size_t count, const uint64_t *trials,
-                                       json_t *metrics) {
+                                       const tutti_ensemble *ensemble, json_t *metrics) {
   enum tutti_status status;
   const tutti_candidate **members = NULL;
+  uint64_t *picks = NULL;
   tutti_evaluation *diversity = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *picks, &picks));
   for (size_t i = 0; i < count; i++) {
     if (trials[i] >= history->asked)
       TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                                         "the ensemble's member %" PRIu64 " is no trial of this run", trials[i]));
     members[i] = history->records[trials[i]].candidate;
+    picks[i] = picks_of(ensemble, trials[i]);
   }
-  TUTTI_TRY_OUT(context, tutti_evaluate_diversity(context, scope, count, members, &diversity));
+  TUTTI_TRY_OUT(context, tutti_evaluate_diversity(context, scope, count, members, picks, &diversity));
   add_metrics(metrics, diversity);
 out:
   tutti_evaluation_destroy(diversity);
+  tutti_free(picks);
   tutti_free(members);
   return status;
 }
@@ -157,16 +170,17 @@ static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_r
   return status;
 }
 
-/* Append {"split", "rows", "metrics"}; with targets, how different the members are belongs to the metrics. */
+/* Append {"split", "rows", "metrics"}; with an ensemble, how different its members are belongs to the metrics. */
 static enum tutti_status add_split(tutti_context *context, const struct tutti_experiment *experiment,
                                    const struct tutti_history *history, const char *split,
-                                   const struct tutti_pool *pool, const tutti_evaluation *evaluation, bool diversity,
-                                   json_t *out) {
+                                   const struct tutti_pool *pool, const tutti_evaluation *evaluation,
+                                   const tutti_ensemble *diverse, json_t *out) {
   json_t *metrics = json_array();
   add_metrics(metrics, evaluation);
   json_array_append_new(
       out, json_pack("{s:s, s:I, s:o}", "split", split, "rows", (json_int_t)pool->rows, "metrics", metrics));
-  return diversity ? add_diversity(context, experiment->scope, history, pool->models, pool->trials, metrics) : TUTTI_OK;
+  return diverse ? add_diversity(context, experiment->scope, history, pool->models, pool->trials, diverse, metrics)
+                 : TUTTI_OK;
 }
 
 static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source,
@@ -180,7 +194,8 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   bool outside = !pool.labels && !pool.values;
   TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
                                  : tutti_evaluate(context, &pool, ensemble, options, &evaluation));
-  TUTTI_TRY_OUT(context, add_split(context, source->experiment, history, split, &pool, evaluation, !outside, out));
+  TUTTI_TRY_OUT(context, add_split(context, source->experiment, history, split, &pool, evaluation,
+                                   outside ? NULL : ensemble, out));
 out:
   tutti_evaluation_destroy(evaluation);
   tutti_run_pool_release(source, &pool);
@@ -195,7 +210,7 @@ enum tutti_status tutti_run_evaluate_pool(tutti_context *context, const struct t
   json_t *splits = json_array();
   TUTTI_TRY_OUT(context,
                 tutti_evaluate(context, pool, ensemble, tutti_recipe_evaluation(experiment->recipe), &evaluation));
-  TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, true, splits));
+  TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, ensemble, splits));
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
 out:
   tutti_evaluation_destroy(evaluation);

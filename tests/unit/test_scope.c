@@ -495,13 +495,18 @@ static tutti_candidate *parsed(const tutti_scope *scope, const char *architectur
 }
 
 /* The value of architecture-diversity; NaN if it is left out. */
-static double diversity_of(const tutti_scope *scope, size_t count, tutti_candidate *const *candidates) {
+static double diversity_of_picks(const tutti_scope *scope, size_t count, tutti_candidate *const *candidates,
+                                 const uint64_t *picks) {
   tutti_evaluation *diversity;
-  must(tutti_evaluate_diversity(context, scope, count, (const tutti_candidate *const *)candidates, &diversity));
+  must(tutti_evaluate_diversity(context, scope, count, (const tutti_candidate *const *)candidates, picks, &diversity));
   const struct tutti_metric *metric = tutti_evaluation_find(diversity, "architecture-diversity");
   double value = metric ? metric->value : (double)NAN;
   tutti_evaluation_destroy(diversity);
   return value;
+}
+
+static double diversity_of(const tutti_scope *scope, size_t count, tutti_candidate *const *candidates) {
+  return diversity_of_picks(scope, count, candidates, NULL);
 }
 
 /* As vectors of decisions (5, 2, 0), (7, 0, -1) and (5, 1, 0), which are 3, 1 and sqrt 6 apart: together, as a vector, 4
@@ -521,6 +526,10 @@ static void diversity_of_vectors_of_decisions(void **state) {
     candidates[i] = parsed(scope, texts[i]);
   assert_true(fabs(diversity_of(scope, 3, candidates) - (3 + 1 + sqrt(6)) / 4) < 1e-12);
   assert_true(diversity_of(scope, 2, (tutti_candidate *[]){candidates[0], candidates[0]}) == 0);
+  /* Picks count: a, a, b has two equal distances, and the paper's least score is the root of 2. */
+  assert_true(fabs(diversity_of_picks(scope, 2, candidates, (const uint64_t[]){2, 1}) - sqrt(2)) < 1e-12);
+  assert_true(fabs(diversity_of_picks(scope, 3, candidates, (const uint64_t[]){3, 2, 1}) -
+                   (6 * 3 + 3 * 1 + 2 * sqrt(6)) / sqrt(6 * 9 + 3 * 1 + 2 * 6)) < 1e-12);
   assert_true(isnan(diversity_of(scope, 1, candidates)));
   for (int i = 0; i < 3; i++)
     tutti_candidate_unref(candidates[i]);
@@ -557,14 +566,14 @@ static void diversity_is_the_mean_distance_of_pairs(void **state) {
                                : "\"rate\": 1e-2");
       must(tutti_scope_parse(context, scope, json, &candidates[i]));
     }
-    must(tutti_evaluate_diversity(context, scope, 3, (const tutti_candidate *const *)candidates, &diversity));
+    must(tutti_evaluate_diversity(context, scope, 3, (const tutti_candidate *const *)candidates, NULL, &diversity));
     assert_int_equal(tutti_evaluation_count(diversity), 1 + searched);
     assert_true(fabs(tutti_evaluation_find(diversity, "architecture-distance")->value - (6 + 8 + 2) / 3.) < 1e-12);
     if (searched)
       assert_true(fabs(tutti_evaluation_find(diversity, "hyperparameter-distance")->value - (0.5 + 0.5 + 0) / 3) <
                   1e-12);
     tutti_evaluation_destroy(diversity);
-    must(tutti_evaluate_diversity(context, scope, 1, (const tutti_candidate *const *)candidates, &diversity));
+    must(tutti_evaluate_diversity(context, scope, 1, (const tutti_candidate *const *)candidates, NULL, &diversity));
     assert_int_equal(tutti_evaluation_count(diversity), 0);
     tutti_evaluation_destroy(diversity);
     for (int i = 0; i < 3; i++)
