@@ -63,6 +63,36 @@ for file in "$ini"/*.ini; do
   expect_out "The recipe is valid"
 done
 
+# resolves RECIPE SECTION KEY VALUE...: what the recipe of its run says, which has everything that it extends.
+resolves() {
+  local recipe=$1 found
+  shift
+  arguments "$recipe"
+  tutti run "$ini/$recipe.ini" "${arguments[@]}" --set run.time=1e-9 --out "written-$recipe"
+  while [ $# -gt 0 ]; do
+    checks=$((checks + 1))
+    found=$(awk -v section="[$1]" -v key="$2" '/^\[/ { here = $0 == section } here && $1 == key { print $3; exit }' "written-$recipe/recipe.ini")
+    [ "$found" = "$3" ] || complain "expected $1.$2 = $3 in $recipe, found ${found:-nothing}"
+    shift 3
+  done
+}
+
+# Pools of K networks, ensembles of ten (B.3; Table 1), and ten candidates for parents (B.4); of three on ImageNet-16-120 (Figure 7).
+for data in fashion-mnist:400 cifar10:400 cifar10-tuned:400 cifar10-large:90 cifar100:400 cifar100-tuned:400 cifar100-large:90 \
+  tiny-imagenet:200; do
+  recipe=${data%:*}
+  resolves "$recipe" run budget "${data#*:}" selector size 10
+  resolves "$recipe-re" run budget "${data#*:}" selector size 10 builder parents 10
+done
+for recipe in cifar10-hyperens cifar100-hyperens cifar10-tuned-depth-width cifar100-tuned-depth-width cifar10-deepens-es; do
+  resolves "$recipe" run budget 400 selector size 10
+done
+for recipe in cifar10-deepens cifar10-deepens-darts cifar10-tuned-deepens cifar100-deepens cifar100-tuned-deepens tiny-imagenet-deepens; do
+  resolves "$recipe" run budget 10 selector plugin all
+done
+resolves imagenet16-120 run budget 1000 selector size 3
+resolves imagenet16-120-re run budget 1000 selector size 3 builder parents 10
+
 # small RECIPE OPTIONS: run it with two tiny networks.
 small() {
   local recipe=$1

@@ -32,7 +32,7 @@ for batch in data_batch_1 data_batch_2 data_batch_3 data_batch_4 data_batch_5 te
 run_recipe() {
   local name=$1 data=$2
   shift 2
-  tutti run "$ini/$name.ini" --out "$name" --workers 1 --set "data.path=$data" --set data.limit=0 --set run.budget=2 \
+  tutti run "$ini/$name.ini" --out "$name" --workers 1 --set "data.path=$data" --set data.limit=0 --set run.budget=2 --set selector.plugin=all \
     --set hyperparameters.epochs=1 --set hyperparameters.batch_size=20 "$@"
   expect_code 0
   # weight_decay = 3e-4 of PyTorch acts on all that is trained, and its initialisation is its own
