@@ -93,11 +93,12 @@ print_table() {
         [ ! -f "$summary" ] || echo "$(value "$summary" nll-moments) $(value "$summary" rmse)"
       done | awk -v set="$set" -v method="$method" -v nll="$nll" -v rmse="$rmse" '
         { n++; a += $1; aa += $1 * $1; b += $2; bb += $2 * $2 }
-        function error(s, ss) { return n > 1 && ss * n > s * s ? sqrt((ss - s * s / n) / (n - 1) / n) : 0 }
+        # of one split unknown
+        function error(s, ss) { return n < 2 ? "" : sprintf("+-%7.4f", ss * n > s * s ? sqrt((ss - s * s / n) / (n - 1) / n) : 0) }
         END {
           if (n)
-            printf "%-18s %-12s %6d %12.4f +-%7.4f %13s %12.5f +-%7.5f %13s\n", set, method, n, a / n, error(a, aa), nll,
-              b / n, error(b, bb), rmse
+            printf "%-18s %-12s %6d %12.4f %9s %13s %12.5f %9s %13s\n", set, method, n, a / n, error(a, aa), nll, b / n,
+              error(b, bb), rmse
         }'
     done
   done
