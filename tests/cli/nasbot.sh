@@ -53,6 +53,14 @@ expect_code 0
 tutti run "$ini/cifar10-longer.ini" --set data.path=cifar --set builder.from="$ini/vgg-19.json" --set space.max_units=4096 --dry-run
 expect_code 0
 
+# Networks of the paper's size take as long as they need on CIFAR-10; those in small do not.
+for recipe in cifar10 cifar10-longer vgg-19 cifar10-small; do
+  settings=(--set data.path=cifar --set data.limit=0 --set run.time=1e-9)
+  [ "$recipe" = cifar10-longer ] && settings+=(--set builder.from="$ini/vgg-19.json" --set space.max_units=4096)
+  tutti run "$ini/$recipe.ini" "${settings[@]}" --out "written-$recipe"
+  expect_in "written-$recipe/recipe.ini" "trial_timeout = $([ "$recipe" = cifar10-small ] && echo 7200 || echo inf)"
+done
+
 # The model needs distances, and says which space has none.
 tutti run "$ini/small.ini" --set data.path=table.csv --set data.ignore=kind --set space.plugin=mlp --out none
 expect_usage_error "surrogate gp-otmann needs distances between architectures, and space mlp has none"
