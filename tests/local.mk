@@ -238,6 +238,7 @@ EXTRA_DIST += %D%/abi/libtutti.abi.xz %D%/abi/libtutti-engine.abi.xz %D%/abi/typ
 cli_tests += %D%/cli/ablate.sh
 cli_tests += %D%/cli/alone.sh
 cli_tests += %D%/cli/autodeuq.sh
+cli_tests += %D%/cli/autodeuq-tables.sh
 cli_tests += %D%/cli/bad-data.sh
 cli_tests += %D%/cli/bad-directory.sh
 cli_tests += %D%/cli/bad-recipes.sh

@@ -15,7 +15,9 @@
 # and every other recipe of ini/autodeuq by its name: METHODS="autodeuq age bo rs age-mixed bo-mixed rs-mixed" compares the searches.
 # Prints for each set and method the mean over the finished splits of the test NLL (nll-moments: of one Gaussian with the mixture's
 # moments) and RMSE with the standard error, and beside it what the paper reports of that method (its budget is 500, its ten splits
-# are other ones); then, of several methods, the mean rank in the test NLL over those splits that all of them have finished.
+# are other ones); then, of several methods, the mean rank in both over the sets, as the paper has it: on each set by the means to two
+# decimals, over the splits that all methods have finished; those that tie share the best place. A set may have fewer splits than SEEDS
+# asks for (protein has five): those that are absent are skipped, and that is said.
 set -euo pipefail
 print=no
 if [ "${1:-}" = --print ]; then
@@ -39,7 +41,7 @@ train() {
   for setting; do settings+=(--set "$setting"); done
   "$tutti" run "$ini/$recipe" --out "$out/$set-$method-$seed" --resume --quiet --workers "$workers" \
     --set "run.seed=$seed" --set "data.path=$file" --set "data.split=0.8 0.2 0" \
-    --set "data.test_rows=$data/uci/$set/splits/$(printf 'test_%02d.txt' $((seed - 1)))" "${settings[@]}" >/dev/null
+    --set "data.test_rows=$(rows_of "$set" "$seed")" "${settings[@]}" >/dev/null
 }
 
 # train_method SET METHOD SEED
@@ -104,14 +106,14 @@ print_table() {
   done
 }
 
-# A line for each finished run: set, split, method, test NLL.
+# A line for each finished run: set, split, method, test NLL and RMSE.
 list_runs() {
   local set method seed summary
   for set in $sets; do
     for seed in $seeds; do
       for method in $methods; do
         summary=$out/$set-$method-$seed/summary.json
-        [ ! -f "$summary" ] || echo "$set $seed $method $(value "$summary" nll-moments)"
+        [ ! -f "$summary" ] || echo "$set $seed $method $(value "$summary" nll-moments) $(value "$summary" rmse)"
       done
     done
   done
@@ -119,27 +121,49 @@ list_runs() {
 
 print_ranks() {
   list_runs | awk -v count="$(wc -w <<<"$methods")" -v methods="$methods" '
-    { block = $1 " " $2; n[block]++; nll[block, $3] = $4 }
+    { block = $1 " " $2; set[block] = $1; n[block]++; value["nll", block, $3] = $4; value["rmse", block, $3] = $5 }
+    # To two decimals, and what then ties has the best place of those.
+    function add_ranks(metric, s, i, j, mean) {
+      for (i = 1; i <= count; i++)
+        mean[i] = sprintf("%.2f", sum[metric, s, method[i]] / splits[s]) + 0
+      for (i = 1; i <= count; i++) {
+        rank[metric, i]++
+        for (j = 1; j <= count; j++)
+          rank[metric, i] += mean[j] < mean[i]
+      }
+    }
     END {
       split(methods, method)
-      for (block in n) {
-        if (n[block] < count)
-          continue
-        blocks++
-        for (i in method)
-          for (j in method) {
-            a = nll[block, method[i]] + 0; b = nll[block, method[j]] + 0
-            rank[i] += b < a ? 1 : b == a ? 0.5 : 0
+      for (block in n)
+        if (n[block] == count) {
+          splits[set[block]]++
+          for (i = 1; i <= count; i++) {
+            sum["nll", set[block], method[i]] += value["nll", block, method[i]]
+            sum["rmse", set[block], method[i]] += value["rmse", block, method[i]]
           }
+        }
+      for (s in splits) {
+        sets++
+        add_ranks("nll", s)
+        add_ranks("rmse", s)
       }
-      for (i = 1; blocks && i <= count; i++)
-        printf "mean rank of %-12s %.2f over %d splits\n", method[i], rank[i] / blocks + 0.5, blocks
+      for (i = 1; sets && i <= count; i++)
+        printf "mean rank of %-12s NLL %.2f RMSE %.2f over %d sets\n", method[i], rank["nll", i] / sets, rank["rmse", i] / sets, sets
     }'
+}
+
+# rows_of SET SEED: the file with the test rows.
+rows_of() {
+  echo "$data/uci/$1/splits/$(printf 'test_%02d.txt' $(($2 - 1)))"
 }
 
 if [ "$print" = no ]; then
   for seed in $seeds; do
     for set in $sets; do
+      if [ ! -f "$(rows_of "$set" "$seed")" ]; then
+        echo "$set has no split $seed: skipped" >&2
+        continue
+      fi
       for method in $methods; do
         train_method "$set" "$method" "$seed"
       done
