@@ -87,11 +87,20 @@ done
 for recipe in cifar10-hyperens cifar100-hyperens cifar10-tuned-depth-width cifar100-tuned-depth-width cifar10-deepens-es; do
   resolves "$recipe" run budget 400 selector size 10
 done
-for recipe in cifar10-deepens cifar10-deepens-darts cifar10-tuned-deepens cifar100-deepens cifar100-tuned-deepens tiny-imagenet-deepens; do
+for recipe in fashion-mnist-deepens cifar10-large-deepens cifar100-large-deepens cifar10-deepens cifar10-deepens-darts cifar10-tuned-deepens \
+  cifar100-deepens cifar100-tuned-deepens tiny-imagenet-deepens; do
   resolves "$recipe" run budget 10 selector plugin all
 done
 resolves imagenet16-120 run budget 1000 selector size 3
 resolves imagenet16-120-re run budget 1000 selector size 3 builder parents 10
+
+# The cells of the other baselines, in networks as large.
+arguments cifar10-large-deepens
+for cell in darts-v2 amoebanet-a; do
+  tutti validate "$ini/cifar10-large-deepens.ini" "${arguments[@]}" --set space.plugin=depth-width --set "space.cell=$cell" \
+    --set space.cells=20 --set space.channels=36
+  expect_code 0
+done
 
 # small RECIPE OPTIONS: run it with two tiny networks.
 small() {
