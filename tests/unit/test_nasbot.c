@@ -357,6 +357,21 @@ static void test_beats_chance(void **state) {
   assert_true(model <= 1 && evolution + 0.3 <= chance);
 }
 
+/* Evolution that begins with the pool alone has to walk all the way in each proposal; from the best trials it goes on. */
+static void test_incumbents_help(void **state) {
+  static const char *const alone[][3] = {{"maximiser", "incumbents", "0"},
+                                         {"maximiser", "evaluations", "10 30 100"},
+                                         {"surrogate", "draws", "20"},
+                                         {"surrogate", "evaluations", "20"},
+                                         {"acquisition", "log", "no"},
+                                         {"builder", "initial", "6"},
+                                         {NULL}};
+  (void)state;
+  if (getenv("TUTTI_TEST_WATCHED")) /* see test_beats_chance */
+    return;
+  assert_true(mean_minimum("nasbot", 12, quick) + 1 <= mean_minimum("nasbot", 12, alone)); /* 0 edits and 1.5 */
+}
+
 /* Architecture and hyperparameters together. */
 static void test_joint(void **state) {
   struct search search;
@@ -500,6 +515,7 @@ int main(void) {
       cmocka_unit_test(test_failures),
       cmocka_unit_test(test_resumes),
       cmocka_unit_test(test_beats_chance),
+      cmocka_unit_test(test_incumbents_help),
       cmocka_unit_test(test_joint),
       cmocka_unit_test(test_maximiser),
       cmocka_unit_test(test_from_the_pool_alone),
