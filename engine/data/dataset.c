@@ -2,6 +2,7 @@
 #include <string.h>
 #include <tutti/descriptor.h>
 
+#include "fingerprint_impl.h"
 #include "loading_impl.h"
 #include "core/plugin/split_impl.h"
 
@@ -43,8 +44,11 @@ static enum tutti_status set_fingerprint(const struct tutti_loading *loading, tu
                                                               source_in_fingerprint(loading), &description));
   dataset->fingerprint = tutti_hash(TUTTI_HASH_BEGIN, description, strlen(description));
   tutti_free(description);
-  for (size_t s = 0; s < dataset->split_count; s++)
+  for (size_t s = 0; s < dataset->split_count; s++) {
     dataset->fingerprint = tutti_split_hash(dataset->fingerprint, dataset->splits[s]);
+    if (s < TUTTI_SPLITS)
+      dataset->rows_fingerprint = dataset->fingerprint;
+  }
   return TUTTI_OK;
 }
 
@@ -121,6 +125,8 @@ const char *tutti_dataset_class(const tutti_dataset *dataset, size_t index) {
 }
 
 uint64_t tutti_dataset_fingerprint(const tutti_dataset *dataset) { return dataset->fingerprint; }
+
+uint64_t tutti_dataset_rows_fingerprint(const tutti_dataset *dataset) { return dataset->rows_fingerprint; }
 
 enum tutti_status tutti_dataset_describe(tutti_context *context, const tutti_dataset *dataset, char **json) {
   return tutti_encoding_print(context, dataset->encoding, dataset->split_count, dataset->splits, json);

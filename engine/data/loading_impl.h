@@ -22,6 +22,7 @@ struct tutti_dataset {
   tutti_split *splits[TUTTI_MOST_SPLITS];
   size_t split_count;
   uint64_t fingerprint;
+  uint64_t rows_fingerprint; /* likewise, of training, validation and test rows alone */
 };
 
 /* State of the loading. */

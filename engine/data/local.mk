@@ -22,4 +22,5 @@ libtutti_engine_la_SOURCES += %D%/reader.c
 libtutti_engine_la_SOURCES += %D%/reader_impl.h
 libtutti_engine_la_SOURCES += %D%/roles.c
 libtutti_engine_la_SOURCES += %D%/stored.c
+libtutti_engine_la_SOURCES += %D%/fingerprint_impl.h
 libtutti_engine_la_SOURCES += %D%/stored_impl.h

@@ -1,5 +1,6 @@
 /* experiment.c - from a recipe to data, space, scope and backend, and the checks before anything is trained. */
 #include "experiment_impl.h"
+#include "engine/data/fingerprint_impl.h"
 
 /* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
 enum { PROBES = 16 };
@@ -189,4 +190,8 @@ enum tutti_status tutti_experiment_check(tutti_context *context, const struct tu
 
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment) {
   return experiment->dataset ? tutti_dataset_fingerprint(experiment->dataset) : 0;
+}
+
+uint64_t tutti_experiment_rows_fingerprint(const struct tutti_experiment *experiment) {
+  return experiment->dataset ? tutti_dataset_rows_fingerprint(experiment->dataset) : 0;
 }

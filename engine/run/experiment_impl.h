@@ -35,6 +35,8 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_check(tutti_context *context,
                                                          const struct tutti_experiment *experiment);
 /* The data set's fingerprint, or 0 without data. */
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment);
+/* The same of training, validation and test rows alone. */
+uint64_t tutti_experiment_rows_fingerprint(const struct tutti_experiment *experiment);
 
 /* Implements tutti_host_other_run for the experiment that is the argument (other_run.c). */
 TUTTI_NODISCARD enum tutti_status tutti_other_run(void *argument, tutti_context *context,

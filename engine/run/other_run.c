@@ -1,5 +1,5 @@
-/* other_run.c - takes a candidate from another run. That run must have the same data and splits: else its choices rest on
-   rows that this run tests on. */
+/* other_run.c - takes a candidate from another run. That run must have the same training, validation and test rows:
+   else its choices rest on rows that this run tests on. */
 #include "run_impl.h"
 
 #include <inttypes.h>
@@ -46,18 +46,21 @@ static enum tutti_status take_candidate(void *argument, const struct tutti_trial
 /* A run without data, as in a table of results, has trained on no rows of this one. */
 static const char without_data[] = "0000000000000000";
 
+/* Neither run trains on shifted and out-of-distribution rows; so these may differ, unless the choice is made on them. */
 static enum tutti_status check_same_data(tutti_context *context, const struct tutti_experiment *experiment,
-                                         tutti_catalogue *catalogue, const char *run) {
+                                         tutti_catalogue *catalogue, const struct tutti_other_trial *wanted) {
   char *recorded, found[17];
   enum tutti_status status = TUTTI_OK;
-  (void)snprintf(found, sizeof found, "%016" PRIx64, tutti_experiment_fingerprint(experiment));
-  TUTTI_TRY(context, tutti_catalogue_get(context, catalogue, "fingerprint", &recorded));
+  (void)snprintf(found, sizeof found, "%016" PRIx64,
+                 wanted->split ? tutti_experiment_fingerprint(experiment)
+                               : tutti_experiment_rows_fingerprint(experiment));
+  TUTTI_TRY(context, tutti_catalogue_get(context, catalogue, wanted->split ? "fingerprint" : "rows", &recorded));
   if (!recorded || (strcmp(recorded, found) != 0 && strcmp(recorded, without_data) != 0))
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s has other data or splits: their fingerprint is %s, and this run's is %s, so it may "
                         "have trained on rows that are tested on here; give both runs the same [data], with the same "
                         "data.split_seed (if that is not set, it is run.seed)",
-                        run, recorded ? recorded : "unknown", found);
+                        wanted->run, recorded ? recorded : "unknown", found);
   tutti_free(recorded);
   return status;
 }
@@ -106,7 +109,7 @@ enum tutti_status tutti_other_run(void *argument, tutti_context *context, const 
   enum tutti_status status;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, wanted->run, TUTTI_RUN_FILE_CATALOGUE, &path));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, false, &catalogue));
-  TUTTI_TRY_OUT(context, check_same_data(context, experiment, catalogue, wanted->run));
+  TUTTI_TRY_OUT(context, check_same_data(context, experiment, catalogue, wanted));
   if (wanted->trial == TUTTI_BEST_TRIAL)
     TUTTI_TRY_OUT(context, find_best(context, experiment, wanted, catalogue, &finding));
   TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, catalogue, take_candidate, &finding));

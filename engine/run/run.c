@@ -480,7 +480,7 @@ static enum tutti_status record_directory(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   enum tutti_status status = TUTTI_OK;
-  char *files = NULL, *why = NULL, fingerprint[17];
+  char *files = NULL, *why = NULL, fingerprint[17], rows[17];
   TUTTI_TRY_OUT(context, tutti_run_check_files(context, directory, manager->catalogue, &why));
   if (!why)
     goto out;
@@ -489,8 +489,10 @@ static enum tutti_status record_directory(struct manager *manager) {
   TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
   TUTTI_TRY_OUT(context, tutti_run_record_files(context, directory, manager->experiment, &files));
   (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(manager->experiment));
+  (void)snprintf(rows, sizeof rows, "%016" PRIx64, tutti_experiment_rows_fingerprint(manager->experiment));
   TUTTI_TRY_OUT(context, tutti_catalogue_begin(context, manager->catalogue));
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "fingerprint", fingerprint));
+  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "rows", rows));
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "files", files));
   TUTTI_TRY_OUT(context, tutti_catalogue_commit(context, manager->catalogue));
 out:

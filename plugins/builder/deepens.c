@@ -24,8 +24,9 @@ struct deepens_config {
 static const struct tutti_param deepens_params[] = {
     TUTTI_PATH(
         struct deepens_config, from, "",
-        "Where the configuration comes from: a run directory, whose data, splits, space and searched hyperparameters "
-        "are those of this recipe, or a JSON file {\"architecture\": ..., \"hyperparameters\": {...}}. Empty: one that "
+        "Where the configuration comes from: a run directory, whose space, searched hyperparameters and rows for "
+        "training, validation and testing are those of this recipe, or a JSON file {\"architecture\": ..., "
+        "\"hyperparameters\": {...}}. Empty: one that "
         "the recipe "
         "leaves is drawn, the only one where it fixes all."),
     TUTTI_INTEGER(struct deepens_config, trial, "-1", -1, 1000000000,
@@ -58,8 +59,10 @@ static enum tutti_status read_run_deepens(const struct deepens *self, tutti_cont
   if (status != TUTTI_ERROR_USAGE)
     return status;
   return config->severity > 0
-             ? tutti_error_prefix(context, status, "[builder] from, severity %lld (data.shift makes shifted rows): ",
-                                  (long long)config->severity)
+             ? tutti_error_prefix(
+                   context, status,
+                   "[builder] from, severity %lld (data.shift makes shifted rows, which have to be the same): ",
+                   (long long)config->severity)
              : tutti_error_prefix(context, status, "[builder] from: ");
 }
 

@@ -106,6 +106,17 @@ expect_code 0
 checks=$((checks + 2))
 [ "$(configuration deep-0 0)" = "$(configuration pool "$clean")" ] || complain "not the best on clean rows"
 [ "$(configuration deep-5 0)" = "$(configuration pool "$shifted")" ] || complain "not the best on shifted rows"
+# Its own shifts may be others, as long as the rows to train, choose and test on are those of the pool.
+tutti run deep.ini --quiet --out deep-other --set data.shift=1,2
+expect_code 0
+checks=$((checks + 1))
+[ "$(configuration deep-other 0)" = "$(configuration pool "$clean")" ] || complain "not the best on clean rows"
+tutti run deep.ini --out bad --set data.shift=1,2 --set data.split_seed=77
+expect_code 2
+expect_err "pool has other data or splits"
+tutti run deep.ini --out bad --set data.shift=2 --set builder.severity=2
+expect_code 2
+expect_err "severity 2" "have to be the same" "pool has other data or splits"
 tutti run deep.ini --out bad --set builder.severity=3
 expect_code 2
 expect_err "severity 3" "validation-3" "data.shift"
