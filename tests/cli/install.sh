@@ -40,17 +40,17 @@ LD_LIBRARY_PATH=$libdir "$prefix/bin/tutti" --version
 grep -qF "${prefix#"$stage"}/share/tutti/ini" "$libdir/libtutti-engine.so" || { echo "no folder of recipes in libtutti-engine" && exit 1; }
 
 echo "the example of the manual page works"
-mkdir "$stage/work"
-printf 'x0\n-25\n0\n25\n' >"$stage/work/new-rows.csv"
-sed -n '/^\.nf$/,/^\.fi$/p' "$prefix/share/man/man1/tutti.1" | sed '/^\./d; s/\\-/-/g' >"$stage/example"
-grep -q "^tutti run" "$stage/example" || { echo "the manual page has no example" && exit 1; }
+mkdir "$stage/=example"
+printf 'x0\n-25\n0\n25\n' >"$stage/=example/new-rows.csv"
+sed -n '/^\.nf$/,/^\.fi$/p' "$prefix/share/man/man1/tutti.1" | sed '/^\./d; s/\\-/-/g' >"$stage/=commands"
+grep -q "^tutti run" "$stage/=commands" || { echo "the manual page has no example" && exit 1; }
 (
   export LD_LIBRARY_PATH=$libdir TUTTI_PLUGIN_FOLDER=$libdir/tutti/plugins TUTTI_RECIPE_FOLDER=$prefix/share/tutti/ini
   export PATH=$prefix/bin:$PATH
-  cd "$stage/work" || exit 1
-  bash -e "$stage/example" >out 2>err || { cat "$stage/example" err && exit 1; }
+  cd "$stage/=example" || exit 1
+  bash -e "$stage/=commands" >out 2>err || { cat "$stage/=commands" err && exit 1; }
 )
-rm -r "$stage/work" "$stage/example"
+rm -r "$stage/=example" "$stage/=commands"
 
 echo "an embedder compiles"
 cat > "$stage/embedder.c" << 'END'
