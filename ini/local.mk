@@ -123,6 +123,7 @@ dist_nasbotrecipe_DATA += %D%/nasbot/small-ensemble.ini
 dist_nasbotrecipe_DATA += %D%/nasbot/small-joint.ini
 dist_nasbotrecipe_DATA += %D%/nasbot/small-only-d.ini
 dist_nasbotrecipe_DATA += %D%/nasbot/small-only-dbar.ini
+dist_nasbotrecipe_DATA += %D%/nasbot/small-paper-distance.ini
 dist_nasbotrecipe_DATA += %D%/nasbot/small-samples.ini
 dist_nasbotrecipe_DATA += %D%/nasbot/small-longer.ini
 dist_nasbotrecipe_DATA += %D%/nasbot/cifar10-longer.ini

@@ -13,7 +13,7 @@ for recipe in "$ini"/*.ini; do
   expect_code 0
 done
 
-for recipe in nasbot small small-ea small-rand small-treebo small-joint small-ensemble small-only-d small-only-dbar small-samples; do
+for recipe in nasbot small small-ea small-rand small-treebo small-joint small-ensemble small-only-d small-only-dbar small-paper-distance small-samples; do
   settings=(--set data.path=table.csv --set data.ignore=kind --set hyperparameters.epochs=2 --set run.budget=8)
   [ "$recipe" = small-samples ] && settings+=(--set surrogate.draws=200)
   settings+=(--set space.max_units=8 --set space.max_layers=20 --set builder.initial=4)
@@ -25,6 +25,7 @@ expect_origin() { # RUN TEXT
   checks=$((checks + 1))
   grep -q "\"$2" <("$TUTTI_PROGRAM" status "$1" --json) || complain "$1: expected origins $2"
 }
+expect_in small-paper-distance/recipe.ini "path_groups = all" "end_mass = 0"
 expect_origin small "ei "
 expect_origin small-ea mutation
 expect_origin small-rand "random 0"
