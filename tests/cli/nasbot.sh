@@ -62,6 +62,11 @@ for recipe in cifar10 cifar10-longer vgg-19 cifar10-small; do
   expect_in "written-$recipe/recipe.ini" "trial_timeout = $([ "$recipe" = cifar10-small ] && echo 7200 || echo inf)"
 done
 
+# Evolution in sets of mutants, and in small one by one.
+tutti run "$ini/ea.ini" --set data.path=table.csv --set data.ignore=kind --set run.time=1e-9 --out ea
+expect_in ea/recipe.ini "mutants = 50"
+expect_in small-ea/recipe.ini "mutants = 1"
+
 # The model needs distances, and says which space has none.
 tutti run "$ini/small.ini" --set data.path=table.csv --set data.ignore=kind --set space.plugin=mlp --out none
 expect_usage_error "surrogate gp-otmann needs distances between architectures, and space mlp has none"
