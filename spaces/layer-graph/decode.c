@@ -2,8 +2,8 @@
    followed by batch normalisation and ReLU; a residual one (res3, ...) adds its input before the ReLU, through a
    pointwise convolution if the shapes differ. Pools have windows of 2 x 2 and stride 2. Fully connected layers are
    followed by ReLU, and read images flattened. Deviations: the linear outputs of several decision layers are averaged
-   before one head with one loss, so this works for every head; the paper sums their losses and averages their
-   softmaxes. The units of crelu count before it doubles them. */
+   before one head with one loss, so this works for every head; the paper averages their softmaxes, and its
+   program sums their losses. The units of crelu count before it doubles them. */
 #include "decode.h"
 
 #include "spaces/cells/blocks.h"
