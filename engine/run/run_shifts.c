@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char clean[] = "validation";
@@ -119,11 +120,15 @@ static enum tutti_status check_points(tutti_context *context, const struct tutti
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "expected budgets of at most %" PRIu64 ", the trials of %s; found %" PRIu64, history->asked,
                         choice->source->directory, options->budgets[b]);
+  char eligible[96] = "";
+  if (history->members_from > 0)
+    (void)snprintf(eligible, sizeof eligible, " from number %" PRIu64 " on, which alone may be members",
+                   history->members_from);
   for (size_t m = 0; m < options->members_count; m++)
     if (options->members[m] > choice->count)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "expected ensembles of at most %zu members, the finished trials of %s; found %" PRIu64,
-                        choice->count, choice->source->directory, options->members[m]);
+                        "expected ensembles of at most %zu members, the finished trials of %s%s; found %" PRIu64,
+                        choice->count, choice->source->directory, eligible, options->members[m]);
   return TUTTI_OK;
 }
 

@@ -30,6 +30,11 @@ grep -q mutation <("$TUTTI_PROGRAM" status uci --json) || complain "uci: expecte
 grep -q '"stratum 0, initialisation 2"' <("$TUTTI_PROGRAM" status hyper-deep-ensemble --json) ||
   complain "hyper-deep-ensemble: expected strata"
 
+# Its first 8 trials finish, too, but may not be members.
+tutti curve hyper-deep-ensemble --members 7
+expect_code 2
+expect_err "expected ensembles of at most 6 members, the finished trials of hyper-deep-ensemble from number 8 on, which alone may be members; found 7"
+
 # members_of RUN: the trials of its ensemble.
 members_of() {
   "$TUTTI_PROGRAM" status "$1" --json >out
