@@ -174,6 +174,7 @@ void show_values(const json_t *values, const char *loss, FILE *out) {
 }
 
 static void show_trials(const json_t *trials, FILE *out) {
+  const json_t *failure = json_object_get(trials, "failure");
   long long done = (long long)json_integer_value(json_object_get(trials, "done")),
             budget = (long long)json_integer_value(json_object_get(trials, "budget")),
             failed = (long long)json_integer_value(json_object_get(trials, "failed"));
@@ -181,6 +182,9 @@ static void show_trials(const json_t *trials, FILE *out) {
     (void)fprintf(out, "trials      %lld to train\n", budget);
   else
     (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n", done, budget, failed);
+  if (json_is_object(failure))
+    (void)fprintf(out, "            trial %lld: %s\n", (long long)json_integer_value(json_object_get(failure, "trial")),
+                  text_of(failure, "text"));
 }
 
 /* The ensembles chosen for each shift: a line with the members, then the metrics of all side by side. */

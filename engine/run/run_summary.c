@@ -52,6 +52,19 @@ static const char *selector_of(const struct tutti_experiment *experiment, const 
   return chose ? chose : experiment->dataset ? plugin_of(experiment, "selector") : "none";
 }
 
+/* {"budget", "done", "failed"}; with "failure", what the first failed trial says, if one failed. */
+static json_t *trials_of(const struct tutti_run_config *run, const struct tutti_history *history) {
+  json_t *trials = json_pack("{s:I, s:I, s:I}", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done,
+                             "failed", (json_int_t)history->failed);
+  for (uint64_t i = 0; i < history->asked; i++)
+    if (history->records[i].failure) {
+      (void)json_object_set_new(trials, "failure",
+                                json_pack("{s:I, s:s}", "trial", (json_int_t)i, "text", history->records[i].failure));
+      break;
+    }
+  return trials;
+}
+
 enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                     const struct tutti_history *history, const char *ensemble, const char *evaluation,
                                     const char *shifts, char **json) {
@@ -59,14 +72,13 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   json_t *best;
   TUTTI_TRY(context, best_of(context, experiment, history, &best));
   json_t *chosen = ensemble ? json_loads(ensemble, 0, NULL) : json_null();
-  json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "run",
-                           run->name, "task", tasks[experiment->task.kind], "loss",
-                           tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed, "plugins", "space",
-                           plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
-                           plugin_of(experiment, "builder"), "selector", selector_of(experiment, chosen), "data",
-                           data_of(experiment), "trials", "budget", (json_int_t)run->budget, "done",
-                           (json_int_t)history->done, "failed", (json_int_t)history->failed, "best", best, "ensemble",
-                           chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  json_t *root =
+      json_pack("{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "run", run->name, "task",
+                tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed",
+                (json_int_t)run->seed, "plugins", "space", plugin_of(experiment, "space"), "backend",
+                plugin_of(experiment, "backend"), "builder", plugin_of(experiment, "builder"), "selector",
+                selector_of(experiment, chosen), "data", data_of(experiment), "trials", trials_of(run, history), "best",
+                best, "ensemble", chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
   if (ensemble && !experiment->dataset) {
     json_t *values;
     enum tutti_status status = tutti_run_describe_values(context, experiment, history, ensemble, &values);

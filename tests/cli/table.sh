@@ -24,7 +24,7 @@ awk 'BEGIN {
 tutti run "$ini/nasbench201.ini" --set backend.path=cells.csv.gz --set run.budget=60 --out rs
 expect_code 0
 expect_out "builder nes-rs, space nasbench201, backend table, selector top-m" "Ensemble of 5, chosen by top-m (value)" \
-  "backend table gives no predictions" "c10_test_e200" "mean"
+  "backend table gives no predictions" "c10_test_e200" "mean" ": no entry for |"
 tutti status rs --json
 failure=$("$json_value" out all_trials 0 failure)
 for trial in $(seq 59); do
