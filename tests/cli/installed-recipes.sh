@@ -15,7 +15,7 @@ done
 tutti list recipes
 expect_code 0
 expect_empty err
-expect_out "  quickstart                         A first run of a few seconds: an ensemble for the toy problem" "autodeuq/toy " \
+expect_out "  quickstart                         A first run of a few seconds: an ensemble for a noisy function" "autodeuq/toy " \
   "autodeuq/age-mixed                 Ablation AgE-Mixed: aging evolution over architecture and training as one vector;"
 while read -r name _; do
   checks=$((checks + 1))
