@@ -18,6 +18,13 @@ enum tutti_member_values {
 /* The choices of a parameter, in the order of the enum. */
 static const char *const tutti_member_values_names[] = {"range", "none", NULL};
 
+/* The rows of a surrogate's parameter table for what every surrogate made of networks has: int values and int64_t
+   retries of its config. */
+#define TUTTI_MEMBERS_PARAMS(config_type)                                                                              \
+  TUTTI_CHOICE(config_type, values, "range", tutti_member_values_names,                                                \
+               "Values are trained on scaled to [-1, 1] by the range observed, or as they are."),                      \
+      TUTTI_INTEGER(config_type, retries, "3", 0, 100, "A training that diverges is repeated from so many seeds.")
+
 struct tutti_members_setup {
   size_t size;
   const struct tutti_surrogate_setup *surrogate; /* as the surrogate's `create` got it; borrowed until return */

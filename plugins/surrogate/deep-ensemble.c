@@ -21,9 +21,7 @@ static const struct tutti_param de_params[] = {
     TUTTI_INTEGERS(struct de_config, units, "256 1024 512", 1, 65536, "Hidden layers of each."),
     TUTTI_REAL(struct de_config, l2, "1e-8", 0, TUTTI_NO_LIMIT,
                "Divided by the number of observations, the L2 weight of the networks."),
-    TUTTI_CHOICE(struct de_config, values, "range", tutti_member_values_names,
-                 "Values are trained on scaled to [-1, 1] by the range observed, or as they are."),
-    TUTTI_INTEGER(struct de_config, retries, "3", 0, 100, "A training that diverges is repeated from so many seeds."),
+    TUTTI_MEMBERS_PARAMS(struct de_config),
 };
 
 struct deep_ensemble {

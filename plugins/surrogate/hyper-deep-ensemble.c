@@ -38,9 +38,7 @@ static const struct tutti_param hde_params[] = {
     TUTTI_REAL(struct hde_config, floor, "0.001", 0, TUTTI_NO_LIMIT,
                "Deviation that the score adds to the ensemble's, in units of the scaled values.", .min_open = true),
     TUTTI_BOOL(struct hde_config, retrain, "no", "The chosen are trained again on all observations."),
-    TUTTI_CHOICE(struct hde_config, values, "range", tutti_member_values_names,
-                 "Values are trained on scaled to [-1, 1] by the range observed, or as they are."),
-    TUTTI_INTEGER(struct hde_config, retries, "3", 0, 100, "A training that diverges is repeated from so many seeds."),
+    TUTTI_MEMBERS_PARAMS(struct hde_config),
 };
 
 /* A setting that the search drew. */

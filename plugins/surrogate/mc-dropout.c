@@ -23,9 +23,7 @@ static const struct tutti_param mc_params[] = {
     TUTTI_INTEGER(struct mc_config, draws, "10", 1, 100000, "Masks that each prediction averages over."),
     TUTTI_REAL(struct mc_config, l2, "1e-8", 0, TUTTI_NO_LIMIT,
                "Times 1 - rate and divided by the number of observations, the L2 weight of the network."),
-    TUTTI_CHOICE(struct mc_config, values, "range", tutti_member_values_names,
-                 "Values are trained on scaled to [-1, 1] by the range observed, or as they are."),
-    TUTTI_INTEGER(struct mc_config, retries, "3", 0, 100, "A training that diverges is repeated from so many seeds."),
+    TUTTI_MEMBERS_PARAMS(struct mc_config),
 };
 
 struct mc_dropout {

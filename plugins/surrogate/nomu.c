@@ -54,9 +54,7 @@ static const struct tutti_param nomu_params[] = {
                "L2 weight of the mean's network: l2 times the sum of squares is added to the loss, a sum."),
     TUTTI_REAL(struct nomu_config, uncertainty_l2, "1e-8", 0, TUTTI_NO_LIMIT,
                "L2 weight of the uncertainty's network."),
-    TUTTI_CHOICE(struct nomu_config, values, "range", tutti_member_values_names,
-                 "Values are trained on scaled to [-1, 1] by the range observed, or as they are."),
-    TUTTI_INTEGER(struct nomu_config, retries, "3", 0, 100, "A training that diverges is repeated from so many seeds."),
+    TUTTI_MEMBERS_PARAMS(struct nomu_config),
 };
 
 struct nomu {
