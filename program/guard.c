@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tutti/clock.h>
 #include <unistd.h>
 
 /* Signal handlers and functions at exit take no argument. */
