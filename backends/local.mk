@@ -34,7 +34,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/memory.c
 libbackendcpu_la_SOURCES += %D%/cpu/norm.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser_impl.h
-libbackendcpu_la_SOURCES += %D%/cpu/optimiser_list_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/optimiser_id_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/plan.c
 libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
@@ -51,13 +51,18 @@ libbackendcpu_la_SOURCES += %D%/cpu/weights.c
 libbackendcpu_la_SOURCES += %D%/cpu/window_impl.h
 # Its kernels, compiled once for each instruction set (level_impl.h).
 cpu_kernels = %D%/cpu/table.c
-cpu_kernels += %D%/cpu/optimiser/adadelta.c
+# The optimisers. This is their list: enum, names in recipes and kernels follow from it by cpu_optimisers.h.
+cpu_kernels += %D%/cpu/optimiser/sgd.c
+cpu_kernels += %D%/cpu/optimiser/rmsprop.c
 cpu_kernels += %D%/cpu/optimiser/adagrad.c
 cpu_kernels += %D%/cpu/optimiser/adam.c
+cpu_kernels += %D%/cpu/optimiser/adadelta.c
 cpu_kernels += %D%/cpu/optimiser/adamax.c
 cpu_kernels += %D%/cpu/optimiser/nadam.c
-cpu_kernels += %D%/cpu/optimiser/rmsprop.c
-cpu_kernels += %D%/cpu/optimiser/sgd.c
+cpu_optimisers.h: Makefile $(top_srcdir)/build-aux/list-header
+	@$(SHELL) $(top_srcdir)/build-aux/list-header $@ CPU_OPTIMISER_LIST %D%/cpu/optimiser/ $(cpu_kernels)
+BUILT_SOURCES += cpu_optimisers.h
+CLEANFILES += cpu_optimisers.h
 noinst_LTLIBRARIES += libcpubaseline.la
 libcpubaseline_la_LDFLAGS =
 libcpubaseline_la_CPPFLAGS = $(AM_CPPFLAGS) -DCPU_LANES=4

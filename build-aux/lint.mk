@@ -30,15 +30,15 @@ lint-includes:
 	$(SHELL) $(top_srcdir)/build-aux/check-includes $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-abi build-aux/check-includes build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/check-abi build-aux/check-includes build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
-lint-cppcheck: build_id.h
+lint-cppcheck: build_id.h $(BUILT_SOURCES)
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	  --suppressions-list=$(top_srcdir)/build-aux/cppcheck.supp -D_GNU_SOURCE $(DEFAULT_INCLUDES) -I$(top_srcdir)/include -I$(top_srcdir) \
 	  -j "$$(nproc)" $(LINT_FILES)
 
-lint-tidy: build_id.h
+lint-tidy: build_id.h $(BUILT_SOURCES)
 	printf '%s\n' $(LINT_FILES) | \
 	  xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -DTUTTI_PLUGIN_FOLDER='""' -DTUTTI_RECIPE_FOLDER='""' $(lint_flags) 2>lint-tidy.log
 

@@ -1,32 +1,14 @@
-/* commands.c - the list of commands. */
+/* commands.c - the list of commands: those of local.mk, in its order. */
 #include "command.h"
+#include "all_commands.h"
 
 #include <string.h>
 
-/* One line a command, in the order in which --help and the manual page show them. Those two that print this list are
-   in main.c. */
-#define COMMANDS(COMMAND)                                                                                              \
-  COMMAND(run)                                                                                                         \
-  COMMAND(validate)                                                                                                    \
-  COMMAND(list)                                                                                                        \
-  COMMAND(inspect)                                                                                                     \
-  COMMAND(status)                                                                                                      \
-  COMMAND(select)                                                                                                      \
-  COMMAND(evaluate)                                                                                                    \
-  COMMAND(curve)                                                                                                       \
-  COMMAND(predict)                                                                                                     \
-  COMMAND(compare)                                                                                                     \
-  COMMAND(ablate)                                                                                                      \
-  COMMAND(distance)                                                                                                    \
-  COMMAND(doctor)                                                                                                      \
-  COMMAND(worker)                                                                                                      \
-  COMMAND(scan_plugin)
+#define DECLARE(id, name) extern const struct command command_##name;
+#define ADDRESS(id, name) &command_##name,
 
-#define DECLARE(name) extern const struct command command_##name;
-#define ADDRESS(name) &command_##name,
-
-COMMANDS(DECLARE)
-const struct command *const commands[] = {COMMANDS(ADDRESS) NULL};
+ALL_COMMANDS(DECLARE)
+const struct command *const commands[] = {ALL_COMMANDS(ADDRESS) NULL};
 
 const struct command *find_command(const char *name) {
   for (size_t i = 0; commands[i]; i++)

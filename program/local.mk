@@ -1,26 +1,28 @@
 bin_PROGRAMS += tutti
 # argp reads argp_program_version and its like from the program.
 tutti_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+# The commands, in the order in which --help and the manual page show them. This is their list: commands.c has it by
+# all_commands.h.
 tutti_SOURCES =
-tutti_SOURCES += %D%/arguments.c
-tutti_SOURCES += %D%/command.h
-tutti_SOURCES += %D%/command_ablate.c
-tutti_SOURCES += %D%/command_bash_completion.c
-tutti_SOURCES += %D%/command_compare.c
+tutti_SOURCES += %D%/command_run.c
+tutti_SOURCES += %D%/command_validate.c
+tutti_SOURCES += %D%/command_list.c
+tutti_SOURCES += %D%/command_inspect.c
+tutti_SOURCES += %D%/command_status.c
+tutti_SOURCES += %D%/command_select.c
+tutti_SOURCES += %D%/command_evaluate.c
 tutti_SOURCES += %D%/command_curve.c
+tutti_SOURCES += %D%/command_predict.c
+tutti_SOURCES += %D%/command_compare.c
+tutti_SOURCES += %D%/command_ablate.c
 tutti_SOURCES += %D%/command_distance.c
 tutti_SOURCES += %D%/command_doctor.c
-tutti_SOURCES += %D%/command_evaluate.c
-tutti_SOURCES += %D%/command_inspect.c
-tutti_SOURCES += %D%/command_list.c
-tutti_SOURCES += %D%/command_man_page.c
-tutti_SOURCES += %D%/command_predict.c
-tutti_SOURCES += %D%/command_run.c
-tutti_SOURCES += %D%/command_scan_plugin.c
-tutti_SOURCES += %D%/command_select.c
-tutti_SOURCES += %D%/command_status.c
-tutti_SOURCES += %D%/command_validate.c
 tutti_SOURCES += %D%/command_worker.c
+tutti_SOURCES += %D%/command_scan_plugin.c
+tutti_SOURCES += %D%/command_man_page.c
+tutti_SOURCES += %D%/command_bash_completion.c
+tutti_SOURCES += %D%/arguments.c
+tutti_SOURCES += %D%/command.h
 tutti_SOURCES += %D%/commands.c
 tutti_SOURCES += %D%/common.c
 tutti_SOURCES += %D%/guard.c
@@ -32,3 +34,9 @@ tutti_SOURCES += %D%/progress.h
 tutti_SOURCES += %D%/show.c
 tutti_SOURCES += %D%/show_comparison.c
 tutti_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(LIBS_CORE_LIBS)
+%D%/tutti-commands.$(OBJEXT): all_commands.h
+all_commands.h: Makefile $(top_srcdir)/build-aux/list-header
+	@$(SHELL) $(top_srcdir)/build-aux/list-header $@ ALL_COMMANDS %D%/command_ $(tutti_SOURCES)
+EXTRA_DIST += build-aux/list-header
+BUILT_SOURCES += all_commands.h
+CLEANFILES += all_commands.h

@@ -83,15 +83,6 @@ static int with_context(const struct command *command, int argc, char **argv) {
   return code;
 }
 
-/* The commands that print documents about all commands, for `make reference`. */
-extern const struct command command_man_page, command_bash_completion;
-
-static const struct command *command_called(const char *name) {
-  if (strcmp(name, command_man_page.name) == 0)
-    return &command_man_page;
-  return strcmp(name, command_bash_completion.name) == 0 ? &command_bash_completion : find_command(name);
-}
-
 /* tutti help COMMAND does the same as tutti COMMAND --help. */
 static int help_with(char *name) {
   char *words[] = {name, (char[]){"--help"}, NULL};
@@ -118,6 +109,6 @@ int main(int argc, char **argv) {
                  TUTTI_ABI_MINOR);
     return finish_output();
   }
-  const struct command *command = command_called(first);
+  const struct command *command = find_command(first);
   return command ? with_context(command, argc - 1, argv + 1) : unknown_command(first);
 }

@@ -12,7 +12,7 @@
 #include <tutti/cpu.h>
 #include <tutti/network.h>
 
-#include "optimiser_list_impl.h"
+#include "optimiser_id_impl.h"
 
 /* Depth of the blocks in which long sums are taken. */
 enum { CPU_GEMM_DEPTH = 256 };

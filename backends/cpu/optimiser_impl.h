@@ -5,7 +5,7 @@
      CPU_OPTIMISER(name, ...)     what state it keeps, and functions for where that starts and for the coefficients of
                                   a step, where it needs them (struct cpu_rule).
 
-   A new one is such a file, its line in optimiser_list_impl.h and in local.mk, and its rule in double precision in
+   A new one is such a file, its line in local.mk, and its rule in double precision in
    tests/unit/test_cpu_optimiser.c. Where one of these is missing, nothing builds.
 
    Rules are written with g for the gradient with its L2 terms, after clipping; t for the steps, from 1; r for the
@@ -41,7 +41,7 @@ enum { CPU_OPTIMISER_LIST(CPU_LISTED) };
 
 /* The rule of an optimiser of the list: the members of struct cpu_rule that it has, but for its update. */
 #define CPU_OPTIMISER(name, ...)                                                                                       \
-  _Static_assert(CPU_LISTED_##name, "an optimiser is in optimiser_list_impl.h");                                       \
+  _Static_assert(CPU_LISTED_##name, "an optimiser is in the list of local.mk");                                       \
   const struct cpu_rule CPU_OF_LEVEL(backend_cpu_rule_##name) = {.update = update_##name, __VA_ARGS__};
 
 #endif

@@ -7,11 +7,6 @@ while read -r list; do
   twice=$(grep '+=' "$list" | sort | uniq -d)
   [ -z "$twice" ] || { printf '%s has these twice:\n%s\n' "$list" "$twice" && failed=1; }
 done < <(find . -name local.mk ! -path './build*')
-# A command that is built is also in the list of commands (those that print documents are named in main.c).
-while read -r file; do
-  grep -q "COMMAND(${file#command_})" program/commands.c || grep -q "\b$file\b" program/main.c ||
-    { echo "program/local.mk has $file.c, and program/commands.c has no COMMAND(${file#command_})" && failed=1; }
-done < <(sed -n 's/.*%D%\/\(command_[a-z_]*\)\.c$/\1/p' program/local.mk)
 [ -e .git ] || exit $failed
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 comm -23 <(git ls-files | grep -v '^\.git' | sort) \
