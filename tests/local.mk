@@ -17,6 +17,7 @@ EXTRA_DIST += %D%/bench/forest_sklearn.py
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.py
 EXTRA_DIST += %D%/experiments/autodeuq-toy.sh
 EXTRA_DIST += %D%/experiments/autodeuq-uci.sh
+EXTRA_DIST += %D%/experiments/autodeuq-uci.tsv
 EXTRA_DIST += %D%/experiments/bo-regret.sh
 EXTRA_DIST += %D%/experiments/kill-and-resume.sh
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.txt

@@ -6,7 +6,7 @@ experiments=$TUTTI_TEST_SRCDIR/tests/experiments recipes=$TUTTI_TEST_SRCDIR/ini/
 # script NAME [ARGUMENT...]: runs it as `tutti` does the program.
 script() {
   what="$*"
-  TUTTI=$TUTTI_PROGRAM "$experiments/$1" "${@:2}" >out 2>err </dev/null
+  TUTTI=$TUTTI_PROGRAM KNOWN=${KNOWN-} "$experiments/$1" "${@:2}" >out 2>err </dev/null
   code=$?
 }
 
@@ -59,6 +59,19 @@ cp out first
 INI=own BUDGET=4 SEEDS=1 script autodeuq-uci.sh --print data runs-uci boston
 expect_code 0
 cmp -s out first || complain "expected the same table from finished runs"
+
+
+# What is recorded is not trained again, and gives the same table without the runs; of another budget it is.
+KNOWN=known.tsv INI=own BUDGET=4 SEEDS=1 script autodeuq-uci.sh --record data runs-uci boston
+KNOWN=known.tsv INI=own BUDGET=4 SEEDS=1 script autodeuq-uci.sh --record data runs-uci boston
+expect_code 0
+checks=$((checks + 4))
+[ "$(wc -l <known.tsv)" -eq 1 ] || complain "expected one line for one run, recorded twice"
+KNOWN=known.tsv INI=own BUDGET=4 SEEDS=1 script autodeuq-uci.sh data nothing-here boston
+cmp -s out first || complain "expected the same table from a recorded run"
+[ -z "$(ls nothing-here)" ] || complain "trained what is recorded"
+KNOWN=known.tsv INI=own BUDGET=3 SEEDS=1 script autodeuq-uci.sh data nothing-here boston
+[ -d nothing-here/boston-autodeuq-1 ] || complain "did not train a budget that is not recorded"
 
 INI=own BUDGET=4 METHODS=toy script autodeuq-toy.sh runs-toy
 expect_code 0

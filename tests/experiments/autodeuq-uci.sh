@@ -1,7 +1,11 @@
 #!/bin/bash
 # AutoDEUQ and its rivals on the UCI tables (Egele et al., ICPR 2022, Table I), at a part of the paper's budget or at all of it.
 #
-#   autodeuq-uci.sh [--print] DATA OUT [SETS]      BUDGET=100 SEEDS="1 ... 10" METHODS="autodeuq" in the environment
+#   autodeuq-uci.sh [--print | --record] DATA OUT [SETS]      BUDGET=100 SEEDS="1 ... 10" METHODS="autodeuq" in the environment
+#
+# All ten splits of six sets are some nine hours of one core, so results can be kept between machines: KNOWN is a table of finished
+# splits (by default autodeuq-uci.tsv beside this script, where what is printed in docs/autodeuq.md comes from; KNOWN= for none).
+# A split that is in it is not trained again, since it would come to the same; --record adds to it what is finished in OUT.
 #
 # DATA holds uci/NAME/data.csv (or .gz) with splits/test_NN.txt, the standard test rows: seed s takes the s-th, and of the other
 # rows a fifth for validation. OUT gets the runs; the same command goes on with them. The work goes split by split over all sets, in
@@ -19,16 +23,19 @@
 # decimals, over the splits that all methods have finished; those that tie share the best place. A set may have fewer splits than SEEDS
 # asks for (protein has five): those that are absent are skipped, and that is said.
 set -euo pipefail
-print=no
-if [ "${1:-}" = --print ]; then
-  print=yes
-  shift
-fi
+what=train
+case ${1:-} in
+  --print | --record)
+    what=${1#--}
+    shift
+    ;;
+esac
 [ $# -ge 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 data=$(realpath "$1") out=$2
 sets=${3:-"boston concrete energy wine-quality-red power-plant naval-propulsion"}
 here=$(cd "$(dirname "$0")/../.." && pwd)
 tutti=${TUTTI:-$here/tutti} ini=${INI:-$here/ini/autodeuq}
+known=${KNOWN-$here/tests/experiments/autodeuq-uci.tsv}
 seeds=${SEEDS:-"1 2 3 4 5 6 7 8 9 10"} budget=${BUDGET:-100} methods=${METHODS:-autodeuq} workers=${WORKERS:-1}
 mkdir -p "$out"
 
@@ -50,8 +57,11 @@ train_method() {
     autodeuq) train "$@" uci.ini "run.budget=$budget" ;;
     random) train "$@" rs-mixed.ini "run.budget=$budget" ;;
     deepens) train "$@" deepens.ini ;;
-    deepens-rs) train "$@" uci.ini run.budget=5 builder.plugin=deepens \
-      "builder.from=$(realpath "$out/$1-random-$3")" selector.plugin=all ;;
+    deepens-rs)
+      [ -d "$out/$1-random-$3" ] || train_method "$1" random "$3"
+      train "$@" uci.ini run.budget=5 builder.plugin=deepens \
+        "builder.from=$(realpath "$out/$1-random-$3")" selector.plugin=all
+      ;;
     *) train "$@" "$2.ini" "run.budget=$budget" ;;
   esac
 }
@@ -62,6 +72,22 @@ value() {
     /"split": "test"/ { test = 1 }
     test && $0 ~ "\"name\": \"" metric "\"" { found = 1 }
     found && /"value":/ { gsub(/[^0-9.eE+-]/, "", $2); print $2; exit }' "$1"
+}
+
+# known_result SET METHOD SEED: its line in KNOWN, if there is one of this budget.
+known_result() {
+  [ ! -f "$known" ] || awk -F '\t' -v set="$1" -v method="$2" -v seed="$3" -v budget="$budget" \
+    '$1 == set && $2 == method && $3 == seed && $4 == budget' "$known"
+}
+
+# result SET METHOD SEED: its test NLL and RMSE, from here or from KNOWN; nothing if it is not finished.
+result() {
+  local summary=$out/$1-$2-$3/summary.json
+  if [ -f "$summary" ]; then
+    echo "$(value "$summary" nll-moments) $(value "$summary" rmse)"
+  else
+    known_result "$@" | cut -f 5,6 --output-delimiter=' '
+  fi
 }
 
 # Table I of the paper: mean (standard error) of the NLL and the RMSE of Deep Ens., Hyper Ens. and AutoDEUQ.
@@ -85,14 +111,13 @@ cited() {
 }
 
 print_table() {
-  local set method seed summary nll rmse
+  local set method seed nll rmse
   printf '%-18s %-12s %6s %22s %13s %22s %13s\n' set method splits "test NLL (moments)" paper "test RMSE" paper
   for set in $sets; do
     for method in $methods; do
       read -r nll rmse < <(cited "$set" "$method")
       for seed in $seeds; do
-        summary=$out/$set-$method-$seed/summary.json
-        [ ! -f "$summary" ] || echo "$(value "$summary" nll-moments) $(value "$summary" rmse)"
+        result "$set" "$method" "$seed"
       done | awk -v set="$set" -v method="$method" -v nll="$nll" -v rmse="$rmse" '
         { n++; a += $1; aa += $1 * $1; b += $2; bb += $2 * $2 }
         # of one split unknown
@@ -108,12 +133,12 @@ print_table() {
 
 # A line for each finished run: set, split, method, test NLL and RMSE.
 list_runs() {
-  local set method seed summary
+  local set method seed numbers
   for set in $sets; do
     for seed in $seeds; do
       for method in $methods; do
-        summary=$out/$set-$method-$seed/summary.json
-        [ ! -f "$summary" ] || echo "$set $seed $method $(value "$summary" nll-moments) $(value "$summary" rmse)"
+        numbers=$(result "$set" "$method" "$seed")
+        [ -z "$numbers" ] || echo "$set $seed $method $numbers"
       done
     done
   done
@@ -157,7 +182,7 @@ rows_of() {
   echo "$data/uci/$1/splits/$(printf 'test_%02d.txt' $(($2 - 1)))"
 }
 
-if [ "$print" = no ]; then
+if [ "$what" = train ]; then
   for seed in $seeds; do
     for set in $sets; do
       if [ ! -f "$(rows_of "$set" "$seed")" ]; then
@@ -165,10 +190,16 @@ if [ "$print" = no ]; then
         continue
       fi
       for method in $methods; do
-        train_method "$set" "$method" "$seed"
+        [ -n "$(known_result "$set" "$method" "$seed")" ] || train_method "$set" "$method" "$seed"
       done
     done
   done
+elif [ "$what" = record ]; then
+  [ -n "$known" ] || { echo "autodeuq-uci.sh: --record adds to the table that KNOWN names, and it is empty" >&2; exit 2; }
+  list_runs | while read -r set seed method nll rmse; do
+    [ -n "$(known_result "$set" "$method" "$seed")" ] ||
+      printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$set" "$method" "$seed" "$budget" "$nll" "$rmse" "$("$tutti" --version)"
+  done >> "$known"
 fi
 print_table
 [ "$(wc -w <<<"$methods")" = 1 ] || print_ranks
