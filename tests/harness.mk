@@ -48,10 +48,18 @@ check-TESTS: $(check_LIBRARIES) $(check_LTLIBRARIES)
 dist-files:
 	@printf '%s\n' $(DISTFILES)
 
-.PHONY: dist-files smallcheck bigcheck check-programs bench
+.PHONY: dist-files smallcheck bigcheck check-programs bench storm power
 smallcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)'
 bigcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(check_tests) $(big_tests) $(big_scripts)'
 check-programs: all-am $(check_LIBRARIES) $(check_LTLIBRARIES) $(check_PROGRAMS)
+# Runs under a storm of signals and full disks: make storm N=1000 SEED=1 OUT=/tmp/storm. With OUT it goes on where it was.
+N = 100
+SEED = 1
+storm: check-programs tests/faults/storm$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) exec tests/faults/storm $(N) $(SEED) $(OUT)
+# The power fails at many instants of recorded runs: make power N=500 SEED=1 OUT=/tmp/power.
+power: check-programs tests/faults/power$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) exec tests/faults/power $(N) $(SEED) $(OUT)
 bench: all-am $(check_LIBRARIES) $(benches)

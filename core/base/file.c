@@ -28,14 +28,16 @@ static int write_all(int file, const char *data, size_t bytes) {
   return 0;
 }
 
-/* A rename is durable once its folder is. */
+/* A name is durable once its folder is. */
 static int sync_folder_of(char *path) {
-  char *slash = strrchr(path, '/');
+  char *slash = strrchr(path, '/'), *end = slash == path ? path + 1 : slash, kept = slash ? *end : '\0';
   if (slash)
-    slash[slash == path ? 1 : 0] = '\0';
+    *end = '\0';
   int folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0)
-    return -1;
+  if (slash)
+    *end = kept;
+  if (folder < 0) /* one in which we may make something, but not look, cannot be synced */
+    return errno == EACCES ? 0 : -1;
   int result = fsync(folder);
   /* Some network file systems cannot sync folders, and say so; there it matters less. */
   if (result != 0 && (errno == EINVAL || errno == EROFS))
@@ -74,7 +76,6 @@ enum tutti_status tutti_file_write(tutti_context *context, const char *path, siz
     status = tutti_file_error(context, path, "write", error);
     goto out;
   }
-  (void)snprintf(temporary, strlen(path) + 1, "%s", path);
   if (sync_folder_of(temporary) != 0)
     status = tutti_file_error(context, path, "make durable", errno);
 out:
@@ -135,8 +136,11 @@ enum tutti_status tutti_file_make_folder(tutti_context *context, const char *pat
     slash = strchr(slash + 1, '/');
     if (slash)
       *slash = '\0';
-    if (*copy && mkdir(copy, 0755) != 0 && errno != EEXIST)
+    bool made = *copy && mkdir(copy, 0755) == 0;
+    if (*copy && !made && errno != EEXIST)
       status = tutti_file_error(context, copy, "make the folder", errno);
+    else if ((made || !slash) && sync_folder_of(copy) != 0) /* who made the last one may have been killed before this */
+      status = tutti_file_error(context, copy, "make durable", errno);
     if (slash)
       *slash = '/';
   }

@@ -25,7 +25,7 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_open(tutti_context *c
 /* Read a whole file; *data (free with tutti_free) has a NUL after its *bytes. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data,
                                                                 size_t *bytes);
-/* Make a folder and those above it; one that exists is fine. */
+/* Make a folder and those above it, durably; one that exists is fine. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_make_folder(tutti_context *context, const char *path);
 /* Size and CRC-32 (zlib's) of a file. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_checksum(tutti_context *context, const char *path,

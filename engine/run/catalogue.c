@@ -74,10 +74,11 @@ const char *tutti_catalogue_journal_mode(const char *folder) {
   return "wal";
 }
 
+/* A commit that fails leaves the system's reason in errno alone, where `step` has cleared it. */
 static enum tutti_status fail(tutti_context *context, tutti_catalogue *catalogue, const char *doing) {
-  int code = sqlite3_extended_errcode(catalogue->database);
+  int last = errno, code = sqlite3_extended_errcode(catalogue->database);
   enum tutti_status status = TUTTI_ERROR_IO;
-  int system = sqlite3_system_errno(catalogue->database);
+  int system = sqlite3_system_errno(catalogue->database) ? sqlite3_system_errno(catalogue->database) : last;
   bool full = system == ENOSPC || system == EDQUOT || system == EFBIG;
   if ((code & 0xff) == SQLITE_FULL || ((code & 0xff) == SQLITE_IOERR && full))
     status = TUTTI_ERROR_FULL;
@@ -268,6 +269,7 @@ static enum tutti_status step(tutti_context *context, tutti_catalogue *catalogue
                               const char *doing) {
   sqlite3_stmt *statement = catalogue->statements[which];
   enum tutti_status status = TUTTI_OK;
+  errno = 0;
   if (sqlite3_step(statement) != SQLITE_DONE)
     status = fail(context, catalogue, doing);
   (void)sqlite3_reset(statement);

@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tutti/catalogue.h>
 #include <unistd.h>
@@ -136,6 +138,39 @@ static void what_is_not_committed_is_gone(void **state) {
   assert_int_equal(tutti_catalogue_visit(context, catalogue, see, &seen), TUTTI_OK);
   assert_int_equal(seen.count, 2);
   tutti_catalogue_close(catalogue);
+}
+
+/* A quota or a limit on files ends a commit with an errno of its own, which SQLite calls an I/O error. */
+static void a_full_disk_is_told_apart(void **state) {
+  enum { TRIALS = 400, ROOM = 60000 };
+  char file[96];
+  static char report[4096];
+  tutti_catalogue *catalogue;
+  struct rlimit before, small;
+  enum tutti_status status = TUTTI_OK;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/full.sqlite", folder);
+  memset(report, 'x', sizeof report - 1);
+  assert_int_equal(tutti_catalogue_open(context, file, true, &catalogue), TUTTI_OK);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = (struct rlimit){ROOM, before.rlim_max};
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (uint64_t i = 0; i < TRIALS && status == TUTTI_OK; i++) {
+    struct tutti_trial trial = {
+        .size = sizeof trial, .number = i, .candidate = report, .parent = TUTTI_NO_TRIAL, .origin = "random"};
+    status = tutti_catalogue_begin(context, catalogue);
+    if (status == TUTTI_OK)
+      status = tutti_catalogue_asked(context, catalogue, &trial);
+    if (status == TUTTI_OK)
+      status = tutti_catalogue_commit(context, catalogue);
+  }
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  (void)signal(SIGXFSZ, handler);
+  assert_int_equal(status, TUTTI_ERROR_FULL);
+  assert_non_null(strstr(tutti_error_message(context), "make room"));
+  tutti_catalogue_close(catalogue);
+  assert_int_equal(unlink(file), 0);
 }
 
 static void failures_have_no_loss(void **state) {
@@ -352,15 +387,11 @@ static void reading_can_be_cancelled(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_committed_is_read_back),
-      cmocka_unit_test(what_is_not_committed_is_gone),
-      cmocka_unit_test(failures_have_no_loss),
-      cmocka_unit_test(facts_are_kept_by_key),
-      cmocka_unit_test(times_may_be_absent),
-      cmocka_unit_test(what_is_no_catalogue_is_refused),
-      cmocka_unit_test(states_have_names),
-      cmocka_unit_test(only_its_own_tables_are_read),
-      cmocka_unit_test(rows_are_checked),
+      cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
+      cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(a_full_disk_is_told_apart),
+      cmocka_unit_test(facts_are_kept_by_key),           cmocka_unit_test(times_may_be_absent),
+      cmocka_unit_test(what_is_no_catalogue_is_refused), cmocka_unit_test(states_have_names),
+      cmocka_unit_test(only_its_own_tables_are_read),    cmocka_unit_test(rows_are_checked),
       cmocka_unit_test(reading_can_be_cancelled),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,5 +1,10 @@
 /* test_file.c - files are whole or absent: a full disk leaves the old file and nothing else. */
+#include <unistd.h>
+
+static int note_sync(int file);
+#define fsync note_sync
 #include "core/base/file.c"
+#undef fsync
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +35,18 @@ static int tear_down(void **state) {
   return rmdir(folder);
 }
 
+/* The paths that were synced, one a line. */
+static char synced[1024];
+
+static int note_sync(int file) {
+  char link[64], name[512];
+  (void)snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, name, sizeof name - 1);
+  assert_true(length > 0);
+  (void)snprintf(synced + strlen(synced), sizeof synced - strlen(synced), "%.*s\n", (int)length, name);
+  return fsync(file);
+}
+
 static void assert_holds(const char *expected) {
   char *text;
   size_t bytes;
@@ -51,6 +68,28 @@ static void parts_are_joined_and_replace_the_old_file(void **state) {
   assert_int_equal(tutti_file_checksum(context, path, &bytes, &checksum), TUTTI_OK);
   assert_int_equal(bytes, 9);
   assert_int_equal(checksum, 0xcbf43926); /* the check value of CRC-32 */
+}
+
+/* After the power fails, only names are there whose folder was synced after they were made. */
+static void what_is_made_is_synced_and_so_is_its_folder(void **state) {
+  char made[160], expected[1024];
+  (void)state;
+  (void)snprintf(made, sizeof made, "%s/a/b", folder);
+  *synced = '\0';
+  assert_int_equal(tutti_file_make_folder(context, made), TUTTI_OK);
+  (void)snprintf(expected, sizeof expected, "%s\n%s/a\n", folder, folder);
+  assert_string_equal(synced, expected);
+  *synced = '\0'; /* it may have been made by a process that was killed before it synced */
+  assert_int_equal(tutti_file_make_folder(context, made), TUTTI_OK);
+  (void)snprintf(expected, sizeof expected, "%s/a\n", folder);
+  assert_string_equal(synced, expected);
+  assert_int_equal(rmdir(made), 0);
+  *strrchr(made, '/') = '\0';
+  assert_int_equal(rmdir(made), 0);
+  *synced = '\0';
+  assert_int_equal(tutti_file_write_text(context, path, "new"), TUTTI_OK);
+  (void)snprintf(expected, sizeof expected, "%s.tmp\n%s\n", path, folder);
+  assert_string_equal(synced, expected);
 }
 
 static void a_full_disk_leaves_the_old_file(void **state) {
@@ -122,6 +161,7 @@ static void folders_are_made_with_those_above(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_joined_and_replace_the_old_file),
+      cmocka_unit_test(what_is_made_is_synced_and_so_is_its_folder),
       cmocka_unit_test(a_full_disk_leaves_the_old_file),
       cmocka_unit_test(a_full_device_is_told_apart),
       cmocka_unit_test(what_is_not_there_or_no_file_is_an_error),
