@@ -3,7 +3,8 @@
 # --- how they are built ---
 # A test may include a plugin's source: all that plugins use is at hand, and only what is used is loaded.
 LDADD = libgolden.a $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(CMOCKA_LIBS) $(NLOPT_LIBS) $(LAPACKE_LIBS) $(BLAS_LIBS) $(LIBS_CORE_LIBS) $(LIBS_ENGINE_LIBS)
-check_PROGRAMS += $(unit_tests) $(conformance_tests) $(fault_tests)
+check_PROGRAMS += $(unit_tests) $(conformance_tests) $(fault_tests) $(fuzz_targets)
+$(fuzz_targets): | libreplay.a
 EXTRA_PROGRAMS += $(big_tests) $(benches)
 EXTRA_DIST += $(cli_tests) $(fault_scripts) $(big_scripts)
 
@@ -25,7 +26,7 @@ sanitizer_environment = \
 endif
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = bash
-check_tests = $(unit_tests) $(conformance_tests) $(cli_tests) $(fault_tests) $(fault_scripts)
+check_tests = $(unit_tests) $(conformance_tests) $(cli_tests) $(fault_tests) $(fault_scripts) $(fuzz_targets)
 TESTS = $(check_tests) $(big_tests) $(big_scripts)
 
 if HAVE_CMOCKA
@@ -48,18 +49,24 @@ check-TESTS: $(check_LIBRARIES) $(check_LTLIBRARIES)
 dist-files:
 	@printf '%s\n' $(DISTFILES)
 
-.PHONY: dist-files smallcheck bigcheck check-programs bench storm power
+.PHONY: dist-files smallcheck bigcheck check-programs bench storm power fuzz fuzz-programs
 smallcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)'
 bigcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(check_tests) $(big_tests) $(big_scripts)'
 check-programs: all-am $(check_LIBRARIES) $(check_LTLIBRARIES) $(check_PROGRAMS)
+# The fuzz targets with libFuzzer, in a build of their own: make fuzz SECONDS=60 TARGETS="ini csv" CORPUS=/tmp/corpus.
+SECONDS = 60
+fuzz:
+	@$(SHELL) $(top_srcdir)/tests/fuzz/run.sh $(abs_top_srcdir) fuzz-build $(SECONDS) '$(CORPUS)' $(TARGETS)
+fuzz-programs: all-am $(check_LIBRARIES) $(fuzz_targets)
+
 # Runs under a storm of signals and full disks: make storm N=1000 SEED=1 OUT=/tmp/storm. With OUT it goes on where it was.
 N = 100
 SEED = 1
-storm: check-programs tests/faults/storm$(EXEEXT)
+storm: all-am $(check_LTLIBRARIES) tests/faults/storm$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) exec tests/faults/storm $(N) $(SEED) $(OUT)
 # The power fails at many instants of recorded runs: make power N=500 SEED=1 OUT=/tmp/power.
-power: check-programs tests/faults/power$(EXEEXT)
+power: all-am $(check_LTLIBRARIES) tests/faults/power$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) exec tests/faults/power $(N) $(SEED) $(OUT)
 bench: all-am $(check_LIBRARIES) $(benches)

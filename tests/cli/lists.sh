@@ -10,6 +10,7 @@ done < <(find . -name local.mk ! -path './build*')
 [ -e .git ] || exit $failed
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 comm -23 <(git ls-files | grep -v '^\.git' | sort) \
-  <(make --no-print-directory -s -C "$TUTTI_TEST_BUILDDIR" dist-files | sed "s|^$TUTTI_TEST_SRCDIR/||; s|^\.\./||" | sort) |
+  <(make --no-print-directory -s -C "$TUTTI_TEST_BUILDDIR" dist-files | sed "s|^$TUTTI_TEST_SRCDIR/||; s|^\.\./||" |
+    while read -r file; do if [ -d "$file" ]; then find "$file" -type f; else echo "$file"; fi; done | sort) |
   grep . && echo "these files are in no local.mk, and so in no release" && failed=1
 exit $failed
