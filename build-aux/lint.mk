@@ -23,7 +23,7 @@ record-symbols:
 	$(SHELL) $(top_srcdir)/build-aux/record-symbols $(top_srcdir) $(TUTTI_ABI_MAJOR).$(TUTTI_ABI_MINOR)
 
 .PHONY: lint lint-includes lint-shell lint-cppcheck lint-tidy format format-check valgrind
-lint: lint-includes lint-shell lint-cppcheck lint-tidy
+lint: lint-includes lint-shell lint-cppcheck lint-tidy lint-mutants
 
 # No include runs up: the table is build-aux/layers.
 lint-includes:

@@ -2,12 +2,7 @@
 # What a run reports can be recomputed from its directory with NumPy: all metrics, and the selector's picks.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
-# Debian's NumPy is in /usr/bin/python3, which need not be the first on PATH.
-python=''
-for candidate in python3 /usr/bin/python3; do
-  [ -n "$python" ] || ! "$candidate" -c 'import numpy' 2>/dev/null || python=$candidate
-done
-[ -n "$python" ] || { echo "FAILED: this test needs NumPy (Debian: python3-numpy)"; exit 1; }
+find_numpy
 make_table
 regression_recipe >regression.ini
 regression_recipe | sed 's/^target = .*/target = y x2/; s/^name = .*/name = two-targets/' >two.ini
