@@ -79,6 +79,7 @@ static const struct core_section {
   const struct tutti_params *(*params)(void);
 } core_sections[] = {
     {"run", "the run as a whole", tutti_run_params},
+    {"fit", "how a surrogate is fitted", tutti_fit_params},
     {"data", "the data set and its splits", tutti_data_params},
     {"head", "what networks end in", tutti_head_params},
     {"evaluation", "how ensembles are measured", tutti_evaluation_params},

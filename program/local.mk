@@ -5,6 +5,7 @@ tutti_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # all_commands.h.
 tutti_SOURCES =
 tutti_SOURCES += %D%/command_run.c
+tutti_SOURCES += %D%/command_fit.c
 tutti_SOURCES += %D%/command_validate.c
 tutti_SOURCES += %D%/command_list.c
 tutti_SOURCES += %D%/command_inspect.c
@@ -33,6 +34,9 @@ tutti_SOURCES += %D%/progress.c
 tutti_SOURCES += %D%/progress.h
 tutti_SOURCES += %D%/show.c
 tutti_SOURCES += %D%/show_comparison.c
+tutti_SOURCES += %D%/show_fit.c
+tutti_SOURCES += %D%/training.c
+tutti_SOURCES += %D%/training.h
 tutti_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(LIBS_CORE_LIBS)
 %D%/tutti-commands.$(OBJEXT): all_commands.h
 all_commands.h: Makefile $(top_srcdir)/build-aux/list-header

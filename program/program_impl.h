@@ -88,6 +88,11 @@ void show_summary(const json_t *summary, FILE *out);
 void show_values(const json_t *values, const char *loss, FILE *out); /* of an ensemble without predictions */
 void show_ensemble(const json_t *ensemble, FILE *out);
 void show_evaluation(const json_t *evaluation, FILE *out);
+/* Two lines of a summary: its data, its trials. */
+void show_data(const json_t *data, FILE *out);
+void show_trials(const json_t *trials, FILE *out);
+/* The rest of the summary of a fit (show_fit.c). */
+void show_fit(const json_t *summary, FILE *out);
 void show_status(const json_t *status, size_t trials, FILE *out);
 /* Print the text of tutti_compare as tables, for these metrics, or for the most important ones if none are given
    (show_comparison.c). False, with a message on stderr, for an unknown metric. */

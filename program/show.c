@@ -23,7 +23,7 @@ static double number_of(const json_t *object, const char *key) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static void show_data(const json_t *data, FILE *out) {
+void show_data(const json_t *data, FILE *out) {
   const char *name;
   json_t *rows;
   bool first = true;
@@ -173,7 +173,7 @@ void show_values(const json_t *values, const char *loss, FILE *out) {
   (void)fprintf(out, "\n\n%s\n", text_of(values, "note"));
 }
 
-static void show_trials(const json_t *trials, FILE *out) {
+void show_trials(const json_t *trials, FILE *out) {
   const json_t *failure = json_object_get(trials, "failure");
   long long done = (long long)json_integer_value(json_object_get(trials, "done")),
             budget = (long long)json_integer_value(json_object_get(trials, "budget")),
@@ -209,6 +209,10 @@ void show_summary(const json_t *summary, FILE *out) {
   const json_t *plugins = json_object_get(summary, "plugins"), *trials = json_object_get(summary, "trials");
   (void)fprintf(out, "run         %s (%s), seed %lld\n", text_of(summary, "run"), text_of(summary, "task"),
                 (long long)json_integer_value(json_object_get(summary, "seed")));
+  if (json_object_get(summary, "fit")) {
+    show_fit(summary, out);
+    return;
+  }
   (void)fprintf(out, "plugins     builder %s, space %s, backend %s, selector %s\n", text_of(plugins, "builder"),
                 text_of(plugins, "space"), text_of(plugins, "backend"), text_of(plugins, "selector"));
   show_data(json_object_get(summary, "data"), out);

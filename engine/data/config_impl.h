@@ -21,6 +21,7 @@ struct tutti_data_config {
   const char *train_rows, *validation_rows, *test_rows;
   int64_t split_seed;
   bool standardise;
+  int64_t gap;
 };
 
 enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR };

@@ -51,6 +51,10 @@ static const struct tutti_param data_table[] = {
                  "in their order."),
     TUTTI_INTEGER(struct tutti_data_config, split_seed, "-1", -1, TUTTI_NO_LIMIT,
                   "Seed of splits and of what the source draws; -1: the run's."),
+    TUTTI_INTEGER(
+        struct tutti_data_config, gap, "-1", -1, TUTTI_NO_LIMIT,
+        "The test rows are a gap in this numeric input, counted from 0 and round: the middle third of the rows "
+        "that no file names, in the order of its values. Training and validation share the rest. -1: no gap."),
     TUTTI_BOOL(struct tutti_data_config, standardise, "true",
                "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
                "stay 0 and 1. Predictions and metrics are in the target's own units either way."),

@@ -35,12 +35,34 @@ static bool stratified(const struct tutti_data_config *config) {
          (config->stratify == TUTTI_STRATIFY_AUTO && config->split_order != TUTTI_SPLIT_FILE);
 }
 
+/* The values of the input in which there is to be a gap; NULL without one. Free with tutti_free. */
+static enum tutti_status order_rows(const struct tutti_loading *loading, const struct tutti_encoding *encoding,
+                                    double **values) {
+  size_t numeric = 0, rows = tutti_rows_count(loading->rows);
+  const struct tutti_data_column *column = encoding->input;
+  *values = NULL;
+  if (loading->config->gap < 0)
+    return TUTTI_OK;
+  for (size_t i = 0; !loading->images && i < encoding->inputs; i++)
+    numeric += encoding->input[i].categories == 0;
+  if (numeric == 0)
+    return TUTTI_FAIL(loading->context, TUTTI_ERROR_USAGE, "data.gap: no input is a column of numbers");
+  for (size_t left = (size_t)loading->config->gap % numeric;; column++)
+    if (column->categories == 0 && left-- == 0)
+      break;
+  TUTTI_TRY(loading->context, tutti_alloc(loading->context, rows, sizeof **values, values));
+  for (size_t r = 0; r < rows; r++)
+    (*values)[r] = tutti_rows_number(loading->rows, r, column->position);
+  return TUTTI_OK;
+}
+
 static enum tutti_status partition(struct tutti_loading *loading, const struct tutti_encoding *encoding) {
   const struct tutti_data_config *config = loading->config;
   tutti_context *context = loading->context;
   enum tutti_status status = TUTTI_OK;
   double shares[TUTTI_SPLITS] = {0};
   char *files[TUTTI_SPLITS] = {NULL};
+  double *gap = NULL;
   if (config->split.count < 2 || config->split.count > 3)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.split: expected shares of train, validation and test, as in 0.8 0.1 "
@@ -58,6 +80,7 @@ static enum tutti_status partition(struct tutti_loading *loading, const struct t
   TUTTI_TRY_OUT(context,
                 tutti_loading_file(loading, "validation_rows", config->validation_rows, &files[TUTTI_VALIDATION]));
   TUTTI_TRY_OUT(context, tutti_loading_file(loading, "test_rows", config->test_rows, &files[TUTTI_TEST]));
+  TUTTI_TRY_OUT(context, order_rows(loading, encoding, &gap));
   struct tutti_partition request = {.rows = tutti_rows_count(loading->rows),
                                     .test_rows = tutti_rows_test_rows(loading->rows),
                                     .split = loading->split,
@@ -66,11 +89,13 @@ static enum tutti_status partition(struct tutti_loading *loading, const struct t
                                     .classes = tutti_encoding_outputs(encoding),
                                     .shares = shares,
                                     .files = {files[0], files[1], files[2]},
+                                    .gap = gap,
                                     .seed = loading->seed};
   for (size_t s = 0; s < config->limit.count; s++)
     request.limits[s] = (size_t)config->limit.values[s];
   TUTTI_TRY_OUT(context, tutti_partition_rows(context, &request));
 out:
+  tutti_free(gap);
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
     tutti_free(files[s]);
   return status;

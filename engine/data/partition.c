@@ -75,6 +75,33 @@ out:
   return status;
 }
 
+/* --- a gap --- */
+
+struct ordered {
+  double value;
+  size_t row;
+};
+
+static int compare_ordered(const void *one, const void *other) {
+  const struct ordered *a = one, *b = other;
+  return a->value != b->value ? (a->value > b->value) - (a->value < b->value) : (a->row > b->row) - (a->row < b->row);
+}
+
+/* Of the rows that no file named, those in the middle third become test rows. */
+static enum tutti_status cut_gap(tutti_context *context, const struct tutti_partition *partition, uint8_t *named) {
+  struct ordered *rows;
+  size_t count = 0;
+  TUTTI_TRY(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
+  for (size_t r = 0; r < partition->rows; r++)
+    if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED)
+      rows[count++] = (struct ordered){partition->gap[r], r};
+  qsort(rows, count, sizeof *rows, compare_ordered);
+  for (size_t i = count / 3; i < 2 * count / 3; i++)
+    named[rows[i].row] = TUTTI_TEST;
+  tutti_free(rows);
+  return TUTTI_OK;
+}
+
 /* --- shares --- */
 
 /* The rows of split s and all splits before it, among n: rounded, so that a split's count is within one of its exact
@@ -112,7 +139,7 @@ static enum tutti_status share_rest(tutti_context *context, const struct tutti_p
   uint32_t *rows = NULL;
   size_t strata = partition->labels ? partition->classes : 1;
   for (size_t s = 0; s < TUTTI_SPLITS; s++) {
-    bool taken = partition->files[s] || (s == TUTTI_TEST && partition->test_rows);
+    bool taken = partition->files[s] || (s == TUTTI_TEST && (partition->test_rows || partition->gap));
     sum += shares[s] = taken ? 0 : partition->shares[s];
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
@@ -191,6 +218,8 @@ enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutt
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
     if (partition->files[s])
       TUTTI_TRY_OUT(context, read_rows(context, partition, s, named));
+  if (partition->gap)
+    TUTTI_TRY_OUT(context, cut_gap(context, partition, named));
   for (size_t r = 0; r < partition->rows; r++)
     if (named[r] != FREE && partition->split[r] != TUTTI_UNUSED)
       partition->split[r] = named[r];

@@ -17,6 +17,7 @@ struct tutti_partition {
   bool in_order;                   /* shares are taken in the order of rows, not at random */
   size_t limits[TUTTI_SPLITS];     /* maximum of rows of a split; 0: no limit */
   const char *files[TUTTI_SPLITS]; /* of row numbers; NULL where there is none */
+  const double *gap;               /* [rows]: test rows are the middle third in this order; or NULL */
   uint64_t seed;
 };
 TUTTI_NODISCARD enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutti_partition *partition);

@@ -3,6 +3,7 @@
 
 #include "evaluate_impl.h"
 #include "core/score/metrics_impl.h"
+#include "core/score/bands_impl.h"
 
 /* Levels 0.05, 0.10, ..., 0.95 at which observed and expected frequencies are compared. */
 enum { LEVELS = 19 };
@@ -10,12 +11,12 @@ enum { LEVELS = 19 };
 /* One output: sums over its rows, which finish_output turns into means. */
 struct output {
   double nll_moments, square, absolute, crps, crps_moments;
-  double deviation, log_deviation, ratio, square_ratio; /* of the standard deviation s; of |y - mean| / s */
-  double aleatoric, epistemic;                          /* variances */
-  double inside;                                        /* rows inside the central interval */
-  double below[LEVELS];                                 /* rows whose value is below that quantile */
-  double target_mean, target_square;                    /* of the targets: running mean, squares about it */
-  double r2, width, calibration, area, least_nll;       /* derived from them */
+  struct tutti_bands bounds;
+  double aleatoric, epistemic;                    /* variances */
+  double inside;                                  /* rows inside the central interval */
+  double below[LEVELS];                           /* rows whose value is below that quantile */
+  double target_mean, target_square;              /* of the targets: running mean, squares about it */
+  double r2, width, calibration, area, least_nll; /* derived from them */
 };
 
 static void add_target(struct output *sums, size_t row, double value) {
@@ -33,10 +34,7 @@ static void add_row(struct output *sums, const struct tutti_mixture *mixture, co
   sums->nll_moments += tutti_gaussian_nll(moments->mean, moments->variance, value);
   sums->crps += tutti_mixture_crps(mixture, value);
   sums->crps_moments += tutti_gaussian_crps(moments->mean, moments->variance, value);
-  sums->deviation += deviation;
-  sums->log_deviation += log(deviation);
-  sums->ratio += fabs(z);
-  sums->square_ratio += z * z;
+  tutti_bands_add(&sums->bounds, moments->mean, deviation, value);
   sums->aleatoric += moments->aleatoric;
   sums->epistemic += moments->epistemic;
   sums->inside += isnan(z) ? (double)NAN : fabs(z) <= half;
@@ -86,16 +84,15 @@ static double quantile_error(const struct output *sums, double rows) {
 }
 
 static void finish_output(struct output *sums, double rows, double half) {
-  double square = sums->square_ratio / rows;
   double *const means[] = {&sums->nll_moments,  &sums->square, &sums->absolute,  &sums->crps,
                            &sums->crps_moments, &sums->inside, &sums->aleatoric, &sums->epistemic};
   sums->r2 = 1 - sums->square / sums->target_square;
   for (size_t i = 0; i < sizeof means / sizeof *means; i++)
     *means[i] /= rows;
-  sums->width = 2 * half * sums->deviation / rows;
+  sums->width = tutti_bands_width(&sums->bounds, half);
   sums->calibration = quantile_error(sums, rows);
-  sums->area = 2 * (sums->deviation / rows) * (sums->ratio / rows);
-  sums->least_nll = sums->log_deviation / rows + tutti_gaussian_nll(0, square, sqrt(square));
+  sums->area = tutti_bands_area(&sums->bounds);
+  sums->least_nll = tutti_bands_least_nll(&sums->bounds);
 }
 
 /* --- metrics --- */

@@ -1,5 +1,6 @@
 libtutti_engine_la_SOURCES += %D%/recipe.c
 libtutti_engine_la_SOURCES += %D%/recipe_check.c
+libtutti_engine_la_SOURCES += %D%/recipe_fit.c
 libtutti_engine_la_SOURCES += %D%/recipe_hyperparameters.c
 libtutti_engine_la_SOURCES += %D%/recipe_impl.h
 libtutti_engine_la_SOURCES += %D%/recipe_installed.c

@@ -42,6 +42,7 @@ void tutti_recipe_destroy(tutti_recipe *recipe) {
   tutti_config_destroy(recipe->data);
   tutti_config_destroy(recipe->head);
   tutti_config_destroy(recipe->evaluation);
+  tutti_config_destroy(recipe->fit);
   tutti_free(recipe->folder);
   tutti_free(recipe);
 }

@@ -15,7 +15,7 @@
 /* Without data, a backend cannot use the networks of a space. */
 #define SPACE_WITHOUT_DATA "fixed"
 
-static const char *const own_sections[] = {"run", "data", "head", "hyperparameters", "evaluation"};
+static const char *const own_sections[] = {"run", "data", "head", "hyperparameters", "evaluation", RECIPE_FIT_SECTION};
 enum { OWN_SECTIONS = sizeof own_sections / sizeof own_sections[0] };
 
 static bool is_own(const char *section) {
@@ -190,6 +190,10 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
   TUTTI_TRY(context, fill_own(context, recipe, "run", tutti_run_params(), &recipe->run));
   TUTTI_TRY(context, set_name(context, recipe, path));
   TUTTI_TRY(context, set_plugin_path(context, recipe));
+  if (has_section(recipe, RECIPE_FIT_SECTION)) {
+    TUTTI_TRY(context, fill_own(context, recipe, RECIPE_FIT_SECTION, tutti_fit_params(), &recipe->fit));
+    TUTTI_TRY(context, tutti_recipe_check_fit(context, recipe));
+  }
   if (has_section(recipe, "data")) {
     TUTTI_TRY(context, fill_own(context, recipe, "data", tutti_data_params(), &recipe->data));
     TUTTI_TRY(context, fill_own(context, recipe, "head", tutti_head_params(), &recipe->head));
@@ -285,7 +289,7 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
       continue;
     if (strcmp(entry->key, "plugin") != 0)
       TUTTI_TRY(context, set_plugin_value(context, recipe, descriptor, entry));
-    else if (!tutti_recipe_is_root(section))
+    else if (!tutti_recipe_is_root(recipe, section))
       return refuse_plugin_key(context, recipe, entry);
   }
   return TUTTI_OK;
@@ -295,7 +299,8 @@ static enum tutti_status set_section(tutti_context *context, tutti_recipe *recip
    processed, it must be processed again. */
 static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recipe) {
   for (size_t i = 0; i < RECIPE_ROOTS; i++)
-    TUTTI_TRY(context, put_root(context, recipe, i));
+    if (tutti_recipe_has_root(recipe, &tutti_recipe_roots[i]))
+      TUTTI_TRY(context, put_root(context, recipe, i));
   if (recipe->data)
     TUTTI_TRY(context, tutti_recipe_put_source(context, recipe));
   for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
@@ -344,7 +349,7 @@ static enum tutti_status check_size(tutti_context *context, const tutti_recipe *
   const struct recipe_entry *entry = tutti_recipe_find(recipe, "selector", "size");
   const tutti_config *config;
   const struct tutti_descriptor *selector = tutti_recipe_plugin(recipe, "selector", &config);
-  const struct tutti_param *param = tutti_params_find(&selector->params, "size");
+  const struct tutti_param *param = selector ? tutti_params_find(&selector->params, "size") : NULL;
   long long budget = (long long)tutti_recipe_run(recipe)->budget;
   long long size = entry ? strtoll(entry->value, NULL, 10) : 0;
   /* A selector without a size ignores a size that was meant for another selector, in a layer below. */

@@ -27,6 +27,7 @@ struct tutti_recipe {
   size_t count, room;
   char *folder;
   tutti_config *run, *data, *head, *evaluation;       /* NULL without data, except run. The source is in the host */
+  tutti_config *fit;                                  /* NULL without that section */
   struct tutti_evaluation_options evaluation_options; /* the values of section [evaluation] */
   tutti_domain *hyperparameters;
   tutti_host *host;
@@ -68,18 +69,21 @@ TUTTI_NODISCARD enum tutti_status tutti_recipe_check(tutti_context *context, tut
 
 /* --- sections (recipe_sections.c) -------------------------------------------------------------------------------- */
 
-/* Sections that every run has, and their default plugins. */
+/* Sections that every run has, or every fit, and their default plugins. */
 struct recipe_root {
   const char *section;
   enum tutti_kind kind;
   const char *plugin;
+  bool of_run, of_fit;
 };
-enum { RECIPE_ROOTS = 5 };
+enum { RECIPE_ROOTS = 6 };
 extern const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS];
 /* The section of the source, which also has keys of the data set. It exists if there are data. */
 #define RECIPE_SOURCE_SECTION "data"
-/* Is the section one of these? */
-bool tutti_recipe_is_root(const char *section);
+/* Does a recipe of this kind have that root? */
+bool tutti_recipe_has_root(const tutti_recipe *recipe, const struct recipe_root *root);
+/* Is the section one of those that it has? */
+bool tutti_recipe_is_root(const tutti_recipe *recipe, const char *section);
 /* Fail for a key that is neither in the tables nor in `more` (or NULL). `owner` has the tables, as in "backend cpu";
    parameters that lack one of `flags` are not mentioned. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
@@ -90,6 +94,13 @@ unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section);
 /* Descriptor of the plugin in a section, or NULL. */
 const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
                                                    const tutti_config **config);
+
+/* --- fits (recipe_fit.c) ----------------------------------------------------------------------------------------- */
+
+/* The section that makes a recipe one for `tutti fit`. */
+#define RECIPE_FIT_SECTION "fit"
+/* Refuse a section that only `tutti run` has a use for, or a fit without data. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_check_fit(tutti_context *context, const tutti_recipe *recipe);
 
 /* --- the source (recipe_source.c) -------------------------------------------------------------------------------- */
 

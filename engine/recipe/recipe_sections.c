@@ -5,14 +5,21 @@
 #include "core/base/text_impl.h"
 
 const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS] = {
-    {"space", TUTTI_KIND_SPACE, "mlp"},         {"backend", TUTTI_KIND_BACKEND, "cpu"},
-    {"builder", TUTTI_KIND_BUILDER, "nes-rs"},  {"selector", TUTTI_KIND_SELECTOR, "forward"},
-    {"executor", TUTTI_KIND_EXECUTOR, "local"},
+    {"space", TUTTI_KIND_SPACE, "mlp", .of_run = true},
+    {"backend", TUTTI_KIND_BACKEND, "cpu", .of_run = true},
+    {"builder", TUTTI_KIND_BUILDER, "nes-rs", .of_run = true},
+    {"selector", TUTTI_KIND_SELECTOR, "forward", .of_run = true},
+    {"surrogate", TUTTI_KIND_SURROGATE, "nomu", .of_fit = true},
+    {"executor", TUTTI_KIND_EXECUTOR, "local", .of_run = true, .of_fit = true},
 };
 
-bool tutti_recipe_is_root(const char *section) {
+bool tutti_recipe_has_root(const tutti_recipe *recipe, const struct recipe_root *root) {
+  return recipe->fit ? root->of_fit : root->of_run;
+}
+
+bool tutti_recipe_is_root(const tutti_recipe *recipe, const char *section) {
   for (size_t i = 0; i < RECIPE_ROOTS; i++)
-    if (strcmp(tutti_recipe_roots[i].section, section) == 0)
+    if (strcmp(tutti_recipe_roots[i].section, section) == 0 && tutti_recipe_has_root(recipe, &tutti_recipe_roots[i]))
       return true;
   return strcmp(section, RECIPE_SOURCE_SECTION) == 0;
 }
@@ -36,7 +43,7 @@ unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
   }
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
-    bool decides = tutti_recipe_is_root(section)
+    bool decides = tutti_recipe_is_root(recipe, section)
                        ? strcmp(entry->section, section) == 0 && strcmp(entry->key, "plugin") == 0
                        : strcmp(entry->key, section) == 0 || strcmp(entry->key, "plugin") == 0;
     if (decides && entry->layer > layer)

@@ -99,14 +99,6 @@ static enum tutti_status visit_hyperparameters(tutti_context *context, const str
   return TUTTI_OK;
 }
 
-/* Is the plugin of a section named by a key `plugin` in it? In other sections, a parameter of another plugin names
-   it. */
-static bool names_its_plugin(const char *section, enum tutti_kind kind) {
-  return strcmp(section, tutti_kind_name(kind)) == 0 &&
-         (kind == TUTTI_KIND_SPACE || kind == TUTTI_KIND_BACKEND || kind == TUTTI_KIND_BUILDER ||
-          kind == TUTTI_KIND_SELECTOR || kind == TUTTI_KIND_EXECUTOR);
-}
-
 /* [data]: its source, and the keys of the data set and of the source. */
 static enum tutti_status visit_data(tutti_context *context, const struct tour *tour) {
   const tutti_config *config;
@@ -132,7 +124,7 @@ static enum tutti_status visit_plugins(tutti_context *context, const struct tour
     TUTTI_TRY(context,
               show(context, tour,
                    (struct tutti_recipe_item){.section = section,
-                                              .key = names_its_plugin(section, descriptor->kind) ? "plugin" : "",
+                                              .key = tutti_recipe_is_root(tour->recipe, section) ? "plugin" : "",
                                               .value = descriptor->name,
                                               .doc = descriptor->summary,
                                               .note = descriptor->version}));
@@ -147,11 +139,15 @@ enum tutti_status tutti_recipe_visit(tutti_context *context, const tutti_recipe 
   TUTTI_TRY(context, visit_config(context, &tour, "run", recipe->run));
   if (recipe->data) {
     TUTTI_TRY(context, visit_data(context, &tour));
-    TUTTI_TRY(context, visit_config(context, &tour, "head", recipe->head));
+    if (!recipe->fit)
+      TUTTI_TRY(context, visit_config(context, &tour, "head", recipe->head));
   }
+  if (recipe->fit)
+    TUTTI_TRY(context, visit_config(context, &tour, RECIPE_FIT_SECTION, recipe->fit));
   TUTTI_TRY(context, visit_hyperparameters(context, &tour));
   TUTTI_TRY(context, visit_plugins(context, &tour));
-  return recipe->data ? visit_config(context, &tour, "evaluation", recipe->evaluation) : TUTTI_OK;
+  bool evaluates = recipe->data && !recipe->fit;
+  return evaluates ? visit_config(context, &tour, "evaluation", recipe->evaluation) : TUTTI_OK;
 }
 
 /* --- overrides that nobody reads --------------------------------------------------------------------------------- */

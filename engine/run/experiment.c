@@ -5,18 +5,46 @@
 /* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
 enum { PROBES = 16 };
 
-static enum tutti_status load_data(tutti_context *context, struct tutti_experiment *experiment) {
+bool tutti_experiment_is_fit(const struct tutti_experiment *experiment) {
+  return tutti_recipe_fit(experiment->recipe) != NULL;
+}
+
+uint64_t tutti_experiment_data_seed(const struct tutti_experiment *experiment, uint64_t trial) {
+  uint64_t seed = experiment->facts.seed;
+  return tutti_experiment_is_fit(experiment) ? tutti_trial_seed(seed, trial) : seed;
+}
+
+enum tutti_status tutti_experiment_load(tutti_context *context, const struct tutti_experiment *experiment,
+                                        uint64_t trial, tutti_dataset **dataset) {
   const tutti_recipe *recipe = experiment->recipe;
-  if (!tutti_recipe_data(recipe))
-    return TUTTI_OK;
   struct tutti_source_setup setup = {.size = sizeof setup, .host = experiment->host};
-  tutti_source *source;
-  TUTTI_TRY(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
-  enum tutti_status status =
-      tutti_dataset_load(context, tutti_recipe_data(recipe), tutti_recipe_head(recipe), source,
-                         tutti_recipe_folder(recipe), experiment->facts.seed, &experiment->dataset);
+  const struct tutti_fit_config *fit = tutti_recipe_fit(recipe);
+  tutti_source *source = NULL;
+  tutti_config *data = NULL;
+  enum tutti_status status;
+  *dataset = NULL;
+  TUTTI_TRY_OUT(context, tutti_config_copy(context, tutti_recipe_data(recipe), &data));
+  if (fit && fit->gaps)
+    TUTTI_TRY_OUT(context, tutti_config_set_number(context, data, "gap", (double)trial));
+  TUTTI_TRY_OUT(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
+  status = tutti_dataset_load(context, data, tutti_recipe_head(recipe), source, tutti_recipe_folder(recipe),
+                              tutti_experiment_data_seed(experiment, trial), dataset);
+  if (status != TUTTI_OK)
+    status = tutti_recipe_place(context, recipe, status);
+out:
   tutti_source_destroy(source);
-  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, recipe, status);
+  tutti_config_destroy(data);
+  return status;
+}
+
+struct tutti_fit tutti_experiment_fit(const struct tutti_experiment *experiment, uint64_t trial, uint64_t seed,
+                                      const tutti_dataset *dataset) {
+  const struct tutti_fit_config *config = tutti_recipe_fit(experiment->recipe);
+  return (struct tutti_fit){.config = config,
+                            .host = experiment->host,
+                            .dataset = dataset,
+                            .seed = seed,
+                            .picture = trial < (uint64_t)config->pictures};
 }
 
 static void set_task(struct tutti_experiment *experiment) {
@@ -74,7 +102,8 @@ static enum tutti_status set_up(tutti_context *context, struct tutti_experiment 
   TUTTI_TRY(context, choose_loss(context, experiment));
   struct tutti_space_setup space = {
       .size = sizeof space, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
-  TUTTI_TRY(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));
+  if (!tutti_experiment_is_fit(experiment))
+    TUTTI_TRY(context, tutti_space_create(context, experiment->host, "space", &space, &experiment->space));
   TUTTI_TRY(context, tutti_scope_create(context, experiment->space, tutti_recipe_hyperparameters(experiment->recipe),
                                         &experiment->scope));
   experiment->facts.scope = experiment->scope;
@@ -95,9 +124,11 @@ enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *
   struct tutti_experiment *experiment;
   *out = NULL;
   TUTTI_TRY_OUT(context, begin(context, recipe, &experiment));
-  TUTTI_TRY_OUT(context, load_data(context, experiment));
+  if (tutti_recipe_data(recipe))
+    TUTTI_TRY_OUT(context, tutti_experiment_load(context, experiment, 0, &experiment->dataset));
   TUTTI_TRY_OUT(context, set_up(context, experiment));
-  TUTTI_TRY_OUT(context, tutti_experiment_need_backend(context, experiment));
+  if (!tutti_experiment_is_fit(experiment))
+    TUTTI_TRY_OUT(context, tutti_experiment_need_backend(context, experiment));
   *out = experiment;
   experiment = NULL;
 out:
@@ -178,7 +209,15 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
   return tutti_recipe_place(context, experiment->recipe, status);
 }
 
+static enum tutti_status check_fit(tutti_context *context, const struct tutti_experiment *experiment) {
+  const struct tutti_fit fit = tutti_experiment_fit(experiment, 0, experiment->facts.seed, experiment->dataset);
+  enum tutti_status status = tutti_fit_check(context, &fit);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
+}
+
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {
+  if (tutti_experiment_is_fit(experiment))
+    return check_fit(context, experiment);
   TUTTI_TRY(context, check_validation(context, experiment));
   if (tutti_backend_takes_networks(experiment->backend) && !experiment->dataset)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s trains on data, but the recipe has no section [data]",

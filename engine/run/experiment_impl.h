@@ -3,21 +3,35 @@
 #ifndef TUTTI_EXPERIMENT_IMPL_H
 #define TUTTI_EXPERIMENT_IMPL_H
 
+#include "engine/fit/fit_impl.h"
+
 #include <tutti/data.h>
 #include <tutti/plugin.h>
 #include <tutti/recipe.h>
 
 struct tutti_experiment {
   tutti_recipe *recipe;
-  tutti_dataset *dataset; /* NULL for TUTTI_TASK_VALUE */
+  tutti_dataset *dataset; /* NULL for TUTTI_TASK_VALUE; that of the first repeat of a fit */
   struct tutti_task task;
   enum tutti_loss loss; /* the loss that builders and selectors minimise */
   struct tutti_host_facts facts;
   tutti_host *host;
-  tutti_space *space;
+  tutti_space *space; /* NULL of a fit, whose candidates are seeds */
   tutti_scope *scope;
-  tutti_backend *backend; /* NULL in a run that is looked at, until it is needed */
+  tutti_backend *backend; /* NULL of a fit, and in a run that is looked at, until it is needed */
 };
+
+/* Is it a fit of a surrogate, of which each trial is a repeat, and not a search? */
+bool tutti_experiment_is_fit(const struct tutti_experiment *experiment);
+/* The seed of a trial's data: the run's, but of a fit each repeat has its own. */
+uint64_t tutti_experiment_data_seed(const struct tutti_experiment *experiment, uint64_t trial);
+/* Load a trial's data set; the caller destroys it. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_load(tutti_context *context,
+                                                        const struct tutti_experiment *experiment, uint64_t trial,
+                                                        tutti_dataset **dataset);
+/* What is fitted in a repeat, on its data set, which is borrowed like all else. */
+struct tutti_fit tutti_experiment_fit(const struct tutti_experiment *experiment, uint64_t trial, uint64_t seed,
+                                      const tutti_dataset *dataset);
 
 /* Make one; takes the recipe, also on failure. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe,

@@ -119,15 +119,28 @@ static bool is_over(const struct manager *manager) {
   return isfinite(manager->run->time) && worked(manager) >= manager->run->time;
 }
 
+/* What is to be trained next: the builder's choice, or the next repeat of a fit, which has no builder. */
+static enum tutti_status propose(struct manager *manager, uint64_t trial, struct tutti_proposal *proposal) {
+  if (manager->builder)
+    return tutti_builder_ask(manager->context, manager->builder, trial, proposal);
+  (void)snprintf(proposal->origin, sizeof proposal->origin, "repeat");
+  return tutti_scope_candidate(manager->context, manager->experiment->scope, NULL, NULL,
+                               tutti_trial_seed(manager->experiment->facts.seed, trial), &proposal->candidate);
+}
+
+static bool is_exhausted(const struct manager *manager) {
+  return manager->builder && tutti_builder_exhausted(manager->builder);
+}
+
 /* Fill the window. The requests depend only on what was told, so they are the same for any number of workers. */
 static enum tutti_status ask(struct manager *manager) {
   tutti_context *context = manager->context;
   struct tutti_history *history = &manager->history;
   while (!manager->idle && history->asked < (uint64_t)manager->run->budget && may_ask(manager) && !is_over(manager) &&
-         !tutti_builder_exhausted(manager->builder)) {
+         !is_exhausted(manager)) {
     struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
     uint64_t trial = history->asked;
-    TUTTI_TRY(context, tutti_builder_ask(context, manager->builder, trial, &proposal));
+    TUTTI_TRY(context, propose(manager, trial, &proposal));
     if (!proposal.candidate) {
       manager->idle = true;
       break;
@@ -153,7 +166,8 @@ static enum tutti_status tell(struct manager *manager, uint64_t trial) {
                                 .loss = record->loss,
                                 .seconds = record->seconds,
                                 .failure = record->failure ? record->failure : ""};
-  TUTTI_TRY(manager->context, tutti_builder_tell(manager->context, manager->builder, &result));
+  if (manager->builder)
+    TUTTI_TRY(manager->context, tutti_builder_tell(manager->context, manager->builder, &result));
   record->told = history->told++;
   manager->idle = false;
   return TUTTI_OK;
@@ -391,7 +405,8 @@ static enum tutti_status replay(struct manager *manager) {
     struct tutti_proposal proposal = {
         .size = sizeof proposal, .candidate = history->records[i].candidate, .parent = history->records[i].parent};
     memcpy(proposal.origin, history->records[i].origin, sizeof proposal.origin);
-    TUTTI_TRY_OUT(context, tutti_builder_adopt(context, manager->builder, i, &proposal));
+    if (manager->builder)
+      TUTTI_TRY_OUT(context, tutti_builder_adopt(context, manager->builder, i, &proposal));
   }
   /* Results that had arrived but were not told, then trials without a result. */
   for (uint64_t i = 0; i < recorded; i++)
@@ -515,7 +530,8 @@ static enum tutti_status open_directory(struct manager *manager) {
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));
   if (has_run)
     TUTTI_TRY_OUT(context, check_same_run(manager));
-  (void)snprintf(members_from, sizeof members_from, "%" PRIu64, tutti_builder_members_from(manager->builder));
+  (void)snprintf(members_from, sizeof members_from, "%" PRIu64,
+                 manager->builder ? tutti_builder_members_from(manager->builder) : 0);
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "members_from", members_from));
   TUTTI_TRY_OUT(context,
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
@@ -531,6 +547,8 @@ out:
 static enum tutti_status make_builder(struct manager *manager) {
   const struct tutti_experiment *experiment = manager->experiment;
   struct tutti_builder_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  if (tutti_experiment_is_fit(experiment))
+    return TUTTI_OK;
   return tutti_builder_create(manager->context, experiment->host, "builder", &setup, &manager->builder);
 }
 
@@ -539,6 +557,8 @@ static enum tutti_status make_builder(struct manager *manager) {
 static enum tutti_status try_selector(tutti_context *context, const struct tutti_experiment *experiment) {
   tutti_selector *selector = NULL;
   struct tutti_selector_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  if (tutti_experiment_is_fit(experiment))
+    return TUTTI_OK;
   enum tutti_status status = tutti_selector_create(context, experiment->host, "selector", &setup, &selector);
   tutti_selector_destroy(selector);
   return status;
@@ -562,7 +582,7 @@ static enum tutti_status make_executor(struct manager *manager) {
       .host = manager->experiment->host,
       .seed = manager->experiment->facts.seed,
       .workers = worker_count(manager),
-      .capacity = tutti_backend_capacity(manager->experiment->backend),
+      .capacity = manager->experiment->backend ? tutti_backend_capacity(manager->experiment->backend) : 1,
       .trial_timeout = manager->run->trial_timeout,
       .memory_limit = (uint64_t)(manager->run->memory_limit * 1048576),
       .worker_command = command,
@@ -613,7 +633,8 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, repair(&manager));
   TUTTI_TRY_OUT(context, replay(&manager));
   TUTTI_TRY_OUT(context, search(&manager));
-  TUTTI_TRY_OUT(context, tutti_builder_describe(context, manager.builder, &state));
+  if (manager.builder)
+    TUTTI_TRY_OUT(context, tutti_builder_describe(context, manager.builder, &state));
   if (state)
     TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager.catalogue, "builder", state));
   report_progress(&manager, TUTTI_PHASE_SELECT);

@@ -184,6 +184,13 @@ TUTTI_NODISCARD enum tutti_status tutti_run_describe_values(tutti_context *conte
                                                             const struct tutti_history *history, const char *ensemble,
                                                             struct json_t **described);
 
+/* --- fits (run_fit.c) --- */
+
+/* Add to a summary what the repeats of a fit say together, as far as they are done: "fit" and "evaluation". */
+TUTTI_NODISCARD enum tutti_status tutti_run_describe_fit(tutti_context *context,
+                                                         const struct tutti_experiment *experiment,
+                                                         const struct tutti_history *history, struct json_t *summary);
+
 /* --- summary (run_summary.c) --- */
 
 /* Text of summary.json. `ensemble`, `evaluation` and `shifts` are JSON texts or NULL. */

@@ -14,7 +14,7 @@ static enum tutti_status best_of(tutti_context *context, const struct tutti_expe
   uint64_t best = tutti_history_best(history);
   char *candidate;
   *out = json_null();
-  if (best == TUTTI_NO_TRIAL)
+  if (best == TUTTI_NO_TRIAL || tutti_experiment_is_fit(experiment))
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_scope_print(context, experiment->scope, history->records[best].candidate, &candidate));
   *out = json_pack("{s:I, s:f, s:o}", "trial", (json_int_t)best, "loss", history->records[best].loss, "candidate",
@@ -49,7 +49,8 @@ static const char *plugin_of(const struct tutti_experiment *experiment, const ch
 /* The selector that chose the ensemble, or that will: another than the recipe's may have been kept. */
 static const char *selector_of(const struct tutti_experiment *experiment, const json_t *ensemble) {
   const char *chose = json_string_value(json_object_get(ensemble, "selector"));
-  return chose ? chose : experiment->dataset ? plugin_of(experiment, "selector") : "none";
+  bool selects = experiment->dataset && !tutti_experiment_is_fit(experiment);
+  return chose ? chose : selects ? plugin_of(experiment, "selector") : "none";
 }
 
 /* {"budget", "done", "failed"}; with "failure", what the first failed trial says, if one failed. */
@@ -79,6 +80,13 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
                 plugin_of(experiment, "backend"), "builder", plugin_of(experiment, "builder"), "selector",
                 selector_of(experiment, chosen), "data", data_of(experiment), "trials", trials_of(run, history), "best",
                 best, "ensemble", chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  if (tutti_experiment_is_fit(experiment)) {
+    enum tutti_status status = tutti_run_describe_fit(context, experiment, history, root);
+    if (status != TUTTI_OK) {
+      json_decref(root);
+      return status;
+    }
+  }
   if (ensemble && !experiment->dataset) {
     json_t *values;
     enum tutti_status status = tutti_run_describe_values(context, experiment, history, ensemble, &values);
@@ -107,7 +115,9 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
     status = tutti_history_nothing(context, history);
     goto out;
   }
-  if (experiment->dataset) {
+  if (tutti_experiment_is_fit(experiment)) {
+    /* Repeats are told apart by their data: nothing is chosen among them. */
+  } else if (experiment->dataset) {
     TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
     struct tutti_choice choice = {.source = source,
                                   .host = host,

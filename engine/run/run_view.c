@@ -85,7 +85,16 @@ void tutti_view_close(tutti_view *view) {
   tutti_free(view);
 }
 
+static enum tutti_status check_search(tutti_context *context, const tutti_view *view) {
+  if (!tutti_experiment_is_fit(view->experiment))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: its trials are repeats of one fit, so there is no ensemble; tutti status shows their metrics",
+                    view->directory);
+}
+
 static enum tutti_status check_data(tutti_context *context, const tutti_view *view) {
+  TUTTI_TRY(context, check_search(context, view));
   if (view->experiment->dataset)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -131,7 +140,8 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
     seconds += history->records[i].seconds;
   }
   root = json_loads(summary, 0, NULL);
-  json_object_del(root, "evaluation");
+  if (!tutti_experiment_is_fit(view->experiment))
+    (void)json_object_del(root, "evaluation");
   json_object_set_new(root, "directory", json_string(view->directory));
   json_object_set_new(root, "running", json_boolean(tutti_run_is_locked(view->directory)));
   json_object_set_new(root, "asked", json_integer((json_int_t)history->asked));
@@ -180,6 +190,7 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
                                       struct trying *trying) {
   size_t finished;
   const char *shift;
+  TUTTI_TRY(context, check_search(context, view));
   if (split)
     TUTTI_TRY(context, check_data(context, view));
   if (split)

@@ -82,6 +82,9 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
   training->context = context;
   training->started = tutti_clock();
   TUTTI_TRY(context, read_request(context, experiment, request, training));
+  training->outcome = (struct tutti_outcome){.size = sizeof training->outcome, .value = NAN};
+  if (tutti_experiment_is_fit(experiment))
+    return TUTTI_OK;
   TUTTI_TRY(context,
             tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
                                     tutti_candidate_hyperparameters(training->candidate), &training->config));
@@ -106,11 +109,12 @@ enum tutti_status tutti_training_begin(tutti_context *context, const struct tutt
       .measure = on_measure,
       .measure_argument = training,
   };
-  training->outcome = (struct tutti_outcome){.size = sizeof training->outcome, .value = NAN};
   return tutti_backend_check(context, experiment->backend, &training->job);
 }
 
 void tutti_training_end(struct tutti_training *training) {
+  tutti_fit_release(&training->fit);
+  tutti_dataset_destroy(training->dataset);
   tutti_tensors_destroy(training->outcome.weights);
   json_decref(training->measures);
   tutti_free(training->curve);
@@ -251,6 +255,10 @@ static enum tutti_status write_artefacts(tutti_context *context, const struct tu
   TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, training->number, &folder));
   TUTTI_TRY_OUT(context, tutti_run_check_folder(context, folder));
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
+  if (tutti_experiment_is_fit(experiment)) {
+    status = tutti_training_write_fit(context, experiment, folder, training, files, loss);
+    goto out;
+  }
   for (size_t i = 0; i < tutti_dataset_splits(experiment->dataset); i++) {
     const tutti_split *split = tutti_dataset_split(experiment->dataset, i);
     double split_loss = NAN;
@@ -293,17 +301,20 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   struct tutti_outcome *outcome = &training->outcome;
   double loss = NAN, seconds = tutti_clock() - training->started;
   json_t *files = json_array(), *metrics = json_object();
-  bool nothing = experiment->dataset && !outcome->weights; /* of a pruned trial, maybe */
+  bool fit = tutti_experiment_is_fit(experiment);
+  bool nothing = experiment->dataset && !fit && !outcome->weights; /* of a pruned trial, maybe */
   if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !nothing) {
     if (experiment->dataset) {
       result = write_artefacts(context, experiment, directory, training, files, metrics, &loss);
-      loss = objective_of(experiment, training, loss);
+      loss = fit ? loss : objective_of(experiment, training, loss);
     } else
       loss = outcome->value;
     if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !isfinite(loss)) {
       outcome->state = TUTTI_STATE_FAILED;
       (void)snprintf(outcome->failure, sizeof outcome->failure, "the %s is not finite",
-                     experiment->dataset ? "validation loss" : "value");
+                     fit                   ? "NLL on the test rows"
+                     : experiment->dataset ? "validation loss"
+                                           : "value");
     }
   }
   if (result != TUTTI_OK) {

@@ -16,7 +16,9 @@ struct tutti_training {
   struct tutti_epoch *curve; /* [epochs] */
   size_t epochs, room;
   struct json_t *measures; /* object: numbers beside the loss, by name; NULL: none */
-  double started;          /* seconds of the monotonic clock */
+  tutti_dataset *dataset;  /* of a repeat of a fit: its data, and what came of it */
+  struct tutti_fit_result fit;
+  double started; /* seconds of the monotonic clock */
   tutti_context *context;
 };
 
@@ -36,6 +38,15 @@ TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
                                                        enum tutti_status result, struct tutti_training *training,
                                                        char **reply);
 void tutti_training_end(struct tutti_training *training);
+
+/* The same two steps of a repeat of a fit (trial_fit.c): fit, and write the artefacts into the trial's folder. *loss is
+   the NLL on the test rows. */
+TUTTI_NODISCARD enum tutti_status tutti_training_fit(tutti_context *context, const struct tutti_experiment *experiment,
+                                                     struct tutti_training *training);
+TUTTI_NODISCARD enum tutti_status tutti_training_write_fit(tutti_context *context,
+                                                           const struct tutti_experiment *experiment,
+                                                           const char *folder, struct tutti_training *training,
+                                                           struct json_t *files, double *loss);
 
 /* The contents of a reply, for the manager. */
 struct tutti_reply_facts {

@@ -50,7 +50,7 @@ static enum tutti_status set_up(struct worker *worker) {
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
   TUTTI_TRY(context, tutti_experiment_create(context, recipe, &worker->experiment));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
-  worker->capacity = tutti_backend_capacity(worker->experiment->backend);
+  worker->capacity = worker->experiment->backend ? tutti_backend_capacity(worker->experiment->backend) : 1;
   TUTTI_TRY(context, tutti_alloc(context, worker->capacity, sizeof *worker->trainings, &worker->trainings));
   return tutti_alloc(context, worker->capacity, sizeof *worker->results, &worker->results);
 }
@@ -143,7 +143,10 @@ static enum tutti_status train(struct worker *worker, size_t count) {
     batch.places[batch.count++] = i;
   }
   if (count == 1 && batch.count == 1) {
-    worker->results[0] = tutti_backend_train(context, worker->experiment->backend, batch.jobs[0], batch.outcomes[0]);
+    worker->results[0] =
+        worker->experiment->backend
+            ? tutti_backend_train(context, worker->experiment->backend, batch.jobs[0], batch.outcomes[0])
+            : tutti_training_fit(context, worker->experiment, &worker->trainings[0]);
     TUTTI_TRY_OUT(context, answer(worker, 0));
   } else if (batch.count > 0) {
     status = tutti_backend_train_many(context, worker->experiment->backend, batch.count, batch.jobs, batch.outcomes,

@@ -76,7 +76,7 @@ static uint64_t trials_done(tutti_context *context, const struct ablation_cell *
 static void command_of(const struct scheduler *scheduler, const struct ablation_cell *cell, const char *recipe,
                        const char *workers, const char *parent, const char **command) {
   const char *const run[] = {scheduler->options->program,
-                             "run",
+                             cell->fit ? "fit" : "run",
                              recipe,
                              "--out",
                              cell->directory,

@@ -36,6 +36,7 @@ struct ablation_cell {
   char *search;    /* the part of it that determines search and training */
   size_t searcher; /* the cell whose search it shares; itself if it has its own */
   int64_t seed, window, budget;
+  bool fit;        /* the recipe is one for `tutti fit` */
   bool repeatable; /* order = trial: it may be stopped and resumed at any time */
   enum ablation_state state;
   char *reason; /* of a failure */

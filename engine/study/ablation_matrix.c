@@ -300,6 +300,7 @@ static enum tutti_status check_cell(tutti_context *context, struct ablation_cell
   cell->window = run->window;
   cell->budget = run->budget;
   cell->repeatable = run->order == 0;
+  cell->fit = tutti_recipe_fit(recipe) != NULL;
   TUTTI_TRY_OUT(context, tutti_recipe_print(context, recipe, &cell->text));
   TUTTI_TRY_OUT(context, search_of(context, recipe, &cell->search));
   tutti_recipe *taken = recipe;

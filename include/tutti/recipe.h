@@ -37,6 +37,21 @@ struct tutti_run_config {
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */
 TUTTI_API const struct tutti_params *tutti_run_params(void);
 
+/* Section [fit], as in its table: what `tutti fit` does with a surrogate. Made only by the library; grows only at the
+   end. */
+struct tutti_fit_config {
+  struct tutti_reals box; /* ends of each input's range, or of all; none: the training rows' */
+  double c;               /* the factor of the deviations; 0: the one of least NLL on the validation rows */
+  bool refit;             /* then fit to training and validation rows */
+  bool gaps;              /* each repeat leaves out the middle third of another input */
+  struct tutti_reals levels;
+  int64_t grid, pictures;
+  int drawn; /* enum tutti_fit_drawn */
+};
+enum tutti_fit_drawn { TUTTI_FIT_POINTS, TUTTI_FIT_LINE };
+/* The table of [fit]. Static. */
+TUTTI_API const struct tutti_params *tutti_fit_params(void);
+
 /* Read a recipe file with the files that it `extends`, and overrides[count], "section.key=value". The file is `path`,
    PATH.ini, or an installed recipe of that name ("quickstart", "nes/cifar10"), whichever is found first. Plugins are
    loaded and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
@@ -77,6 +92,8 @@ TUTTI_API const tutti_config *tutti_recipe_data(const tutti_recipe *recipe);
 TUTTI_API const tutti_config *tutti_recipe_head(const tutti_recipe *recipe);
 /* The values of [evaluation]; borrowed. NULL if the recipe has no data. */
 TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe);
+/* The values of [fit]; borrowed. NULL for a recipe without that section, which is one for `tutti run`. */
+TUTTI_API const struct tutti_fit_config *tutti_recipe_fit(const tutti_recipe *recipe);
 /* The recipe's file, as it was named; borrowed. */
 TUTTI_API const char *tutti_recipe_path(const tutti_recipe *recipe);
 /* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): put "FILE:LINE: "

@@ -16,6 +16,16 @@ static void draw_row(const struct generator *generator, size_t row, uint64_t see
       generator->value(generator->function, out) + region->deviation * tutti_random_normal(&random);
 }
 
+/* A test point that is drawn like the first region's, in a stream of its own. */
+static void scatter_row(const struct generator *generator, size_t row, uint64_t seed, double *out) {
+  struct tutti_random random;
+  const struct generator_region *region = &generator->region;
+  tutti_random_init(&random, seed, "generator test", row);
+  for (size_t i = 0; i < generator->dimensions; i++)
+    out[i] = region->low + (region->high - region->low) * tutti_random_uniform(&random);
+  out[generator->dimensions] = generator->value(generator->function, out);
+}
+
 /* `side` points along each axis. */
 static void grid_row(const struct generator *generator, size_t row, size_t side, double *out) {
   for (size_t i = generator->dimensions; i-- > 0;) {
@@ -48,7 +58,7 @@ enum tutti_status generator_fill(tutti_context *context, const struct generator 
   size_t dimensions = generator->dimensions, side = generator->test_points, count = side;
   double row[MOST_DIMENSIONS + 1];
   char name[32];
-  if (dimensions == 2) {
+  if (dimensions == 2 && !generator->scattered) {
     side = (size_t)sqrt((double)generator->test_points);
     count = side * side;
   }
@@ -62,7 +72,10 @@ enum tutti_status generator_fill(tutti_context *context, const struct generator 
     TUTTI_TRY(context, add_row(context, dimensions + 1, row, rows));
   }
   for (size_t r = 0; r < count; r++) {
-    grid_row(generator, r, side, row);
+    if (generator->scattered)
+      scatter_row(generator, r, seed, row);
+    else
+      grid_row(generator, r, side, row);
     TUTTI_TRY(context, add_row(context, dimensions + 1, row, rows));
   }
   tutti_rows_set_test_rows(rows, count);

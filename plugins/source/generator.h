@@ -17,6 +17,7 @@ struct generator {
   size_t second_from; /* rows from here on are of the second region */
   struct generator_region region, second;
   size_t test_points; /* of the grid; in two dimensions rounded to the next smaller square */
+  bool scattered;     /* instead of a grid, so many random points of `region`, without noise */
   double low, high;   /* ends of the grid */
   double (*value)(size_t function, const double *x); /* of x[dimensions] */
   size_t function;                                   /* passed to the function */

@@ -1,12 +1,15 @@
 /* nomu.c - source nomu: the functions of the NOMU paper (Heiss et al., ICML 2022), with inputs drawn uniformly from
-   `box` and test rows on a grid over it. */
+   `box` and test rows on a grid over it, or drawn likewise. */
 #include <math.h>
 
 #include "plugins/source/generator.h"
 #include "plugins/source/nomu/functions.h"
 
+enum { NOMU_GRID, NOMU_UNIFORM };
+static const char *const nomu_test_inputs[] = {[NOMU_GRID] = "grid", [NOMU_UNIFORM] = "uniform", NULL};
+
 struct nomu_config {
-  int function;
+  int function, test_inputs;
   int64_t rows, test_points;
   double noise;
   struct tutti_reals box;
@@ -18,6 +21,7 @@ static enum tutti_status source_read_nomu(void *self, tutti_context *context,
   struct generator generator = {.function = (size_t)config->function,
                                 .dimensions = nomu_dimensions((size_t)config->function),
                                 .test_points = (size_t)config->test_points,
+                                .scattered = config->test_inputs == NOMU_UNIFORM,
                                 .region.deviation = sqrt(config->noise),
                                 .value = nomu_value};
   TUTTI_TRY(context, generator_read_box(context, &config->box, &generator.low, &generator.high));
@@ -34,7 +38,9 @@ static const struct tutti_param nomu_params[] = {
     TUTTI_INTEGER(struct nomu_config, rows, "0", 0, 1e8,
                   "Rows for training and validation; 0: 8 for a function of one variable, 16 for one of two."),
     TUTTI_INTEGER(struct nomu_config, test_points, "200", 0, 1e8,
-                  "Test rows, on an even grid over box, without noise; for two variables the next smaller square."),
+                  "Test rows, without noise; for two variables on a grid, the next smaller square."),
+    TUTTI_CHOICE(struct nomu_config, test_inputs, "grid", nomu_test_inputs,
+                 "Where they lie: on an even grid over box, or drawn there like the others, as in the paper's tables."),
     TUTTI_REAL(struct nomu_config, noise, "0", 0, TUTTI_NO_LIMIT, "Variance of the noise."),
     TUTTI_REALS(struct nomu_config, box, "-1 1", -TUTTI_NO_LIMIT, TUTTI_NO_LIMIT, "Lower and upper end of the inputs."),
 };

@@ -1,0 +1,200 @@
+#!/bin/bash
+# tutti fit: a surrogate on functions and on a table, its files, the same bits for any number of workers and after a kill,
+# and what it refuses.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+ini=$TUTTI_TEST_SRCDIR/ini/nomu
+tiny=(--set surrogate.units="8 8" --set surrogate.uncertainty_units="8 8" --set trainer.epochs=60)
+
+for recipe in "$ini"/*.ini; do
+  grep -qE '^path = |^train_rows = ' "$recipe" && continue # data that the user brings
+  tutti validate "$recipe"
+  expect_code 0
+done
+
+tutti fit "$ini/1d.ini" --dry-run
+expect_code 0
+expect_out "The recipe is valid" "surrogate nomu" "8 train, 0 validation, 100 test" "5 to train"
+expect_absent runs
+
+# What it leaves, and what is seen of it.
+tutti fit "$ini/1d.ini" "${tiny[@]}" --workers 1 --out one
+expect_code 0
+expect_out "5 of 5 done" "nll-min" "width-coverage-area" "coverage-0.95" "Of 5 repeats" "Everything is in one"
+for file in recipe.ini catalogue.sqlite summary.json trials/000000/train-points.npy trials/000000/test-points.npy \
+  trials/000000/grid-points.npy trials/000000/picture.svg trials/000004/test-points.npy; do
+  checks=$((checks + 1))
+  [ -s "one/$file" ] || complain "expected one/$file"
+done
+expect_absent one/trials/000001/picture.svg
+expect_in one/trials/000000/picture.svg "<title>nomu, 8 training rows" "prefers-color-scheme:dark" "true function"
+tutti status one
+expect_code 0
+expect_out "not running" "5 of 5 done" "nll-common" "repeat"
+tutti status one --json
+expect_json nomu fit surrogate
+expect_json 5 fit repeats
+tutti select one
+expect_usage_error "its trials are repeats of one fit"
+tutti predict one "$ini/1d.ini"
+expect_usage_error "its trials are repeats of one fit"
+
+# Repeats differ in their data; the number of workers changes nothing, and neither does the effective recipe.
+checks=$((checks + 1))
+! cmp -s one/trials/000000/train-points.npy one/trials/000001/train-points.npy || complain "two repeats have the same data"
+tutti fit one/recipe.ini --workers 2 --out two --quiet --json
+expect_code 0
+same() { # DIRECTORY DIRECTORY
+  local file
+  for file in "$1"/trials/*/*; do
+    checks=$((checks + 1))
+    cmp -s "$file" "$2/${file#*/}" || complain "expected the same bits in $file and in $2"
+  done
+  checks=$((checks + 1))
+  cmp -s "$1/summary.json" "$2/summary.json" || complain "expected the same summary in $1 and $2"
+}
+same one two
+tutti fit "$ini/1d.ini" "${tiny[@]}" --out one
+expect_code 2
+expect_err "already holds a run"
+
+# Metrics can be recomputed from the files.
+if python3 -c 'import numpy' 2>/dev/null; then
+  what="metrics by NumPy"
+  python3 - one >out 2>err <<'PYTHON'
+import json, sys, numpy as np
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+rows = []
+for repeat in summary["fit"]["repeats"]:
+    points = np.load("%s/trials/%06d/test-points.npy" % (sys.argv[1], repeat["trial"]))
+    y, m, s = points[:, -3], points[:, -2], points[:, -1]
+    z, half = (y - m) / s, 0.5 * np.log(2 * np.pi)
+    c, level = repeat["metrics"]["c"], 1.6448536269514722
+    found = {"nll": np.mean(np.log(c * s) + (z / c) ** 2 / 2) + half,
+             "nll-min": np.mean(np.log(s)) + np.log(np.sqrt(np.mean(z**2))) + 0.5 + half,
+             "width-coverage-area": 2 * np.mean(s) * np.mean(abs(z)), "rmse": np.sqrt(np.mean((y - m) ** 2)),
+             "coverage-0.9": np.mean(abs(z) <= level * c), "width-0.9": np.mean(2 * level * c * s)}
+    for name, value in found.items():
+        assert abs(value - repeat["metrics"][name]) <= 1e-9 * max(1, abs(value)), (name, value, repeat)
+    rows.append((np.mean(np.log(s)), np.mean(z**2)))
+logs, squares = np.array(rows).T
+c2 = np.mean(squares)
+common = logs + 0.5 * np.log(c2) + squares / (2 * c2) + 0.5 * np.log(2 * np.pi)
+# No other c has a lower mean: it is the paper's search over c, in closed form.
+assert all(np.mean(logs + 0.5 * np.log(f * c2) + squares / (2 * f * c2)) > np.mean(common) - 0.9189386 for f in (0.9, 1.1))
+metrics = {m["name"]: m for m in summary["evaluation"][0]["metrics"]}
+shown = metrics["nll-common"]
+half = 1.959963984540054 * np.std(common, ddof=1) / np.sqrt(len(common))
+assert abs(shown["value"] - np.mean(common)) < 1e-9 and abs(shown["interval"][1] - np.mean(common) - half) < 1e-9, shown
+mins = [r["metrics"]["nll-min"] for r in summary["fit"]["repeats"]]
+low, high = metrics["nll-min"]["median_interval"]
+assert metrics["nll-min"]["median"] == np.median(mins) and min(mins) <= low <= np.median(mins) <= high <= max(mins)
+PYTHON
+  code=$?
+  expect_code 0
+fi
+
+# Killed in the middle, it goes on as if nothing had happened.
+slow=(--set surrogate.units="32 32" --set surrogate.uncertainty_units="32 32" --set trainer.epochs=1500 --repeats 6)
+tutti fit "$ini/1d.ini" "${slow[@]}" --out whole --quiet
+expect_code 0
+"$TUTTI_PROGRAM" fit "$ini/1d.ini" "${slow[@]}" --out killed --quiet --workers 2 >/dev/null 2>&1 </dev/null &
+run=$!
+for ((i = 0; i < 3000; i++)); do
+  "$TUTTI_PROGRAM" status killed 2>/dev/null | grep -qE "[1-4] of 6 done" && break
+  sleep 0.02
+done
+kill -9 "$run"
+wait "$run" 2>/dev/null
+rm -f killed/trials/000000/test-points.npy # and a file is lost
+tutti fit "$ini/1d.ini" "${slow[@]}" --out killed --quiet --resume
+expect_code 0
+same whole killed
+
+# Two inputs: fields. Other surrogates.
+tutti fit "$ini/1d.ini" "${tiny[@]}" --set data.function=styblinski2d --set fit.grid=9 --repeats 1 --out plane --quiet
+expect_code 0
+expect_in plane/trials/000000/picture.svg deviation x1
+for surrogate in gp random-forest deep-ensemble mc-dropout hyper-deep-ensemble; do
+  small=()
+  case $surrogate in *-ensemble | mc-*) small=(--set surrogate.units="8 8" --set trainer.epochs=20) ;; esac
+  [ "$surrogate" != hyper-deep-ensemble ] || small+=(--set surrogate.draws=6)
+  tutti fit "$ini/1d.ini" --set surrogate.plugin="$surrogate" "${small[@]}" --repeats 2 --out "$surrogate" --quiet --json
+  expect_code 0
+  expect_json "$surrogate" fit surrogate
+done
+tutti compare gp random-forest --metric nll-min
+expect_code 0
+expect_out surrogate.plugin random-forest
+
+# A table: c from the validation rows, then a fit to these, too; gaps in one input after the other.
+{ echo 'a,b<&>,y'; for ((i = 0; i < 60; i++)); do echo "$((i % 7)),$((i * i % 11)),$((i % 7 * 2 + i % 3))"; done; } >table.csv
+cat >table.ini <<'INI'
+[run]
+budget = 2
+[data]
+path = table.csv
+split = 0.7 0.2 0.1
+[fit]
+refit = yes
+[surrogate]
+plugin = gp
+INI
+tutti fit table.ini --json --quiet
+expect_code 0
+expect_in runs/table/trials/000000/picture.svg 'b&#60;&#38;&#62;'
+checks=$((checks + 1))
+[ "$("$json_value" out fit repeats 0 metrics c)" != 1.0 ] || complain "expected c from the validation rows"
+if python3 -c 'import numpy' 2>/dev/null; then
+  tutti fit table.ini --set fit.gaps=yes --set fit.refit=no --set data.standardise=no --out gaps --quiet
+  expect_code 0
+  python3 - >out 2>err <<'PYTHON'
+import numpy as np
+for k in range(2):
+    train, test = (np.load("gaps/trials/%06d/%s-points.npy" % (k, s)) for s in ("train", "test"))
+    assert len(test) == 20 and not ((train[:, k] > test[:, k].min()) & (train[:, k] < test[:, k].max())).any(), k
+PYTHON
+  code=$?
+  expect_code 0
+fi
+rm -rf runs
+
+# Refused, before anything is written.
+printf '[builder]\n[fit]\n[data]\npath = table.csv\n' >builder.ini
+tutti fit builder.ini
+expect_usage_error "builder.ini:1: [builder] is for tutti run" "is for tutti fit"
+tutti fit "$ini/bo.ini"
+expect_usage_error "expected a recipe with a section [fit]" "use tutti run"
+tutti run "$ini/1d.ini"
+expect_usage_error "this one has a section [fit]" "use tutti fit"
+printf '[fit]\n' >no-data.ini
+tutti fit no-data.ini
+expect_usage_error "there is no [data]"
+tutti fit "$ini/1d.ini" --set surrogate.pi_sqr=0
+expect_usage_error "surrogate.pi_sqr: expected a number > 0"
+tutti fit "$ini/1d.ini" --set surrogate.c_exp=-1
+expect_usage_error "surrogate.c_exp: expected a number > 0"
+tutti fit "$ini/1d.ini" --set fit.box="-0.1 0.1"
+expect_usage_error "fit.box: narrower than the data" "input x0"
+tutti fit "$ini/1d.ini" --set fit.box="1 -1"
+expect_usage_error "expected a lower and an upper end, found 1 and -1"
+tutti fit "$ini/1d.ini" --set fit.box="1 2 3"
+expect_usage_error "fit.box: expected two ends for all inputs"
+tutti fit "$ini/1d.ini" --set data.rows=1
+expect_usage_error "expected at least 2 training rows, found 1"
+tutti fit "$ini/1d.ini" --set data.test_points=0 --set data.split="1 0 0"
+expect_usage_error "a fit is measured on test rows, and there are none"
+tutti fit "$ini/1d.ini" --set surrogate.trainer=trees
+expect_usage_error "surrogate nomu needs a trainer with networks, and backend trees has none"
+sed 's/,\([0-9]*\)$/,class\1/' table.csv >classes.csv
+tutti fit table.ini --set data.path=classes.csv
+expect_usage_error "tutti fit is for regression, and these data have classes"
+tutti fit table.ini --set data.target="a y"
+expect_usage_error "a surrogate has one target, and here are 2"
+tutti fit table.ini --set fit.levels=1
+expect_usage_error "fit.levels"
+
+# A training that diverges is repeated from other seeds; then the repeat fails, and says on how many points.
+tutti fit "$ini/1d.ini" "${tiny[@]}" --set trainer.learning_rate=1e30 --set trainer.optimiser=sgd --repeats 1 --out diverged --quiet
+expect_code 1
+expect_err "on 8 observations"
+finish
