@@ -154,6 +154,13 @@ source_csv_la_LIBADD = libcsvtable.la
 plugin_LTLIBRARIES += source-idx.la
 source_idx_la_SOURCES = %D%/source/idx.c
 source_idx_la_LIBADD = libreading.la $(ZLIB_LIBS)
+noinst_LTLIBRARIES += libbnn.la
+libbnn_la_LDFLAGS =
+libbnn_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+libbnn_la_SOURCES = %D%/shared/bnn/bnn.c %D%/shared/bnn/bnn.h
+plugin_LTLIBRARIES += source-bnn.la
+source_bnn_la_SOURCES = %D%/source/bnn.c
+source_bnn_la_LIBADD = libbnn.la $(LIBS_CORE_LIBS)
 plugin_LTLIBRARIES += source-nomu.la
 source_nomu_la_SOURCES = %D%/source/nomu.c %D%/source/nomu/functions.c %D%/source/nomu/functions.h
 source_nomu_la_SOURCES += %D%/source/generator.c %D%/source/generator.h

@@ -96,7 +96,7 @@ static enum tutti_status cut_gap(tutti_context *context, const struct tutti_part
     if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED)
       rows[count++] = (struct ordered){partition->gap[r], r};
   qsort(rows, count, sizeof *rows, compare_ordered);
-  for (size_t i = count / 3; i < 2 * count / 3; i++)
+  for (size_t i = (2 * count + 3) / 6; i < (4 * count + 3) / 6; i++) /* thirds, rounded */
     named[rows[i].row] = TUTTI_TEST;
   tutti_free(rows);
   return TUTTI_OK;

@@ -1,0 +1,59 @@
+#!/bin/bash
+# nomu-tables.sh [1d|2d|bnn|show]...: Tables 1, 5 to 8 and 2 of the NOMU paper: fits of all methods to functions of one or two variables and to
+# the Bayesian test-bed, then their tables. What is done is kept, so it can be stopped and started again. By default all but 2d, in
+# 5 repeats; the paper has REPEATS=500 (bnn: 200), which are other runs than those of 5: give them another DIR.
+#
+#   DIR=nomu-tables      where the runs go
+#   REPEATS=5            fits of a function by a method
+#   WIDTH=1              divides the units of all networks; their initial weights grow by its root
+#   METHODS="..."        of nomu gp mc-dropout deep-ensemble hyper-deep-ensemble
+#   FUNCTIONS="..."      of one variable; DIMENSIONS="1 2 5" of the test-bed
+#   DRAWS=50             settings that the hyper deep ensemble tries
+#   WORKERS=             worker processes; default: one a core
+#   TUTTI=tutti          the program
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+ini=$here/../../ini/nomu
+DIR=${DIR:-nomu-tables} REPEATS=${REPEATS:-5} WIDTH=${WIDTH:-1} TUTTI=${TUTTI:-tutti} DRAWS=${DRAWS:-50} WORKERS=${WORKERS:-}
+METHODS=${METHODS:-gp deep-ensemble mc-dropout nomu hyper-deep-ensemble}
+FUNCTIONS=${FUNCTIONS:-abs step kink square cubic sine1 sine2 sine3 forrester levy}
+PLANES="sphere2d g2d goldstein2d levy2d bukin2d rosenbrock2d beale2d camel2d perm2d branin2d styblinski2d"
+DIMENSIONS=${DIMENSIONS:-1 2 5}
+mkdir -p "$DIR"
+
+# narrow UNITS...: these numbers of units, divided by WIDTH.
+narrow() { for units; do printf '%d ' $((units / WIDTH)); done; }
+
+# fit NAME RECIPE METHOD [OPTION...]: one cell.
+fit() {
+  local name=$1 recipe=$2 method=$3 options=()
+  shift 3
+  [ "$method" = nomu ] || recipe=$recipe-$method
+  case $method in
+    nomu) options+=(--set surrogate.units="$(narrow 1024 1024 1024)" --set surrogate.uncertainty_units="$(narrow 1024 1024 1024)") ;;
+    mc-dropout) options+=(--set surrogate.units="$(narrow 1024 2048 1024)") ;;
+    *-ensemble) options+=(--set surrogate.units="$(narrow 256 1024 512)") ;;
+  esac
+  [ "$method" = gp ] || options+=(--set trainer.initialiser_range="$(awk "BEGIN { print 0.05 * sqrt($WIDTH) }")")
+  [ "$method" != hyper-deep-ensemble ] || options+=(--set surrogate.draws="$DRAWS")
+  [ -z "$WORKERS" ] || options+=(--workers "$WORKERS")
+  echo "$name-$method"
+  "$TUTTI" fit "$ini/$recipe.ini" "${options[@]}" "$@" --repeats "$REPEATS" --out "$DIR/$name-$method" --resume --quiet >/dev/null
+}
+
+[ $# -gt 0 ] || set -- 1d bnn show
+for what; do
+  for method in $METHODS; do
+    case $what in
+      1d) for f in $FUNCTIONS; do fit "1d-$f" 1d "$method" --set data.function="$f"; done ;;
+      2d) for f in $PLANES; do fit "2d-$f" 2d "$method" --set data.function="$f"; done ;;
+      bnn)
+        for d in $DIMENSIONS; do
+          points=()
+          [ "$method" != nomu ] || points=(--set surrogate.artificial=$((100 * d)))
+          fit "bnn-${d}d" bnn "$method" --set data.dimensions="$d" "${points[@]}"
+        done ;;
+    esac
+  done
+  [ "$what" != show ] || python3 "$here/nomu-tables.py" "$DIR"
+done
