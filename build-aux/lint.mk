@@ -42,11 +42,13 @@ lint-tidy: build_id.h $(BUILT_SOURCES)
 	printf '%s\n' $(LINT_FILES) | \
 	  xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -DTUTTI_PLUGIN_FOLDER='""' -DTUTTI_RECIPE_FOLDER='""' $(lint_flags) 2>lint-tidy.log
 
+# What is formatted: C, and the template's C++.
+find_sources = cd $(top_srcdir) && find include core engine program plugins backends spaces tests template \
+  '(' -name '*.[ch]' -o -name '*.cpp' ')'
 format:
-	cd $(top_srcdir) && find include core engine program plugins backends spaces tests template -name '*.[ch]' -exec clang-format -i {} +
+	$(find_sources) -exec clang-format -i {} +
 format-check:
-	cd $(top_srcdir) && find include core engine program plugins backends spaces tests template -name '*.[ch]' \
-	  -exec clang-format --dry-run -Werror {} +
+	$(find_sources) -exec clang-format --dry-run -Werror {} +
 
 # The unit tests, each under valgrind's memcheck.
 valgrind: all-am

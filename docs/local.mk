@@ -28,10 +28,8 @@ dist_man_MANS = %D%/tutti.1
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/bash-completion/tutti
 
-# The plugin reference, from the tables of the plugins that are built here, and the manual page and the completion, from
-# the program's commands; tests compare them.
-# The plugin reference, from the tables of the plugins that are built here, and the tables of metrics, from the library's; a
-# test compares both.
+# The plugin reference, from the tables of the plugins that are built here; the manual page and the completion, from the
+# program's commands; the tables of metrics, from the library's. Tests compare them all.
 .PHONY: reference
 reference: all-am tests/cli/metric-tables$(EXEEXT)
 	./tutti-uninstalled inspect --markdown > plugins.md.new
