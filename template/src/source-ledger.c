@@ -20,7 +20,7 @@ struct ledger_config {
   bool classes;
 };
 
-enum { LONGEST = 256, MOST = 32 };
+enum { MOST = 32 };
 
 /* The record that is being read. */
 struct record {
@@ -38,20 +38,26 @@ struct reading {
   struct record record;
 };
 
-static enum tutti_status add_value(struct reading *reading, size_t column, const char *value) {
+static enum tutti_status add_value(struct reading *reading, size_t column, char *value) {
   size_t length = value ? strlen(value) : 0;
-  char *end, text[LONGEST];
+  char *end;
   if (!value)
     return tutti_rows_add_text(reading->context, reading->rows, column, NULL);
   if (value[0] == '"' && length > 1 && value[length - 1] == '"') {
-    (void)snprintf(text, sizeof text, "%.*s", (int)length - 2, value + 1);
-    return tutti_rows_add_text(reading->context, reading->rows, column, text);
+    value[length - 1] = '\0';
+    return tutti_rows_add_text(reading->context, reading->rows, column, value + 1);
   }
   double number = strtod(value, &end) * reading->factor;
   if (end == value || *end)
     return TUTTI_FAIL(reading->context, TUTTI_ERROR_USAGE, "%s:%u: expected a number, or a text in quotes, found '%s'",
                       reading->path, reading->line, value);
   return tutti_rows_add_numbers(reading->context, reading->rows, column, 1, &number);
+}
+
+static void clear_record(struct reading *reading) {
+  for (size_t c = 0; c < MOST; c++)
+    tutti_free(reading->record.values[c]);
+  reading->record = (struct record){0};
 }
 
 static enum tutti_status end_record(struct reading *reading) {
@@ -63,9 +69,7 @@ static enum tutti_status end_record(struct reading *reading) {
   if (record->line && status == TUTTI_OK)
     status = tutti_rows_add_lines(reading->context, reading->rows, 1, &record->line);
   reading->first = reading->first && !record->line;
-  for (size_t c = 0; c < columns; c++)
-    free(record->values[c]);
-  *record = (struct record){0};
+  clear_record(reading);
   return status;
 }
 
@@ -80,11 +84,15 @@ static enum tutti_status find_column(struct reading *reading, const char *name, 
   return tutti_rows_add_column(reading->context, reading->rows, name);
 }
 
-static enum tutti_status take_line(struct reading *reading, char *line) {
-  char *colon = strchr(line, ':');
+static enum tutti_status take_line(struct reading *reading, char *line, size_t length) {
+  char *colon;
   size_t column;
-  line[strcspn(line, "\n")] = '\0';
   reading->line++;
+  if (strlen(line) < length)
+    return TUTTI_FAIL(reading->context, TUTTI_ERROR_USAGE, "%s:%u: expected text, found a byte 0", reading->path,
+                      reading->line);
+  line[strcspn(line, "\r\n")] = '\0';
+  colon = strchr(line, ':');
   if (!*line)
     return end_record(reading);
   if (!colon || colon[1] != ' ')
@@ -94,9 +102,23 @@ static enum tutti_status take_line(struct reading *reading, char *line) {
   TUTTI_TRY(reading->context, find_column(reading, line, &column));
   if (!reading->record.line)
     reading->record.line = reading->line;
-  free(reading->record.values[column]);
-  reading->record.values[column] = strdup(colon + 2);
-  return TUTTI_OK;
+  tutti_free(reading->record.values[column]);
+  reading->record.values[column] = NULL;
+  return tutti_strdup(reading->context, colon + 2, &reading->record.values[column]);
+}
+
+/* Lines may be of any length. */
+static enum tutti_status take_lines(struct reading *reading, FILE *file) {
+  enum tutti_status status = TUTTI_OK;
+  char *line = NULL;
+  size_t room = 0;
+  ssize_t length;
+  while (status == TUTTI_OK && (length = getline(&line, &room, file)) >= 0)
+    status = take_line(reading, line, (size_t)length);
+  if (status == TUTTI_OK && !feof(file)) /* an error ended it: ferror, or no memory */
+    status = TUTTI_FAIL(reading->context, TUTTI_ERROR_USAGE, "%s: cannot read: %s", reading->path, strerror(errno));
+  free(line);
+  return status;
 }
 
 static enum tutti_status source_read_ledger(void *self, tutti_context *context,
@@ -104,17 +126,14 @@ static enum tutti_status source_read_ledger(void *self, tutti_context *context,
   const struct ledger_config *config = self;
   struct reading reading = {
       .context = context, .path = request->path, .rows = rows, .factor = config->factor, .first = true};
-  enum tutti_status status = TUTTI_OK;
-  char line[LONGEST];
   FILE *file = fopen(request->path, "r");
   if (!file)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot open: %s", request->path, strerror(errno));
-  while (status == TUTTI_OK && fgets(line, sizeof line, file))
-    status = take_line(&reading, line);
+  enum tutti_status status = take_lines(&reading, file);
   (void)fclose(file);
-  enum tutti_status ended = end_record(&reading);
   if (status == TUTTI_OK)
-    status = ended;
+    status = end_record(&reading);
+  clear_record(&reading);
   if (status == TUTTI_OK && tutti_rows_columns(rows) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected records, found none", request->path);
   if (config->classes)

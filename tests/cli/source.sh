@@ -52,6 +52,20 @@ for file in by-csv-new.ledger by-csv-new.ledger.csv by-ledger-new.csv by-ledger-
   cmp -s by-csv-new.csv.out "$file.out" || complain "$file.out differs from by-csv-new.csv.out"
 done
 
+# Lines may be of any length, also around those of buffers, and end as on other systems: numbers get zeros to LENGTH.
+for length in 254 255 256 257 1000 70000; do
+  awk -v length_="$length" '/^x1: / { while (length($0) < length_) $0 = $0 "0" } 1' new.ledger >long.ledger
+  tutti predict by-csv long.ledger
+  expect_code 0
+  checks=$((checks + 1))
+  cmp -s by-csv-new.csv.out out || complain "lines of $length characters are read as something else"
+done
+sed 's/$/\r/' new.ledger >crlf.ledger
+tutti predict by-csv crlf.ledger
+expect_code 0
+checks=$((checks + 1))
+cmp -s by-csv-new.csv.out out || complain "lines that end in CR LF are read as something else"
+
 # Its parameters are kept for new rows, and its files of any name are read by it.
 awk -F, -v OFS=, -v CONVFMT=%.10g -v OFMT=%.10g 'NR > 1 { $1 = 2 * $1; $2 = 2 * $2; $4 = 2 * $4 } 1' table.csv >double.csv
 as_ledger double.csv >double.records
@@ -113,6 +127,15 @@ rm -rf by-csv by-ledger half
 sed '5s/.*/nonsense/' table.ledger >wrong.ledger
 tutti validate ledger.ini --set data.path=wrong.ledger
 expect_usage_error "wrong.ledger:5: expected 'name: value', found 'nonsense'"
+sed '4s/.*/x1: many/; 5s/.*/nonsense/' table.ledger >wrong.ledger
+tutti validate ledger.ini --set data.path=wrong.ledger
+expect_usage_error "wrong.ledger:5: expected 'name: value', found 'nonsense'"
+sed '1s/0/\x00/' table.ledger >wrong.ledger
+tutti validate ledger.ini --set data.path=wrong.ledger
+expect_usage_error "wrong.ledger:1: expected text, found a byte 0"
+mkdir folder.ledger
+tutti validate ledger.ini --set data.path=folder.ledger
+expect_usage_error "folder.ledger: cannot read: Is a directory"
 sed '8d' table.ledger >lacking.ledger
 tutti validate ledger.ini --set data.path=lacking.ledger
 expect_usage_error "lacking.ledger:7: row 1, column 'x2': the value is missing"
