@@ -9,11 +9,17 @@
 
 static enum tutti_status selector_select_better_half(void *self, tutti_context *context, const struct tutti_pool *pool,
                                                      size_t count, tutti_ensemble *ensemble) {
-  size_t *order, taken = count ? count : (pool->models + 1) / 2;
+  size_t *order, known = 0;
   enum tutti_status status = TUTTI_OK;
   (void)self;
+  for (size_t k = 0; k < pool->models; k++)
+    known += !isnan(pool->losses[k]);
+  if (known == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "the loss of each of the %zu models is NaN: nothing to choose from",
+                      pool->models);
+  /* Best first; losses that are NaN come last, and are never chosen. */
   TUTTI_TRY(context, tutti_rank_models(context, pool->models, pool->losses, &order));
-  for (size_t i = 0; i < taken && i < pool->models; i++) {
+  for (size_t i = 0; i < known && i < (count ? count : (known + 1) / 2); i++) {
     uint64_t trial = pool->trials[order[i]];
     TUTTI_TRY_OUT(context, tutti_ensemble_add(context, ensemble, trial, 1));
     TUTTI_TRY_OUT(context,

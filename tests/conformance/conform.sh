@@ -71,6 +71,7 @@ cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/broken.so" selector-sound.so
 conform --path . selector/sound
 expect_code 0
 expect_broken takes-the-last "of models that are alike the first is chosen: trials"
+expect_broken takes-nan "a loss that is NaN is never chosen: trial 1 was chosen, whose loss is NaN"
 expect_broken remembers "the same pool gives the same choice: asked again"
 expect_broken goes-by-number "trial numbers do not sway the choice: model"
 expect_broken chooses-none "chooses members with weights for regression: tutti_selector_select: selector chooses-none broke"

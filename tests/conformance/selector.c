@@ -199,6 +199,48 @@ static void check_no_variance(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* Give every third model, and the first, predictions and a loss that are NaN, as a training that diverged has. */
+static void spoil(const struct tutti_pool *pool) {
+  size_t width = tutti_predictions_width(pool->kind, pool->outputs);
+  for (size_t m = 0; m < pool->models; m += 3) {
+    float *values = (float *)(uintptr_t)pool->predictions[m];
+    for (size_t i = 0; i < pool->rows * width; i++)
+      values[i] = NAN;
+    ((double *)(uintptr_t)pool->losses)[m] = NAN;
+  }
+}
+
+static void require_known(struct conform *conform, struct subject *subject, const struct tutti_pool *pool,
+                          size_t count) {
+  tutti_ensemble *ensemble = choose(conform, subject, pool, count);
+  for (size_t m = 0; m < pool->models; m++)
+    REQUIRE(conform, !isnan(pool->losses[m]) || weight_of(ensemble, pool->trials[m]) == 0,
+            "trial %llu was chosen, whose loss is NaN, while there are models whose loss is known",
+            (unsigned long long)pool->trials[m]);
+  tutti_ensemble_destroy(ensemble);
+}
+
+/* NaN never wins a selection, however many models are asked for. */
+static void check_not_a_number(struct conform *conform) {
+  static const enum tutti_task_kind kinds[] = {TUTTI_TASK_REGRESSION, TUTTI_TASK_CLASSIFICATION};
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    struct subject subject;
+    struct tutti_pool pool;
+    open_subject(conform, &subject, kinds[k]);
+    world_pool(conform, kinds[k], MODELS, WORLD_ROWS, 8, &pool);
+    spoil(&pool);
+    require_known(conform, &subject, &pool, 0);
+    require_known(conform, &subject, &pool, 2);
+    require_known(conform, &subject, &pool, MODELS);
+    world_pool_free(&pool);
+    world_pool(conform, kinds[k], 2, WORLD_ROWS, 9, &pool);
+    spoil(&pool);
+    require_known(conform, &subject, &pool, 0);
+    world_pool_free(&pool);
+    close_subject(&subject);
+  }
+}
+
 /* Models with losses and no predictions: for selectors that say that they need none. The others get no such pool. */
 static void check_losses_alone(struct conform *conform) {
   struct subject subject;
@@ -217,6 +259,8 @@ static void check_losses_alone(struct conform *conform) {
   } else {
     tutti_ensemble_destroy(choose(conform, &subject, &alone, 0));
     tutti_ensemble_destroy(choose(conform, &subject, &alone, 3));
+    spoil(&pool);
+    require_known(conform, &subject, &alone, 0);
   }
   world_pool_free(&pool);
   close_subject(&subject);
@@ -229,6 +273,7 @@ const struct conform_check conform_selector[] = {
     {"trial numbers do not sway the choice", check_permutation},
     {"of models that are alike the first is chosen", check_duplicates},
     {"a count given by the caller", check_count},
+    {"a loss that is NaN is never chosen", check_not_a_number},
     {"means without variances", check_no_variance},
     {"losses without predictions", check_losses_alone},
     {NULL, NULL},

@@ -97,11 +97,18 @@ static enum tutti_status create(tutti_context *context, const void *config, cons
   return tutti_alloc(context, 1, sizeof(unsigned), self);
 }
 
+/* Does this loss win over the best so far? NaN never does, or, falsely, always. */
+static bool is_better(double loss, double best) {
+  if (isnan(best))
+    return !is_fault("takes-nan");
+  return loss < best || (loss == best && is_fault("takes-the-last"));
+}
+
 /* The model with the least loss; of equal ones the first, or, falsely, the last. */
 static size_t best_model(const struct tutti_pool *pool) {
   size_t best = 0;
   for (size_t i = 1; i < pool->models; i++)
-    if (pool->losses[i] < pool->losses[best] || (pool->losses[i] == pool->losses[best] && is_fault("takes-the-last")))
+    if (is_better(pool->losses[i], pool->losses[best]))
       best = i;
   return best;
 }
@@ -162,6 +169,7 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("sound")},
     {SOUND("prints")},
     {SOUND("takes-the-last")},
+    {SOUND("takes-nan")},
     {SOUND("crashes-at-work")},
     {SOUND("exits-at-work")},
     {SOUND("prints-at-work")},
