@@ -1,5 +1,5 @@
-/* catalogue.c - fuzz target: catalogues, as a file of SQLite or as rows with any values (rows.h); read, then opened for
-   writing. */
+/* catalogue.c - fuzz target: catalogues, as a file of SQLite or as rows with any values (rows.h); read, and some of them,
+   as that takes long, opened for writing. */
 #include "fuzz.h"
 #include "rows.h"
 
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   bool is_file = size >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
   const char *path =
       is_file ? fuzz_file("catalogue.sqlite", data, size) : fuzz_catalogue("catalogue.sqlite", data, size, NULL, NULL);
-  for (int write = 0; write < 2; write++) {
+  for (int write = 0; write < (size % 8 == 0 ? 2 : 1); write++) {
     tutti_context *context = fuzz_context();
     tutti_catalogue *catalogue = NULL;
     if (tutti_catalogue_open(context, path, write, &catalogue) == TUTTI_OK)

@@ -37,11 +37,15 @@ tutti_context *fuzz_context(void) {
   return context;
 }
 
-void fuzz_refused(const void *result) {
+void fuzz_failed(const void *result) {
   if (getenv("TUTTI_VERBOSE"))
     (void)fprintf(stderr, "%s\n", tutti_error_message(context));
   FUZZ_REQUIRE(result == NULL);
   FUZZ_REQUIRE(tutti_error_status(context) != TUTTI_OK && *tutti_error_message(context));
+}
+
+void fuzz_refused(const void *result) {
+  fuzz_failed(result);
   FUZZ_REQUIRE(tutti_error_status(context) != TUTTI_ERROR_PLUGIN &&
                tutti_error_status(context) != TUTTI_ERROR_INTERNAL);
 }

@@ -24,8 +24,9 @@ char *fuzz_text(const uint8_t *data, size_t size);
 /* A property that has to hold: else the target ends with a crash. */
 #define FUZZ_REQUIRE(condition) fuzz_require((condition), #condition, __FILE__, __LINE__)
 void fuzz_require(bool holds, const char *condition, const char *file, int line);
-/* A call has failed: then there is no result, but a message, and the fault is the data's and not the program's.
-   TUTTI_VERBOSE=1 in the environment prints it. */
+/* A call has failed: then there is no result, but a message, which TUTTI_VERBOSE=1 in the environment prints. */
+void fuzz_failed(const void *result);
+/* And the fault is the data's, not the program's or a plugin's. */
 void fuzz_refused(const void *result);
 /* Read bytes as the file `name` with a source plugin, as rows of a data set and as new rows; `labels` may be NULL. */
 void fuzz_source(const char *plugin, const char *name, const uint8_t *data, size_t size, const uint8_t *labels,

@@ -25,7 +25,7 @@ quietly() {
 }
 cc=clang
 ! command -v ccache >/dev/null || cc="ccache clang"
-[ -e "$build/Makefile" ] || (cd "$build" && quietly "$sources/configure" --enable-fuzzers --enable-sanitizers CC="$cc" CXX=clang++ CFLAGS="-g -O1")
+[ -e "$build/Makefile" ] || (cd "$build" && quietly "$sources/configure" --enable-fuzzers --enable-sanitizers CC="$cc" CXX=clang++ CFLAGS=-g)
 quietly make -C "$build" -s -j"$(nproc)" all
 quietly make -C "$build" -s -j"$(nproc)" fuzz-programs
 build=$(cd "$build" && pwd)
@@ -33,7 +33,7 @@ build=$(cd "$build" && pwd)
 [ $# -eq 0 ] || targets=("$@")
 
 export TUTTI_PLUGIN_FOLDER=$build/modules TUTTI_PLUGIN_PATH=$build/modules TUTTI_RECIPE_FOLDER=$sources/ini OPENBLAS_NUM_THREADS=1
-export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:${ASAN_OPTIONS-}
+export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8:allocator_may_return_null=1:${ASAN_OPTIONS-}
 export UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS-}
 # The targets write files: in memory, where that can be.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm

@@ -7,11 +7,11 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
 tutti=${TUTTI_PROGRAM:-$top/tutti}
-seeds=$here/seeds
 work=$(mktemp -d)
+seeds=$work/seeds
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-for target in candidate catalogue cifar csv data frames gz idx ini network npy run safetensors; do
+for target in candidate catalogue cifar csv data frames gz idx ini network npy reply run safetensors; do
   mkdir -p "$seeds/$target"
 done
 
@@ -146,8 +146,10 @@ put("cifar/two", (bytes([3]) + bytes(range(256)) * 12) + bytes([9]) + bytes(3072
 frame = lambda kind, trial, text: struct.pack("<BQI", kind, trial, len(text)) + text
 put("frames/ready", frame(0, 0, b"") + frame(2, 1, b'{"trial": 1}') + frame(4, 1, b'{"state": "finished"}'))
 put("frames/split", frame(4, 2 ** 63, b"x" * 300) + b"\x02")
+done = b'{"status": "ok", "state": "%s", "failure": "%s", "seconds": 0.5, "loss": %s, "report": {"epochs": 1, "files": []}}\n'
+put("reply/done", b"".join(done % (b"finished", b"", loss) for loss in (b"0.5", b"1e300", b"-2")))
+put("reply/mixed", b"Lkilled\nP{}\n" + done % (b"failed", b"no memory", b"null") + b"Ttook too long\n" + done % (b"pruned", b"", b"3"))
 put("safetensors/notes", struct.pack("<Q", 128) + (
     b'{"__metadata__": {"a": "b"}, "w": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}').ljust(128) + bytes(8))
 PYTHON
-rmdir "$seeds"/* 2>/dev/null || true
-du -sh "$seeds" | cut -f1
+cp -rn "$seeds" "$here"
