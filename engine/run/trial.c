@@ -343,6 +343,15 @@ static enum tutti_status status_of(const char *name) {
   return TUTTI_ERROR_INTERNAL;
 }
 
+/* Would the catalogue take it, and a reader take the catalogue? NULL, or what is wrong. */
+static const char *wrong_in(const struct tutti_reply_facts *facts, bool state_known, const json_t *report) {
+  if (!state_known)
+    return "its state is none of finished, failed, pruned";
+  if (facts->status == TUTTI_OK && facts->state == TUTTI_STATE_FINISHED && !isfinite(facts->loss))
+    return "a finished trial has no loss";
+  return json_is_object(report) ? NULL : "its report is no object";
+}
+
 enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, struct tutti_reply_facts *facts) {
   enum tutti_status status = TUTTI_OK;
   json_error_t error = {.text = ""};
@@ -356,11 +365,16 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
     goto out;
   }
   facts->status = status_of(status_name);
-  facts->state = TUTTI_STATE_FAILED;
-  (void)tutti_state_parse(state, &facts->state);
+  bool known = tutti_state_parse(state, &facts->state);
   if (json_is_number(loss))
     facts->loss = json_number_value(loss);
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", failure);
+  tutti_make_utf8(facts->failure); /* it may have been cut in a letter */
+  const char *wrong = wrong_in(facts, known, report);
+  if (wrong) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a worker's reply is not what was expected: %s", wrong);
+    goto out;
+  }
   status = tutti_json_line(context, json_incref(report), &facts->report);
 out:
   json_decref(root);

@@ -302,6 +302,37 @@ static void what_is_no_request_or_reply_is_refused(void **state) {
   tutti_experiment_destroy(experiment);
 }
 
+/* What the catalogue would be unreadable with is not recorded. */
+static void replies_are_checked(void **state) {
+  static const struct {
+    const char *state, *loss, *report, *wrong;
+  } cases[] = {{"finished", "0.5", "{}", NULL},
+               {"failed", "null", "{}", NULL},
+               {"pruned", "3", "{}", NULL},
+               {"finished", "null", "{}", "has no loss"},
+               {"finished", "\"1\"", "{}", "has no loss"},
+               {"asleep", "1", "{}", "its state"},
+               {"failed", "null", "[]", "its report"}};
+  struct tutti_reply_facts parsed;
+  char text[1024], failure[600];
+  (void)state;
+  /* 511 bytes are kept, and the last letter here has two. */
+  memset(failure, 'x', sizeof failure);
+  (void)snprintf(failure + 510, sizeof failure - 510, "\xc3\xa9 and more");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    (void)snprintf(text, sizeof text,
+                   "{\"status\": \"ok\", \"state\": \"%s\", \"failure\": \"%s\", \"seconds\": 1.5, \"loss\": %s, "
+                   "\"report\": %s}",
+                   cases[i].state, failure, cases[i].loss, cases[i].report);
+    enum tutti_status status = tutti_reply_parse(simulated_context, text, &parsed);
+    assert_int_equal(status, cases[i].wrong ? TUTTI_ERROR_CORRUPT : TUTTI_OK);
+    assert_null(strchr(parsed.failure, '\xc3'));
+    if (cases[i].wrong)
+      assert_non_null(strstr(tutti_error_message(simulated_context), cases[i].wrong));
+    tutti_free(parsed.report);
+  }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, simulated_begin, simulated_end)
   const struct CMUnitTest tests[] = {
@@ -316,6 +347,7 @@ int main(void) {
       TEST(a_full_disk_stops_the_run),
       TEST(losses_and_predictions_that_are_not_finite_are_failures),
       TEST(what_is_no_request_or_reply_is_refused),
+      TEST(replies_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
