@@ -14,7 +14,7 @@ struct predict_options {
 
 /* A column: a name, and the numbers values[row * stride]. */
 struct column {
-  char name[160];
+  char name[176];
   const double *values;
   size_t stride;
 };
@@ -24,37 +24,54 @@ struct columns {
 };
 
 static void add_column(struct columns *columns, const char *what, const char *output, const double *values,
-                       size_t outputs) {
+                       size_t stride) {
   struct column *column = &columns->items[columns->count++];
   (void)snprintf(column->name, sizeof column->name, "%s%s%s", what, *output ? "_" : "", output);
   column->values = values;
-  column->stride = outputs * sizeof(struct tutti_uncertainty) / sizeof(double);
+  column->stride = stride;
 }
 
-static void add_uncertainty(struct columns *columns, const char *output, const struct tutti_uncertainty *first,
-                            size_t outputs) {
-  add_column(columns, "aleatoric", output, &first->aleatoric, outputs);
-  add_column(columns, "epistemic", output, &first->epistemic, outputs);
-  add_column(columns, "total", output, &first->total, outputs);
+/* Doubles from one row to the next. */
+static size_t row_of_uncertainty(size_t outputs) { return outputs * sizeof(struct tutti_uncertainty) / sizeof(double); }
+static size_t row_of_parts(size_t outputs) { return outputs * sizeof(struct tutti_epistemic_parts) / sizeof(double); }
+
+/* Of what the epistemic part is made, if members tell theirs. */
+static void add_parts(struct columns *columns, const char *between, const char *within, const char *output,
+                      const struct tutti_forecast *forecast, size_t k) {
+  if (!forecast->parts)
+    return;
+  add_column(columns, between, output, &forecast->parts[k].between, row_of_parts(forecast->outputs));
+  add_column(columns, within, output, &forecast->parts[k].within, row_of_parts(forecast->outputs));
+}
+
+static void add_uncertainty(struct columns *columns, const char *output, const struct tutti_forecast *forecast,
+                            size_t k) {
+  const struct tutti_uncertainty *first = &forecast->predicted[k];
+  size_t stride = row_of_uncertainty(forecast->outputs);
+  add_column(columns, "aleatoric", output, &first->aleatoric, stride);
+  add_column(columns, "epistemic", output, &first->epistemic, stride);
+  add_column(columns, "total", output, &first->total, stride);
+  add_parts(columns, "epistemic_between", "epistemic_within", output, forecast, k);
 }
 
 static enum tutti_status make_columns(tutti_context *context, const tutti_view *view,
                                       const struct tutti_forecast *forecast, struct columns *columns) {
   const struct tutti_uncertainty *predicted = forecast->predicted;
-  size_t outputs = forecast->outputs;
+  size_t outputs = forecast->outputs, stride = row_of_uncertainty(outputs);
   bool classes = forecast->kind == TUTTI_TASK_CLASSIFICATION;
   *columns = (struct columns){0};
-  TUTTI_TRY(context, tutti_alloc(context, outputs * 4 + 3, sizeof *columns->items, &columns->items));
+  TUTTI_TRY(context, tutti_alloc(context, outputs * 6 + 5, sizeof *columns->items, &columns->items));
   for (size_t k = 0; k < outputs; k++) {
     const char *output = classes || outputs > 1 ? tutti_view_output(view, k) : "";
-    add_column(columns, classes ? "p" : "mean", output, &predicted[k].mean, outputs);
+    add_column(columns, classes ? "p" : "mean", output, &predicted[k].mean, stride);
     if (!classes)
-      add_uncertainty(columns, output, &predicted[k], outputs);
+      add_uncertainty(columns, output, forecast, k);
   }
   if (classes) { /* the same for every class of a row */
-    add_column(columns, "entropy", "", &predicted->total, outputs);
-    add_column(columns, "expected_entropy", "", &predicted->aleatoric, outputs);
-    add_column(columns, "mutual_information", "", &predicted->epistemic, outputs);
+    add_column(columns, "entropy", "", &predicted->total, stride);
+    add_column(columns, "expected_entropy", "", &predicted->aleatoric, stride);
+    add_column(columns, "mutual_information", "", &predicted->epistemic, stride);
+    add_parts(columns, "mutual_information_between", "mutual_information_within", "", forecast, 0);
   }
   return TUTTI_OK;
 }
@@ -233,7 +250,9 @@ const struct command command_predict = {
         "nats: entropy (of the mean probabilities: total), expected_entropy (the members' mean: aleatoric), "
         "mutual_information (their difference: epistemic). Of an ensemble that votes, p_CLASS is the share of the "
         "votes, "
-        "and entropy that of the shares. If every row of the file has a target, the metrics follow: on stdout with "
+        "and entropy that of the shares. Where members tell what they do not know themselves (NOMU, draws of dropout), "
+        "epistemic_between and epistemic_within, or mutual_information_..., are the epistemic part between the members "
+        "and within them. If every row of the file has a target, the metrics follow: on stdout with "
         "--out, else on stderr.",
     .operands = {.synopsis = "RUN FILE",
                  .wanted = "a run directory and a file",

@@ -11,16 +11,17 @@
 #define ATTRIBUTE_FIELDS(F) \
   F(units) F(kernel_height) F(kernel_width) F(stride) F(dilation) F(groups) F(padding) F(activation) F(bias) F(affine) \
   F(spatial) F(scheduled) F(rate) F(momentum) F(epsilon) F(l2) F(scale) F(floor) F(variance) F(pi_sqr) F(pi_exp) \
-  F(c_exp) F(margin) F(artificial) F(stable) F(l_min) F(l_max)
+  F(c_exp) F(margin) F(artificial) F(stable) F(l_min) F(l_max) F(noise) F(known_noise) F(through_noise) F(bounds) \
+  F(readout)
 /* clang-format on */
 
 struct attributes {
   int32_t units, kernel_height, kernel_width, stride, dilation, groups;
   enum tutti_padding padding;
   enum tutti_activation activation;
-  bool bias, affine, spatial, scheduled, variance, stable;
-  double rate, momentum, epsilon, l2, scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max;
-  int32_t artificial;
+  bool bias, affine, spatial, scheduled, variance, stable, through_noise;
+  double rate, momentum, epsilon, l2, scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max, known_noise;
+  int32_t artificial, noise, bounds, readout;
 };
 
 static inline struct attributes default_attributes(void) {
@@ -44,7 +45,8 @@ static inline struct attributes default_attributes(void) {
                              .margin = 0.05,
                              .artificial = 128,
                              .l_min = 1e-3,
-                             .l_max = 2};
+                             .l_max = 2,
+                             .known_noise = 1};
 }
 
 /* Those that a layer does not have are at their defaults. */

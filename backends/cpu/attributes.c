@@ -32,6 +32,11 @@ struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer) {
       .stable = tutti_layer_flag(layer, "stable", false),
       .l_min = tutti_layer_real(layer, "l_min", 0),
       .l_max = tutti_layer_real(layer, "l_max", 1),
+      .noise = tutti_layer_integer(layer, "noise", TUTTI_NOMU_NOISE_NONE),
+      .known_noise = tutti_layer_real(layer, "known_noise", 1),
+      .through_noise = tutti_layer_flag(layer, "through_noise", false),
+      .bounds = tutti_layer_integer(layer, "bounds", TUTTI_NOMU_BOUNDS_SYMMETRIC),
+      .readout = tutti_layer_integer(layer, "readout", TUTTI_NOMU_READOUT_EXPONENTIAL),
   };
 }
 
@@ -49,8 +54,9 @@ static const char *const *known_attributes(enum tutti_op op) {
   static const char *const dropout[] = {"spatial", "rate", NULL};
   static const char *const drop_path[] = {"scheduled", "rate", NULL};
   static const char *const gaussian[] = {"scale", "floor", "variance", NULL};
-  static const char *const nomu[] = {"pi_sqr", "pi_exp", "c_exp", "margin", "artificial",
-                                     "stable", "l_min",  "l_max", NULL};
+  static const char *const nomu[] = {"pi_sqr",      "pi_exp", "c_exp",   "margin",        "artificial", "stable",
+                                     "l_min",       "l_max",  "noise",   "scale",         "floor",      "variance",
+                                     "known_noise", "bounds", "readout", "through_noise", NULL};
   static const char *const *const known[TUTTI_OP_COUNT] = {
       [TUTTI_OP_DENSE] = dense,
       [TUTTI_OP_CONV2D] = conv2d,
@@ -73,5 +79,9 @@ bool backend_cpu_knows(const struct tutti_layer *layer) {
     return false;
   int32_t activation = tutti_layer_integer(layer, "activation", TUTTI_ACTIVATION_LINEAR);
   int32_t padding = tutti_layer_integer(layer, "padding", TUTTI_PADDING_SAME);
-  return activation >= 0 && activation < TUTTI_ACTIVATION_COUNT && padding >= 0 && padding <= TUTTI_PADDING_VALID;
+  int32_t noise = tutti_layer_integer(layer, "noise", TUTTI_NOMU_NOISE_NONE);
+  int32_t bounds = tutti_layer_integer(layer, "bounds", TUTTI_NOMU_BOUNDS_SYMMETRIC);
+  int32_t readout = tutti_layer_integer(layer, "readout", TUTTI_NOMU_READOUT_EXPONENTIAL);
+  return activation >= 0 && activation < TUTTI_ACTIVATION_COUNT && padding >= 0 && padding <= TUTTI_PADDING_VALID &&
+         noise <= TUTTI_NOMU_NOISE_KNOWN && bounds <= TUTTI_NOMU_BOUNDS_BOTH && readout <= TUTTI_NOMU_READOUT_LINEAR;
 }

@@ -152,6 +152,12 @@ static const struct tutti_param cpu_params[] = {
         "lbfgs stops when the gradient's norm falls below so many times that of the weights, or 1 where these are "
         "less.",
         .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_INTEGER(
+        struct cpu_config, prediction_draws, "0", 0, 100000,
+        "MC dropout (Gal & Ghahramani, 2016): dropout stays on in predictions, which mix so many draws of its "
+        "masks; what the draws do not agree on is the network's own epistemic uncertainty. 0: dropout is for "
+        "training alone.",
+        .unit = "draws", .flags = TUTTI_PARAM_SEARCHABLE),
 };
 
 struct cpu_backend {
@@ -209,6 +215,7 @@ static enum tutti_status backend_check_cpu(void *self, tutti_context *context, c
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
   TUTTI_TRY(context, check_augmentation(context, job));
   TUTTI_TRY(context, backend_cpu_lbfgs_check(context, job));
+  TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   size_t layers = tutti_network_layers(job->network);
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
@@ -221,7 +228,7 @@ static enum tutti_status backend_check_cpu(void *self, tutti_context *context, c
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the network ends in %s, but the task asks for %s", head->op_name,
                       tutti_op_name(job->task->head));
   size_t have = (size_t)tutti_network_layer(job->network, head->inputs[0])->shape.channels;
-  size_t want = head->op == TUTTI_OP_HEAD_NOMU ? 1 : tutti_task_head_width(job->task); /* NOMU: mean and raw apart */
+  size_t want = tutti_task_head_width(job->task);
   if (have != want)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "the network's head takes %zu numbers, but for its %zu outputs the task asks "
@@ -320,7 +327,21 @@ static enum tutti_status backend_predict_cpu(void *self, tutti_context *context,
   struct cpu_backend *backend = self;
   TUTTI_TRY(context, backend_check_cpu(self, context, job));
   TUTTI_TRY(context, check_split(context, job, split));
-  return backend_cpu_predict_split(context, backend->kernels, job, weights, split, out);
+  return backend_cpu_predict_split(context, backend->kernels, job, weights, split, out, NULL);
+}
+
+static bool backend_tells_epistemic_cpu(void *self, const struct tutti_job *job) {
+  (void)self;
+  return job->network && backend_cpu_tells_epistemic(job);
+}
+
+static enum tutti_status backend_predict_parts_cpu(void *self, tutti_context *context, const struct tutti_job *job,
+                                                   const tutti_tensors *weights, const tutti_split *split, float *out,
+                                                   float *epistemic) {
+  struct cpu_backend *backend = self;
+  TUTTI_TRY(context, backend_check_cpu(self, context, job));
+  TUTTI_TRY(context, check_split(context, job, split));
+  return backend_cpu_predict_split(context, backend->kernels, job, weights, split, out, epistemic);
 }
 
 static enum tutti_status backend_open_cpu(void *self, tutti_context *context, const struct tutti_job *job,
@@ -366,6 +387,8 @@ static const struct tutti_backend_ops cpu_ops = {
     .open = backend_open_cpu,
     .ask = backend_ask_cpu,
     .close = backend_close_cpu,
+    .tells_epistemic = backend_tells_epistemic_cpu,
+    .predict_parts = backend_predict_parts_cpu,
 };
 
 static const struct tutti_descriptor cpu_descriptor = {

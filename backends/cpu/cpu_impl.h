@@ -14,11 +14,13 @@
    norm.c     batch normalisation
    drop.c     dropout
    head.c     losses and predictions
+   nomu.c     those of head-nomu
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
    training.c what trains a job: rows, gradients, early stopping
-   train.c    epochs of mini-batches; predictions of a split
+   train.c    epochs of mini-batches
    predict.c  predictors that stay open
+   draws.c    predictions of a split, by draws of dropout too, and what of their uncertainty is the model's own
    lbfgs.c    L-BFGS on all rows
    cpu.c      parameters, and the backend's ops */
 #ifndef BACKEND_CPU_IMPL_H
@@ -68,6 +70,7 @@ struct cpu_config {
   double augment_crop, augment_brightness, augment_contrast, augment_saturation, augment_hue;
   int64_t lbfgs_history;
   double lbfgs_tolerance;
+  int64_t prediction_draws;
 };
 
 /* The attributes of a layer that ops use. Attributes that an op does not have change nothing. */
@@ -75,11 +78,11 @@ struct cpu_attributes {
   int32_t units, kernel_height, kernel_width, stride, dilation, groups;
   enum tutti_padding padding;
   enum tutti_activation activation;
-  bool bias, affine, spatial, scheduled, variance, stable;
+  bool bias, affine, spatial, scheduled, variance, stable, through_noise;
   double rate, momentum, epsilon;
   double l2; /* NaN: the value of the configuration */
-  double scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max;
-  int32_t artificial;
+  double scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max, known_noise;
+  int32_t artificial, noise, bounds, readout; /* of head-nomu */
 };
 struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer);
 /* Does this backend know all attributes of the layer, and their values? */
@@ -366,10 +369,23 @@ void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t 
                         const struct tutti_augmentation *augmentation, bool targets);
 /* Mean loss over `rows` rows and, if wanted, its gradients with respect to the head's inputs. */
 double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
+/* The same for head-nomu (nomu.c): a sum, in which the plan->artificial rows behind `rows` are artificial points. */
+double backend_cpu_loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients);
 /* NOMU's standard deviation for a raw uncertainty (Heiss et al., Eq. 2). */
 double backend_cpu_readout(const struct cpu_attributes *attributes, double raw);
-/* Write predictions out[rows][width] from the head's inputs. */
-void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out);
+/* Is the noise the last of the head's inputs? */
+bool backend_cpu_nomu_has_noise(const struct cpu_attributes *attributes);
+/* What head-nomu says of an output: the variance is the uncertainty's and the noise's. */
+struct cpu_nomu_moments {
+  double mean, variance, epistemic;
+};
+void backend_cpu_moments_nomu(struct cpu_plan *plan, size_t row, size_t output, struct cpu_nomu_moments *moments);
+/* Mean over rows and outputs of the Gaussian NLL of these moments. On validation rows it stands for the loss, which would
+   punish every uncertainty there. */
+double backend_cpu_likelihood_nomu(struct cpu_plan *plan, size_t rows);
+/* Write predictions out[rows][width] from the head's inputs, and into epistemic[rows][tutti_epistemic_width], unless it is
+   NULL, what of their uncertainty is the network's own: NOMU's, or 0. */
+void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out, float *epistemic);
 
 /* Initial weights; array number i of the plan draws from the stream (seed, "weights", i). */
 void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *config, uint64_t seed);
@@ -439,7 +455,31 @@ enum tutti_status backend_cpu_gradient(tutti_context *context, const struct cpu_
                                        tutti_tensors **gradient);
 enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct cpu_kernels *kernels,
                                             const struct tutti_job *job, const tutti_tensors *weights,
-                                            const tutti_split *split, float *out);
+                                            const tutti_split *split, float *out, float *epistemic);
+
+/* --- draws.c --- */
+
+/* The draws of dropout of which a prediction is the mixture, and room to add them up. Without draws it has no room. */
+struct cpu_drawing {
+  size_t draws;
+  uint64_t seed;
+  enum tutti_task_kind kind;
+  size_t outputs;
+  float *inputs;                          /* those of the input node */
+  float *one, *part;                      /* [rows][width], [rows][outputs]: of a draw */
+  double *mean, *scatter, *noise, *inner; /* [rows][outputs] */
+};
+enum tutti_status backend_cpu_drawing_create(tutti_context *context, const struct tutti_job *job,
+                                             const struct cpu_plan *plan, struct cpu_drawing *drawing);
+void backend_cpu_drawing_release(struct cpu_drawing *drawing);
+/* A draw of dropout's masks. */
+struct cpu_draws backend_cpu_draw_of(uint64_t seed, uint64_t draw);
+/* Predict the rows that the input node holds; as backend_cpu_predict, which see for `epistemic`. */
+void backend_cpu_answer(struct cpu_plan *plan, struct cpu_drawing *drawing, size_t rows, float *out, float *epistemic);
+/* Refuse draws of a network without dropout. */
+enum tutti_status backend_cpu_draws_check(tutti_context *context, const struct tutti_job *job);
+/* Do predictions tell which part of their uncertainty is the network's own? */
+bool backend_cpu_tells_epistemic(const struct tutti_job *job);
 /* An open predictor (predict.c). */
 struct cpu_predictor;
 enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,

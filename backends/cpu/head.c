@@ -1,6 +1,5 @@
 /* head.c - the meaning of the network's outputs: losses with their gradients, and predictions. As in Keras, Gaussian
-   and linear losses are means over rows and outputs, and cross-entropy is the mean over rows. NOMU's loss is a sum
-   (Heiss et al., Eq. 4). */
+   and linear losses are means over rows and outputs, and cross-entropy is the mean over rows. NOMU's is in nomu.c. */
 #include "cpu_impl.h"
 
 #include <math.h>
@@ -119,59 +118,10 @@ static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
   return total / (double)rows;
 }
 
-/* The squared uncertainty of a training point, or Huber's of it, and its derivative. */
-static double nomu_square(const struct cpu_attributes *a, double r, double *slope) {
-  if (a->stable && fabs(r) > 1) {
-    *slope = r > 0 ? 2 : -2;
-    return 2 * fabs(r) - 1;
-  }
-  *slope = 2 * r;
-  return r * r;
-}
-
-/* The penalty of an artificial point, exp(-c r); the stable variant goes on as a straight line where it would grow. */
-static double nomu_push(const struct cpu_attributes *a, double r, double *slope) {
-  if (a->stable && r < 0) {
-    *slope = -a->c_exp;
-    return 1 - a->c_exp * r;
-  }
-  double e = exp(-a->c_exp * r);
-  *slope = -a->c_exp * e;
-  return e;
-}
-
-/* Rows [0, rows) are data; the plan->artificial rows after them are artificial points. */
-static double loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients) {
-  const struct cpu_attributes *a = backend_cpu_plan_head(plan)->attributes;
-  struct cpu_node *mean = head_input(plan, 0), *raw = head_input(plan, 1);
-  size_t artificial = plan->artificial;
-  double squared = 0, push = 0, slope;
-  float *to_mean = gradients ? mean->gradient : NULL, *to_raw = gradients ? raw->gradient : NULL;
-  if (to_mean)
-    memset(to_mean, 0, (rows + artificial) * mean->ld * sizeof *to_mean);
-  if (to_raw)
-    memset(to_raw, 0, (rows + artificial) * raw->ld * sizeof *to_raw);
-  for (size_t r = 0; r < rows; r++) {
-    double residual = (double)mean->value[r * mean->ld] - (double)plan->head.targets[r];
-    squared += residual * residual + a->pi_sqr * nomu_square(a, (double)raw->value[r * raw->ld], &slope);
-    if (to_mean)
-      to_mean[r * mean->ld] = (float)(2 * residual);
-    if (to_raw)
-      to_raw[r * raw->ld] = (float)(a->pi_sqr * slope);
-  }
-  double weight = artificial ? a->pi_exp / (double)artificial : 0;
-  for (size_t r = rows; r < rows + artificial; r++) {
-    push += nomu_push(a, (double)raw->value[r * raw->ld], &slope);
-    if (to_raw)
-      to_raw[r * raw->ld] = (float)(weight * slope);
-  }
-  return squared + weight * push;
-}
-
 double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients) {
   const struct cpu_node *head = backend_cpu_plan_head(plan);
   if (head->op == TUTTI_OP_HEAD_NOMU)
-    return loss_nomu(plan, rows, gradients);
+    return backend_cpu_loss_nomu(plan, rows, gradients);
   gradients = gradients && head_input(plan, 0)->gradient;
   switch (head->op) {
   case TUTTI_OP_HEAD_GAUSSIAN:
@@ -187,7 +137,7 @@ double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split) {
   size_t rows = tutti_split_rows(split), wanted = backend_cpu_evaluation_rows(plan->network);
   size_t most = plan->rows < wanted ? plan->rows : wanted;
   size_t artificial = plan->artificial;
-  bool sum = backend_cpu_plan_head(plan)->op == TUTTI_OP_HEAD_NOMU;
+  bool nomu = backend_cpu_plan_head(plan)->op == TUTTI_OP_HEAD_NOMU;
   uint32_t indices[CPU_EVALUATION_ROWS];
   double total = 0;
   plan->artificial = 0;
@@ -197,19 +147,20 @@ double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split) {
       indices[i] = (uint32_t)(begin + i);
     backend_cpu_gather(plan, split, here, indices, NULL, true);
     backend_cpu_forward(plan, here, NULL);
-    total += backend_cpu_loss(plan, here, false) * (sum ? 1 : (double)here);
+    total += (nomu ? backend_cpu_likelihood_nomu(plan, here) : backend_cpu_loss(plan, here, false)) * (double)here;
   }
   plan->artificial = artificial;
-  return sum ? total : total / (double)rows;
+  return total / (double)rows;
 }
 
 /* --- predictions --- */
 
-double backend_cpu_readout(const struct cpu_attributes *a, double raw) {
-  return -a->l_max * expm1(-(fmax(raw, 0) + a->l_min) / a->l_max);
+static void no_epistemic(size_t count, float *epistemic) {
+  for (size_t i = 0; epistemic && i < count; i++)
+    epistemic[i] = 0;
 }
 
-void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out) {
+void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out, float *epistemic) {
   const struct cpu_node *head = backend_cpu_plan_head(plan);
   struct cpu_node *source = head_input(plan, 0);
   size_t outputs = plan->outputs;
@@ -217,18 +168,22 @@ void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out) {
     plan->kernels->softmax(rows, outputs, source->value, source->ld, NULL);
     for (size_t r = 0; r < rows; r++)
       memcpy(out + r * outputs, source->value + r * source->ld, outputs * sizeof *out);
+    no_epistemic(rows, epistemic);
     return;
   }
+  no_epistemic(rows * outputs, epistemic);
   float *variance = plan->head.raw_gradient;
   if (head->op == TUTTI_OP_HEAD_GAUSSIAN) {
     struct cpu_gaussian gaussian = head_gaussian(head, 1);
     gaussian_inputs(plan, source, rows);
     plan->kernels->variance(&gaussian, rows * outputs, plan->head.raw, variance);
   } else if (head->op == TUTTI_OP_HEAD_NOMU) {
-    const struct cpu_node *raw = head_input(plan, 1);
-    for (size_t r = 0; r < rows; r++) {
-      double deviation = backend_cpu_readout(head->attributes, (double)raw->value[r * raw->ld]);
-      variance[r] = (float)(deviation * deviation);
+    for (size_t i = 0; i < rows * outputs; i++) {
+      struct cpu_nomu_moments moments;
+      backend_cpu_moments_nomu(plan, i / outputs, i % outputs, &moments);
+      variance[i] = (float)moments.variance;
+      if (epistemic)
+        epistemic[i] = (float)moments.epistemic;
     }
   } else {
     for (size_t i = 0; i < rows * outputs; i++)

@@ -338,12 +338,13 @@ static void plan_find_gradients(struct cpu_plan *plan) {
 }
 
 /* Mark the nodes whose gradient may differ from 0 at the artificial points: those that gradients tie to NOMU's raw
-   uncertainty, and to batch norms, which mix all rows. Where gradients meet, all rows count on both sides. */
+   uncertainty or bounds, and to batch norms, which mix all rows. Where gradients meet, all rows count on both sides. */
 static void plan_find_artificial(struct cpu_plan *plan) {
   const struct cpu_node *head = backend_cpu_plan_head(plan);
   if (head->op != TUTTI_OP_HEAD_NOMU)
     return;
-  plan->nodes[head->edges[1].source].artificial = true;
+  for (size_t e = 1; e < head->edge_count - backend_cpu_nomu_has_noise(head->attributes); e++)
+    plan->nodes[head->edges[e].source].artificial = true;
   bool changed = true;
   for (size_t i = 0; i + 1 < plan->node_count; i++)
     plan->nodes[i].artificial |= plan->nodes[i].op == TUTTI_OP_BATCH_NORM;

@@ -7,7 +7,8 @@
 
 struct cpu_predictor {
   struct cpu_plan *plan;
-  size_t width; /* of a row's predictions */
+  struct cpu_drawing drawing;
+  size_t width, parts; /* of a row's predictions, and of what is the network's own of them */
 };
 
 enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,
@@ -19,8 +20,10 @@ enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kern
   *out = NULL;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *made, &made));
   made->width = tutti_predictions_width(job->task->kind, job->task->outputs);
+  made->parts = tutti_epistemic_width(job->task->kind, job->task->outputs);
   rows = rows == 0 ? 1 : rows > most ? most : rows;
   TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, kernels, job->network, job->task, rows, false, &made->plan));
+  TUTTI_TRY_OUT(context, backend_cpu_drawing_create(context, job, made->plan, &made->drawing));
   TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, made->plan, weights));
   *out = made;
   return TUTTI_OK;
@@ -32,6 +35,7 @@ out:
 void backend_cpu_close(struct cpu_predictor *predictor) {
   if (!predictor)
     return;
+  backend_cpu_drawing_release(&predictor->drawing);
   backend_cpu_plan_destroy(predictor->plan);
   tutti_free(predictor);
 }
@@ -40,18 +44,22 @@ void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *
   struct cpu_plan *plan = predictor->plan;
   const struct cpu_node *input = &plan->nodes[0];
   struct tutti_query query;
-  struct tutti_random random;
   unsigned kept = backend_cpu_enter();
   TUTTI_TAKE(&query, theirs);
-  tutti_random_init(&random, query.seed, "dropout draws", query.draw);
-  const struct cpu_draws draws = {.drop = true, .one = true, .key = tutti_random_u64(&random), .progress = 1};
+  const struct cpu_draws draws = backend_cpu_draw_of(query.seed, query.draw);
   const float *from = query.inputs;
   for (size_t begin = 0; begin < query.rows; begin += plan->rows) {
     size_t here = query.rows - begin < plan->rows ? query.rows - begin : plan->rows;
     for (size_t p = 0; p < here * input->pixels; p++, from += input->width)
       memcpy(input->value + p * input->ld, from, input->width * sizeof *from);
-    backend_cpu_forward(plan, here, query.drop ? &draws : NULL);
-    backend_cpu_predict(plan, here, out + begin * predictor->width);
+    float *to = out + begin * predictor->width;
+    float *epistemic = query.epistemic ? query.epistemic + begin * predictor->parts : NULL;
+    if (!query.drop) {
+      backend_cpu_answer(plan, &predictor->drawing, here, to, epistemic);
+      continue;
+    }
+    backend_cpu_forward(plan, here, &draws);
+    backend_cpu_predict(plan, here, to, epistemic);
   }
   backend_cpu_leave(kept);
 }

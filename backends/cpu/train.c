@@ -125,28 +125,3 @@ out:
   backend_cpu_leave(kept);
   return status;
 }
-
-enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct cpu_kernels *kernels,
-                                            const struct tutti_job *job, const tutti_tensors *weights,
-                                            const tutti_split *split, float *out) {
-  struct cpu_plan *plan = NULL;
-  enum tutti_status status;
-  unsigned kept = backend_cpu_enter();
-  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
-  uint32_t indices[CPU_EVALUATION_ROWS];
-  size_t most = backend_cpu_evaluation_rows(job->network);
-  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, kernels, job->network, job->task, most, false, &plan));
-  TUTTI_TRY_OUT(context, backend_cpu_weights_read(context, plan, weights));
-  for (size_t begin = 0; begin < rows; begin += most) {
-    size_t here = rows - begin < most ? rows - begin : most;
-    for (size_t i = 0; i < here; i++)
-      indices[i] = (uint32_t)(begin + i);
-    backend_cpu_gather(plan, split, here, indices, NULL, false);
-    backend_cpu_forward(plan, here, NULL);
-    backend_cpu_predict(plan, here, out + begin * width);
-  }
-out:
-  backend_cpu_plan_destroy(plan);
-  backend_cpu_leave(kept);
-  return status;
-}

@@ -30,6 +30,7 @@ struct tutti_members {
   tutti_predictor **predictors; /* [members] */
 
   float *block, *answers; /* [BLOCK][dimension], [BLOCK][2] */
+  float *parts;           /* [BLOCK]: what of the variances in `answers` is the network's own */
   double *scatter;        /* [BLOCK] */
 };
 
@@ -62,6 +63,7 @@ static enum tutti_status create_arrays(tutti_context *context, tutti_members *me
   TUTTI_TRY(context, tutti_alloc(context, dimension, sizeof(double), &members->half));
   TUTTI_TRY(context, tutti_alloc(context, BLOCK * dimension, sizeof(float), &members->block));
   TUTTI_TRY(context, tutti_alloc(context, BLOCK * 2, sizeof(float), &members->answers));
+  TUTTI_TRY(context, tutti_alloc(context, BLOCK, sizeof(float), &members->parts));
   return tutti_alloc(context, BLOCK, sizeof(double), &members->scatter);
 }
 
@@ -124,6 +126,7 @@ void tutti_members_destroy(tutti_members *members) {
   tutti_free(members->half);
   tutti_free(members->block);
   tutti_free(members->answers);
+  tutti_free(members->parts);
   tutti_free(members->scatter);
   tutti_free(members->name);
   tutti_free(members);
@@ -422,12 +425,14 @@ static enum tutti_status scattered(tutti_context *context, tutti_members *member
   return TUTTI_OK;
 }
 
-static enum tutti_status own(tutti_context *context, tutti_members *members, const struct tutti_query *query,
-                             double *mean, double *deviation) {
+/* Of the first member: the deviation is of the function, without noise that the member tells apart. */
+static enum tutti_status own(tutti_context *context, tutti_members *members, struct tutti_query *query, double *mean,
+                             double *deviation) {
+  query->epistemic = tutti_predictor_tells_epistemic(members->predictors[0]) ? members->parts : NULL;
   TUTTI_TRY(context, tutti_predictor_ask(context, members->predictors[0], query, members->answers));
   for (size_t i = 0; i < query->rows; i++) {
     mean[i] = (double)members->answers[2 * i];
-    deviation[i] = sqrt((double)members->answers[2 * i + 1]);
+    deviation[i] = sqrt((double)(query->epistemic ? query->epistemic[i] : members->answers[2 * i + 1]));
   }
   return TUTTI_OK;
 }

@@ -10,5 +10,7 @@ libtutti_la_SOURCES += %D%/op_impl.h
 libtutti_la_SOURCES += %D%/op_table.c
 libtutti_la_SOURCES += %D%/ops_builtin.c
 libtutti_la_SOURCES += %D%/task.c
+libtutti_la_SOURCES += %D%/task_impl.h
+libtutti_la_SOURCES += %D%/task_nomu.c
 libtutti_la_SOURCES += %D%/tensors.c
 libtutti_la_SOURCES += %D%/tensors_impl.h

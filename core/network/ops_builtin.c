@@ -381,6 +381,18 @@ static const struct tutti_op_definition op_head_gaussian = {
     ONE_INPUT("head-gaussian", infer_gaussian), HAS(gaussian_attributes), .head = true,
     .doc = "Means, then deviations; loss: Gaussian negative log-likelihood."};
 
+#define CHOICE(key, names, text)                                                                                       \
+  { .name = (key), .type = TUTTI_ATTRIBUTE_CHOICE, .choices = (names), .doc = (text) }
+static const char *const nomu_noises[] = {
+    [TUTTI_NOMU_NOISE_NONE] = "none", [TUTTI_NOMU_NOISE_LEARNT] = "learnt", [TUTTI_NOMU_NOISE_KNOWN] = "known", NULL};
+static const char *const nomu_bounds[] = {[TUTTI_NOMU_BOUNDS_SYMMETRIC] = "symmetric",
+                                          [TUTTI_NOMU_BOUNDS_LOWER] = "lower",
+                                          [TUTTI_NOMU_BOUNDS_UPPER] = "upper",
+                                          [TUTTI_NOMU_BOUNDS_BOTH] = "both",
+                                          NULL};
+static const char *const nomu_readouts[] = {
+    [TUTTI_NOMU_READOUT_EXPONENTIAL] = "exponential", [TUTTI_NOMU_READOUT_LINEAR] = "linear", NULL};
+
 static const struct tutti_attribute_definition nomu_attributes[] = {
     NOT_NEGATIVE("pi_sqr", 0.1, "Weight of the squared uncertainty at training points (Heiss et al., Eq. 4)."),
     NOT_NEGATIVE("pi_exp", 0.01, "Weight of the exponential term at artificial points."),
@@ -397,23 +409,53 @@ static const struct tutti_attribute_definition nomu_attributes[] = {
     FLAG("stable", 0, "Huber's loss and a straight line where the two terms grow fast."),
     NOT_NEGATIVE("l_min", 1e-3, "Least uncertainty, nearly: what a raw uncertainty of 0 gives (Eq. 2)."),
     POSITIVE("l_max", 2, "Greatest uncertainty, where the raw one is large."),
+    CHOICE("noise", nomu_noises,
+           "Noise in the data: none; learnt as a third input, by likelihood (Eq. 57); or known, of one size."),
+    POSITIVE("scale", 1, "With t the raw noise, its deviation is floor + softplus(scale t)."),
+    NOT_NEGATIVE("floor", 1e-3, "The least deviation of the noise."),
+    FLAG("variance", 0, "The same formula gives the noise's variance."),
+    POSITIVE("known_noise", 1, "The deviation of known noise."),
+    FLAG("through_noise", 0,
+         "The uncertainty's term of Eq. 57 changes the noise, too; otherwise data alone determine it."),
+    CHOICE("bounds", nomu_bounds,
+           "What is learnt beside the mean: one symmetric uncertainty; or, for directed hypothesis classes, a lower "
+           "bound, an upper bound, or both (Definition C.1)."),
+    CHOICE("readout", nomu_readouts, "From raw uncertainty to deviation: Eq. 2, or the linear one of Remark 3.2."),
 };
+
+/* What comes after the mean: the raw uncertainty or bounds, and the raw noise. */
+static size_t nomu_inputs(const struct tutti_layer *layer) {
+  bool both = tutti_layer_integer(layer, "bounds", TUTTI_NOMU_BOUNDS_SYMMETRIC) == TUTTI_NOMU_BOUNDS_BOTH;
+  bool learnt = tutti_layer_integer(layer, "noise", TUTTI_NOMU_NOISE_NONE) == TUTTI_NOMU_NOISE_LEARNT;
+  return 2U + both + learnt;
+}
+
 static enum tutti_status infer_nomu(tutti_context *context, const tutti_network *network,
                                     const struct tutti_layer *layer, struct tutti_inferred *out) {
-  struct tutti_shape mean = input_of(network, layer, 0)->shape, raw = input_of(network, layer, 1)->shape;
-  TUTTI_TRY(context, need_flat(context, mean));
-  TUTTI_TRY(context, need_flat(context, raw));
-  if (mean.channels != 1 || raw.channels != 1)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "needs two inputs of 1 channel, the mean and the raw uncertainty");
-  out->shape.channels = 2;
-  out->flops = 1;
+  const struct tutti_layer *mean = input_of(network, layer, 0);
+  bool directed = tutti_layer_integer(layer, "bounds", 0) != TUTTI_NOMU_BOUNDS_SYMMETRIC;
+  if (directed && tutti_layer_integer(layer, "noise", 0) != TUTTI_NOMU_NOISE_NONE)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "has noise only with symmetric bounds; leave one of the two out");
+  if (layer->input_count != nomu_inputs(layer))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "needs %zu inputs with these attributes (the mean, its uncertainty or its bounds, the noise), "
+                      "and has %zu",
+                      nomu_inputs(layer), layer->input_count);
+  for (size_t i = 0; i < layer->input_count; i++) {
+    const struct tutti_layer *input = input_of(network, layer, i);
+    TUTTI_TRY(context, need_flat(context, input->shape));
+    if (input->shape.channels != mean->shape.channels)
+      return fail_shapes(context, mean, input, "size");
+  }
+  if (__builtin_mul_overflow(mean->shape.channels, 2, &out->shape.channels))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "too many outputs");
+  out->flops = elements(mean->shape);
   return TUTTI_OK;
 }
 static const struct tutti_op_definition op_head_nomu = {
-    INPUTS("head-nomu", 2, 2, infer_nomu), HAS(nomu_attributes), .head = true,
-    .doc =
-        "Mean and raw uncertainty r, read out as l_max (1 - exp(-(max(r, 0) + l_min) / l_max)); loss of Heiss et al. "
-        "with artificial points."};
+    INPUTS("head-nomu", 2, 3, infer_nomu), HAS(nomu_attributes), .head = true,
+    .doc = "Means and raw uncertainties r, read out as l_max (1 - exp(-(max(r, 0) + l_min) / l_max)); loss of Heiss et "
+           "al. with artificial points. It may have noise in the data, or bounds in place of r."};
 
 /* --- the table --- */
 

@@ -1,18 +1,15 @@
 /* task.c - how a network ends for a task. */
-#include <tutti/task.h>
+#include "task_impl.h"
 
 #include <stdio.h>
 
 size_t tutti_task_head_width(const struct tutti_task *task) {
-  return task->head == TUTTI_OP_HEAD_GAUSSIAN || task->head == TUTTI_OP_HEAD_NOMU ? 2 * task->outputs : task->outputs;
+  return task->head == TUTTI_OP_HEAD_GAUSSIAN ? 2 * task->outputs : task->outputs;
 }
 
 static enum tutti_status check_head(tutti_context *context, const struct tutti_task *task) {
   if (task->kind == TUTTI_TASK_VALUE)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a task without data has no networks, and they have no head");
-  if (task->head == TUTTI_OP_HEAD_NOMU)
-    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                      "head-nomu has two inputs, from two networks; what trains NOMU adds it itself");
   if (tutti_task_head_width(task) > INT32_MAX)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu outputs are more than a network can have", task->outputs);
   return TUTTI_OK;
@@ -35,9 +32,17 @@ static enum tutti_status add_mean(tutti_context *context, tutti_network *network
 }
 
 /* A task of an older version, which is shorter, has none. */
-static const struct tutti_attribute *head_attributes(const struct tutti_task *task) {
+const struct tutti_attribute *tutti_task_head_attributes(const struct tutti_task *task) {
   size_t end = offsetof(struct tutti_task, head_attributes) + sizeof task->head_attributes;
   return task->size >= end ? task->head_attributes : NULL;
+}
+
+/* The head on the projection `output` of inputs[count]. */
+static enum tutti_status add_head(tutti_context *context, tutti_network *network, size_t count, const uint32_t *inputs,
+                                  uint32_t output, const struct tutti_task *task) {
+  if (task->head == TUTTI_OP_HEAD_NOMU)
+    return tutti_network_add_nomu(context, network, count, inputs, output, task);
+  return tutti_network_add(context, network, task->head, "head", 1, &output, tutti_task_head_attributes(task), NULL);
 }
 
 enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network, uint32_t input,
@@ -45,7 +50,7 @@ enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *
   uint32_t output;
   TUTTI_TRY(context, check_head(context, task));
   TUTTI_TRY(context, add_projection(context, network, "output", input, task, &output));
-  return tutti_network_add(context, network, task->head, "head", 1, &output, head_attributes(task), NULL);
+  return add_head(context, network, 1, &input, output, task);
 }
 
 enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_network *network, size_t count,
@@ -58,5 +63,5 @@ enum tutti_status tutti_network_add_mean_head(tutti_context *context, tutti_netw
   enum tutti_status status = add_mean(context, network, count, inputs, task, outputs, &mean);
   tutti_free(outputs);
   TUTTI_TRY(context, status);
-  return tutti_network_add(context, network, task->head, "head", 1, &mean, head_attributes(task), NULL);
+  return add_head(context, network, count, inputs, mean, task);
 }

@@ -28,6 +28,8 @@ static const char *missing_ops(const void *ops) {
   bool open = TUTTI_HAS_OP(backend, ops, open);
   if (open != TUTTI_HAS_OP(backend, ops, ask) || open != TUTTI_HAS_OP(backend, ops, close))
     return "open, ask or close (all or none)";
+  if (TUTTI_HAS_OP(backend, ops, tells_epistemic) != TUTTI_HAS_OP(backend, ops, predict_parts))
+    return "tells_epistemic or predict_parts (both or neither)";
   return NULL;
 }
 
@@ -195,6 +197,56 @@ enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_back
   TUTTI_CALL(context, backend, backend->ops.predict(backend->instance.self, context, job, weights, split, out));
   return tutti_backend_check_predictions(context, backend, job->task, tutti_split_name(split), tutti_split_rows(split),
                                          out);
+}
+
+bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job) {
+  return backend->ops.tells_epistemic && backend->ops.tells_epistemic(backend->instance.self, job);
+}
+
+/* What there is of uncertainty, of which epistemic[i] is a part: a variance, or the entropy of a row. */
+static double whole_of(const struct tutti_task *task, const float *out, size_t i) {
+  double entropy = 0;
+  if (task->kind == TUTTI_TASK_REGRESSION)
+    return (double)out[2 * i + 1];
+  for (size_t c = 0; c < task->outputs; c++) {
+    double p = (double)out[i * task->outputs + c];
+    entropy -= p > 0 ? p * log(p) : 0;
+  }
+  return entropy;
+}
+
+enum tutti_status tutti_backend_check_parts(tutti_context *context, const tutti_backend *backend,
+                                            const struct tutti_task *task, const char *split, size_t rows,
+                                            const float *out, const float *epistemic) {
+  size_t count = rows * tutti_epistemic_width(task->kind, task->outputs);
+  for (size_t i = 0; i < count; i++) {
+    double part = (double)epistemic[i], whole = whole_of(task, out, i);
+    if (part >= 0 && part <= whole * (1 + most_rounding) + (task->kind == TUTTI_TASK_REGRESSION ? 0 : most_rounding))
+      continue;
+    return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                      "backend %s: the model's own part of its uncertainty%s%s, %g, is not between 0 and the whole, %g",
+                      backend->instance.descriptor->name, split ? " on split " : "", split ? split : "", part, whole);
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_backend_has_no_parts(tutti_context *context, const tutti_backend *backend) {
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                    "backend %s does not tell which part of a model's uncertainty is its own",
+                    backend->instance.descriptor->name);
+}
+
+enum tutti_status tutti_backend_predict_parts(tutti_context *context, const tutti_backend *backend,
+                                              const struct tutti_job *job, const tutti_tensors *weights,
+                                              const tutti_split *split, float *out, float *epistemic) {
+  if (!tutti_backend_tells_epistemic(backend, job))
+    return tutti_backend_has_no_parts(context, backend);
+  TUTTI_CALL(context, backend,
+             backend->ops.predict_parts(backend->instance.self, context, job, weights, split, out, epistemic));
+  TUTTI_TRY(context, tutti_backend_check_predictions(context, backend, job->task, tutti_split_name(split),
+                                                     tutti_split_rows(split), out));
+  return tutti_backend_check_parts(context, backend, job->task, tutti_split_name(split), tutti_split_rows(split), out,
+                                   epistemic);
 }
 
 enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,

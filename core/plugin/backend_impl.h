@@ -16,6 +16,12 @@ struct tutti_backend {
 TUTTI_NODISCARD enum tutti_status tutti_backend_check_predictions(tutti_context *context, const tutti_backend *backend,
                                                                   const struct tutti_task *task, const char *split,
                                                                   size_t rows, const float *out);
+/* The same of epistemic[rows][tutti_epistemic_width], which are parts of out[rows][width]. */
+TUTTI_NODISCARD enum tutti_status tutti_backend_check_parts(tutti_context *context, const tutti_backend *backend,
+                                                            const struct tutti_task *task, const char *split,
+                                                            size_t rows, const float *out, const float *epistemic);
+/* TUTTI_ERROR_UNSUPPORTED: it does not tell them. */
+TUTTI_NODISCARD enum tutti_status tutti_backend_has_no_parts(tutti_context *context, const tutti_backend *backend);
 /* Does a backend have the op of this layer, and know all of its attributes? */
 bool tutti_backend_knows(const struct tutti_backend_ops *ops, void *self, const struct tutti_layer *layer);
 /* TUTTI_ERROR_USAGE that names layer `index`, its op, the attribute that is not known and its value, and the

@@ -39,6 +39,10 @@ enum tutti_status tutti_predictor_open(tutti_context *context, const tutti_backe
   return TUTTI_OK;
 }
 
+bool tutti_predictor_tells_epistemic(const tutti_predictor *predictor) {
+  return tutti_backend_tells_epistemic(predictor->backend, &predictor->job);
+}
+
 static enum tutti_status ask_by_split(tutti_context *context, tutti_predictor *predictor,
                                       const struct tutti_query *query, float *out) {
   const struct tutti_task *task = predictor->job.task;
@@ -49,7 +53,10 @@ static enum tutti_status ask_by_split(tutti_context *context, tutti_predictor *p
   TUTTI_TRY(context, tutti_split_create(context, "query", query->rows, task->input, task->outputs, query->inputs, NULL,
                                         NULL, &split));
   enum tutti_status status =
-      tutti_backend_predict(context, predictor->backend, &predictor->job, predictor->weights, split, out);
+      query->epistemic
+          ? tutti_backend_predict_parts(context, predictor->backend, &predictor->job, predictor->weights, split, out,
+                                        query->epistemic)
+          : tutti_backend_predict(context, predictor->backend, &predictor->job, predictor->weights, split, out);
   tutti_split_destroy(split);
   return status;
 }
@@ -59,10 +66,15 @@ enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *p
   const tutti_backend *backend = predictor->backend;
   struct tutti_query own;
   TUTTI_TAKE(&own, query);
+  if (own.epistemic && !tutti_predictor_tells_epistemic(predictor))
+    return tutti_backend_has_no_parts(context, backend);
   if (!predictor->self)
     return ask_by_split(context, predictor, &own, out);
   TUTTI_CALL(context, backend, backend->ops.ask(backend->instance.self, context, predictor->self, query, out));
-  return tutti_backend_check_predictions(context, backend, predictor->job.task, NULL, own.rows, out);
+  TUTTI_TRY(context, tutti_backend_check_predictions(context, backend, predictor->job.task, NULL, own.rows, out));
+  return own.epistemic
+             ? tutti_backend_check_parts(context, backend, predictor->job.task, NULL, own.rows, out, own.epistemic)
+             : TUTTI_OK;
 }
 
 void tutti_predictor_close(tutti_predictor *predictor) {

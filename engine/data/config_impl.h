@@ -24,10 +24,15 @@ struct tutti_data_config {
   int64_t gap;
 };
 
-enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR };
+enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR, TUTTI_HEAD_NOMU };
+enum { TUTTI_STOP_CONNECTION, TUTTI_STOP_NONE };
 struct tutti_head_config {
   int kind, parametrisation;
   double scale, floor;
+  double pi_sqr, pi_exp, c_exp, margin, l_min, l_max, uncertainty_l2, known_noise;
+  int64_t artificial;
+  bool stable;
+  int stop_gradient, noise, bounds, readout;
 };
 
 #endif

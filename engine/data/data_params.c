@@ -94,12 +94,17 @@ static const struct tutti_param data_table[] = {
                   "So many images of Gaussian noise, likewise: the split ood-noise."),
 };
 
-static const char *const head_names[] = {"auto", "softmax", "gaussian", "linear", NULL};
+static const char *const head_names[] = {"auto", "softmax", "gaussian", "linear", "nomu", NULL};
+static const char *const stop_names[] = {"connection", "none", NULL};
+static const char *const noise_names[] = {"none", "learnt", "known", NULL};
+static const char *const bounds_names[] = {"symmetric", "lower", "upper", "both", NULL};
+static const char *const readout_names[] = {"exponential", "linear", NULL};
 static const char *const parametrisation_names[] = {"std", "variance", NULL};
 
 static const struct tutti_param head_table[] = {
     TUTTI_CHOICE(struct tutti_head_config, kind, "auto", head_names,
-                 "What networks end in; auto: softmax for classification, gaussian (mean and spread) for regression."),
+                 "What networks end in; auto: softmax for classification, gaussian (mean and spread) for regression. "
+                 "nomu: a mean, and a second network of the same architecture for how uncertain it is."),
     TUTTI_CHOICE(struct tutti_head_config, parametrisation, "std", parametrisation_names,
                  "What floor + softplus(scale t) of a gaussian head is, t being the network's output: the standard "
                  "deviation or the variance of the standardised target."),
@@ -108,7 +113,43 @@ static const struct tutti_param head_table[] = {
                "recipes say so.",
                .min_open = true),
     TUTTI_REAL(struct tutti_head_config, floor, "1e-3", 0, TUTTI_NO_LIMIT,
-               "The least standard deviation (or variance) of a gaussian head, in units of the standardised target."),
+               "The least standard deviation (or variance) of a gaussian head, in units of the standardised target; "
+               "these three are also those of the noise that nomu learns."),
+    TUTTI_REAL(struct tutti_head_config, pi_sqr, "0.1", 0, TUTTI_NO_LIMIT,
+               "nomu: weight of the squared uncertainty at training rows; more narrows it there."),
+    TUTTI_REAL(struct tutti_head_config, pi_exp, "0.01", 0, TUTTI_NO_LIMIT,
+               "nomu: weight of the push upward at artificial points; more widens the uncertainty."),
+    TUTTI_REAL(struct tutti_head_config, c_exp, "30", 0, TUTTI_NO_LIMIT,
+               "nomu: exponent of that push; more narrows large uncertainties and widens small ones.",
+               .min_open = true),
+    TUTTI_INTEGER(struct tutti_head_config, artificial, "128", 1, 1000000,
+                  "nomu: artificial points, drawn anew at each step from the box of the training inputs.",
+                  .unit = "points"),
+    TUTTI_REAL(struct tutti_head_config, margin, "0.05", 0, 100,
+               "nomu: by this share of its width that box is wider, on each side."),
+    TUTTI_BOOL(struct tutti_head_config, stable, "yes",
+               "nomu: Huber's loss and a straight line where the uncertainty's terms grow fast: the same where outputs "
+               "stay in a reasonable range."),
+    TUTTI_REAL(struct tutti_head_config, l_min, "1e-3", 0, TUTTI_NO_LIMIT,
+               "nomu: least uncertainty, nearly, in units of the standardised target."),
+    TUTTI_REAL(struct tutti_head_config, l_max, "2", 0, TUTTI_NO_LIMIT,
+               "nomu: greatest uncertainty, in the same units.", .min_open = true),
+    TUTTI_CHOICE(struct tutti_head_config, readout, "exponential", readout_names,
+                 "nomu: how the uncertainty goes from l_min to l_max: smoothly, or linear, for searches in discrete "
+                 "spaces."),
+    TUTTI_CHOICE(struct tutti_head_config, stop_gradient, "connection", stop_names,
+                 "nomu: connection lets no gradient through from the uncertainty's network to the mean's; none lets it "
+                 "through."),
+    TUTTI_REAL(struct tutti_head_config, uncertainty_l2, "0", 0, TUTTI_NO_LIMIT,
+               "nomu: L2 weight of the uncertainty's network; 0: as of the mean's."),
+    TUTTI_CHOICE(struct tutti_head_config, noise, "none", noise_names,
+                 "nomu: noise in the data: none, all uncertainty is the model's; learnt beside it, by likelihood; or "
+                 "known."),
+    TUTTI_REAL(struct tutti_head_config, known_noise, "0.1", 0, TUTTI_NO_LIMIT,
+               "nomu: standard deviation of known noise, in units of the standardised target.", .min_open = true),
+    TUTTI_CHOICE(struct tutti_head_config, bounds, "symmetric", bounds_names,
+                 "nomu: what is learnt beside the mean: one uncertainty both ways; or, for hypotheses of which any two "
+                 "have one below (above) both, a lower bound, an upper one, or both."),
 };
 
 const struct tutti_params *tutti_data_params(void) {

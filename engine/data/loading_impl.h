@@ -16,7 +16,7 @@ enum {
 
 struct tutti_dataset {
   struct tutti_task task;
-  struct tutti_attribute head_attributes[4]; /* the task's splits; a split with name NULL ends them */
+  struct tutti_attribute head_attributes[20]; /* the task's splits; a split with name NULL ends them */
   struct tutti_encoding *encoding;
   tutti_rows *images; /* the splits borrow its pixels; NULL for tables */
   tutti_split *splits[TUTTI_MOST_SPLITS];

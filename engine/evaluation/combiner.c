@@ -4,6 +4,12 @@
 #include "evaluate_impl.h"
 #include "core/score/metrics_impl.h"
 
+/* A pool of an older version, which is shorter, has none. */
+static const float *epistemic_of(const struct tutti_pool *pool, size_t model) {
+  size_t end = offsetof(struct tutti_pool, epistemic) + sizeof pool->epistemic;
+  return pool->size >= end && pool->epistemic ? pool->epistemic[model] : NULL;
+}
+
 enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner) {
   *combiner = (struct tutti_combiner){.pool = pool, .members = tutti_ensemble_size(ensemble)};
@@ -14,6 +20,7 @@ enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti
   if (combiner->members == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected an ensemble with members, found an empty one");
   TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof *combiner->predictions, &combiner->predictions));
+  TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof *combiner->epistemic, &combiner->epistemic));
   TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof(double), &combiner->weights));
   TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof(double), &combiner->means));
   TUTTI_TRY(context, tutti_alloc(context, combiner->members, sizeof(double), &combiner->variances));
@@ -29,6 +36,8 @@ enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti
                         "the ensemble has trial %" PRIu64 ", which is not among the %zu models with predictions", trial,
                         pool->models);
     combiner->predictions[k] = pool->predictions[model];
+    combiner->epistemic[k] = epistemic_of(pool, model);
+    combiner->parts |= combiner->epistemic[k] != NULL;
     combiner->weights[k] = weight;
   }
   return TUTTI_OK;
@@ -36,6 +45,7 @@ enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti
 
 void tutti_combiner_release(struct tutti_combiner *combiner) {
   tutti_free(combiner->predictions);
+  tutti_free(combiner->epistemic);
   tutti_free(combiner->weights);
   tutti_free(combiner->means);
   tutti_free(combiner->variances);
@@ -57,6 +67,35 @@ struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, siz
   }
   return (struct tutti_mixture){combiner->members, combiner->weights, combiner->means, combiner->variances,
                                 combiner->picks};
+}
+
+struct tutti_moments tutti_combiner_moments(const struct tutti_combiner *combiner, const struct tutti_mixture *mixture,
+                                            size_t row, size_t output, enum tutti_epistemic epistemic,
+                                            double *within_) {
+  struct tutti_moments moments = tutti_mixture_moments(mixture, epistemic);
+  double within = 0, noise = 0;
+  for (size_t k = 0; combiner->parts && k < combiner->members; k++) {
+    double variance = metrics_floor(mixture->variances[k]);
+    double own = combiner->epistemic[k] ? (double)combiner->epistemic[k][row * combiner->pool->outputs + output] : 0;
+    own = own > variance ? variance : own;
+    within += mixture->weights[k] * own;
+    noise += mixture->weights[k] * (variance - own);
+  }
+  if (combiner->parts) {
+    moments.aleatoric = noise;
+    moments.epistemic += within;
+  }
+  if (within_)
+    *within_ = within;
+  return moments;
+}
+
+double tutti_combiner_within(const struct tutti_combiner *combiner, size_t row) {
+  double within = 0;
+  bool vote = combiner->combination == TUTTI_COMBINATION_VOTE;
+  for (size_t k = 0; !vote && combiner->parts && k < combiner->members; k++)
+    within += combiner->epistemic[k] ? combiner->weights[k] * (double)combiner->epistemic[k][row] : 0;
+  return within;
 }
 
 double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row) {

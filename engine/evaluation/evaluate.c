@@ -74,7 +74,8 @@ out:
 static void predict_classes(struct tutti_combiner *combiner, size_t row, struct tutti_uncertainty *out) {
   size_t classes = combiner->pool->outputs;
   bool vote = combiner->combination == TUTTI_COMBINATION_VOTE;
-  double expected = tutti_combiner_probabilities(combiner, row), aleatoric = vote ? 0 : expected;
+  double expected = tutti_combiner_probabilities(combiner, row) - tutti_combiner_within(combiner, row);
+  double aleatoric = vote ? 0 : metrics_positive(expected);
   const double *means = tutti_combiner_classes(combiner);
   double total = tutti_entropy(classes, means);
   for (size_t c = 0; c < classes; c++)
@@ -85,7 +86,7 @@ static void predict_values(struct tutti_combiner *combiner, size_t row, enum tut
                            struct tutti_uncertainty *out) {
   for (size_t o = 0; o < combiner->pool->outputs; o++) {
     struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, o);
-    struct tutti_moments moments = tutti_mixture_moments(&mixture, epistemic);
+    struct tutti_moments moments = tutti_combiner_moments(combiner, &mixture, row, o, epistemic, NULL);
     out[o] = (struct tutti_uncertainty){moments.mean, sqrt(moments.aleatoric), sqrt(moments.epistemic),
                                         sqrt(moments.variance)};
   }
@@ -106,6 +107,47 @@ enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tu
     else
       predict_values(&combiner, n, (enum tutti_epistemic)options.epistemic, out);
   }
+out:
+  tutti_combiner_release(&combiner);
+  return status;
+}
+
+static void part_classes(struct tutti_combiner *combiner, size_t row, struct tutti_epistemic_parts *out) {
+  double expected = tutti_combiner_probabilities(combiner, row), within = tutti_combiner_within(combiner, row);
+  const double *means = tutti_combiner_classes(combiner);
+  bool vote = combiner->combination == TUTTI_COMBINATION_VOTE;
+  double between = tutti_entropy(combiner->pool->outputs, means) - (vote ? 0 : expected);
+  for (size_t c = 0; c < combiner->pool->outputs; c++)
+    out[c] = (struct tutti_epistemic_parts){metrics_positive(between), within};
+}
+
+static void part_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic,
+                        struct tutti_epistemic_parts *out) {
+  for (size_t o = 0; o < combiner->pool->outputs; o++) {
+    struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, o);
+    double within, between = tutti_mixture_moments(&mixture, epistemic).epistemic;
+    (void)tutti_combiner_moments(combiner, &mixture, row, o, epistemic, &within);
+    out[o] = (struct tutti_epistemic_parts){sqrt(between), sqrt(within)};
+  }
+}
+
+enum tutti_status tutti_ensemble_epistemic_parts(tutti_context *context, const struct tutti_pool *pool,
+                                                 const tutti_ensemble *ensemble,
+                                                 const struct tutti_evaluation_options *given,
+                                                 struct tutti_epistemic_parts *parts, bool *told) {
+  enum tutti_status status;
+  struct tutti_combiner combiner = {0};
+  struct tutti_evaluation_options options;
+  TUTTI_TRY_OUT(context, checked(context, given, &options));
+  TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
+  for (size_t n = 0; n < pool->rows; n++) {
+    struct tutti_epistemic_parts *out = parts + n * pool->outputs;
+    if (pool->kind == TUTTI_TASK_CLASSIFICATION)
+      part_classes(&combiner, n, out);
+    else
+      part_values(&combiner, n, (enum tutti_epistemic)options.epistemic, out);
+  }
+  *told = combiner.parts;
 out:
   tutti_combiner_release(&combiner);
   return status;

@@ -17,7 +17,7 @@ struct calibration {
 };
 
 struct sums {
-  double nll, error, brier, entropy, expected_entropy; /* of the ensemble */
+  double nll, error, brier, entropy, expected_entropy, within; /* of the ensemble */
   double oracle_nll, oracle_error, average_nll, average_error, all_wrong;
   struct calibration ensemble, oracle, *members; /* [members] */
   size_t *labels;                                /* [members] of the row at hand */
@@ -96,7 +96,9 @@ static void add_members(struct tutti_combiner *combiner, size_t row, size_t trut
 
 static void add_ensemble(struct tutti_combiner *combiner, size_t row, size_t truth, size_t bins, struct sums *sums) {
   size_t classes = combiner->pool->outputs;
-  sums->expected_entropy += tutti_combiner_probabilities(combiner, row);
+  double expected = tutti_combiner_probabilities(combiner, row), within = tutti_combiner_within(combiner, row);
+  sums->expected_entropy += metrics_positive(expected - within);
+  sums->within += within;
   const double *probabilities = combiner->probabilities;
   size_t label = tutti_label_of(classes, tutti_combiner_classes(combiner));
   sums->error += wrong(label, truth, classes);
@@ -159,11 +161,16 @@ static double average_calibration_error(const void *of, size_t which) {
   return mean;
 }
 
-static double mutual_information(const void *of, size_t which) {
+static double mutual_information(const void *of, size_t between) {
   const struct classified *classified = of;
-  (void)which;
-  return metrics_positive((classified->sums.entropy - classified->sums.expected_entropy) /
+  double within = between ? classified->sums.within : 0;
+  return metrics_positive((classified->sums.entropy - classified->sums.expected_entropy - within) /
                           (double)classified->combiner->pool->rows);
+}
+
+/* Does a member tell its own part of its uncertainty? */
+static bool of_parts(const void *of, size_t which) {
+  return of_probabilities(of, which) && ((const struct classified *)of)->combiner->parts;
 }
 
 /* Mean over pairs of members of P(labels differ). Normalised: divided by 1 - the pair's mean accuracy (0 if both are
@@ -198,10 +205,16 @@ static const struct metric_entry classification_metrics[] = {
         ensemble_calibration_error, 0, .defined = of_probabilities),
     METRIC("entropy", "nats", NEITHER, "mean of H(p), the total uncertainty of `predict`", mean_of_rows, SUM(entropy),
            .defined = of_probabilities),
-    METRIC("expected-entropy", "nats", NEITHER, "mean of sum_k w_k H(p_k), the aleatoric part of it", mean_of_rows,
-           SUM(expected_entropy), .defined = of_probabilities),
+    METRIC("expected-entropy", "nats", NEITHER,
+           "mean of sum_k w_k (H(p_k) - I_k), the aleatoric part of it; I_k: what a member tells of itself, or 0",
+           mean_of_rows, SUM(expected_entropy), .defined = of_probabilities),
     METRIC("mutual-information", "nats", NEITHER, "entropy - expected-entropy, the epistemic part of it",
-           mutual_information, 0, .defined = of_probabilities),
+           mutual_information, false, .defined = of_probabilities),
+    METRIC("mutual-information-between", "nats", NEITHER, "its part between the members", mutual_information, true,
+           .defined = of_parts),
+    METRIC("mutual-information-within", "nats", NEITHER,
+           "its part within the members, which they tell: sum_k w_k I_k, of label and draw", mean_of_rows, SUM(within),
+           .defined = of_parts),
     METRIC_SHOWN(IN_CURVES, "oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_rows,
                  SUM(oracle_nll)),
     METRIC_SHOWN(IN_CURVES, "oracle-error", "fraction", LOWER, "rows on which the member with the lowest NLL is wrong",

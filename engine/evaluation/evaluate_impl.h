@@ -11,6 +11,8 @@ struct tutti_combiner {
   uint64_t picks; /* that the weights count, or 0 */
   enum tutti_combination combination;
   const float **predictions; /* [members] -> [rows][width], borrowed from the pool */
+  const float **epistemic;   /* [members] -> their own part (predictions.h), or NULL; likewise */
+  bool parts;                /* some member tells its own part */
   double *weights;           /* [members], sum 1 */
   double *means, *variances; /* [members] for the current row and output */
   double *probabilities;     /* [outputs] of the current row: the weighted mean */
@@ -26,6 +28,12 @@ void tutti_combiner_release(struct tutti_combiner *combiner);
 const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row);
 /* Regression: the mixture at a row and output; valid until the next call. */
 struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output);
+/* Regression: the moments of that mixture. Of its epistemic variance, *within (may be NULL) is what is the members' own;
+   the rest is between them. */
+struct tutti_moments tutti_combiner_moments(const struct tutti_combiner *combiner, const struct tutti_mixture *mixture,
+                                            size_t row, size_t output, enum tutti_epistemic epistemic, double *within);
+/* Classification: the members' mean mutual information of label and draw at a row; 0 for a vote, which is of labels. */
+double tutti_combiner_within(const struct tutti_combiner *combiner, size_t row);
 /* Classification: compute probabilities and shares of a row; returns the members' mean entropy. */
 double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row);
 /* The ensemble's probabilities for the row, according to its combination. */

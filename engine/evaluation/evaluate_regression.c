@@ -12,7 +12,7 @@ enum { LEVELS = 19 };
 struct output {
   double nll_moments, square, absolute, crps, crps_moments;
   struct tutti_bands bounds;
-  double aleatoric, epistemic;                    /* variances */
+  double aleatoric, epistemic, between, within;   /* variances */
   double inside;                                  /* rows inside the central interval */
   double below[LEVELS];                           /* rows whose value is below that quantile */
   double target_mean, target_square;              /* of the targets: running mean, squares about it */
@@ -27,7 +27,7 @@ static void add_target(struct output *sums, size_t row, double value) {
 
 /* `half` is half the width of the central interval in standard deviations. */
 static void add_row(struct output *sums, const struct tutti_mixture *mixture, const struct tutti_moments *moments,
-                    double half, double value) {
+                    double within, double half, double value) {
   double error = value - moments->mean, deviation = sqrt(moments->variance), z = error / deviation;
   sums->square += error * error;
   sums->absolute += fabs(error);
@@ -37,6 +37,8 @@ static void add_row(struct output *sums, const struct tutti_mixture *mixture, co
   tutti_bands_add(&sums->bounds, moments->mean, deviation, value);
   sums->aleatoric += moments->aleatoric;
   sums->epistemic += moments->epistemic;
+  sums->within += within;
+  sums->between += moments->epistemic - within;
   sums->inside += isnan(z) ? (double)NAN : fabs(z) <= half;
   double cdf = tutti_normal_cdf(z);
   for (int i = 0; i < LEVELS; i++)
@@ -84,8 +86,8 @@ static double quantile_error(const struct output *sums, double rows) {
 }
 
 static void finish_output(struct output *sums, double rows, double half) {
-  double *const means[] = {&sums->nll_moments,  &sums->square, &sums->absolute,  &sums->crps,
-                           &sums->crps_moments, &sums->inside, &sums->aleatoric, &sums->epistemic};
+  double *const means[] = {&sums->nll_moments, &sums->square,    &sums->absolute,  &sums->crps,    &sums->crps_moments,
+                           &sums->inside,      &sums->aleatoric, &sums->epistemic, &sums->between, &sums->within};
   sums->r2 = 1 - sums->square / sums->target_square;
   for (size_t i = 0; i < sizeof means / sizeof *means; i++)
     *means[i] /= rows;
@@ -135,6 +137,12 @@ static double average_rmse(const void *of_, size_t which) {
   return mean;
 }
 
+/* Does a member tell its own part of its uncertainty? */
+static bool of_parts(const void *of, size_t which) {
+  (void)which;
+  return ((const struct regressed *)of)->combiner->parts;
+}
+
 #define OUTPUT(name) offsetof(struct output, name)
 #define JOINT(name) offsetof(struct joint, name)
 static const struct metric_entry regression_metrics[] = {
@@ -169,6 +177,10 @@ static const struct metric_entry regression_metrics[] = {
            sum_of_outputs, OUTPUT(least_nll)),
     METRIC("aleatoric", "target", NEITHER, "root of the mean aleatoric variance", root_of_outputs, OUTPUT(aleatoric)),
     METRIC("epistemic", "target", NEITHER, "root of the mean epistemic variance", root_of_outputs, OUTPUT(epistemic)),
+    METRIC("epistemic-between", "target", NEITHER, "root of its mean part between the members", root_of_outputs,
+           OUTPUT(between), .defined = of_parts),
+    METRIC("epistemic-within", "target", NEITHER, "root of its mean part within the members, which they tell",
+           root_of_outputs, OUTPUT(within), .defined = of_parts),
     METRIC_SHOWN(IN_CURVES, "oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_joint,
                  JOINT(oracle_nll)),
     METRIC_SHOWN(IN_CURVES, "oracle-rmse", "target", LOWER, "root of the mean over rows of the lowest squared error",
@@ -194,9 +206,11 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
     for (size_t o = 0; o < outputs; o++) {
       double value = combiner->pool->values[n * outputs + o];
       struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, o);
-      struct tutti_moments moments = tutti_mixture_moments(&mixture, (enum tutti_epistemic)options->epistemic);
+      double within;
+      struct tutti_moments moments =
+          tutti_combiner_moments(combiner, &mixture, n, o, (enum tutti_epistemic)options->epistemic, &within);
       add_target(&of.outputs[o], n, value);
-      add_row(&of.outputs[o], &mixture, &moments, half, value);
+      add_row(&of.outputs[o], &mixture, &moments, within, half, value);
     }
     add_joint(&of.joint, combiner, n);
   }

@@ -165,6 +165,19 @@ void tutti_experiment_destroy(struct tutti_experiment *experiment) {
   tutti_free(experiment);
 }
 
+/* With head nomu, members' own uncertainty would count as noise if the backend did not tell it. */
+static enum tutti_status check_parts(tutti_context *context, const struct tutti_experiment *experiment,
+                                     const struct tutti_job *job) {
+  if (experiment->task.head != TUTTI_OP_HEAD_NOMU || tutti_backend_tells_epistemic(experiment->backend, job))
+    return TUTTI_OK;
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                 "head.kind: nomu needs a backend that tells which part of a model's uncertainty is its own, and "
+                 "backend %s does not; choose another backend, or another head",
+                 tutti_backend_descriptor(experiment->backend)->name);
+  return tutti_recipe_place(context, experiment->recipe, status);
+}
+
 /* Decode a sampled genotype and ask the backend whether it can train the network. If the backend takes no networks, ask
    whether it can train at all. */
 static enum tutti_status probe(tutti_context *context, const struct tutti_experiment *experiment, uint64_t index) {
@@ -190,6 +203,7 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
                           .train = dataset ? tutti_dataset_find(dataset, "train") : NULL,
                           .validation = dataset ? tutti_dataset_find(dataset, "validation") : NULL};
   TUTTI_TRY_OUT(context, tutti_backend_check(context, experiment->backend, &job));
+  TUTTI_TRY_OUT(context, check_parts(context, experiment, &job));
 out:
   tutti_config_destroy(config);
   tutti_network_destroy(network);
@@ -225,6 +239,40 @@ enum tutti_status tutti_experiment_check(tutti_context *context, const struct tu
   for (uint64_t i = 0; i < PROBES; i++)
     TUTTI_TRY(context, probe(context, experiment, i));
   return TUTTI_OK;
+}
+
+/* Parts of variances have the square of the targets' unit; those of entropies have none. */
+static void unscale_parts(const tutti_split *split, const struct tutti_task *task, float *epistemic) {
+  const double *scale = tutti_split_target_scale(split);
+  size_t count = tutti_split_rows(split) * task->outputs;
+  for (size_t i = 0; task->kind == TUTTI_TASK_REGRESSION && scale && i < count; i++)
+    epistemic[i] = (float)(epistemic[i] * scale[i % task->outputs] * scale[i % task->outputs]);
+}
+
+enum tutti_status tutti_experiment_predict(tutti_context *context, const struct tutti_experiment *experiment,
+                                           const struct tutti_job *job, const tutti_tensors *weights,
+                                           const tutti_split *split, float **out, float **epistemic) {
+  enum tutti_status status;
+  const struct tutti_task *task = &experiment->task;
+  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
+  size_t parts = tutti_epistemic_width(task->kind, task->outputs);
+  *out = *epistemic = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, width * sizeof **out, out));
+  if (tutti_backend_tells_epistemic(experiment->backend, job)) {
+    TUTTI_TRY_OUT(context, tutti_alloc(context, rows, parts * sizeof **epistemic, epistemic));
+    TUTTI_TRY_OUT(context,
+                  tutti_backend_predict_parts(context, experiment->backend, job, weights, split, *out, *epistemic));
+    unscale_parts(split, task, *epistemic);
+  } else {
+    TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, job, weights, split, *out));
+  }
+  tutti_split_unscale(split, task->kind, *out);
+  return TUTTI_OK;
+out:
+  tutti_free(*out);
+  tutti_free(*epistemic);
+  *out = *epistemic = NULL;
+  return status;
 }
 
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment) {

@@ -96,6 +96,18 @@ out:
   return status;
 }
 
+bool tutti_record_has(const char *report, const char *name) {
+  json_t *root = report ? json_loads(report, 0, NULL) : NULL;
+  const json_t *files = json_object_get(root, "files");
+  bool has = false;
+  for (size_t i = 0; i < json_array_size(files) && !has; i++) {
+    const char *found = json_string_value(json_object_get(json_array_get(files, i), "name"));
+    has = found && strcmp(found, name) == 0;
+  }
+  json_decref(root);
+  return has;
+}
+
 /* What cannot be read, or differs, is a finding here and not a failure. */
 static enum tutti_status note(tutti_context *context, enum tutti_status status, char **why) {
   if (status != TUTTI_ERROR_CORRUPT && status != TUTTI_ERROR_IO)

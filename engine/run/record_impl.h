@@ -15,6 +15,8 @@ TUTTI_NODISCARD enum tutti_status tutti_record_check(tutti_context *context, con
 /* The same for a file of a trial, whose report has the record; `path` is that of the file, in the trial's folder. */
 TUTTI_NODISCARD enum tutti_status tutti_record_check_trial(tutti_context *context, const char *directory,
                                                            uint64_t trial, const char *report, const char *path);
+/* Does a trial's report have a record of a file of that name? */
+bool tutti_record_has(const char *report, const char *name);
 /* Are all files as they were recorded? *why (free with tutti_free) says of the first that is not what is wrong, and is
    NULL if there is none. TUTTI_ERROR_CORRUPT: this is no record, or it names files outside the folder. */
 TUTTI_NODISCARD enum tutti_status tutti_record_check_all(tutti_context *context, const json_t *record,

@@ -193,6 +193,10 @@ enum tutti_status tutti_trial_predictions_name(tutti_context *context, const cha
   return tutti_format(context, name, "%s.npy", split);
 }
 
+enum tutti_status tutti_trial_epistemic_name(tutti_context *context, const char *split, char **name) {
+  return tutti_format(context, name, "%s-epistemic.npy", split);
+}
+
 enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial, char **path) {
   return tutti_format(context, path, "%s/%s/%06" PRIu64, directory, file_names[TUTTI_RUN_FILE_TRIALS], trial);
 }

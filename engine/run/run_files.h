@@ -54,6 +54,8 @@ enum tutti_trial_file { TUTTI_TRIAL_FILE_NETWORK, TUTTI_TRIAL_FILE_CURVE, TUTTI_
 const char *tutti_trial_file_name(enum tutti_trial_file file);
 /* The name of the file of predictions for a split. */
 TUTTI_NODISCARD enum tutti_status tutti_trial_predictions_name(tutti_context *context, const char *split, char **name);
+/* The name of the file beside it, with what of their uncertainty is the model's own; some trials have none. */
+TUTTI_NODISCARD enum tutti_status tutti_trial_epistemic_name(tutti_context *context, const char *split, char **name);
 TUTTI_NODISCARD enum tutti_status tutti_trial_folder(tutti_context *context, const char *directory, uint64_t trial,
                                                      char **path);
 TUTTI_NODISCARD enum tutti_status tutti_trial_file_path(tutti_context *context, const char *directory, uint64_t trial,

@@ -8,8 +8,8 @@
 /* The arrays and maps of a pool. pool.trials is its `trials`, so the pool can be found from it. */
 struct mapped_pool {
   size_t models;
-  struct tutti_npy *maps;
-  const float **predictions;
+  struct tutti_npy *maps, *part_maps;
+  const float **predictions, **epistemic;
   double *losses;
   uint64_t trials[];
 };
@@ -19,8 +19,12 @@ static void release(struct mapped_pool *mapped) {
     return;
   for (size_t i = 0; i < mapped->models && mapped->maps; i++)
     tutti_npy_unmap(&mapped->maps[i]);
+  for (size_t i = 0; i < mapped->models && mapped->part_maps; i++)
+    tutti_npy_unmap(&mapped->part_maps[i]);
   tutti_free(mapped->maps);
+  tutti_free(mapped->part_maps);
   tutti_free(mapped->predictions);
+  tutti_free(mapped->epistemic);
   tutti_free(mapped->losses);
   tutti_free(mapped);
 }
@@ -37,22 +41,46 @@ enum tutti_status tutti_run_report(tutti_context *context, const struct tutti_ru
                               source->directory);
 }
 
-static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
-                                   uint64_t trial, const struct tutti_targets *targets, struct tutti_npy *map) {
+static enum tutti_status map_file(tutti_context *context, const struct tutti_run_pool *source, uint64_t trial,
+                                  const char *report, const char *name, size_t rows, size_t width,
+                                  struct tutti_npy *map) {
   enum tutti_status status = TUTTI_OK;
-  char *path = NULL;
-  const char *report;
-  TUTTI_TRY_OUT(context, tutti_run_report(context, source, trial, &report));
-  TUTTI_TRY_OUT(context, tutti_trial_predictions_path(context, source->directory, trial, split, &path));
+  char *folder = NULL, *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, source->directory, trial, &folder));
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, name));
   TUTTI_TRY_OUT(context, tutti_record_check_trial(context, source->directory, trial, report, path));
   TUTTI_TRY_OUT(context, tutti_npy_map(context, path, map));
-  size_t width = tutti_predictions_width(targets->kind, targets->outputs);
-  if (map->element != TUTTI_F32 || map->count != targets->rows * width)
+  if (map->element != TUTTI_F32 || map->count != rows * width)
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
                         "%s: expected %zu x %zu float32 numbers, found %zu; run again with --resume to mend it", path,
-                        targets->rows, width, map->count);
+                        rows, width, map->count);
 out:
+  tutti_free(folder);
   tutti_free(path);
+  return status;
+}
+
+/* Map a model's predictions, and what of their uncertainty is its own, if it has said so. */
+static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
+                                   const struct tutti_targets *targets, size_t i, struct mapped_pool *mapped) {
+  enum tutti_status status = TUTTI_OK;
+  uint64_t trial = mapped->trials[i];
+  char *name = NULL, *parts = NULL;
+  const char *report;
+  TUTTI_TRY_OUT(context, tutti_run_report(context, source, trial, &report));
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, split, &name));
+  TUTTI_TRY_OUT(context, tutti_trial_epistemic_name(context, split, &parts));
+  TUTTI_TRY_OUT(context, map_file(context, source, trial, report, name, targets->rows,
+                                  tutti_predictions_width(targets->kind, targets->outputs), &mapped->maps[i]));
+  mapped->predictions[i] = mapped->maps[i].data;
+  if (!tutti_record_has(report, parts))
+    goto out;
+  TUTTI_TRY_OUT(context, map_file(context, source, trial, report, parts, targets->rows,
+                                  tutti_epistemic_width(targets->kind, targets->outputs), &mapped->part_maps[i]));
+  mapped->epistemic[i] = mapped->part_maps[i].data;
+out:
+  tutti_free(name);
+  tutti_free(parts);
   return status;
 }
 
@@ -63,13 +91,14 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_
   struct mapped_pool *mapped = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, sizeof *mapped + count * sizeof mapped->trials[0], 1, &mapped));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->maps, &mapped->maps));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->part_maps, &mapped->part_maps));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->predictions, &mapped->predictions));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->epistemic, &mapped->epistemic));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->losses, &mapped->losses));
   for (size_t i = 0; i < count; i++) {
-    TUTTI_TRY_OUT(context, map_model(context, source, split, trials[i], targets, &mapped->maps[i]));
     mapped->models = i + 1;
     mapped->trials[i] = trials[i];
-    mapped->predictions[i] = mapped->maps[i].data;
+    TUTTI_TRY_OUT(context, map_model(context, source, split, targets, i, mapped));
     struct tutti_predictions predictions = {sizeof predictions, targets->kind, targets->rows, targets->outputs,
                                             mapped->predictions[i]};
     mapped->losses[i] = tutti_loss_of(loss, &predictions, targets);
@@ -83,7 +112,8 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_
                               .values = targets->values,
                               .labels = targets->labels,
                               .trials = mapped->trials,
-                              .losses = mapped->losses};
+                              .losses = mapped->losses,
+                              .epistemic = mapped->epistemic};
   mapped = NULL;
 out:
   release(mapped);

@@ -345,9 +345,9 @@ out:
   return status;
 }
 
-/* Predict with one member, in the target's units: out[rows][width]. */
+/* Predict with one member, as tutti_experiment_predict does. */
 static enum tutti_status predict_member(tutti_context *context, tutti_view *view, uint64_t trial,
-                                        const tutti_split *split, float *out) {
+                                        const tutti_split *split, float **out, float **epistemic) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_experiment *experiment = view->experiment;
   tutti_network *network = NULL;
@@ -370,8 +370,7 @@ static enum tutti_status predict_member(tutti_context *context, tutti_view *view
                           .network = network,
                           .candidate = candidate,
                           .config = tutti_config_values(config)};
-  TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, &job, weights, split, out));
-  tutti_split_unscale(split, experiment->task.kind, out);
+  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, &job, weights, split, out, epistemic));
 out:
   tutti_tensors_destroy(weights);
   tutti_config_destroy(config);
@@ -395,18 +394,32 @@ out:
   return status;
 }
 
-/* The members' predictions for a split, as a pool. */
+/* The members' predictions for a split, as a pool: members[models], epistemic[models]. */
 static enum tutti_status predict_members(tutti_context *context, tutti_view *view, const tutti_split *split,
-                                         const uint64_t *trials, float *values, const float **members,
+                                         const uint64_t *trials, float **members, float **epistemic,
                                          struct tutti_pool *pool) {
-  const struct tutti_task *task = &view->experiment->task;
-  size_t size = pool->rows * tutti_predictions_width(task->kind, task->outputs);
-  for (size_t i = 0; i < pool->models; i++) {
-    members[i] = values + i * size;
-    TUTTI_TRY(context, predict_member(context, view, trials[i], split, values + i * size));
-  }
-  pool->predictions = members;
+  for (size_t i = 0; i < pool->models; i++)
+    TUTTI_TRY(context, predict_member(context, view, trials[i], split, &members[i], &epistemic[i]));
+  pool->predictions = (const float *const *)members;
+  pool->epistemic = (const float *const *)epistemic;
   pool->trials = trials;
+  return TUTTI_OK;
+}
+
+/* What the ensemble says of each row, and of what its epistemic part is made, if members tell theirs. */
+static enum tutti_status combine(tutti_context *context, const tutti_view *view, const struct tutti_pool *pool,
+                                 const tutti_ensemble *ensemble, struct tutti_forecast *forecast) {
+  const struct tutti_evaluation_options *options = tutti_recipe_evaluation(view->experiment->recipe);
+  bool told;
+  TUTTI_TRY(context,
+            tutti_alloc(context, pool->rows, pool->outputs * sizeof *forecast->predicted, &forecast->predicted));
+  TUTTI_TRY(context, tutti_alloc(context, pool->rows, pool->outputs * sizeof *forecast->parts, &forecast->parts));
+  TUTTI_TRY(context, tutti_ensemble_predict(context, pool, ensemble, options, forecast->predicted));
+  TUTTI_TRY(context, tutti_ensemble_epistemic_parts(context, pool, ensemble, options, forecast->parts, &told));
+  if (told)
+    return TUTTI_OK;
+  tutti_free(forecast->parts);
+  forecast->parts = NULL;
   return TUTTI_OK;
 }
 
@@ -415,7 +428,6 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
   enum tutti_status status = TUTTI_OK;
   const struct tutti_task *task = &view->experiment->task;
   size_t rows = tutti_split_rows(split), models = tutti_ensemble_size(ensemble);
-  size_t size = rows * tutti_predictions_width(task->kind, task->outputs);
   struct tutti_targets targets = {.size = sizeof targets};
   tutti_split_all_targets(split, &targets);
   struct tutti_pool pool = {.size = sizeof pool,
@@ -426,16 +438,12 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
                             .values = targets.values,
                             .labels = targets.labels};
   uint64_t *trials = NULL;
-  const float **members = NULL;
-  float *values = NULL;
+  float **members = NULL, **epistemic = NULL;
   TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *members, &members));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, size, models * sizeof *values, &values));
-  TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, values, members, &pool));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, task->outputs * sizeof *forecast->predicted, &forecast->predicted));
-  TUTTI_TRY_OUT(context,
-                tutti_ensemble_predict(context, &pool, ensemble, tutti_recipe_evaluation(view->experiment->recipe),
-                                       forecast->predicted));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *epistemic, &epistemic));
+  TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, members, epistemic, &pool));
+  TUTTI_TRY_OUT(context, combine(context, view, &pool, ensemble, forecast));
   if (pool.values || pool.labels)
     TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, view->experiment, &view->history, tutti_split_name(split),
                                                    &pool, ensemble, &forecast->evaluation));
@@ -443,10 +451,19 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
   forecast->rows = rows;
   forecast->outputs = task->outputs;
 out:
+  for (size_t i = 0; i < models && members && epistemic; i++) {
+    tutti_free(members[i]);
+    tutti_free(epistemic[i]);
+  }
   tutti_free(trials);
   tutti_free(members);
-  tutti_free(values);
+  tutti_free(epistemic);
   return status;
+}
+
+/* Is the caller's forecast of a version that has `parts`? */
+static bool has_parts(const struct tutti_forecast *forecast) {
+  return forecast->size >= offsetof(struct tutti_forecast, parts) + sizeof forecast->parts;
 }
 
 enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, const char *given, const char *path,
@@ -465,12 +482,14 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
   TUTTI_TRY_OUT(context, predict_rows(context, view, ensemble, split, &own));
   TUTTI_GIVE(forecast, &own);
+  if (!has_parts(forecast))
+    tutti_free(own.parts);
 out:
   tutti_free(text);
   tutti_split_destroy(split);
   tutti_ensemble_destroy(ensemble);
   if (status != TUTTI_OK)
-    tutti_forecast_release(forecast);
+    tutti_forecast_release(&own);
   return status;
 }
 
@@ -479,6 +498,10 @@ void tutti_forecast_release(struct tutti_forecast *forecast) {
   tutti_free(forecast->evaluation);
   forecast->predicted = NULL;
   forecast->evaluation = NULL;
+  if (!has_parts(forecast))
+    return;
+  tutti_free(forecast->parts);
+  forecast->parts = NULL;
 }
 
 const char *tutti_view_output(const tutti_view *view, size_t index) {

@@ -209,6 +209,35 @@ static json_t *losses_of(const struct tutti_predictions *predictions, const stru
   return losses;
 }
 
+static enum tutti_status write_numbers(tutti_context *context, const char *folder, const char *name, size_t rank,
+                                       const size_t *shape, const float *values, json_t *files) {
+  char *path;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/%s", folder, name));
+  enum tutti_status status = tutti_npy_write(context, path, TUTTI_F32, rank, shape, values);
+  tutti_free(path);
+  TUTTI_TRY(context, status);
+  return tutti_record_add(context, files, folder, name);
+}
+
+/* Write a split's predictions and, if the model tells it, what of their uncertainty is its own. */
+static enum tutti_status write_predictions(tutti_context *context, const struct tutti_task *task, const char *split,
+                                           size_t rows, const float *values, const float *epistemic, const char *folder,
+                                           json_t *files) {
+  enum tutti_status status = TUTTI_OK;
+  bool moments = task->kind == TUTTI_TASK_REGRESSION;
+  size_t shape[3] = {rows, task->outputs, 2};
+  char *name = NULL, *parts = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, split, &name));
+  TUTTI_TRY_OUT(context, tutti_trial_epistemic_name(context, split, &parts));
+  TUTTI_TRY_OUT(context, write_numbers(context, folder, name, moments ? 3 : 2, shape, values, files));
+  if (epistemic)
+    TUTTI_TRY_OUT(context, write_numbers(context, folder, parts, moments ? 2 : 1, shape, epistemic, files));
+out:
+  tutti_free(name);
+  tutti_free(parts);
+  return status;
+}
+
 /* Predict a split, write it, and add its losses to `metrics`. */
 static enum tutti_status predict_split(tutti_context *context, const struct tutti_experiment *experiment,
                                        struct tutti_training *training, const tutti_split *split, const char *folder,
@@ -216,14 +245,10 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   enum tutti_status status = TUTTI_OK;
   const char *name = tutti_split_name(split);
   const struct tutti_task *task = &experiment->task;
-  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
-  size_t shape[3] = {rows, task->outputs, 2};
-  float *values = NULL;
-  char *path = NULL, *file = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, width * sizeof *values, &values));
-  TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, &training->job, training->outcome.weights,
-                                               split, values));
-  tutti_split_unscale(split, task->kind, values);
+  size_t rows = tutti_split_rows(split);
+  float *values = NULL, *epistemic = NULL;
+  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, &training->job, training->outcome.weights, split,
+                                                  &values, &epistemic));
   struct tutti_predictions predictions = {sizeof predictions, task->kind, rows, task->outputs, values};
   if (!usable(&predictions)) {
     training->outcome.state = TUTTI_STATE_FAILED;
@@ -235,15 +260,10 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   tutti_split_all_targets(split, &targets);
   *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
   json_object_set_new(metrics, name, losses_of(&predictions, &targets));
-  TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, name, &file));
-  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, file));
-  TUTTI_TRY_OUT(context,
-                tutti_npy_write(context, path, TUTTI_F32, task->kind == TUTTI_TASK_REGRESSION ? 3 : 2, shape, values));
-  TUTTI_TRY_OUT(context, tutti_record_add(context, files, folder, file));
+  TUTTI_TRY_OUT(context, write_predictions(context, task, name, rows, values, epistemic, folder, files));
 out:
-  tutti_free(file);
-  tutti_free(path);
   tutti_free(values);
+  tutti_free(epistemic);
   return status;
 }
 

@@ -88,6 +88,9 @@ struct tutti_query {
      row: a draw is one function. */
   bool drop;
   uint64_t seed, draw;
+  /* [rows][tutti_epistemic_width]: where to write what of the uncertainty is the model's own (predictions.h); NULL: it
+     is not asked for. Only of models of which the op `tells_epistemic` says yes. */
+  float *epistemic;
 };
 
 struct tutti_backend_ops {
@@ -141,6 +144,16 @@ struct tutti_backend_ops {
   enum tutti_status (*ask)(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
                            float *out);
   void (*close)(void *self, void *predictor);
+
+  /* OPTIONAL, both or neither; default: no model does. tells_epistemic: does a model that this job trains (network, task
+     and config) know which part of its uncertainty is its own? predict_parts: predict with such a model as `predict`
+     does, and write that part into epistemic[rows][tutti_epistemic_width] (predictions.h), in standardised units. It
+     MUST be neither negative nor more than the variance, or the entropy of the probabilities. The op `ask` of such a
+     backend looks at query->epistemic. */
+  bool (*tells_epistemic)(void *self, const struct tutti_job *job);
+  enum tutti_status (*predict_parts)(void *self, tutti_context *context, const struct tutti_job *job,
+                                     const tutti_tensors *weights, const tutti_split *split, float *out,
+                                     float *epistemic);
 };
 
 /* --- the host's side --- */
@@ -190,6 +203,15 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context 
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights,
                                                                   const tutti_split *split, float *out);
+/* Does a model that this job trains know which part of its uncertainty is its own? Of the job, only network, task and
+   config are used. */
+TUTTI_API bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job);
+/* Predict as tutti_backend_predict does, and write that part into epistemic[rows][tutti_epistemic_width]
+   (predictions.h), in standardised units. Errors as there; TUTTI_ERROR_UNSUPPORTED also if the model does not know;
+   TUTTI_ERROR_NUMERIC also if a part is negative, not finite, or more than the whole. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_backend_predict_parts(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
+                            const tutti_tensors *weights, const tutti_split *split, float *out, float *epistemic);
 /* Compute the loss of job->train at these weights and its gradient, as tensors named like the weights; the caller
    destroys *gradient. TUTTI_ERROR_UNSUPPORTED: the backend does not give gradients. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_backend *backend,
@@ -208,9 +230,11 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_open(tutti_context *
                                                                  const tutti_tensors *weights, size_t rows,
                                                                  tutti_predictor **predictor);
 /* Answer: out[query->rows][width] (predictions.h), in standardised units. TUTTI_ERROR_UNSUPPORTED: with dropout, where
-   tutti_backend_has_predictor is false. */
+   tutti_backend_has_predictor is false; what is the model's own, where tutti_backend_tells_epistemic is. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *predictor,
                                                                 const struct tutti_query *query, float *out);
+/* Does it tell what of the uncertainty is the model's own (query->epistemic)? */
+TUTTI_API bool tutti_predictor_tells_epistemic(const tutti_predictor *predictor);
 /* Close it; NULL is allowed. */
 TUTTI_API void tutti_predictor_close(tutti_predictor *predictor);
 /* How many jobs are best trained at once, >= 1. */

@@ -95,13 +95,28 @@ struct tutti_uncertainty {
   double mean; /* regression: in the target's unit; classification: probability (with a vote: share) of the class */
   /* Regression: standard deviations in the target's unit, total^2 = aleatoric^2 + epistemic^2. Classification, the same
      for each class of a row, in nats: total is the entropy of the means, aleatoric the members' mean entropy (with a
-     vote 0: each votes for one label), epistemic their difference, the mutual information. */
+     vote 0: each votes for one label), epistemic their difference, the mutual information. What members tell of
+     themselves (predictions.h) counts as epistemic, and not as aleatoric. */
   double aleatoric, epistemic, total;
 };
 /* Predict the pool's rows, without using targets, into predicted[rows][outputs]. Errors as for tutti_evaluate. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                        const struct tutti_evaluation_options *options, struct tutti_uncertainty *predicted);
+
+/* What the epistemic part of an output is made of. Never grows. */
+struct tutti_epistemic_parts {
+  /* Between the members, and within them: what the members themselves do not know, where they tell it (predictions.h).
+     Regression: standard deviations, epistemic^2 = between^2 + within^2. Classification: nats, the same for each class
+     of a row, epistemic = between + within. */
+  double between, within;
+};
+/* The parts of what tutti_ensemble_predict gives as epistemic, into parts[rows][outputs]. *told: does any member tell its
+   own part? If not, everything is between. Errors as for tutti_evaluate. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_ensemble_epistemic_parts(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                               const struct tutti_evaluation_options *options, struct tutti_epistemic_parts *parts,
+                               bool *told);
 
 TUTTI_END_DECLS
 #endif

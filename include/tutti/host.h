@@ -71,6 +71,9 @@ struct tutti_pool {
   const double *losses;   /* [models]: of each model alone, on these rows */
   const double *values;   /* regression: targets [rows][outputs] in their own units; NULL without */
   const int32_t *labels;  /* classification: targets [rows]; NULL without */
+  /* [models] -> [rows][tutti_epistemic_width]: what of their uncertainty is the models' own (predictions.h). NULL for
+     those that do not say; NULL itself if none does */
+  const float *const *epistemic;
 };
 
 /* The number of a trial's model in the pool; pool->models if it is not in the pool. */

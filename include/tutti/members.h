@@ -90,7 +90,7 @@ TUTTI_API size_t tutti_members_count(const tutti_members *members);
 
 /* How members become moments. */
 enum tutti_member_moments {
-  TUTTI_MEMBER_OWN,     /* of the first member alone: its mean, and the root of its variance */
+  TUTTI_MEMBER_OWN, /* of the first member alone: its mean, and the root of its variance, without noise that it tells */
   TUTTI_MEMBER_BETWEEN, /* mean of the members' means, and their standard deviation, with 1 / count */
   TUTTI_MEMBER_DRAWS    /* the same over `draws` draws of dropout of the first member, keyed by `seed` */
 };

@@ -33,7 +33,9 @@ enum tutti_op {
   TUTTI_OP_HEAD_SOFTMAX,  /* input: logits [classes]; loss: cross-entropy */
   TUTTI_OP_HEAD_GAUSSIAN, /* input: [2 * outputs], means first; loss: Gaussian negative log-likelihood */
   TUTTI_OP_HEAD_LINEAR,   /* input: [outputs]; loss: squared error, no variance */
-  TUTTI_OP_HEAD_NOMU,     /* inputs: mean [1], raw uncertainty [1]; loss of Heiss et al. with artificial points */
+  /* inputs, each [outputs]: mean; raw uncertainty, or bounds; raw noise where it is learnt. Loss of Heiss et al. with
+     artificial points */
+  TUTTI_OP_HEAD_NOMU,
   TUTTI_OP_COUNT,         /* how many this version has; not an op */
   TUTTI_OP_OTHER = 0x7fff /* an op that a plugin defines; its name says which */
 };
@@ -64,6 +66,16 @@ enum tutti_activation {
 #define TUTTI_PLAIN_ACTIVATION_CHOICES TUTTI_ACTIVATIONS(TUTTI_ACTIVATION_CHOICE, TUTTI_ACTIVATION_NO_CHOICE) NULL
 
 enum tutti_padding { TUTTI_PADDING_SAME, TUTTI_PADDING_VALID };
+
+/* Choices of head-nomu's attributes: noise, bounds, readout. Values are part of the ABI. */
+enum tutti_nomu_noise { TUTTI_NOMU_NOISE_NONE, TUTTI_NOMU_NOISE_LEARNT, TUTTI_NOMU_NOISE_KNOWN };
+enum tutti_nomu_bounds {
+  TUTTI_NOMU_BOUNDS_SYMMETRIC,
+  TUTTI_NOMU_BOUNDS_LOWER,
+  TUTTI_NOMU_BOUNDS_UPPER,
+  TUTTI_NOMU_BOUNDS_BOTH /* inputs: mean, lower, upper */
+};
+enum tutti_nomu_readout { TUTTI_NOMU_READOUT_EXPONENTIAL, TUTTI_NOMU_READOUT_LINEAR };
 
 /* A shape. Tables have height = width = 1 and channels = features. Never grows. */
 struct tutti_shape {

@@ -28,5 +28,11 @@ struct tutti_targets {
 /* How many numbers a row has, here [width]: 2 * outputs for regression, else outputs. */
 TUTTI_API size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs);
 
+/* Some models know how much of their uncertainty is their own: epistemic, and not noise in the data (NOMU, draws of
+   dropout). Beside their predictions stand numbers that say so. Regression: [rows][outputs], the part of the variance;
+   classification: [rows], the mutual information of label and draw in nats, a part of the entropy of the probabilities.
+   On disk: float32 .npy. How many numbers a row has: */
+TUTTI_API size_t tutti_epistemic_width(enum tutti_task_kind kind, size_t outputs);
+
 TUTTI_END_DECLS
 #endif

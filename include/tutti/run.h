@@ -128,6 +128,8 @@ struct tutti_forecast {
   size_t rows, outputs;
   struct tutti_uncertainty *predicted; /* [rows][outputs], see evaluate.h */
   char *evaluation; /* if the file has targets: their metrics, as tutti_view_evaluate's text, for a split "new" */
+  /* [rows][outputs]: of what the epistemic parts are made; NULL unless a member tells its own part (predictions.h) */
+  struct tutti_epistemic_parts *parts;
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own). *forecast
    is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, or

@@ -9,6 +9,9 @@
    for it. */
 #include <tutti/kit.h>
 
+static const char *const nomu_noises[] = {"none", "learnt", "known", NULL};
+static const char *const nomu_bounds[] = {"symmetric", "lower", "upper", "both", NULL};
+static const char *const nomu_readouts[] = {"exponential", "linear", NULL};
 enum { STOP_CONNECTION, STOP_NONE, STOP_F_FIRST };
 static const char *const nomu_stops[] = {
     [STOP_CONNECTION] = "connection", [STOP_NONE] = "none", [STOP_F_FIRST] = "f-first", NULL};
@@ -17,8 +20,9 @@ struct nomu_config {
   const char *trainer;
   int stop_gradient, values;
   struct tutti_integers units, uncertainty_units;
-  double pi_sqr, pi_exp, c_exp, l_min, l_max, margin, l2, uncertainty_l2;
+  double pi_sqr, pi_exp, c_exp, l_min, l_max, margin, l2, uncertainty_l2, known_noise, noise_floor;
   bool stable;
+  int noise, bounds, readout;
   int64_t artificial, retries;
 };
 
@@ -54,6 +58,23 @@ static const struct tutti_param nomu_params[] = {
                "L2 weight of the mean's network: l2 times the sum of squares is added to the loss, a sum."),
     TUTTI_REAL(struct nomu_config, uncertainty_l2, "1e-8", 0, TUTTI_NO_LIMIT,
                "L2 weight of the uncertainty's network."),
+    TUTTI_CHOICE(struct nomu_config, readout, "exponential", nomu_readouts,
+                 "How the uncertainty goes from l_min to l_max: smoothly (Eq. 2), or linear (Remark 3.2), for searches "
+                 "in discrete spaces."),
+    TUTTI_CHOICE(
+        struct nomu_config, noise, "none", nomu_noises,
+        "Noise in the observations: none; learnt, a third output that is trained by likelihood (Eq. 57), for "
+        "which pi_exp and the L2 weights need to be larger; or known. Predictions are of the function, without "
+        "it."),
+    TUTTI_REAL(struct nomu_config, known_noise, "0.01", 0, TUTTI_NO_LIMIT,
+               "Standard deviation of known noise, in units of the scaled values.", .min_open = true),
+    TUTTI_REAL(struct nomu_config, noise_floor, "0.001", 0, TUTTI_NO_LIMIT,
+               "Least standard deviation of learnt noise, in the same units."),
+    TUTTI_CHOICE(
+        struct nomu_config, bounds, "symmetric", nomu_bounds,
+        "What is learnt beside the mean: one uncertainty both ways; or, for hypotheses of which any two have one "
+        "below (above) both, a lower bound, an upper one, or both, each by a network of its own (Definition "
+        "C.1). The deviation is then the distance of the bound, or half of that between two."),
     TUTTI_MEMBERS_PARAMS(struct nomu_config),
 };
 
@@ -77,30 +98,59 @@ static enum tutti_status add_output_nomu(tutti_context *context, tutti_network *
 }
 
 static enum tutti_status add_head_nomu(tutti_context *context, tutti_network *network, const struct nomu_config *c,
-                                       bool alone, const uint32_t *outputs) {
-  return tutti_network_add(context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, outputs,
-                           TUTTI_ATTRIBUTES({"pi_sqr", alone ? 0 : c->pi_sqr}, {"pi_exp", alone ? 0 : c->pi_exp},
-                                            {"c_exp", c->c_exp}, {"artificial", alone ? 0 : (double)c->artificial},
-                                            {"stable", c->stable}, {"l_min", c->l_min}, {"l_max", c->l_max}),
-                           NULL);
+                                       bool alone, size_t count, const uint32_t *outputs) {
+  return tutti_network_add(
+      context, network, TUTTI_OP_HEAD_NOMU, NULL, count, outputs,
+      TUTTI_ATTRIBUTES({"pi_sqr", alone ? 0 : c->pi_sqr}, {"pi_exp", alone ? 0 : c->pi_exp}, {"c_exp", c->c_exp},
+                       {"artificial", alone ? 0 : (double)c->artificial}, {"stable", c->stable}, {"l_min", c->l_min},
+                       {"l_max", c->l_max}, {"noise", c->noise}, {"floor", c->noise_floor},
+                       {"known_noise", c->known_noise}, {"through_noise", c->stop_gradient == STOP_NONE},
+                       {"bounds", c->bounds}, {"readout", c->readout}),
+      NULL);
 }
 
-/* f1, f2, ..., f; r1, r2, ..., r; `alone`: the terms of r do not count. */
+/* r1, r2, ..., r, the last of which also reads f's last hidden layer. */
+static enum tutti_status add_uncertainty_nomu(tutti_context *context, tutti_network *network,
+                                              const struct nomu_config *c, uint32_t f, uint32_t *output) {
+  uint32_t last[2] = {f, 0};
+  TUTTI_TRY(context,
+            tutti_members_add_hidden(context, network, "r", &c->uncertainty_units, c->uncertainty_l2, 0, &last[1]));
+  if (c->stop_gradient == STOP_CONNECTION)
+    TUTTI_TRY(context, tutti_network_add(context, network, TUTTI_OP_DETACH, NULL, 1, &f, NULL, &last[0]));
+  TUTTI_TRY(context, tutti_network_add(context, network, TUTTI_OP_CONCAT, NULL, 2, last, NULL, output));
+  return add_output_nomu(context, network, "r", c->uncertainty_l2, output);
+}
+
+/* A bound is a network of its own, without the connection (Figure 17). */
+static enum tutti_status add_bound_nomu(tutti_context *context, tutti_network *network, const struct nomu_config *c,
+                                        const char *label, uint32_t *output) {
+  *output = 0;
+  TUTTI_TRY(context,
+            tutti_members_add_hidden(context, network, label, &c->uncertainty_units, c->uncertainty_l2, 0, output));
+  return add_output_nomu(context, network, label, c->uncertainty_l2, output);
+}
+
+/* f1, f2, ..., f, then what says how uncertain it is; `alone`: the terms of that do not count. */
 static enum tutti_status make_network_nomu(tutti_context *context, const struct nomu *self, bool alone,
                                            tutti_network **network) {
   const struct nomu_config *c = self->config;
-  uint32_t f = 0, r = 0, last[2], outputs[2];
+  uint32_t f = 0, outputs[4];
+  size_t count = 1;
   TUTTI_TRY(context, tutti_network_create(context, tutti_members_task(self->members)->input, network));
   TUTTI_TRY(context, tutti_members_add_hidden(context, *network, "f", &c->units, c->l2, 0, &f));
-  TUTTI_TRY(context, tutti_members_add_hidden(context, *network, "r", &c->uncertainty_units, c->uncertainty_l2, 0, &r));
-  last[0] = outputs[0] = f;
-  last[1] = r;
+  outputs[0] = f;
   TUTTI_TRY(context, add_output_nomu(context, *network, "f", c->l2, &outputs[0]));
-  if (c->stop_gradient == STOP_CONNECTION)
-    TUTTI_TRY(context, tutti_network_add(context, *network, TUTTI_OP_DETACH, NULL, 1, &f, NULL, &last[0]));
-  TUTTI_TRY(context, tutti_network_add(context, *network, TUTTI_OP_CONCAT, NULL, 2, last, NULL, &outputs[1]));
-  TUTTI_TRY(context, add_output_nomu(context, *network, "r", c->uncertainty_l2, &outputs[1]));
-  TUTTI_TRY(context, add_head_nomu(context, *network, c, alone, outputs));
+  if (c->bounds == TUTTI_NOMU_BOUNDS_SYMMETRIC)
+    TUTTI_TRY(context, add_uncertainty_nomu(context, *network, c, f, &outputs[count++]));
+  if (c->bounds == TUTTI_NOMU_BOUNDS_LOWER || c->bounds == TUTTI_NOMU_BOUNDS_BOTH)
+    TUTTI_TRY(context, add_bound_nomu(context, *network, c, "r-lower", &outputs[count++]));
+  if (c->bounds == TUTTI_NOMU_BOUNDS_UPPER || c->bounds == TUTTI_NOMU_BOUNDS_BOTH)
+    TUTTI_TRY(context, add_bound_nomu(context, *network, c, "r-upper", &outputs[count++]));
+  if (c->noise == TUTTI_NOMU_NOISE_LEARNT) {
+    outputs[count] = f;
+    TUTTI_TRY(context, add_output_nomu(context, *network, "f-noise", c->l2, &outputs[count++]));
+  }
+  TUTTI_TRY(context, add_head_nomu(context, *network, c, alone, count, outputs));
   return tutti_network_check(context, *network);
 }
 

@@ -5,6 +5,7 @@ look at the library; exits 1 with the metrics that are off by more than 1e-6 rel
 import configparser
 import json
 import math
+import os
 import statistics
 import sys
 
@@ -38,8 +39,9 @@ def entropy(p):
     return -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1)
 
 
-def classification(p, y, w, picks, options):
-    """p [members][rows][classes], y [rows], w [members]"""
+def classification(p, own, y, w, picks, options):
+    """p [members][rows][classes], own [members][rows] (what members tell of themselves; NaN: nothing), y [rows], w
+    [members]"""
     rows = np.arange(len(y))
     mean = np.tensordot(w, p, 1)
     nll = -np.log(np.maximum(p[:, rows, y], FLOOR))
@@ -53,15 +55,19 @@ def classification(p, y, w, picks, options):
         right, bins = predicted.argmax(1) == y, np.clip(np.ceil(confidence * count) - 1, 0, count - 1)
         return sum(abs(right[bins == b].sum() - confidence[bins == b].sum()) for b in range(count)) / len(y)
 
+    within = w @ np.nan_to_num(own)
     expected = {
         "nll": -np.log(np.maximum(mean[rows, y], FLOOR)).mean(), "error": (label != y).mean(),
         "brier": ((mean - np.eye(p.shape[2])[y]) ** 2).sum(1).mean(), "ece": ece(mean),
-        "entropy": entropy(mean).mean(), "expected-entropy": (w @ entropy(p)).mean(),
-        "mutual-information": (entropy(mean) - w @ entropy(p)).mean(),
+        "entropy": entropy(mean).mean(), "expected-entropy": (w @ entropy(p) - within).mean(),
+        "mutual-information": (entropy(mean) - w @ entropy(p) + within).mean(),
         "oracle-nll": nll.min(0).mean(), "oracle-error": (oracle.argmax(1) != y).mean(), "oracle-ece": ece(oracle),
         "all-wrong": wrong.all(0).mean(),
         "average-nll": (w @ nll).mean(), "average-error": (w @ wrong).mean(), "average-ece": w @ [ece(q) for q in p],
     }
+    if not np.isnan(own).all():
+        expected["mutual-information-between"] = (entropy(mean) - w @ entropy(p)).mean()
+        expected["mutual-information-within"] = within.mean()
     pairs = [(i, j) for i in range(len(p)) for j in range(i)]
     if pairs:
         differ = [(labels[i] != labels[j]).mean() for i, j in pairs]
@@ -71,17 +77,20 @@ def classification(p, y, w, picks, options):
     return expected
 
 
-def regression(p, y, w, picks, options):
-    """p [members][rows][outputs][2], y [rows][outputs], w [members]; they count so many picks, or none"""
+def regression(p, own, y, w, picks, options):
+    """p [members][rows][outputs][2], own [members][rows][outputs] (the parts of the variances that members tell as their
+    own; NaN: nothing), y [rows][outputs], w [members]; they count so many picks, or none"""
     m, v = p[..., 0], np.maximum(p[..., 1], FLOOR)
-    mean, aleatoric = np.tensordot(w, m, 1), np.tensordot(w, v, 1)
+    within = np.tensordot(w, np.nan_to_num(own), 1)
+    mean, aleatoric = np.tensordot(w, m, 1), np.tensordot(w, v - np.nan_to_num(own), 1)
     spread = np.tensordot(w, (m - mean) ** 2, 1)
     if options["epistemic"] == "picks" and picks > 1:
-        epistemic = spread * picks / (picks - 1)
+        between = spread * picks / (picks - 1)
     elif options["epistemic"] == "population" or len(w) == 1:
-        epistemic = spread
+        between = spread
     else:
-        epistemic = spread / (1 - (w ** 2).sum())
+        between = spread / (1 - (w ** 2).sum())
+    epistemic = between + within
     total = aleatoric + epistemic
     s, error = np.sqrt(total), y - mean
     z = error / s
@@ -91,6 +100,8 @@ def regression(p, y, w, picks, options):
     half = statistics.NormalDist().inv_cdf((1 + float(options["level"])) / 2)
     levels = np.arange(1, 20) / 20
     squares = (error ** 2).mean(1)
+    told = {} if np.isnan(own).all() else {
+        "epistemic-between": math.sqrt(between.mean()), "epistemic-within": math.sqrt(within.mean())}
     return {
         "nll": -log_mean(-nlls, w).mean(), "nll-moments": gaussian_nll(mean, total, y).sum(1).mean(),
         "rmse": math.sqrt(squares.mean()), "mae": abs(error).mean(),
@@ -103,7 +114,7 @@ def regression(p, y, w, picks, options):
         "aleatoric": math.sqrt(aleatoric.mean()), "epistemic": math.sqrt(epistemic.mean()),
         "oracle-nll": nlls.min(0).mean(),
         "oracle-rmse": math.sqrt(((y - m) ** 2).mean(2).min(0).mean()), "average-nll": (w @ nlls).mean(),
-        "average-rmse": w @ np.sqrt(((y - m) ** 2).mean((1, 2))),
+        "average-rmse": w @ np.sqrt(((y - m) ** 2).mean((1, 2))), **told,
     }
 
 
@@ -152,6 +163,10 @@ def main(run):
     members = [(member["trial"], member["weight"]) for member in summary["ensemble"]["members"]]
     picks = sum(member.get("picks", 0) for member in summary["ensemble"]["members"])
 
+    def parts(split, trial, shape):
+        path = f"{run}/trials/{trial:06d}/{split}-epistemic.npy"
+        return np.load(path).astype(float) if os.path.exists(path) else np.full(shape, math.nan)
+
     def load(split, trials):
         targets = np.load(f"{run}/splits/{split}-{truth}.npy")
         predictions = np.stack([np.load(f"{run}/trials/{trial:06d}/{split}.npy") for trial in trials]).astype(float)
@@ -161,7 +176,8 @@ def main(run):
     for part in summary["evaluation"]:
         p, y = load(part["split"], [trial for trial, _ in members])
         weights = np.array([weight for _, weight in members])
-        expected = (classification if p.ndim == 3 else regression)(p, y, weights, picks, options)
+        own = np.stack([parts(part["split"], trial, p.shape[1:-1]) for trial, _ in members])
+        expected = (classification if p.ndim == 3 else regression)(p, own, y, weights, picks, options)
         found = {metric["name"]: metric["value"] for metric in part["metrics"]}
         for complaint in complaints(found, expected):
             faults += 1

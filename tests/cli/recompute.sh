@@ -15,7 +15,17 @@ printf '[evaluation]\nepistemic = unbiased\n' >>weights.ini
 classification_recipe >bins.ini
 printf '[evaluation]\nbins = 10\n' >>bins.ini
 
-for recipe in regression two classification choices picks weights bins; do
+# Members that tell what of their uncertainty is their own: NOMU, with noise and without; draws of dropout; and pools of
+# such members beside others.
+regression_recipe >nomu.ini
+printf '[head]\nkind = nomu\nnoise = learnt\n' >>nomu.ini
+sed 's/^target = .*/target = y x2/; s/^noise = .*/noise = none/' nomu.ini >nomu-two.ini
+dropout='s/^plugin = mlp/plugin = mlp\ndropout = 0.2/'
+regression_recipe | sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7/" >draws.ini
+classification_recipe | sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7/" >draws-classes.ini
+sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7/" nomu.ini >both.ini
+
+for recipe in regression two classification choices picks weights bins nomu nomu-two draws draws-classes both; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0
   what="recompute $recipe"
@@ -23,6 +33,13 @@ for recipe in regression two classification choices picks weights bins; do
   code=$?
   expect_code 0
   expect_out "2 splits recomputed, 0 faults"
+done
+
+# In the pools with draws, members that tell stand beside others.
+for recipe in draws draws-classes; do
+  checks=$((checks + 1))
+  told=$(find "$recipe/trials" -name 'test-epistemic.npy' | wc -l)
+  [ "$told" -gt 0 ] && [ "$told" -lt 6 ] || complain "$recipe: expected some of 6 members with draws, found $told"
 done
 
 checks=$((checks + 1))

@@ -705,6 +705,31 @@ static void check_answers(struct conform *conform, const struct subject *subject
   tutti_free(split), tutti_free(together);
 }
 
+/* What it tells as a model's own part is a part of the whole, and is the same for a split and for questions. */
+static void check_own_parts(struct conform *conform, const struct subject *subject, tutti_predictor *predictor,
+                            const tutti_tensors *weights, const float *inputs) {
+  const struct tutti_task *task = &subject->example.task;
+  size_t rows = tutti_split_rows(subject->validation), width = tutti_predictions_width(task->kind, task->outputs);
+  size_t parts = tutti_epistemic_width(task->kind, task->outputs);
+  struct tutti_job job = subject->job;
+  job.train = job.validation = NULL;
+  if (!tutti_backend_tells_epistemic(subject->backend, &job))
+    return;
+  float *out = conform_alloc(conform, rows * width, sizeof *out),
+        *own = conform_alloc(conform, rows * parts, sizeof *own);
+  float *told = conform_alloc(conform, rows * parts, sizeof *told);
+  float *plain = predict(conform, subject, weights, subject->validation);
+  TRY(conform,
+      tutti_backend_predict_parts(conform->context, subject->backend, &job, weights, subject->validation, out, own));
+  REQUIRE(conform, same_numbers(rows * width, plain, out), "%s: with parts, it predicts other numbers",
+          subject->example.name);
+  struct tutti_query query = {.size = sizeof query, .rows = rows, .inputs = inputs, .epistemic = told};
+  float *asked = ask(conform, subject, predictor, &query);
+  REQUIRE(conform, same_numbers(rows * parts, own, told), "%s: asked, it tells other parts than for a split",
+          subject->example.name);
+  tutti_free(out), tutti_free(own), tutti_free(told), tutti_free(plain), tutti_free(asked);
+}
+
 static bool has_dropout(const tutti_network *network) {
   for (size_t i = 0; i < tutti_network_layers(network); i++) {
     enum tutti_op op = tutti_network_layer(network, i)->op;
@@ -763,6 +788,7 @@ static void check_predictor(struct conform *conform) {
     draws = subject.job.network && tutti_backend_has_predictor(subject.backend);
     TRY(conform, tutti_predictor_open(conform->context, subject.backend, &subject.job, outcome.weights, 5, &predictor));
     check_answers(conform, &subject, predictor, outcome.weights, inputs);
+    check_own_parts(conform, &subject, predictor, outcome.weights, inputs);
     if (draws)
       check_draws(conform, &subject, predictor, inputs);
     tutti_predictor_close(predictor);

@@ -114,7 +114,7 @@ static void check_predictions(struct reference *reference, const struct tutti_jo
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
   float *out = malloc(rows * width * sizeof *out);
   double *want = malloc(rows * width * sizeof *want);
-  OK(backend_cpu_predict_split(context, backend_cpu_kernels(cpu), job, weights, split, out));
+  OK(backend_cpu_predict_split(context, backend_cpu_kernels(cpu), job, weights, split, out, NULL));
   reference_predict(reference, want);
   reference->training = true;
   for (size_t i = 0; i < rows * width; i++)
@@ -148,6 +148,30 @@ static void check_gradients(struct reference *reference, tutti_tensors *const gr
   }
 }
 
+/* The artificial points that backend cpu draws first for a job: uniform in the box of the data, which is wider by the
+   margin. They go behind the rows of inputs_d. */
+static size_t add_artificial(const tutti_network *network, const struct tutti_task *task, uint64_t seed,
+                             struct data *data) {
+  const struct tutti_layer *head = tutti_network_layer(network, tutti_network_layers(network) - 1);
+  size_t rows = task->train_rows, features = features_of(task);
+  size_t count = (size_t)tutti_layer_integer(head, "artificial", 0);
+  float margin = (float)tutti_layer_real(head, "margin", 0), value;
+  struct tutti_random random;
+  tutti_random_init(&random, seed, "artificial points", 0);
+  data->inputs_d = realloc(data->inputs_d, (rows + count) * features * sizeof *data->inputs_d);
+  for (size_t i = 0; i < count * features; i++) {
+    float low = data->inputs[i % features], high = low;
+    for (size_t r = 1; r < rows; r++) {
+      low = fminf(low, data->inputs[r * features + i % features]);
+      high = fmaxf(high, data->inputs[r * features + i % features]);
+    }
+    float wider = margin * (high - low);
+    tutti_random_fill_uniform(&random, 1, low - wider, high + wider, &value);
+    data->inputs_d[rows * features + i] = (double)value;
+  }
+  return count;
+}
+
 void check_network(const tutti_network *network, const struct tutti_task *task) {
   struct data *data = make_data(task);
   tutti_tensors *weights = make_weights(network, task);
@@ -158,6 +182,8 @@ void check_network(const tutti_network *network, const struct tutti_task *task) 
   struct reference reference;
   reference_create(&reference, network, task, weights);
   reference.rows = rows;
+  if (task->head == TUTTI_OP_HEAD_NOMU)
+    reference.artificial = add_artificial(network, task, job.seed, data);
   reference.inputs = data->inputs_d;
   reference.targets = data->targets_d;
   reference.labels = data->labels;

@@ -35,6 +35,7 @@ void reference_destroy(struct reference *reference) {
     free(reference->values[i]);
     free(reference->detached[i]);
   }
+  free(reference->first_noise);
 }
 
 struct reference_array *reference_find(struct reference *reference, const char *label, const char *part) {
@@ -192,8 +193,81 @@ static double spread_to_variance(const struct attributes *a, double raw) {
   return a->variance ? spread : spread * spread;
 }
 
+/* --- head-nomu: Eqs. 2, 4, 54, 55, 57 and Definition C.1 of Heiss et al., output by output --- */
+
 static double nomu_deviation(const struct attributes *a, double raw) {
+  if (a->readout == TUTTI_NOMU_READOUT_LINEAR)
+    return a->l_min + fmax(0, raw - a->l_min) - fmax(0, raw - a->l_max);
   return a->l_max * (1 - exp(-(fmax(raw, 0) + a->l_min) / a->l_max));
+}
+
+static double nomu_square(const struct attributes *a, double raw) {
+  return a->stable && fabs(raw) > 1 ? 2 * fabs(raw) - 1 : raw * raw;
+}
+
+static double nomu_push(const struct attributes *a, double raw) {
+  return a->stable ? a->c_exp * fmax(0, -raw) + exp(-a->c_exp * fmax(0, raw)) : exp(-a->c_exp * raw);
+}
+
+/* Input number `input` of the head at cell i. */
+static double nomu_input(const struct reference *reference, size_t input, size_t i) {
+  const struct tutti_layer *head = head_of(reference);
+  return reference->values[head->inputs[input]][i];
+}
+
+static double nomu_noise(const struct reference *reference, const struct attributes *a, size_t i) {
+  if (a->noise == TUTTI_NOMU_NOISE_NONE)
+    return 0;
+  return a->noise == TUTTI_NOMU_NOISE_KNOWN ? a->known_noise * a->known_noise
+                                            : spread_to_variance(a, nomu_input(reference, 2, i));
+}
+
+/* Where the inputs with bounds begin and end; a lower one is pushed down. */
+static bool is_lower(const struct attributes *a, size_t input) {
+  return a->bounds == TUTTI_NOMU_BOUNDS_LOWER || (a->bounds == TUTTI_NOMU_BOUNDS_BOTH && input == 1);
+}
+static size_t bounds_end(const struct attributes *a) { return a->bounds == TUTTI_NOMU_BOUNDS_BOTH ? 3 : 2; }
+
+static double nomu_loss(struct reference *reference, const struct attributes *a) {
+  size_t outputs = reference->task->outputs, cells = reference->rows * outputs;
+  double total = 0;
+  bool first = !reference->first_noise;
+  if (first)
+    reference->first_noise = calloc(cells, sizeof(double));
+  for (size_t i = 0; i < cells; i++) {
+    double error = nomu_input(reference, 0, i) - reference->targets[i], v = nomu_noise(reference, a, i);
+    if (first)
+      reference->first_noise[i] = v;
+    if (a->bounds != TUTTI_NOMU_BOUNDS_SYMMETRIC) {
+      total += error * error;
+      for (size_t k = 1; k < bounds_end(a); k++)
+        total += a->pi_sqr * nomu_square(a, nomu_input(reference, k, i) - reference->targets[i]);
+      continue;
+    }
+    double square = a->pi_sqr * nomu_square(a, nomu_input(reference, 1, i));
+    if (a->noise == TUTTI_NOMU_NOISE_NONE)
+      total += error * error + square;
+    else
+      total += error * error / (2 * v) + square / (2 * (a->through_noise ? v : reference->first_noise[i])) +
+               (a->noise == TUTTI_NOMU_NOISE_LEARNT ? log(sqrt(v)) : 0);
+  }
+  for (size_t i = cells; i < cells + reference->artificial * outputs; i++)
+    for (size_t k = 1; k < bounds_end(a); k++) {
+      double raw = nomu_input(reference, k, i);
+      total += a->pi_exp * nomu_push(a, is_lower(a, k) ? -raw : raw) / (double)reference->artificial;
+    }
+  return total;
+}
+
+static double nomu_variance(const struct reference *reference, const struct attributes *a, size_t i) {
+  double mean = nomu_input(reference, 0, i), one = nomu_input(reference, 1, i), deviation;
+  if (a->bounds == TUTTI_NOMU_BOUNDS_SYMMETRIC)
+    deviation = nomu_deviation(a, one);
+  else if (a->bounds == TUTTI_NOMU_BOUNDS_BOTH)
+    deviation = (nomu_input(reference, 2, i) - one) / 2;
+  else
+    deviation = a->bounds == TUTTI_NOMU_BOUNDS_LOWER ? mean - one : one - mean;
+  return pow(fmax(deviation, 0), 2) + nomu_noise(reference, a, i);
 }
 
 static double penalty(struct reference *reference) {
@@ -218,16 +292,14 @@ double reference_loss(struct reference *reference) {
   const double *x = reference->values[head->inputs[0]];
   size_t outputs = reference->task->outputs, rows = reference->rows;
   double total = 0, cells = (double)(rows * outputs);
+  if (head->op == TUTTI_OP_HEAD_NOMU)
+    return nomu_loss(reference, a) + penalty(reference);
   for (size_t r = 0; r < rows; r++) {
     if (head->op == TUTTI_OP_HEAD_SOFTMAX) {
       double sum = 0;
       for (size_t c = 0; c < outputs; c++)
         sum += exp(x[r * outputs + c]);
       total += (log(sum) - x[r * outputs + (size_t)reference->labels[r]]) / (double)rows;
-    } else if (head->op == TUTTI_OP_HEAD_NOMU) {
-      double raw = reference->values[head->inputs[1]][r];
-      double square = a->stable && fabs(raw) > 1 ? 2 * fabs(raw) - 1 : raw * raw;
-      total += pow(x[r] - reference->targets[r], 2) + a->pi_sqr * square;
     } else {
       for (size_t o = 0; o < outputs; o++) {
         double d = reference->targets[r * outputs + o];
@@ -240,11 +312,6 @@ double reference_loss(struct reference *reference) {
         }
       }
     }
-  }
-  for (size_t r = rows; r < rows + reference->artificial; r++) {
-    double raw = reference->values[head->inputs[1]][r];
-    double push = a->stable ? a->c_exp * fmax(0, -raw) + exp(-a->c_exp * fmax(0, raw)) : exp(-a->c_exp * raw);
-    total += a->pi_exp * push / (double)reference->artificial;
   }
   return total + penalty(reference);
 }
@@ -272,7 +339,7 @@ void reference_predict(struct reference *reference, double *out) {
         break;
       case TUTTI_OP_HEAD_NOMU:
         out[2 * i] = x[i];
-        out[2 * i + 1] = pow(nomu_deviation(&attributes, reference->values[head->inputs[1]][r]), 2);
+        out[2 * i + 1] = nomu_variance(reference, &attributes, i);
         break;
       default:
         out[2 * i] = x[i];

@@ -27,6 +27,7 @@ struct reference {
   size_t array_count;
   double *values[REFERENCE_LAYERS]; /* [rows + artificial][width] */
   double *detached[REFERENCE_LAYERS];
+  double *first_noise; /* [rows][outputs]: head-nomu's variances as they were first, for terms without their gradient */
 };
 
 /* Take the weights over in double precision. */

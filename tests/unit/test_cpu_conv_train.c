@@ -140,13 +140,13 @@ static void test_loss_falls(void **state) {
                           tutti_tensors_at(again.weights, t)->bytes);
     /* A row is predicted alike alone and among others. */
     float all[ROWS * CLASSES], one[CLASSES];
-    OK(backend_cpu_predict_split(context, kernels, &job, outcome.weights, split, all));
+    OK(backend_cpu_predict_split(context, kernels, &job, outcome.weights, split, all, NULL));
     float image[PIXELS * INPUTS];
     for (uint32_t r = 0; r < ROWS; r += 17) {
       tutti_split *alone;
       tutti_split_gather(split, 1, &r, image);
       OK(tutti_split_create(context, "alone", 1, task.input, CLASSES, image, NULL, (int32_t[]){0}, &alone));
-      OK(backend_cpu_predict_split(context, kernels, &job, outcome.weights, alone, one));
+      OK(backend_cpu_predict_split(context, kernels, &job, outcome.weights, alone, one, NULL));
       assert_memory_equal(one, all + r * CLASSES, sizeof one);
       tutti_split_destroy(alone);
     }

@@ -148,13 +148,49 @@ static void test_wide(void **state) {
   end(network, OP(network, TUTTI_OP_CONCAT, dense(network, one, 530, TUTTI_ACTIVATION_TANH), one), &task);
 }
 
+/* head-nomu on the network of a space, in all its variants: one output and two, the connection with its gradient and
+   without, noise and bounds. Squares of both branches of the stable form occur. */
+static void test_nomu(void **state) {
+  (void)state;
+  static const struct variant {
+    double stable, noise, variance, through_noise, bounds, readout;
+    bool gradient;
+  } variants[] = {
+      {.gradient = true},
+      {.gradient = false},
+      {.stable = 1, .gradient = true},
+      {.readout = TUTTI_NOMU_READOUT_LINEAR},
+      {.noise = TUTTI_NOMU_NOISE_LEARNT},
+      {.noise = TUTTI_NOMU_NOISE_LEARNT, .variance = 1},
+      {.noise = TUTTI_NOMU_NOISE_LEARNT, .through_noise = 1, .gradient = true, .stable = 1},
+      {.noise = TUTTI_NOMU_NOISE_KNOWN},
+      {.bounds = TUTTI_NOMU_BOUNDS_LOWER},
+      {.bounds = TUTTI_NOMU_BOUNDS_UPPER, .stable = 1},
+      {.bounds = TUTTI_NOMU_BOUNDS_BOTH},
+  };
+  for (size_t outputs = 1; outputs <= 2; outputs++)
+    for (size_t v = 0; v < sizeof variants / sizeof variants[0]; v++) {
+      const struct variant *is = &variants[v];
+      struct tutti_task task = make_task(TUTTI_OP_HEAD_NOMU, outputs);
+      task.head_attributes = TUTTI_ATTRIBUTES(
+          {"pi_sqr", 0.7}, {"pi_exp", 5}, {"c_exp", 1.5}, {"margin", 0.1}, {"artificial", 13}, {"l_max", 1.2},
+          {"stable", is->stable}, {"noise", is->noise}, {"variance", is->variance}, {"known_noise", 0.6},
+          {"scale", 0.8}, {"through_noise", is->through_noise}, {"bounds", is->bounds}, {"readout", is->readout});
+      task.connection_gradient = is->gradient;
+      task.uncertainty_l2 = 0.05;
+      tutti_network *network = begin(&task);
+      uint32_t one = dense(network, 0, 9, TUTTI_ACTIVATION_TANH);
+      end(network, OP(network, TUTTI_OP_ADD, dense(network, one, 9, TUTTI_ACTIVATION_SWISH), one), &task);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_activations), cmocka_unit_test(test_heads),
       cmocka_unit_test(test_skips),       cmocka_unit_test(test_shared_relu),
       cmocka_unit_test(test_other_ops),   cmocka_unit_test(test_batch_norm),
       cmocka_unit_test(test_detach),      cmocka_unit_test(test_no_bias_and_own_l2),
-      cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_wide),        cmocka_unit_test(test_nomu),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -146,7 +146,7 @@ static void classes(void **state) {
   assert_null(tutti_split_targets(split_of("train")));
   assert_null(tutti_split_target_scale(split_of("train")));
   refuses("expected a number as target, found 'cat'", PLAIN "task=regression");
-  refuses("a gaussian or linear head takes numbers", PLAIN "head.kind=gaussian");
+  refuses("a gaussian, linear or nomu head takes numbers", PLAIN "head.kind=gaussian");
   put("a.csv", "a,label\n1,z\n2,y\n3,y\n"); /* the first row alone has its class */
   loads(PLAIN);
   put("a.csv", "a,label\n1,2\n2,10\n3,2\n4,0\n");

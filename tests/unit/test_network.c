@@ -139,7 +139,8 @@ static void ops_have_their_shapes_parameters_and_flops(void **state) {
       {TUTTI_OP_HEAD_GAUSSIAN, ATTRIBUTES(.scale = 0.05, .floor = 1e-3), {1, 1, 4}, {1, 1, 4}, 1, 0, 4},
       {TUTTI_OP_HEAD_LINEAR, ATTRIBUTES(.units = 0), {1, 1, 4}, {1, 1, 4}, 1, 0, 0},
       {TUTTI_OP_HEAD_NOMU,
-       ATTRIBUTES(.pi_sqr = 0.1, .pi_exp = 0.01, .c_exp = 30, .margin = 0, .artificial = 1, .l_max = 2),
+       ATTRIBUTES(.pi_sqr = 0.1, .pi_exp = 0.01, .c_exp = 30, .margin = 0, .artificial = 1, .l_max = 2, .scale = 1,
+                  .known_noise = 1),
        {1, 1, 1},
        {1, 1, 2},
        2,
@@ -219,7 +220,11 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
   expect_refusal(network, TUTTI_OP_HEAD_GAUSSIAN, 1, &pooled, ATTRIBUTES(.scale = 1), "two inputs an output");
   expect_refusal(network, TUTTI_OP_HEAD_GAUSSIAN, 1, &pooled, ATTRIBUTES(.scale = 0), "scale must be in (0,");
   both[0] = pooled;
-  expect_refusal(network, TUTTI_OP_HEAD_NOMU, 2, both, default_attributes(), "inputs of 1 channel");
+  struct attributes noise = default_attributes();
+  noise.noise = TUTTI_NOMU_NOISE_LEARNT;
+  expect_refusal(network, TUTTI_OP_HEAD_NOMU, 2, both, noise, "needs 3 inputs with these attributes");
+  noise.bounds = TUTTI_NOMU_BOUNDS_UPPER;
+  expect_refusal(network, TUTTI_OP_HEAD_NOMU, 2, both, noise, "noise only with symmetric bounds");
   tutti_network_destroy(network);
 }
 
@@ -312,10 +317,101 @@ static void heads_follow_the_task(void **state) {
     tutti_network_destroy(network);
   }
   struct tutti_task value = {.size = sizeof value, .kind = TUTTI_TASK_VALUE};
-  struct tutti_task nomu = {.size = sizeof nomu, .outputs = 1, .head = TUTTI_OP_HEAD_NOMU};
   tutti_network *network = network_with_input(1, 1, 3);
   assert_int_equal(tutti_network_add_head(context, network, 0, &value), TUTTI_ERROR_USAGE);
-  assert_int_equal(tutti_network_add_head(context, network, 0, &nomu), TUTTI_ERROR_UNSUPPORTED);
+  tutti_network_destroy(network);
+}
+
+static const struct tutti_layer *labelled(const tutti_network *network, const char *label) {
+  for (size_t i = 0; i < tutti_network_layers(network); i++)
+    if (strcmp(tutti_network_layer(network, i)->label, label) == 0)
+      return tutti_network_layer(network, i);
+  fail_msg("no layer \"%s\"", label);
+  return NULL;
+}
+
+/* Two dense layers, the second of which reads both, and an op that nothing reads but the head. */
+static uint32_t some_layers(tutti_network *network) {
+  uint32_t one, two, both[2];
+  assert_int_equal(tutti_network_add_dense(context, network, "a", 0, 4, TUTTI_ACTIVATION_TANH, &one), TUTTI_OK);
+  assert_int_equal(tutti_network_add_dense(context, network, "b", one, 4, TUTTI_ACTIVATION_LINEAR, &two), TUTTI_OK);
+  both[0] = one, both[1] = two;
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_ADD, "sum", 2, both, NULL, &one), TUTTI_OK);
+  assert_int_equal(tutti_network_add_dropout(context, network, "drop", one, 0.25, &one), TUTTI_OK);
+  return one;
+}
+
+/* Any network gets a second one like it, whose output also reads the first's last layer. */
+static void head_nomu_doubles_the_network(void **state) {
+  (void)state;
+  for (int gradient = 0; gradient < 2; gradient++) {
+    struct tutti_task task = {.size = sizeof task,
+                              .outputs = 2,
+                              .head = TUTTI_OP_HEAD_NOMU,
+                              .head_attributes = TUTTI_ATTRIBUTES({"noise", TUTTI_NOMU_NOISE_LEARNT}, {"c_exp", 7}),
+                              .connection_gradient = gradient,
+                              .uncertainty_l2 = 0.5};
+    tutti_network *network = network_with_input(1, 1, 3);
+    uint32_t last = some_layers(network);
+    size_t once = tutti_network_parameters(network);
+    assert_int_equal(tutti_network_add_head(context, network, last, &task), TUTTI_OK);
+    assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
+    /* Twice the layers; means and noise read 4 numbers, uncertainties 8. */
+    assert_int_equal(tutti_network_parameters(network), 2 * once + 2 * (4 * 2 + 2) + 8 * 2 + 2);
+    const struct tutti_layer *drop = labelled(network, "uncertainty/drop"), *copy = labelled(network, "uncertainty/a");
+    assert_true(tutti_layer_real(drop, "rate", 0) == 0.25);
+    assert_int_equal(copy->inputs[0], 0);
+    assert_true(tutti_layer_real(copy, "l2", -1) == 0.5);
+    assert_true(isnan(tutti_layer_real(labelled(network, "a"), "l2", -1)));
+    const struct tutti_layer *raw = labelled(network, "uncertainty/output");
+    const struct tutti_layer *joint = tutti_network_layer(network, raw->inputs[0]);
+    assert_int_equal(joint->op, TUTTI_OP_CONCAT);
+    assert_int_equal(joint->shape.channels, 8);
+    const struct tutti_layer *first = tutti_network_layer(network, joint->inputs[0]);
+    assert_int_equal(first->op == TUTTI_OP_DETACH, !gradient);
+    assert_ptr_equal(gradient ? first : tutti_network_layer(network, first->inputs[0]), labelled(network, "drop"));
+    const struct tutti_layer *head = tutti_network_layer(network, tutti_network_layers(network) - 1);
+    assert_int_equal(head->input_count, 3);
+    assert_true(tutti_layer_real(head, "c_exp", 0) == 7);
+    assert_ptr_equal(tutti_network_layer(network, head->inputs[2]), labelled(network, "noise"));
+    tutti_network_destroy(network);
+  }
+}
+
+/* Bounds are networks of their own, without the connection. A batch norm is refused; a shorter task has defaults. */
+static void head_nomu_has_bounds_and_limits(void **state) {
+  (void)state;
+  struct tutti_task task = {.size = offsetof(struct tutti_task, connection_gradient),
+                            .outputs = 1,
+                            .head = TUTTI_OP_HEAD_NOMU,
+                            .head_attributes = TUTTI_ATTRIBUTES({"bounds", TUTTI_NOMU_BOUNDS_BOTH}),
+                            .connection_gradient = true,
+                            .uncertainty_l2 = 3};
+  tutti_network *network = network_with_input(1, 1, 3);
+  uint32_t last = some_layers(network), ends[2] = {last, 0};
+  size_t once = tutti_network_parameters(network);
+  assert_int_equal(tutti_network_add_head(context, network, last, &task), TUTTI_OK);
+  assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
+  assert_int_equal(tutti_network_parameters(network), 3 * once + 3 * 5);
+  assert_true(isnan(tutti_layer_real(labelled(network, "upper/b"), "l2", -1)));
+  (void)labelled(network, "lower/b");
+  tutti_network_destroy(network);
+  task.head_attributes = NULL;
+  network = network_with_input(1, 1, 3);
+  assert_int_equal(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, "norm", 1, &(uint32_t){0}, NULL, &last),
+                   TUTTI_OK);
+  assert_int_equal(tutti_network_add_head(context, network, last, &task), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(context), "\"norm\" is a batch norm"));
+  tutti_network_destroy(network);
+  /* The mean of two projections: the uncertainty reads both ends, and copies of them. */
+  network = network_with_input(1, 1, 3);
+  ends[0] = some_layers(network);
+  assert_int_equal(tutti_network_add_dense(context, network, "c", ends[0], 6, TUTTI_ACTIVATION_RELU, &ends[1]),
+                   TUTTI_OK);
+  assert_int_equal(tutti_network_add_mean_head(context, network, 2, ends, &task), TUTTI_OK);
+  assert_int_equal(tutti_network_check(context, network), TUTTI_OK);
+  const struct tutti_layer *raw = labelled(network, "uncertainty/output");
+  assert_int_equal(tutti_network_layer(network, raw->inputs[0])->shape.channels, 2 * (4 + 6));
   tutti_network_destroy(network);
 }
 
@@ -670,6 +766,8 @@ int main(void) {
       cmocka_unit_test(labels_are_unique_and_plain),
       cmocka_unit_test(check_finds_what_leads_nowhere),
       cmocka_unit_test(heads_follow_the_task),
+      cmocka_unit_test(head_nomu_doubles_the_network),
+      cmocka_unit_test(head_nomu_has_bounds_and_limits),
       cmocka_unit_test(l2_is_set_by_label),
       cmocka_unit_test(a_head_reads_the_mean_of_several_layers),
       cmocka_unit_test(json_and_copies_are_the_same_to_the_byte),
