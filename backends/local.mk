@@ -64,6 +64,7 @@ cpu_kernels += %D%/cpu/optimiser/nadam.c
 cpu_optimisers.h: Makefile $(top_srcdir)/build-aux/list-header
 	@$(SHELL) $(top_srcdir)/build-aux/list-header $@ CPU_OPTIMISER_LIST %D%/cpu/optimiser/ $(cpu_kernels)
 BUILT_SOURCES += cpu_optimisers.h
+$(libbackendcpu_la_OBJECTS) $(libcpubaseline_la_OBJECTS) $(libcpuavx2_la_OBJECTS) $(libcpuavx512_la_OBJECTS): | cpu_optimisers.h
 CLEANFILES += cpu_optimisers.h
 noinst_LTLIBRARIES += libcpubaseline.la
 libcpubaseline_la_LDFLAGS =

@@ -167,17 +167,25 @@ static struct argp_option describe_option(const struct command_option *option, i
   return (struct argp_option){option->name, option->letter, option->argument, 0, option->text, group};
 }
 
-/* The command's options, and those of every command behind them. */
-enum { MOST_OPTIONS = 32 };
-static void describe_options(const struct command *command, struct argp_option options[MOST_OPTIONS + 1]) {
+static size_t count_options(const struct command_option *options) {
   size_t count = 0;
-  for (const struct command_option *option = command->options; option && option->name && count < MOST_OPTIONS; option++)
-    options[count++] = describe_option(option, 0);
-  for (const struct command_option *option = common_options; option->name && count < MOST_OPTIONS; option++)
-    options[count++] = describe_option(option, -1);
-  if (count < MOST_OPTIONS)
-    options[count++] = (struct argp_option){"parent", KEY_PARENT, "PID", OPTION_HIDDEN, NULL, -1};
-  options[count] = (struct argp_option){0};
+  while (options && options[count].name)
+    count++;
+  return count;
+}
+
+/* The command's options, and those of every command behind them. The caller frees; NULL without memory. */
+static struct argp_option *describe_options(const struct command *command) {
+  size_t own = count_options(command->options), common = count_options(common_options), count = 0;
+  struct argp_option *options = calloc(own + common + 2, sizeof *options);
+  if (!options)
+    return NULL;
+  for (size_t i = 0; i < own; i++)
+    options[count++] = describe_option(&command->options[i], 0);
+  for (size_t i = 0; i < common; i++)
+    options[count++] = describe_option(&common_options[i], -1);
+  options[count] = (struct argp_option){"parent", KEY_PARENT, "PID", OPTION_HIDDEN, NULL, -1};
+  return options;
 }
 
 static void preset(const struct command *command, char *fields) {
@@ -209,17 +217,17 @@ static bool print_about(const struct command *command, char **text) {
 
 bool parse_arguments(const struct command *command, int argc, char **argv, struct texts *operands, void *options) {
   struct parsing parsing = {command, operands, options};
-  struct argp_option described[MOST_OPTIONS + 1];
+  struct argp_option *described = describe_options(command);
   char **words = command->internal ? without_options(argc, argv) : argv, *text = NULL;
-  error_t error = words && print_about(command, &text) ? 0 : ENOMEM;
+  error_t error = described && words && print_about(command, &text) ? 0 : ENOMEM;
   if (!error) {
-    describe_options(command, described);
     preset(command, options);
     const struct argp argp = {described, parse_key, command->operands.synopsis, text, NULL, NULL, NULL};
     argp_err_exit_status = EXIT_USAGE;
     error = argp_parse(&argp, command->internal ? argc + 1 : argc, words, 0, NULL, &parsing);
   }
   free(text);
+  free(described);
   if (words != argv)
     free(words);
   return error == 0;

@@ -39,11 +39,6 @@ static void show_progress(void *argument, const struct tutti_ablation_progress *
 
 /* --- results --- */
 
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  return text ? text : "";
-}
-
 static void show_cells(const json_t *ablation, const char *state, const char *heading, FILE *out) {
   size_t index;
   json_t *cell;
@@ -53,7 +48,7 @@ static void show_cells(const json_t *ablation, const char *state, const char *he
       continue;
     (void)fprintf(out, "%s", first ? heading : "");
     (void)fprintf(out, "  %s", text_of(cell, "name"));
-    if (*text_of(cell, "reason"))
+    if (json_object_get(cell, "reason") && *text_of(cell, "reason"))
       (void)fprintf(out, ": %s", text_of(cell, "reason"));
     else if (strcmp(text_of(cell, "search"), text_of(cell, "name")) != 0)
       (void)fprintf(out, "  (selects from the pool of %s)", text_of(cell, "search"));

@@ -126,15 +126,6 @@ static json_t *plugin_facts(void) {
 
 /* --- for people --- */
 
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  return text ? text : "unknown";
-}
-
-static long long number_of(const json_t *object, const char *key) {
-  return (long long)json_integer_value(json_object_get(object, key));
-}
-
 static void show_blas(const json_t *blas) {
   if (json_object_get(blas, "error")) {
     (void)printf("BLAS       %s\n", text_of(blas, "error"));
@@ -150,7 +141,7 @@ static void show_folder(const json_t *folder) {
     return;
   }
   (void)printf("folder     %s: file system %s, %lld MiB free, %s; a catalogue there is kept in journal mode %s\n",
-               text_of(folder, "path"), text_of(folder, "file_system"), number_of(folder, "free_mib"),
+               text_of(folder, "path"), text_of(folder, "file_system"), count_of(folder, "free_mib"),
                json_is_true(json_object_get(folder, "writable")) ? "writable" : "not writable",
                text_of(folder, "journal_mode"));
 }
@@ -161,12 +152,12 @@ static void show_machine(const json_t *facts) {
   size_t index;
   json_t *plugin;
   (void)printf("tutti      %s (%s)\n", text_of(facts, "version"), text_of(facts, "build"));
-  (void)printf("processor  %s; %lld cores, vectors: %s\n", text_of(processor, "name"), number_of(processor, "cores"),
+  (void)printf("processor  %s; %lld cores, vectors: %s\n", text_of(processor, "name"), count_of(processor, "cores"),
                text_of(processor, "vectors"));
-  (void)printf("memory     %lld MiB, %lld free\n", number_of(memory, "total_mib"), number_of(memory, "free_mib"));
+  (void)printf("memory     %lld MiB, %lld free\n", count_of(memory, "total_mib"), count_of(memory, "free_mib"));
   show_blas(json_object_get(facts, "blas"));
   show_folder(json_object_get(facts, "folder"));
-  (void)printf("plugins    %lld found, %zu of them do not work", number_of(plugins, "found"), json_array_size(broken));
+  (void)printf("plugins    %lld found, %zu of them do not work", count_of(plugins, "found"), json_array_size(broken));
   (void)printf(*text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
   json_array_foreach(broken, index, plugin)(void)
       printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));

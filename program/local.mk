@@ -26,6 +26,7 @@ tutti_SOURCES += %D%/arguments.c
 tutti_SOURCES += %D%/command.h
 tutti_SOURCES += %D%/commands.c
 tutti_SOURCES += %D%/common.c
+tutti_SOURCES += %D%/fields.c
 tutti_SOURCES += %D%/guard.c
 tutti_SOURCES += %D%/main.c
 tutti_SOURCES += %D%/output.c

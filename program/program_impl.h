@@ -32,6 +32,10 @@ const char *program_path(char *buffer, size_t size);
 
 /* The text of a JSON file, after checking that it is JSON; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *path, char **text);
+/* Fields of a JSON object. Of one that it does not have: "-", NaN and 0. */
+const char *text_of(const json_t *object, const char *key);
+double number_of(const json_t *object, const char *key);
+long long count_of(const json_t *object, const char *key);
 /* Print a tree as JSON with all digits. */
 void print_json(const json_t *root);
 /* Print a text that may have come from anybody: control characters other than line feeds and tabs become "?", so that

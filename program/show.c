@@ -13,16 +13,6 @@ const char *show_number(double value, char buffer[32]) {
   return buffer;
 }
 
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  return text ? text : "-";
-}
-
-static double number_of(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 void show_data(const json_t *data, FILE *out) {
   const char *name;
   json_t *rows;

@@ -15,20 +15,6 @@ struct shown {
   const json_t *metrics[MOST_SHOWN];
 };
 
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static long long count_of(const json_t *object, const char *key) {
-  return (long long)json_integer_value(json_object_get(object, key));
-}
-
 /* A, B, ..., Z, AA, AB, ... */
 static const char *letter(size_t index, char name[NAME_SIZE]) {
   char reversed[NAME_SIZE];

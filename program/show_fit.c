@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-static double number_of(const json_t *value) { return json_is_number(value) ? json_number_value(value) : (double)NAN; }
+static double number_in(const json_t *value) { return json_is_number(value) ? json_number_value(value) : (double)NAN; }
 
 /* "-1.2345 [-1.3, -1.2]" */
 static void show_with_interval(const json_t *value, const json_t *interval, FILE *out) {
   char middle[32], low[32], high[32], text[104];
-  (void)snprintf(text, sizeof text, "[%s, %s]", show_number(number_of(json_array_get(interval, 0)), low),
-                 show_number(number_of(json_array_get(interval, 1)), high));
-  (void)fprintf(out, " %10s %-22s", show_number(number_of(value), middle), text);
+  (void)snprintf(text, sizeof text, "[%s, %s]", show_number(number_in(json_array_get(interval, 0)), low),
+                 show_number(number_in(json_array_get(interval, 1)), high));
+  (void)fprintf(out, " %10s %-22s", show_number(number_in(value), middle), text);
 }
 
 static void show_metrics(const json_t *metrics, FILE *out) {
@@ -38,5 +38,5 @@ void show_fit(const json_t *summary, FILE *out) {
                 "95 % interval");
   show_metrics(json_object_get(split, "metrics"), out);
   (void)fprintf(out, "\nOf %lld repeats. nll-common has one c for all of them, %.4g. NLLs count the constant 0.919.\n",
-                finished, number_of(json_object_get(fit, "c_common")));
+                finished, number_in(json_object_get(fit, "c_common")));
 }

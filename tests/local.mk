@@ -208,6 +208,7 @@ unit_tests += %D%/unit/test_shift
 tests_unit_test_shift_SOURCES = %D%/unit/test_shift.c %D%/unit/loading.c %D%/unit/loading.h
 unit_tests += %D%/unit/test_show
 tests_unit_test_show_SOURCES = %D%/unit/test_show.c program/show_fit.c
+tests_unit_test_show_SOURCES = %D%/unit/test_show.c program/fields.c
 unit_tests += %D%/unit/test_sizes
 tests_unit_test_sizes_SOURCES = %D%/unit/test_sizes.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_sobol

@@ -41,7 +41,7 @@ enum { CPU_OPTIMISER_LIST(CPU_LISTED) };
 
 /* The rule of an optimiser of the list: the members of struct cpu_rule that it has, but for its update. */
 #define CPU_OPTIMISER(name, ...)                                                                                       \
-  _Static_assert(CPU_LISTED_##name, "an optimiser is in the list of local.mk");                                       \
+  _Static_assert(CPU_LISTED_##name, "an optimiser is in the list of local.mk");                                        \
   const struct cpu_rule CPU_OF_LEVEL(backend_cpu_rule_##name) = {.update = update_##name, __VA_ARGS__};
 
 #endif

@@ -13,20 +13,6 @@ enum tutti_status tutti_domain_create(tutti_context *context, tutti_domain **dom
   return tutti_alloc(context, 1, sizeof **domain, domain);
 }
 
-enum tutti_status tutti_domain_copy(tutti_context *context, const tutti_domain *from, tutti_domain **domain) {
-  enum tutti_status status = TUTTI_OK;
-  tutti_domain *copy = NULL;
-  *domain = NULL;
-  TUTTI_TRY_OUT(context, tutti_domain_create(context, &copy));
-  for (size_t i = 0; i < from->count; i++)
-    TUTTI_TRY_OUT(context, tutti_domain_add(context, copy, &from->dimensions[i].given));
-  *domain = copy;
-  copy = NULL;
-out:
-  tutti_domain_destroy(copy);
-  return status;
-}
-
 static void dimension_release(struct dimension *dimension) {
   tutti_free((void *)dimension->given.name);
   for (size_t i = 0; dimension->given.choices && i < dimension->given.choice_count; i++)

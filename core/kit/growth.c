@@ -39,17 +39,28 @@ bool tutti_growth_loss_of(int choice, enum tutti_loss *loss) {
   return known ? tutti_loss_parse(tutti_growth_losses[choice], loss) : true;
 }
 
+/* The choices that a task has, separated by commas. */
+static void list_losses(enum tutti_task_kind task, size_t size, char text[]) {
+  size_t length = (size_t)snprintf(text, size, "auto");
+  enum tutti_loss loss;
+  for (int i = 1; tutti_growth_losses[i]; i++)
+    if (tutti_growth_loss_of(i, &loss) && tutti_loss_applies(loss, task) && length < size)
+      length += (size_t)snprintf(text + length, size - length, ", %s", tutti_growth_losses[i]);
+}
+
 enum tutti_status tutti_growth_check(tutti_context *context, int choice, enum tutti_task_kind task) {
   static const char *const tasks[] = {
-      [TUTTI_TASK_REGRESSION] = "regression: expected nll or mse",
-      [TUTTI_TASK_CLASSIFICATION] = "classification: expected nll, error or brier",
-      [TUTTI_TASK_VALUE] = "a task without data: expected auto",
+      [TUTTI_TASK_REGRESSION] = "regression",
+      [TUTTI_TASK_CLASSIFICATION] = "classification",
+      [TUTTI_TASK_VALUE] = "a task without data",
   };
+  char expected[256];
   enum tutti_loss loss;
-  if (tutti_growth_loss_of(choice, &loss) && !tutti_loss_applies(loss, task))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s",
-                      loss == TUTTI_LOSS_COUNT ? "?" : tutti_growth_losses[choice], tasks[task]);
-  return TUTTI_OK;
+  if (!tutti_growth_loss_of(choice, &loss) || tutti_loss_applies(loss, task))
+    return TUTTI_OK;
+  list_losses(task, sizeof expected, expected);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s: expected one of %s",
+                    loss == TUTTI_LOSS_COUNT ? "?" : tutti_growth_losses[choice], tasks[task], expected);
 }
 
 struct ranked {

@@ -140,8 +140,6 @@ size_t tutti_members_observed(const tutti_members *members) { return members->co
 
 const float *tutti_members_targets(const tutti_members *members) { return members->targets; }
 
-size_t tutti_members_count(const tutti_members *members) { return members->members; }
-
 /* --- observations -------------------------------------------------------------------------------------------------- */
 
 /* Middle and half of the range of numbers `stride` apart; the half of a single number is 1. */

@@ -3,14 +3,6 @@
 
 #include <math.h>
 
-size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs) {
-  return kind == TUTTI_TASK_REGRESSION ? 2 * outputs : outputs;
-}
-
-size_t tutti_epistemic_width(enum tutti_task_kind kind, size_t outputs) {
-  return kind == TUTTI_TASK_REGRESSION ? outputs : 1;
-}
-
 size_t tutti_label_of(size_t classes, const double *probabilities) {
   return metrics_label_double(classes, probabilities);
 }

@@ -84,6 +84,8 @@ extern const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS];
 bool tutti_recipe_has_root(const tutti_recipe *recipe, const struct recipe_root *root);
 /* Is the section one of those that it has? */
 bool tutti_recipe_is_root(const tutti_recipe *recipe, const char *section);
+/* May a resumed run have another value of this key of [run]? */
+bool tutti_run_is_circumstance(const char *key);
 /* Fail for a key that is neither in the tables nor in `more` (or NULL). `owner` has the tables, as in "backend cpu";
    parameters that lack one of `flags` are not mentioned. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,

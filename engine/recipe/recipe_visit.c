@@ -9,16 +9,11 @@ typedef enum tutti_status (*visit_item)(void *argument, tutti_context *context, 
 /* --- parts ------------------------------------------------------------------------------------------------------- */
 
 static bool is_circumstance(const tutti_recipe *recipe, const char *section, const char *key) {
-  static const char *const keys[] = {"name",    "workers",      "trial_timeout", "plugin_timeout",
-                                     "retries", "memory_limit", "plugin_path"};
   const tutti_config *config;
   const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
   if (strcmp(section, "executor") == 0 || tutti_params_find(&executor->params, section))
     return true;
-  for (size_t i = 0; strcmp(section, "run") == 0 && i < sizeof keys / sizeof keys[0]; i++)
-    if (strcmp(key, keys[i]) == 0)
-      return true;
-  return false;
+  return strcmp(section, "run") == 0 && tutti_run_is_circumstance(key);
 }
 
 /* Does a plugin name the section [selector] in a parameter of its own? Then the run's selector is part of the

@@ -1,6 +1,8 @@
 /* run_params.c - the parameter table of section [run]. */
+#include "recipe_impl.h"
+
+#include <string.h>
 #include <tutti/metrics.h>
-#include <tutti/recipe.h>
 
 static const char *const orders[] = {"trial", "completion", NULL};
 static const char *const objectives[] = {"kept", "last-epoch", NULL};
@@ -60,6 +62,17 @@ static const struct tutti_param table[] = {
     TUTTI_STRING(struct tutti_run_config, plugin_path, "",
                  "Folders with more plugins, colon-separated, relative to the recipe; searched first."),
 };
+
+/* Those that change where and how a run is made, but not what comes of it: it can be resumed with others. */
+static const char *const circumstances[] = {"name",    "workers",      "trial_timeout", "plugin_timeout",
+                                            "retries", "memory_limit", "plugin_path"};
+
+bool tutti_run_is_circumstance(const char *key) {
+  for (size_t i = 0; i < sizeof circumstances / sizeof circumstances[0]; i++)
+    if (strcmp(key, circumstances[i]) == 0)
+      return true;
+  return false;
+}
 
 static const struct tutti_params params = TUTTI_PARAMS(table, struct tutti_run_config);
 

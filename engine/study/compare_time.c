@@ -1,5 +1,5 @@
-/* compare_time.c - runs against each other after fewer trials: the best trial so far, from the catalogues alone, and
-   where that is asked for the ensembles that would have been chosen by then, with the rows that only one of two gets
+/* compare_time.c - runs against each other after fewer trials. The best trial so far comes from the catalogues alone. On
+   request, the ensembles that would have been chosen by then are compared, too, with the rows that only one of two gets
    wrong. Nothing is trained. */
 #include "compare_impl.h"
 

@@ -31,14 +31,13 @@ struct tutti_dimension {
 
 /* Make a domain without dimensions; the caller destroys *domain. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_create(tutti_context *context, tutti_domain **domain);
-/* Make a copy of a domain; the caller destroys *domain. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_copy(tutti_context *context, const tutti_domain *from,
-                                                              tutti_domain **domain);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_domain_destroy(tutti_domain *domain);
-/* Add a dimension; everything is copied. TUTTI_ERROR_USAGE: its size is not set, the name is taken or empty, low >
-   high, log with low <= 0, a limit that is not finite, whole or exact, no choices or two that are equal, or a parent
-   that is unknown, later or real. */
+/* Add a dimension; everything is copied. TUTTI_ERROR_USAGE if it is not sound:
+   - its size is not set, or its name is empty or taken;
+   - low > high, log with low <= 0, or a limit that is not finite, or not whole or exact where it has to be;
+   - no choices, or two that are equal;
+   - a parent that is unknown, comes later, or is real. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_domain_add(tutti_context *context, tutti_domain *domain,
                                                              const struct tutti_dimension *dimension);
 /* Add a dimension written as in a recipe: "uniform a b", "log-uniform a b", "integer a b", "log-integer a b" or "choice

@@ -85,8 +85,6 @@ TUTTI_API const float *tutti_members_targets(const tutti_members *members);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_take(tutti_context *context, tutti_members *members,
                                                                size_t count, const struct tutti_member *specs,
                                                                tutti_tensors **weights);
-/* The number of members. */
-TUTTI_API size_t tutti_members_count(const tutti_members *members);
 
 /* How members become moments. */
 enum tutti_member_moments {

@@ -1,7 +1,7 @@
-/* random.c - a uniform random number in place of a worth, which makes of builder nasbot the baseline RAND of Kandasamy,
+/* random.c - a candidate's worth is a uniform random number. With it, builder nasbot is the baseline RAND of Kandasamy,
    Neiswanger, Schneider, Poczos, Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport",
-   NeurIPS 2018, section 5: the search for a candidate is the same, and no model guides it. Each proposal has numbers of
-   its own; within one a candidate always has the same. */
+   NeurIPS 2018, section 5: candidates are searched for in the same way, but no model guides the search. Numbers differ
+   between proposals; within one, a candidate keeps its number. */
 #include <tutti/plugin.h>
 
 struct chance {

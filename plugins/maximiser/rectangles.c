@@ -1,5 +1,5 @@
-/* rectangles.c - dividing rectangles, a round at a time. A side is divided in three when it is among the longest, so the
-   sides of a rectangle have two lengths at most, and how often its sides were divided, in all, is its size. */
+/* rectangles.c - dividing rectangles, a round at a time. Only the longest sides are divided, in three, so the sides of a
+   rectangle have at most two lengths. The number of divisions of all sides together gives its size. */
 #include "rectangles.h"
 
 #include <stdlib.h>

@@ -467,6 +467,36 @@ static void test_other_headers(void **state) {
   pools_free(&models);
 }
 
+/* A plugin passes its choice of a loss as a place in the list that it was compiled with: the places of 2.0 stay. */
+static void test_places_of_losses(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    enum tutti_loss loss;
+  } of_2_0[] = {
+      {"nll", TUTTI_LOSS_NLL}, {"brier", TUTTI_LOSS_BRIER}, {"mse", TUTTI_LOSS_MSE}, {"error", TUTTI_LOSS_ERROR}};
+  enum tutti_loss loss;
+  assert_string_equal(tutti_growth_losses[0], "auto");
+  assert_false(tutti_growth_loss_of(0, &loss));
+  for (int i = 1; i <= 4; i++) {
+    assert_string_equal(tutti_growth_losses[i], of_2_0[i - 1].name);
+    assert_true(tutti_growth_loss_of(i, &loss));
+    assert_int_equal(loss, of_2_0[i - 1].loss);
+  }
+}
+
+/* The message has the losses that the task has, and no others. */
+static void test_names_of_losses(void **state) {
+  (void)state;
+  assert_int_equal(tutti_growth_check(context, 3, TUTTI_TASK_CLASSIFICATION), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(context), "loss = mse is not defined for classification"));
+  assert_non_null(strstr(tutti_error_message(context), "expected one of auto, nll, brier, error"));
+  assert_int_equal(tutti_growth_check(context, 4, TUTTI_TASK_REGRESSION), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(context), "expected one of auto, nll, mse"));
+  assert_int_equal(tutti_growth_check(context, 1, TUTTI_TASK_VALUE), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_growth_check(context, 2, TUTTI_TASK_CLASSIFICATION), TUTTI_OK);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   const struct tutti_descriptor *plugins[] = {tutti_plugin_forward(), tutti_plugin_forward_replace(),
@@ -502,6 +532,8 @@ int main(void) {
       cmocka_unit_test(test_keep_best),
       cmocka_unit_test(test_passed_over),
       cmocka_unit_test(test_other_headers),
+      cmocka_unit_test(test_places_of_losses),
+      cmocka_unit_test(test_names_of_losses),
       cmocka_unit_test(test_refusals), /* last: it cancels the context */
   };
   return cmocka_run_group_tests(tests, setup, teardown);
