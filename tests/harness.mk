@@ -58,7 +58,7 @@ check-programs: all-am $(check_LIBRARIES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 # The fuzz targets with libFuzzer, in a build of their own: make fuzz SECONDS=60 TARGETS="ini csv" CORPUS=/tmp/corpus.
 SECONDS = 60
 fuzz:
-	@$(SHELL) $(top_srcdir)/tests/fuzz/run.sh $(abs_top_srcdir) fuzz-build $(SECONDS) '$(CORPUS)' $(TARGETS)
+	@bash $(top_srcdir)/tests/fuzz/run.sh $(abs_top_srcdir) fuzz-build $(SECONDS) '$(CORPUS)' $(TARGETS)
 fuzz-programs: all-am $(check_LIBRARIES) $(fuzz_targets)
 
 # Runs under a storm of signals and full disks: make storm N=1000 SEED=1 OUT=/tmp/storm. With OUT it goes on where it was.
