@@ -44,13 +44,13 @@ for target in "${targets[@]}"; do
   mkdir -p "$corpus/$target"
   before=$(find "$build/crashes" -name "$target-*" | wc -l)
   # Under libtool the program is a script that finds the libraries.
-  "$build/tests/fuzz/$target" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 -malloc_limit_mb=1024 -print_final_stats=1 \
+  "$build/tests/fuzz/$target" -max_total_time="$seconds" -timeout=25 -report_slow_units=25 -rss_limit_mb=2048 -malloc_limit_mb=1024 -print_final_stats=1 \
     -artifact_prefix="$build/crashes/$target-" "$corpus/$target" "$sources/tests/fuzz/seeds/$target" >"$build/$target.log" 2>&1 || true
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$target.log")
   found=$(($(find "$build/crashes" -name "$target-*" | wc -l) - before))
   printf '%-14s %12s %8s %8s\n' "$target" "${executions:-0}" "$(find "$corpus/$target" -type f | wc -l)" "$found"
   all=$((all + ${executions:-0}))
-  # Ended in another way: it did not begin, or it left a complaint and no input.
+  # It ended in another way: it did not begin, or it left a complaint and no input.
   if [ "$found" -eq 0 ] && ! grep -q '^Done ' "$build/$target.log"; then
     tail -n 5 "$build/$target.log" >&2
     found=1
