@@ -37,6 +37,6 @@ void show_fit(const json_t *summary, FILE *out) {
   (void)fprintf(out, "\n  %-20s %10s %-22s %10s %-22s\n", "test rows", "mean", "95 % interval", "median",
                 "95 % interval");
   show_metrics(json_object_get(split, "metrics"), out);
-  (void)fprintf(out, "\nOf %lld repeats. nll-common has one c for all of them, %.4g. NLLs count the constant 0.919.\n",
-                finished, number_in(json_object_get(fit, "c_common")));
+  (void)fprintf(out, "\nOver %lld %s. nll-common has one c for all of them, %.4g. NLLs count the constant 0.919.\n",
+                finished, finished == 1 ? "repeat" : "repeats", number_in(json_object_get(fit, "c_common")));
 }

@@ -56,6 +56,13 @@ static enum tutti_status add_rows(tutti_context *context, const tutti_split *spl
   return TUTTI_OK;
 }
 
+static void release_points(struct tutti_fit_points *points) {
+  tutti_free(points->inputs);
+  tutti_free(points->targets);
+  tutti_free(points->mean);
+  tutti_free(points->deviation);
+}
+
 /* --- the box ------------------------------------------------------------------------------------------------------- */
 
 static void span(const struct tutti_fit_points *points, size_t inputs, size_t k, double *low, double *high) {
@@ -67,9 +74,10 @@ static void span(const struct tutti_fit_points *points, size_t inputs, size_t k,
   }
 }
 
-/* As the recipe has it, or around the training rows. Inputs are float32: an end of the box counts as rounded to that. */
+/* As the recipe has it, or around the rows that are fitted. Inputs are float32: an end of the box counts as rounded to
+   that. */
 static enum tutti_status find_box(tutti_context *context, const struct tutti_fit *fit,
-                                  struct tutti_fit_result *result) {
+                                  const struct tutti_fit_points *fitted, struct tutti_fit_result *result) {
   const struct tutti_reals *box = &fit->config->box;
   size_t inputs = result->inputs;
   TUTTI_TRY(context, tutti_alloc(context, inputs, sizeof(double), &result->low));
@@ -80,7 +88,7 @@ static enum tutti_status find_box(tutti_context *context, const struct tutti_fit
                       box->count);
   for (size_t k = 0; k < inputs; k++) {
     double least, most;
-    span(&result->train, inputs, k, &least, &most);
+    span(fitted, inputs, k, &least, &most);
     result->low[k] = least;
     result->high[k] = most > least ? most : least + 1;
     if (box->count == 0)
@@ -193,13 +201,6 @@ out:
   return status;
 }
 
-static void release_points(struct tutti_fit_points *points) {
-  tutti_free(points->inputs);
-  tutti_free(points->targets);
-  tutti_free(points->mean);
-  tutti_free(points->deviation);
-}
-
 /* --- steps --------------------------------------------------------------------------------------------------------- */
 
 static struct tutti_bands bands_of(const struct tutti_fit_points *points) {
@@ -279,7 +280,7 @@ static enum tutti_status measure(tutti_context *context, const struct tutti_fit 
 
 /* --- the whole ----------------------------------------------------------------------------------------------------- */
 
-/* Training rows and their box. */
+/* Training rows and their box, which holds the validation rows, too, if these are fitted later. */
 static enum tutti_status begin_result(tutti_context *context, const struct tutti_fit *fit,
                                       struct tutti_fit_result *result) {
   const tutti_split *train = tutti_dataset_find(fit->dataset, "train");
@@ -291,7 +292,14 @@ static enum tutti_status begin_result(tutti_context *context, const struct tutti
     result->input_names[k] = tutti_dataset_feature(fit->dataset, k);
   result->target_name = tutti_dataset_target(fit->dataset, 0);
   TUTTI_TRY(context, add_rows(context, train, result->inputs, &result->train));
-  return find_box(context, fit, result);
+  struct tutti_fit_points fitted = {0};
+  enum tutti_status status = add_rows(context, train, result->inputs, &fitted);
+  if (status == TUTTI_OK && fit->config->refit)
+    status = add_rows(context, tutti_dataset_find(fit->dataset, "validation"), result->inputs, &fitted);
+  if (status == TUTTI_OK)
+    status = find_box(context, fit, &fitted, result);
+  release_points(&fitted);
+  return status;
 }
 
 enum tutti_status tutti_fit_check(tutti_context *context, const struct tutti_fit *fit) {

@@ -167,7 +167,7 @@ static void draw_fields(const struct tutti_fit_result *result, const char *title
 
 enum tutti_status tutti_fit_draw(tutti_context *context, const struct tutti_fit *fit,
                                  const struct tutti_fit_result *result, char **svg) {
-  enum tutti_status status = TUTTI_OK;
+  enum tutti_status status;
   struct tutti_text out = tutti_text_begin(context);
   char *title = NULL;
   *svg = NULL;

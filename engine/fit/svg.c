@@ -91,6 +91,8 @@ static void add_tick(struct tutti_text *out, const struct tutti_svg_frame *frame
 static void add_ticks(struct tutti_text *out, const struct tutti_svg_frame *frame, bool across) {
   const struct tutti_svg_axis *axis = across ? &frame->x : &frame->y;
   double step = step_of(axis), slack = 1e-9 * step;
+  if (!*axis->label)
+    return;
   for (double tick = ceil((axis->low - slack) / step); tick * step <= axis->high + slack; tick++)
     add_tick(out, frame, across, tick == 0 ? 0 : tick * step);
 }
@@ -148,10 +150,11 @@ void tutti_svg_cell(struct tutti_text *out, const struct tutti_svg_frame *frame,
   int from = at >= 4 ? 3 : (int)at, colour[3];
   for (int k = 0; k < 3; k++)
     colour[k] = (int)lround(anchors[from][k] + (at - from) * (anchors[from + 1][k] - anchors[from][k]));
-  /* A little larger than it is: neighbours overlap, and no seams show. */
-  tutti_text_add(out, "<path fill=\"#%02x%02x%02x\" d=\"M%.2f %.2fh%.2fv%.2fh%.2fz\"/>\n", colour[0], colour[1],
-                 colour[2], left, top, place_x(frame, x1) - left + 0.4, place_y(frame, y0) - top + 0.4,
-                 left - place_x(frame, x1) - 0.4);
+  /* Without smooth edges, and a little larger than it is: neighbours overlap, and no seams show. */
+  tutti_text_add(out,
+                 "<path shape-rendering=\"crispEdges\" fill=\"#%02x%02x%02x\" d=\"M%.2f %.2fh%.2fv%.2fh%.2fz\"/>\n",
+                 colour[0], colour[1], colour[2], left, top, place_x(frame, x1) - left + 0.4,
+                 place_y(frame, y0) - top + 0.4, left - place_x(frame, x1) - 0.4);
 }
 
 void tutti_svg_key(struct tutti_text *out, enum tutti_svg_style style, double x, double y, const char *name) {

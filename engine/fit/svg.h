@@ -15,8 +15,8 @@ void tutti_svg_end(struct tutti_text *out);
 void tutti_svg_text(struct tutti_text *out, double x, double y, const char *anchor, const char *text);
 
 struct tutti_svg_axis {
-  double low, high; /* low < high */
-  const char *label;
+  double low, high;  /* low < high */
+  const char *label; /* "": no ticks either */
 };
 /* A frame with two axes, at a place of the picture, in its units. */
 struct tutti_svg_frame {

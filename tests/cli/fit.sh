@@ -23,7 +23,7 @@ expect_absent runs
 # What it leaves, and what is seen of it.
 tutti fit "$ini/1d.ini" "${tiny[@]}" --workers 1 --out one
 expect_code 0
-expect_out "5 of 5 done" "nll-min" "width-coverage-area" "coverage-0.95" "Of 5 repeats" "Everything is in one"
+expect_out "5 of 5 done" "nll-min" "width-coverage-area" "coverage-0.95" "Over 5 repeats" "Everything is in one"
 for file in recipe.ini catalogue.sqlite summary.json trials/000000/train-points.npy trials/000000/test-points.npy \
   trials/000000/grid-points.npy trials/000000/picture.svg trials/000004/test-points.npy; do
   checks=$((checks + 1))
@@ -130,6 +130,13 @@ tutti compare gp random-forest --metric nll-min
 expect_code 0
 expect_out surrogate.plugin random-forest
 
+tutti ablate "$ini/1d.ini" --set run.budget=2 --swap surrogate.plugin=gp,random-forest --swap data.function=abs,step \
+  --out ablation --quiet
+expect_code 0
+tutti compare ablation --metric nll-min
+expect_code 0
+expect_out "4 runs: 2 variants, 2 data sets" random-forest "nll-min (lower is better)"
+
 # A table: c from the validation rows, then a fit to these, too; gaps in one input after the other.
 { echo 'a,b<&>,y'; for ((i = 0; i < 60; i++)); do echo "$((i % 7)),$((i * i % 11)),$((i % 7 * 2 + i % 3))"; done; } >table.csv
 cat >table.ini <<'INI'
@@ -148,6 +155,10 @@ expect_code 0
 expect_in runs/table/trials/000000/picture.svg 'b&#60;&#38;&#62;'
 checks=$((checks + 1))
 [ "$("$json_value" out fit repeats 0 metrics c)" != 1.0 ] || complain "expected c from the validation rows"
+# The box of the second fit holds the validation rows: the artificial points are drawn in it.
+tutti fit table.ini --set surrogate.plugin=nomu "${tiny[@]}" --repeats 4 --out again --quiet
+expect_code 0
+expect_out "4 of 4 done, 0 failed"
 if python3 -c 'import numpy' 2>/dev/null; then
   tutti fit table.ini --set fit.gaps=yes --set fit.refit=no --set data.standardise=no --out gaps --quiet
   expect_code 0

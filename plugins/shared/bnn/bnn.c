@@ -102,8 +102,8 @@ enum tutti_status bnn_values(tutti_context *context, const struct bnn *bnn, size
       in = out;
       out = swap;
     }
-    for (size_t n = 0; n < here; n++)
-      values[begin + n] = output(bnn, in + n * inputs_of(bnn, LAYERS - 1));
+    for (size_t n = begin; n < begin + here; n++)
+      values[n] = output(bnn, in + (n - begin) * inputs_of(bnn, LAYERS - 1));
   }
 out:
   tutti_free(in);
