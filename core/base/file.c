@@ -100,7 +100,7 @@ enum tutti_status tutti_file_open(tutti_context *context, const char *path, int 
 
 enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data, size_t *bytes) {
   enum tutti_status status = TUTTI_OK;
-  struct stat facts;
+  struct stat facts = {0};
   int file;
   *data = NULL;
   *bytes = 0;
