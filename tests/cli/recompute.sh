@@ -39,7 +39,10 @@ done
 for recipe in draws draws-classes; do
   checks=$((checks + 1))
   told=$(find "$recipe/trials" -name 'test-epistemic.npy' | wc -l)
-  [ "$told" -gt 0 ] && [ "$told" -lt 6 ] || complain "$recipe: expected some of 6 members with draws, found $told"
+  case $told in
+    [1-5]) ;;
+    *) complain "$recipe: expected some of 6 members with draws, found $told" ;;
+  esac
 done
 
 checks=$((checks + 1))
