@@ -258,6 +258,8 @@ tests_unit_test_trees_SOURCES = %D%/unit/test_trees.c %D%/unit/learning.c %D%/un
 tests_unit_test_trees_LDADD = libgrove.la $(LDADD)
 
 cli_tests += %D%/abi/check.sh
+cli_tests += %D%/abi/package.sh
+EXTRA_DIST += %D%/abi/tomorrow.c
 big_scripts += %D%/abi/versions.sh
 EXTRA_DIST += %D%/abi/libtutti.abi.xz %D%/abi/libtutti-engine.abi.xz %D%/abi/types.abi.xz
 cli_tests += %D%/cli/ablate.sh
