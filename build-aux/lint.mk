@@ -40,7 +40,7 @@ lint-cppcheck: build_id.h $(BUILT_SOURCES)
 
 lint-tidy: build_id.h $(BUILT_SOURCES)
 	printf '%s\n' $(LINT_FILES) | \
-	  xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -DTUTTI_PLUGIN_FOLDER='""' -DTUTTI_RECIPE_FOLDER='""' $(lint_flags) 2>lint-tidy.log
+	  xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -DTUTTI_PLUGIN_FOLDER='""' -DTUTTI_PLUGINS_BESIDE='""' -DTUTTI_RECIPE_FOLDER='""' $(lint_flags) 2>lint-tidy.log
 
 # What is formatted: C, and the template's C++.
 find_sources = cd $(top_srcdir) && find include core engine program plugins backends spaces tests template \

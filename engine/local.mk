@@ -1,6 +1,6 @@
 # libtutti-engine: what makes a run of libtutti's pieces. The program and embedders link it, plugins never do.
 lib_LTLIBRARIES += libtutti-engine.la
-libtutti_engine_la_LDFLAGS = -no-undefined $(TUTTI_ZDEFS) -version-info $(TUTTI_VERSION_INFO) $(link_libtutti) \
+libtutti_engine_la_LDFLAGS = -no-undefined $(TUTTI_ZDEFS) -version-info $(TUTTI_VERSION_INFO) $(link_libtutti) $(run_path_of_libraries) \
   -Wl,--version-script=%D%/libtutti-engine.map
 EXTRA_libtutti_engine_la_DEPENDENCIES = %D%/libtutti-engine.map
 libtutti_engine_la_CPPFLAGS = $(AM_CPPFLAGS) -DTUTTI_RECIPE_FOLDER='"$(recipedir)"'

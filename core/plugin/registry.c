@@ -128,9 +128,29 @@ static enum tutti_status add_folder(struct path *path, const char *folder) {
   return TUTTI_OK;
 }
 
+/* The folder of plugins beside this library, wherever that was installed or moved to; else the one of configure. */
+static enum tutti_status add_installed(struct path *path) {
+  const char *given = getenv("TUTTI_PLUGIN_FOLDER");
+  char *library = NULL, *beside = NULL;
+  Dl_info info;
+  if (!given && dladdr((void *)(uintptr_t)tutti_plugin_visit_folders, &info) && info.dli_fname)
+    library = realpath(info.dli_fname, NULL);
+  const char *slash = library ? strrchr(library, '/') : NULL;
+  enum tutti_status status = TUTTI_OK;
+  if (slash)
+    status = tutti_format(path->context, &beside, "%.*s/%s", (int)(slash - library), library, TUTTI_PLUGINS_BESIDE);
+  if (status == TUTTI_OK && !given)
+    given = beside && access(beside, F_OK) == 0 ? beside : TUTTI_PLUGIN_FOLDER;
+  if (status == TUTTI_OK)
+    status = add_folder(path, given);
+  free(library); /* realpath's */
+  tutti_free(beside);
+  return status;
+}
+
 static enum tutti_status make_path(const struct registry *registry, struct path *path) {
   enum tutti_status status = TUTTI_OK;
-  const char *variable = getenv("TUTTI_PLUGIN_PATH"), *installed = getenv("TUTTI_PLUGIN_FOLDER");
+  const char *variable = getenv("TUTTI_PLUGIN_PATH");
   char *copy, *cursor, *folder;
   for (size_t i = registry->folder_count; i-- > 0;)
     TUTTI_TRY(path->context, add_folder(path, registry->folders[i]));
@@ -140,7 +160,7 @@ static enum tutti_status make_path(const struct registry *registry, struct path 
     status = add_folder(path, folder);
   tutti_free(copy);
   TUTTI_TRY(path->context, status);
-  return add_folder(path, installed ? installed : TUTTI_PLUGIN_FOLDER);
+  return add_installed(path);
 }
 
 enum tutti_status tutti_plugin_visit_folders(tutti_context *context,

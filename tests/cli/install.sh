@@ -35,8 +35,12 @@ for plugin in "$libdir"/tutti/plugins/*; do
   if readelf -d "$plugin" | grep 'NEEDED.*tutti-engine'; then echo "$plugin needs libtutti-engine" && exit 1; fi
 done
 
-echo "the program runs, and finds what is installed"
-LD_LIBRARY_PATH=$libdir "$prefix/bin/tutti" --version
+echo "the program runs, and finds what is installed, from where it is; not in the system's own folders, where the linker looks"
+case ${libdir#"$stage"} in
+/usr/lib | /usr/lib/* | /lib | /lib/*) export LD_LIBRARY_PATH=$libdir ;;
+esac
+env TUTTI_RECIPE_FOLDER= "$prefix/bin/tutti" --version
+"$prefix/bin/tutti" inspect selector/top-m | grep -F "$libdir/tutti/plugins/selector-top-m.so"
 grep -qF "${prefix#"$stage"}/share/tutti/ini" "$libdir/libtutti-engine.so" || { echo "no folder of recipes in libtutti-engine" && exit 1; }
 
 echo "the example of the manual page works"
@@ -45,7 +49,7 @@ printf 'x0\n-25\n0\n25\n' >"$stage/=example/new-rows.csv"
 sed -n '/^\.nf$/,/^\.fi$/p' "$prefix/share/man/man1/tutti.1" | sed '/^\./d; s/\\-/-/g' >"$stage/=commands"
 grep -q "^tutti run" "$stage/=commands" || { echo "the manual page has no example" && exit 1; }
 (
-  export LD_LIBRARY_PATH=$libdir TUTTI_PLUGIN_FOLDER=$libdir/tutti/plugins TUTTI_RECIPE_FOLDER=$prefix/share/tutti/ini
+  export TUTTI_RECIPE_FOLDER=$prefix/share/tutti/ini
   export PATH=$prefix/bin:$PATH
   cd "$stage/=example" || exit 1
   bash -e "$stage/=commands" >out 2>err || { cat "$stage/=commands" err && exit 1; }

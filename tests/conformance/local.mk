@@ -20,5 +20,4 @@ tutti_conform_SOURCES += %D%/worker.c
 tutti_conform_SOURCES += %D%/world.c
 tutti_conform_SOURCES += %D%/world_spaces.c
 tutti_conform_SOURCES += %D%/world_surrogate.c
-tutti_conform_LDFLAGS = $(PROGRAM_LDFLAGS)
 tutti_conform_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(LIBS_CORE_LIBS)
