@@ -65,8 +65,8 @@ int print_view(tutti_context *context, const char *directory, bool as_json,
                void (*show)(const json_t *root, const void *options, FILE *out), const void *options);
 /* Check a recipe without training, as `tutti validate` does. Takes the recipe; returns the exit code. */
 int check_recipe(tutti_context *context, tutti_recipe *recipe, bool as_json);
-/* Results go to stdout, between begin_output and finish_output; before and after, what anything else prints there goes to
-   stderr. hold_output begins that. */
+/* Results go to stdout, between begin_output and finish_output; before and after, what anything else prints there goes
+   to stderr. hold_output begins that. */
 void hold_output(void);
 void begin_output(void);
 /* Returns the exit code: a full disk is an error. */

@@ -1,5 +1,5 @@
-/* attributes.h - for tests: the attributes of the built-in ops as one struct, for designated initialisers; and a layer's
-   attributes as such a struct. */
+/* attributes.h - for tests: the attributes of the built-in ops as one struct, for designated initialisers; and a
+   layer's attributes as such a struct. */
 #ifndef TESTS_ATTRIBUTES_H
 #define TESTS_ATTRIBUTES_H
 

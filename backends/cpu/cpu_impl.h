@@ -380,11 +380,11 @@ struct cpu_nomu_moments {
   double mean, variance, epistemic;
 };
 void backend_cpu_moments_nomu(struct cpu_plan *plan, size_t row, size_t output, struct cpu_nomu_moments *moments);
-/* Mean over rows and outputs of the Gaussian NLL of these moments. On validation rows it stands for the loss, which would
-   punish every uncertainty there. */
+/* Mean over rows and outputs of the Gaussian NLL of these moments. On validation rows it stands for the loss, which
+   would punish every uncertainty there. */
 double backend_cpu_likelihood_nomu(struct cpu_plan *plan, size_t rows);
-/* Write predictions out[rows][width] from the head's inputs, and into epistemic[rows][tutti_epistemic_width], unless it is
-   NULL, what of their uncertainty is the network's own: NOMU's, or 0. */
+/* Write predictions out[rows][width] from the head's inputs, and into epistemic[rows][tutti_epistemic_width], unless it
+   is NULL, what of their uncertainty is the network's own: NOMU's, or 0. */
 void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out, float *epistemic);
 
 /* Initial weights; array number i of the plan draws from the stream (seed, "weights", i). */

@@ -13,7 +13,7 @@ static struct cpu_node *input_of(struct cpu_plan *plan, size_t index) {
 
 bool backend_cpu_nomu_has_noise(const struct cpu_attributes *a) { return a->noise == TUTTI_NOMU_NOISE_LEARNT; }
 
-/* --- terms ----------------------------------------------------------------------------------------------------------- */
+/* --- terms -------------------------------------------------------------------------------------------------------- */
 
 /* The squared uncertainty of a training point, or Huber's of it, and its derivative. */
 static double square_of(const struct cpu_attributes *a, double r, double *slope) {
@@ -44,9 +44,10 @@ static double noise_of(const struct cpu_attributes *a, double raw, double *slope
   return a->variance ? s : s * s;
 }
 
-/* --- the loss of a row ----------------------------------------------------------------------------------------------- */
+/* --- the loss of a row -------------------------------------------------------------------------------------------- */
 
-/* The inputs of the head at a row and output: the mean, r or a bound, the other bound or the noise; and the gradients. */
+/* The inputs of the head at a row and output: the mean, r or a bound, the other bound or the noise; and the
+   gradients. */
 struct point {
   double in[3], to[3];
 };
@@ -121,7 +122,7 @@ double backend_cpu_loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients)
   return loss + weight * push;
 }
 
-/* --- what outputs mean ----------------------------------------------------------------------------------------------- */
+/* --- what outputs mean -------------------------------------------------------------------------------------------- */
 
 double backend_cpu_readout(const struct cpu_attributes *a, double raw) {
   if (a->readout == TUTTI_NOMU_READOUT_LINEAR)

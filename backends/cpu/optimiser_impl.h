@@ -1,5 +1,5 @@
-/* optimiser_impl.h - what an optimiser is made of. A file of optimiser/ defines one, and is compiled for each instruction
-   set (level_impl.h):
+/* optimiser_impl.h - what an optimiser is made of. A file of optimiser/ defines one, and is compiled for each
+   instruction set (level_impl.h):
 
      CPU_UPDATE(name, { body })   its pass over weights, gradients and state;
      CPU_OPTIMISER(name, ...)     what state it keeps, and functions for where that starts and for the coefficients of

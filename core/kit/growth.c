@@ -31,7 +31,7 @@ struct tutti_growth {
   struct pick *path; /* [picks] */
 };
 
-/* --- losses and ranks ----------------------------------------------------------------------------------------------- */
+/* --- losses and ranks --------------------------------------------------------------------------------------------- */
 
 bool tutti_growth_loss_of(int choice, enum tutti_loss *loss) {
   bool known = choice >= 0 && (size_t)choice + 1 < sizeof tutti_growth_losses / sizeof tutti_growth_losses[0];
@@ -103,7 +103,7 @@ enum tutti_status tutti_trace_passed_over(tutti_context *context, const struct t
   return TUTTI_OK;
 }
 
-/* --- beginning and ending ------------------------------------------------------------------------------------------- */
+/* --- beginning and ending ----------------------------------------------------------------------------------------- */
 
 /* Compute the models' own losses and bar those that are NaN. *some: not all are. */
 static enum tutti_status try_loss(tutti_context *context, enum tutti_loss loss, tutti_growth *growth, bool *some) {
@@ -194,7 +194,7 @@ enum tutti_status tutti_growth_finish(tutti_context *context, const tutti_growth
   return tutti_trace_passed_over(context, growth->pool, tutti_loss_names()[growth->minimised], growth->own, ensemble);
 }
 
-/* --- growing -------------------------------------------------------------------------------------------------------- */
+/* --- growing ------------------------------------------------------------------------------------------------------ */
 
 enum tutti_loss tutti_growth_loss(const tutti_growth *growth) { return growth->minimised; }
 

@@ -34,7 +34,7 @@ struct tutti_members {
   double *scatter;        /* [BLOCK] */
 };
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status check_trainer(tutti_context *context, const tutti_members *members,
                                        const struct tutti_members_setup *setup) {
@@ -140,7 +140,7 @@ size_t tutti_members_observed(const tutti_members *members) { return members->co
 
 const float *tutti_members_targets(const tutti_members *members) { return members->targets; }
 
-/* --- observations -------------------------------------------------------------------------------------------------- */
+/* --- observations ------------------------------------------------------------------------------------------------- */
 
 /* Middle and half of the range of numbers `stride` apart; the half of a single number is 1. */
 static void range_of(size_t count, size_t stride, const double *numbers, double *middle, double *half) {
@@ -196,7 +196,7 @@ enum tutti_status tutti_members_observe(tutti_context *context, tutti_members *m
   return TUTTI_OK;
 }
 
-/* --- training ------------------------------------------------------------------------------------------------------ */
+/* --- training ----------------------------------------------------------------------------------------------------- */
 
 static struct tutti_job job_of(const tutti_members *members, const struct tutti_member *spec) {
   return (struct tutti_job){.size = sizeof(struct tutti_job),
@@ -344,7 +344,7 @@ out:
   return status;
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------- */
+/* --- members ------------------------------------------------------------------------------------------------------ */
 
 static enum tutti_status open_member(tutti_context *context, const tutti_members *members,
                                      const struct tutti_member *theirs, const tutti_tensors *weights,
@@ -395,7 +395,7 @@ out:
   return status;
 }
 
-/* --- moments ------------------------------------------------------------------------------------------------------- */
+/* --- moments ------------------------------------------------------------------------------------------------------ */
 
 /* One more term of mean[count] and of the sum of squares around it (Welford). */
 static void add_term(size_t count, size_t terms, const float *answers, double *mean, double *scatter) {
@@ -459,7 +459,7 @@ enum tutti_status tutti_members_predict(tutti_context *context, tutti_members *m
   return TUTTI_OK;
 }
 
-/* --- networks ------------------------------------------------------------------------------------------------------ */
+/* --- networks ----------------------------------------------------------------------------------------------------- */
 
 enum tutti_status tutti_members_add_hidden(tutti_context *context, tutti_network *network, const char *prefix,
                                            const struct tutti_integers *units, double l2, double dropout,

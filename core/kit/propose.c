@@ -42,7 +42,7 @@ struct tutti_proposer {
   double *point; /* [count of joint]: scratch */
 };
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status create_parts(tutti_context *context, tutti_proposer *proposer) {
   const struct tutti_proposer_setup *setup = &proposer->setup;
@@ -128,7 +128,7 @@ void tutti_proposer_destroy(tutti_proposer *proposer) {
   tutti_free(proposer);
 }
 
-/* --- history ------------------------------------------------------------------------------------------------------- */
+/* --- history ------------------------------------------------------------------------------------------------------ */
 
 enum tutti_status tutti_proposer_asked(tutti_context *context, tutti_proposer *proposer, uint64_t trial,
                                        const tutti_candidate *candidate) {
@@ -241,7 +241,7 @@ enum tutti_status tutti_proposer_told(tutti_context *context, tutti_proposer *pr
   return TUTTI_OK;
 }
 
-/* --- proposals ----------------------------------------------------------------------------------------------------- */
+/* --- proposals ---------------------------------------------------------------------------------------------------- */
 
 static struct tutti_points points_of(const tutti_proposer *proposer, size_t first, size_t count) {
   return (struct tutti_points){.size = sizeof(struct tutti_points),
@@ -473,7 +473,7 @@ enum tutti_status tutti_proposer_describe_in(tutti_context *context, tutti_propo
   return status;
 }
 
-/* --- facts --------------------------------------------------------------------------------------------------------- */
+/* --- facts -------------------------------------------------------------------------------------------------------- */
 
 size_t tutti_proposer_asked_count(const tutti_proposer *proposer) { return proposer->asked; }
 

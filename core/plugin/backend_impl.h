@@ -1,4 +1,5 @@
-/* backend_impl.h - a backend's wrapper, which backend.c and predictor.c share, and the functions of backend_layers.c. */
+/* backend_impl.h - a backend's wrapper, which backend.c and predictor.c share, and the functions of
+   backend_layers.c. */
 #ifndef TUTTI_BACKEND_IMPL_H
 #define TUTTI_BACKEND_IMPL_H
 

@@ -49,7 +49,8 @@ struct between {
   double share;
 };
 
-/* Pixel number `to` of `size` that a part [length] from `start` is scaled to; the part's edge pixels go on beyond it. */
+/* Pixel number `to` of `size` that a part [length] from `start` is scaled to; the part's edge pixels go on beyond
+   it. */
 static struct between place_of(int to, int size, int start, int length) {
   double at = (to + 0.5) * length / size - 0.5;
   int first = (int)floor(at);

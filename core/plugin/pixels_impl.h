@@ -21,8 +21,8 @@ struct variation {
 /* Draw it for a row of the epoch: a function of (seed, epoch, row) and the settings. */
 struct variation tutti_variation_draw(const struct tutti_augmentation *augmentation, uint32_t row, int height,
                                       int width);
-/* Change the colours of an image [pixels][channels] of numbers from 0 to 1, which stay in this range. Three channels are
-   red, green and blue; with any other number saturation and hue stay as they are. */
+/* Change the colours of an image [pixels][channels] of numbers from 0 to 1, which stay in this range. Three channels
+   are red, green and blue; with any other number saturation and hue stay as they are. */
 void tutti_variation_colour(const struct variation *variation, size_t pixels, size_t channels, float *image);
 
 #endif

@@ -1,5 +1,5 @@
-/* predictor.c - a trained model that is opened once and asked often: by the backend's own ops, or, where it has none, by
-   its op `predict` on a split that is made for each question. */
+/* predictor.c - a trained model that is opened once and asked often: by the backend's own ops, or, where it has none,
+   by its op `predict` on a split that is made for each question. */
 #include "backend_impl.h"
 
 #include <tutti/sized.h>

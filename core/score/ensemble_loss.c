@@ -86,7 +86,7 @@ void tutti_ensemble_loss_add(tutti_ensemble_loss *loss, size_t model) {
   loss->count_squares += 2 * (double)loss->counts[model]++ + 1;
 }
 
-/* --- the best addition ----------------------------------------------------------------------------------------------- */
+/* --- the best addition -------------------------------------------------------------------------------------------- */
 
 /* Does a model come before another? It does if the other's value is NaN (none); the lower number on ties. */
 static bool precedes(size_t model, double value, size_t other, double other_value) {

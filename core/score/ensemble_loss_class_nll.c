@@ -18,7 +18,7 @@ struct product {
 
 static double log_of(struct product product) { return log(product.mantissa) + product.exponent * M_LN2; }
 
-/* --- exactly -------------------------------------------------------------------------------------------------------- */
+/* --- exactly ------------------------------------------------------------------------------------------------------ */
 
 /* The sum of logarithms over rows is the logarithm of the product, held as mantissas (8 lanes) and exponents: one
    multiplication a row and one logarithm a model. Each factor rounds by 2^-53, so that 10^4 rows cost 10^-12 of the
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void multiply(size_t stride, const 
   }
 }
 
-/* --- lower bounds --------------------------------------------------------------------------------------------------- */
+/* --- lower bounds ------------------------------------------------------------------------------------------------- */
 
 /* Reading the probabilities of 400 models for 10^4 rows takes longer than all arithmetic on them. So each is kept a
    second time in a byte, as a code c with c - 1 <= CODES p <= c; p <= 1.01 keeps it below 256. With s the sum of the
@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) void bound(size_t stride, const flo
   }
 }
 
-/* --- for each processor --------------------------------------------------------------------------------------------- */
+/* --- for each processor ------------------------------------------------------------------------------------------- */
 
 struct kernels {
   void (*multiply)(size_t stride, const double *sums, const float *const *columns, struct product *products);
@@ -193,7 +193,7 @@ static struct kernels kernels_for(enum tutti_cpu cpu) {
   return (struct kernels){multiply_baseline, encode_baseline, bound_baseline};
 }
 
-/* --- the loss ------------------------------------------------------------------------------------------------------- */
+/* --- the loss ----------------------------------------------------------------------------------------------------- */
 
 static void class_nll_exactly(const tutti_ensemble_loss *loss, size_t count, const size_t *models, double *losses) {
   const float *columns[ENSEMBLE_LOSS_BATCH];

@@ -28,8 +28,8 @@ void tutti_combiner_release(struct tutti_combiner *combiner);
 const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row);
 /* Regression: the mixture at a row and output; valid until the next call. */
 struct tutti_mixture tutti_combiner_mixture(struct tutti_combiner *combiner, size_t row, size_t output);
-/* Regression: the moments of that mixture. Of its epistemic variance, *within (may be NULL) is what is the members' own;
-   the rest is between them. */
+/* Regression: the moments of that mixture. Of its epistemic variance, *within (may be NULL) is what is the members'
+   own; the rest is between them. */
 struct tutti_moments tutti_combiner_moments(const struct tutti_combiner *combiner, const struct tutti_mixture *mixture,
                                             size_t row, size_t output, enum tutti_epistemic epistemic, double *within);
 /* Classification: the members' mean mutual information of label and draw at a row; 0 for a vote, which is of labels. */
@@ -51,7 +51,8 @@ struct metric_entry {
 };
 /* The field after `which` is `defined`, as in .defined = of_pairs. */
 #define METRIC(...) METRIC_SHOWN(IN_FULL, __VA_ARGS__)
-/* METRIC_SHOWN(IN_CURVES, ...) and METRIC_SHOWN(IN_BRIEF, ...): shown where only a few are (enum tutti_metric_shown). */
+/* METRIC_SHOWN(IN_CURVES, ...) and METRIC_SHOWN(IN_BRIEF, ...): shown where only a few are (enum
+   tutti_metric_shown). */
 #define METRIC_SHOWN(where, name, unit, better, text, value_, ...)                                                     \
   {                                                                                                                    \
     .said = {sizeof(struct tutti_metric), name, unit, TUTTI_BETTER_##better, text, (double)NAN, TUTTI_METRIC_##where}, \

@@ -11,7 +11,7 @@
 /* A single observation says nothing of how values vary. */
 enum { LEAST_ROWS = 2, SIDE_OF_ONE = 201, SIDE_OF_TWO = 41 };
 
-/* --- data ---------------------------------------------------------------------------------------------------------- */
+/* --- data --------------------------------------------------------------------------------------------------------- */
 
 static size_t rows_of(const tutti_dataset *dataset, const char *split) {
   const tutti_split *found = tutti_dataset_find(dataset, split);
@@ -63,7 +63,7 @@ static void release_points(struct tutti_fit_points *points) {
   tutti_free(points->deviation);
 }
 
-/* --- the box ------------------------------------------------------------------------------------------------------- */
+/* --- the box ------------------------------------------------------------------------------------------------------ */
 
 static void span(const struct tutti_fit_points *points, size_t inputs, size_t k, double *low, double *high) {
   *low = INFINITY;
@@ -109,7 +109,7 @@ static enum tutti_status find_box(tutti_context *context, const struct tutti_fit
   return TUTTI_OK;
 }
 
-/* --- the surrogate ------------------------------------------------------------------------------------------------- */
+/* --- the surrogate ------------------------------------------------------------------------------------------------ */
 
 /* The surrogate sees the box as [0, 1], and targets as the data set has them for training. */
 struct fitting {
@@ -201,7 +201,7 @@ out:
   return status;
 }
 
-/* --- steps --------------------------------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------------------------------- */
 
 static struct tutti_bands bands_of(const struct tutti_fit_points *points) {
   struct tutti_bands sums = {0};
@@ -278,7 +278,7 @@ static enum tutti_status measure(tutti_context *context, const struct tutti_fit 
   return TUTTI_OK;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 /* Training rows and their box, which holds the validation rows, too, if these are fitted later. */
 static enum tutti_status begin_result(tutti_context *context, const struct tutti_fit *fit,

@@ -1,5 +1,5 @@
-/* fit_files.c - the arrays of a fit as .npy: a row a point, with its inputs, then its target, its mean and its deviation
-   as far as they are known; and the picture. */
+/* fit_files.c - the arrays of a fit as .npy: a row a point, with its inputs, then its target, its mean and its
+   deviation as far as they are known; and the picture. */
 #include "fit_impl.h"
 
 #include "core/base/file_impl.h"

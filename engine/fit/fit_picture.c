@@ -20,7 +20,7 @@ static void pad(struct tutti_svg_axis *axis, double share) {
   axis->high += margin;
 }
 
-/* --- one input ----------------------------------------------------------------------------------------------------- */
+/* --- one input ---------------------------------------------------------------------------------------------------- */
 
 static int compare_inputs(const void *one, const void *other) {
   const double *a = one, *b = other;
@@ -106,7 +106,7 @@ out:
   return status;
 }
 
-/* --- two inputs ---------------------------------------------------------------------------------------------------- */
+/* --- two inputs --------------------------------------------------------------------------------------------------- */
 
 enum { PANEL = 330, BAR = 14, BAR_STEPS = 64 };
 
@@ -163,7 +163,7 @@ static void draw_fields(const struct tutti_fit_result *result, const char *title
   tutti_svg_end(out);
 }
 
-/* --- either -------------------------------------------------------------------------------------------------------- */
+/* --- either ------------------------------------------------------------------------------------------------------- */
 
 enum tutti_status tutti_fit_draw(tutti_context *context, const struct tutti_fit *fit,
                                  const struct tutti_fit_result *result, char **svg) {

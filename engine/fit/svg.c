@@ -10,7 +10,7 @@ static const char *const classes[] = {[TUTTI_SVG_TRUTH] = "truth",
                                       [TUTTI_SVG_TRAIN] = "train",
                                       [TUTTI_SVG_TEST] = "test"};
 
-/* --- texts --------------------------------------------------------------------------------------------------------- */
+/* --- texts -------------------------------------------------------------------------------------------------------- */
 
 /* XML 1.0 knows no control characters but these three, not even escaped. */
 static void add_escaped(struct tutti_text *out, const char *text) {
@@ -29,7 +29,7 @@ void tutti_svg_text(struct tutti_text *out, double x, double y, const char *anch
   tutti_text_add(out, "</text>\n");
 }
 
-/* --- the picture --------------------------------------------------------------------------------------------------- */
+/* --- the picture -------------------------------------------------------------------------------------------------- */
 
 void tutti_svg_begin(struct tutti_text *out, double width, double height, const char *title) {
   tutti_text_add(out,
@@ -51,7 +51,7 @@ void tutti_svg_begin(struct tutti_text *out, double width, double height, const 
 
 void tutti_svg_end(struct tutti_text *out) { tutti_text_add(out, "</svg>\n"); }
 
-/* --- frames -------------------------------------------------------------------------------------------------------- */
+/* --- frames ------------------------------------------------------------------------------------------------------- */
 
 static double place_x(const struct tutti_svg_frame *frame, double x) {
   return frame->left + frame->width * (x - frame->x.low) / (frame->x.high - frame->x.low);
@@ -109,7 +109,7 @@ void tutti_svg_frame_end(struct tutti_text *out, const struct tutti_svg_frame *f
   tutti_text_add(out, "</g>\n");
 }
 
-/* --- inside a frame ------------------------------------------------------------------------------------------------ */
+/* --- inside a frame ----------------------------------------------------------------------------------------------- */
 
 void tutti_svg_line(struct tutti_text *out, const struct tutti_svg_frame *frame, enum tutti_svg_style style,
                     size_t count, const double *x, const double *y) {

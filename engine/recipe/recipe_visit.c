@@ -147,7 +147,8 @@ enum tutti_status tutti_recipe_visit(tutti_context *context, const tutti_recipe 
 
 /* --- overrides that nobody reads --------------------------------------------------------------------------------- */
 
-/* Is it the section `user`, or one that parameters of its plugin name, or of theirs, at most `depth` plugins further? */
+/* Is it the section `user`, or one that parameters of its plugin name, or of theirs, at most `depth` plugins
+   further? */
 static bool belongs_to(const tutti_recipe *recipe, const char *section, const char *user, size_t depth) {
   const tutti_config *config;
   const struct tutti_descriptor *descriptor = tutti_recipe_plugin(recipe, user, &config);

@@ -46,7 +46,8 @@ static enum tutti_status take_candidate(void *argument, const struct tutti_trial
 /* A run without data, as in a table of results, has trained on no rows of this one. */
 static const char without_data[] = "0000000000000000";
 
-/* Neither run trains on shifted and out-of-distribution rows; so these may differ, unless the choice is made on them. */
+/* Neither run trains on shifted and out-of-distribution rows; so these may differ, unless the choice is made on
+   them. */
 static enum tutti_status check_same_data(tutti_context *context, const struct tutti_experiment *experiment,
                                          tutti_catalogue *catalogue, const struct tutti_other_trial *wanted) {
   char *recorded, found[17];

@@ -1,4 +1,5 @@
-/* record_impl.h - what is recorded of files, so that a torn or changed one is noticed before it is used: a JSON array of
+/* record_impl.h - what is recorded of files, so that a torn or changed one is noticed before it is used: a JSON array
+   of
    {"name", "bytes", "crc32"}. Reports of trials have one, and the catalogue's fact "files". */
 #ifndef TUTTI_RECORD_IMPL_H
 #define TUTTI_RECORD_IMPL_H

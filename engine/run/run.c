@@ -241,8 +241,8 @@ static enum tutti_status record_done(struct manager *manager, uint64_t trial, ui
   return tutti_catalogue_done(manager->context, manager->catalogue, &row);
 }
 
-/* A torn trial was trained again: what the builder was told stays. The new files should agree with it; if they do not, the
-   report has to tell of them. */
+/* A torn trial was trained again: what the builder was told stays. The new files should agree with it; if they do not,
+   the report has to tell of them. */
 static enum tutti_status take_repair(struct manager *manager, const struct tutti_reply *reply,
                                      struct tutti_reply_facts *facts) {
   struct tutti_record *record = &manager->history.records[reply->trial];

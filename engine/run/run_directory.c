@@ -1,4 +1,5 @@
-/* run_directory.c - creates a run directory, ensures that only one manager writes in it, and reads its data set back. */
+/* run_directory.c - creates a run directory, ensures that only one manager writes in it, and reads its data set
+   back. */
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "engine/data/stored_impl.h"
@@ -12,7 +13,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* Bytes of an absolute path. SQLite has 512 for a catalogue with its journal, and files of trials need less than that. */
+/* Bytes of an absolute path. SQLite has 512 for a catalogue with its journal, and files of trials need less than
+   that. */
 enum { LONGEST_PATH = 512 - sizeof "/catalogue.sqlite-journal" };
 
 static enum tutti_status check_length(tutti_context *context, const char *directory) {
@@ -156,8 +158,8 @@ static enum tutti_status record_split(tutti_context *context, const char *folder
   return TUTTI_OK;
 }
 
-/* {"run": [files of the directory itself], "splits": [files of that folder]}. A recipe of several that share a catalogue
-   is in none. */
+/* {"run": [files of the directory itself], "splits": [files of that folder]}. A recipe of several that share a
+   catalogue is in none. */
 enum tutti_status tutti_run_record_files(tutti_context *context, const char *directory,
                                          const struct tutti_experiment *experiment, char **json) {
   enum tutti_status status = TUTTI_OK;

@@ -47,7 +47,7 @@ static double number_of(const json_t *measures, const char *name) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* --- statistics ---------------------------------------------------------------------------------------------------- */
+/* --- statistics --------------------------------------------------------------------------------------------------- */
 
 static int compare_numbers(const void *one, const void *other) {
   double a = *(const double *)one, b = *(const double *)other;
@@ -97,7 +97,7 @@ static void add_statistics(struct repeats *repeats, json_t *metric) {
                             count > 1 && !isnan(mean) ? median_interval(repeats) : interval(NAN, NAN));
 }
 
-/* --- metrics ------------------------------------------------------------------------------------------------------- */
+/* --- metrics ------------------------------------------------------------------------------------------------------ */
 
 static bool begins_with(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 

@@ -113,8 +113,8 @@ TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const 
 
 /* --- the result (run_result.c) --- */
 
-/* Write the chosen ensemble (NULL: there is none) and the summary: at the end of a run, and whenever another ensemble is
-   kept. *summary gets a checksum of itself first. */
+/* Write the chosen ensemble (NULL: there is none) and the summary: at the end of a run, and whenever another ensemble
+   is kept. *summary gets a checksum of itself first. */
 TUTTI_NODISCARD enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory,
                                                          const char *ensemble, char **summary);
 /* The text of ensemble.json; NULL if there is none. TUTTI_ERROR_CORRUPT: it is not the one of summary.json. */
@@ -145,7 +145,8 @@ struct tutti_history {
 };
 TUTTI_NODISCARD enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue,
                                                      const tutti_scope *scope, struct tutti_history *history);
-/* The reports alone, for a run whose candidates are not needed: texts [count] by trial; NULL where there is no result. */
+/* The reports alone, for a run whose candidates are not needed: texts [count] by trial; NULL where there is no
+   result. */
 struct tutti_reports {
   char **texts;
   uint64_t count, room;
@@ -170,15 +171,15 @@ uint64_t tutti_history_best(const struct tutti_history *history);
 struct json_t;
 /* The measures in a trial's report, a new reference; NULL if it has none. */
 struct json_t *tutti_run_measures(const struct tutti_record *record);
-/* Choose from the finished trials by their losses alone, where no trial has predictions. Trials with the same candidate,
-   loss and measures as an earlier one are left out: they are the same thing, looked up again. *json is the text of
-   ensemble.json, or NULL if the selector of the host's section "selector" needs predictions. */
+/* Choose from the finished trials by their losses alone, where no trial has predictions. Trials with the same
+   candidate, loss and measures as an earlier one are left out: they are the same thing, looked up again. *json is the
+   text of ensemble.json, or NULL if the selector of the host's section "selector" needs predictions. */
 TUTTI_NODISCARD enum tutti_status tutti_run_choose_by_loss(tutti_context *context,
                                                            const struct tutti_experiment *experiment,
                                                            const tutti_host *host, const struct tutti_history *history,
                                                            char **json);
-/* What the summary says of such an ensemble: "members" (each one's loss, measures and architecture), "mean" (over them),
-   "note". The caller ends *described with json_decref. */
+/* What the summary says of such an ensemble: "members" (each one's loss, measures and architecture), "mean" (over
+   them), "note". The caller ends *described with json_decref. */
 TUTTI_NODISCARD enum tutti_status tutti_run_describe_values(tutti_context *context,
                                                             const struct tutti_experiment *experiment,
                                                             const struct tutti_history *history, const char *ensemble,

@@ -1,4 +1,5 @@
-/* run_network.c - networks of trials: as they were trained, and as their space makes them of the same candidates now. */
+/* run_network.c - networks of trials: as they were trained, and as their space makes them of the same candidates
+   now. */
 #include "core/base/file_impl.h"
 #include "record_impl.h"
 #include "run_impl.h"

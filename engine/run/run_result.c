@@ -1,5 +1,5 @@
-/* run_result.c - the two files with a run's result. summary.json has a checksum of itself and a copy of the ensemble, so
-   that a changed file of the two is noticed. */
+/* run_result.c - the two files with a run's result. summary.json has a checksum of itself and a copy of the ensemble,
+   so that a changed file of the two is noticed. */
 #include "core/base/json_impl.h"
 #include "core/plugin/split_impl.h"
 #include "run_impl.h"

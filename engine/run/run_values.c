@@ -95,7 +95,7 @@ out:
   return status;
 }
 
-/* --- the summary --------------------------------------------------------------------------------------------------- */
+/* --- the summary -------------------------------------------------------------------------------------------------- */
 
 /* Add a member's measures to the sums; a measure that some member lacks has no mean. */
 static void add_up(json_t *sums, json_t *measures, bool first) {

@@ -221,8 +221,8 @@ void tutti_compare_evidence_add(const struct compare *compare, struct compare_ev
     }
 }
 
-/* All pairs of a block; losses[compared] and rows[compared] are scratch. A run whose predictions cannot be read takes no
-   part. */
+/* All pairs of a block; losses[compared] and rows[compared] are scratch. A run whose predictions cannot be read takes
+   no part. */
 static enum tutti_status add_block(tutti_context *context, struct compare *compare, size_t block, double **losses,
                                    size_t *rows) {
   enum tutti_status status = TUTTI_OK;

@@ -1,6 +1,6 @@
-/* compare_time.c - runs against each other after fewer trials. The best trial so far comes from the catalogues alone. On
-   request, the ensembles that would have been chosen by then are compared, too, with the rows that only one of two gets
-   wrong. Nothing is trained. */
+/* compare_time.c - runs against each other after fewer trials. The best trial so far comes from the catalogues alone.
+   On request, the ensembles that would have been chosen by then are compared, too, with the rows that only one of two
+   gets wrong. Nothing is trained. */
 #include "compare_impl.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
    - dynamic c: while the best point lies closer than δ to one that is observed or pending, c is doubled and the search
      goes on. δ falls exponentially from step to step, and c is back at its value for the next one.
 
-   The paper measures distances in [-1, 1]^d, and supposes values of about that range; so do the defaults. Pending points
-   count as observed: the paper has none. */
+   The paper measures distances in [-1, 1]^d, and supposes values of about that range; so do the defaults. Pending
+   points count as observed: the paper has none. */
 #include <math.h>
 #include <tutti/plugin.h>
 
@@ -57,7 +57,7 @@ static enum tutti_status acquisition_create_mw_ucb(tutti_context *context, const
 
 static void acquisition_destroy_mw_ucb(void *instance) { tutti_free(instance); }
 
-/* --- mean-width scaling -------------------------------------------------------------------------------------------- */
+/* --- mean-width scaling ------------------------------------------------------------------------------------------- */
 
 enum { BLOCK = 1000 }; /* points that are predicted at once */
 
@@ -114,7 +114,7 @@ out:
   return status;
 }
 
-/* --- dynamic c ----------------------------------------------------------------------------------------------------- */
+/* --- dynamic c ---------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status acquisition_prepare_mw_ucb(void *instance, tutti_context *context,
                                                     const struct tutti_standing *standing, tutti_surrogate *surrogate) {
@@ -156,7 +156,7 @@ static enum tutti_status acquisition_judge_mw_ucb(void *instance, tutti_context 
   return TUTTI_OK;
 }
 
-/* --- the worth ----------------------------------------------------------------------------------------------------- */
+/* --- the worth ---------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status acquisition_moments_mw_ucb(void *instance, tutti_context *context,
                                                     const struct tutti_standing *standing, size_t count,

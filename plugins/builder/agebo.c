@@ -74,7 +74,7 @@ static size_t searched_agebo(const struct agebo *self) {
   return self->hyperparameters ? tutti_domain_count(self->hyperparameters) : 0;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 /* Take the sizes from the recipe; otherwise scale them with the budget as the paper's do. */
 static void size_population_agebo(struct agebo *self, uint64_t budget) {
@@ -144,7 +144,7 @@ out:
   return status;
 }
 
-/* --- ask ----------------------------------------------------------------------------------------------------------- */
+/* --- ask ---------------------------------------------------------------------------------------------------------- */
 
 /* The parts of a trial, on the way to a candidate. */
 struct parts {
@@ -248,7 +248,7 @@ out:
   return status;
 }
 
-/* --- tell ---------------------------------------------------------------------------------------------------------- */
+/* --- tell --------------------------------------------------------------------------------------------------------- */
 
 /* A failed trial never becomes a parent; parameter `failed` says how the model counts it. */
 static enum tutti_status builder_tell_agebo(void *instance, tutti_context *context, const struct tutti_result *result) {

@@ -43,7 +43,7 @@ struct deepens {
   tutti_candidate *configuration;
 };
 
-/* --- the configuration --------------------------------------------------------------------------------------------- */
+/* --- the configuration -------------------------------------------------------------------------------------------- */
 
 static enum tutti_status read_run_deepens(const struct deepens *self, tutti_context *context, char **candidate) {
   const struct deepens_config *config = self->config;
@@ -130,7 +130,7 @@ static enum tutti_status draw_configuration_deepens(struct deepens *self, tutti_
   return tutti_scope_sample(context, self->scope, &random, 0, &self->configuration);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static void builder_destroy_deepens(void *instance) {
   struct deepens *self = instance;
@@ -157,7 +157,7 @@ out:
   return status;
 }
 
-/* --- ask and tell -------------------------------------------------------------------------------------------------- */
+/* --- ask and tell ------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status builder_ask_deepens(void *instance, tutti_context *context, uint64_t trial,
                                              struct tutti_proposal *proposal) {

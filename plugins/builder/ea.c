@@ -43,7 +43,7 @@ struct ea {
   bool exhausted;
 };
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static void builder_destroy_ea(void *instance) {
   struct ea *self = instance;
@@ -75,7 +75,7 @@ out:
   return status;
 }
 
-/* --- ask ----------------------------------------------------------------------------------------------------------- */
+/* --- ask ---------------------------------------------------------------------------------------------------------- */
 
 /* At the first of a set of mutants, all that has finished becomes eligible; before anything is, too. */
 static void begin_set_ea(struct ea *self, uint64_t trial) {
@@ -136,7 +136,7 @@ static enum tutti_status builder_ask_ea(void *instance, tutti_context *context, 
   return proposal->candidate ? builder_adopt_ea(self, context, trial, proposal) : TUTTI_OK;
 }
 
-/* --- tell ---------------------------------------------------------------------------------------------------------- */
+/* --- tell --------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status builder_tell_ea(void *instance, tutti_context *context, const struct tutti_result *result) {
   struct ea *self = instance;

@@ -50,7 +50,7 @@ struct hyperens {
   tutti_selector *selector; /* NULL without strata */
 };
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status check_hyperens(tutti_context *context, const struct hyperens *self, uint64_t stratified) {
   uint64_t budget = tutti_host_budget(self->host);
@@ -108,7 +108,7 @@ out:
   return status;
 }
 
-/* --- strata -------------------------------------------------------------------------------------------------------- */
+/* --- strata ------------------------------------------------------------------------------------------------------- */
 
 /* The members that the selector takes from the finished trials of the random phase. */
 static enum tutti_status select_hyperens(struct hyperens *self, tutti_context *context, const struct tutti_pool *pool) {
@@ -146,7 +146,7 @@ out:
   return status;
 }
 
-/* --- ask and tell -------------------------------------------------------------------------------------------------- */
+/* --- ask and tell ------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status draw_hyperens(const struct hyperens *self, tutti_context *context, uint64_t trial,
                                        struct tutti_proposal *proposal) {

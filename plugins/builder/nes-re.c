@@ -5,9 +5,9 @@
    uniformly, is mutated. A finished trial enters the population and the oldest leaves; failed trials do not enter. With
    `severities = 0` it sees only clean data (NES-RE-0 of the paper).
 
-   Where results are looked up (backend table) there are losses and no predictions. Parents are then chosen by a selector
-   that goes by losses (`parent_selector = top-m`: the best members of the population); the paper looks up trained
-   networks, whose predictions it has.
+   Where results are looked up (backend table) there are losses and no predictions. Parents are then chosen by a
+   selector that goes by losses (`parent_selector = top-m`: the best members of the population); the paper looks up
+   trained networks, whose predictions it has.
 
    Deviations: searched hyperparameters evolve, too (the paper fixes them); if the selection fails because no member has
    a finite loss on the shifted rows, all members are parents. As in the published program, it does not wait for trials:
@@ -70,7 +70,7 @@ static size_t searched_nes_re(const struct nes_re *self) {
   return self->hyperparameters ? tutti_domain_count(self->hyperparameters) : 0;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 enum { SPLIT_SIZE = 32 };
 
@@ -163,7 +163,7 @@ out:
   return status;
 }
 
-/* --- parents ------------------------------------------------------------------------------------------------------- */
+/* --- parents ------------------------------------------------------------------------------------------------------ */
 
 static int ascending(const void *a_, const void *b_) {
   const uint64_t *a = a_, *b = b_;
@@ -236,7 +236,7 @@ out:
   return status;
 }
 
-/* --- children ------------------------------------------------------------------------------------------------------ */
+/* --- children ----------------------------------------------------------------------------------------------------- */
 
 /* Put the hyperparameters of a child into point[searched]. */
 static void make_hyperparameters_nes_re(const struct nes_re *self, struct tutti_random *random,
@@ -287,7 +287,7 @@ static enum tutti_status evolve_nes_re(struct nes_re *self, tutti_context *conte
   return TUTTI_OK;
 }
 
-/* --- ask and tell -------------------------------------------------------------------------------------------------- */
+/* --- ask and tell ------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status builder_ask_nes_re(void *instance, tutti_context *context, uint64_t trial,
                                             struct tutti_proposal *proposal) {

@@ -50,7 +50,7 @@ struct smbo_ensemble {
 
 static size_t count_smbo_ensemble(const struct smbo_ensemble *self) { return (size_t)self->config->bootstraps; }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status choose_loss_smbo_ensemble(tutti_context *context, struct smbo_ensemble *self) {
   const struct tutti_task *task = tutti_host_task(self->host);
@@ -103,7 +103,7 @@ out:
   return status;
 }
 
-/* --- ask ----------------------------------------------------------------------------------------------------------- */
+/* --- ask ---------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status builder_adopt_smbo_ensemble(void *instance, tutti_context *context, uint64_t trial,
                                                      const struct tutti_proposal *proposal) {
@@ -134,7 +134,7 @@ static enum tutti_status builder_ask_smbo_ensemble(void *instance, tutti_context
   return proposal->candidate ? builder_adopt_smbo_ensemble(self, context, trial, proposal) : TUTTI_OK;
 }
 
-/* --- tell ---------------------------------------------------------------------------------------------------------- */
+/* --- tell --------------------------------------------------------------------------------------------------------- */
 
 /* Draw the bootstraps as soon as the number of rows is known. */
 static enum tutti_status draw_bootstraps_smbo_ensemble(struct smbo_ensemble *self, tutti_context *context,

@@ -2,8 +2,8 @@
    Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4. It begins with the space's initial pool
    and what was tried before (`incumbents`; the paper begins with the pool alone). In each epoch, parents are drawn from
    everything seen so far, better ones with higher probability (evolution.h), and each has one mutant. The answer is the
-   best candidate that was not tried before. Deviations: of the candidates tried before, only the `incumbents` with the least loss are parents, so that
-   long runs do not make a choice dearer; searched hyperparameters evolve, too. */
+   best candidate that was not tried before. Deviations: of the candidates tried before, only the `incumbents` with the
+   least loss are parents, so that long runs do not make a choice dearer; searched hyperparameters evolve, too. */
 #include <float.h>
 #include <stdlib.h>
 

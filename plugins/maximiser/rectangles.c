@@ -1,5 +1,5 @@
-/* rectangles.c - dividing rectangles, a round at a time. Only the longest sides are divided, in three, so the sides of a
-   rectangle have at most two lengths. The number of divisions of all sides together gives its size. */
+/* rectangles.c - dividing rectangles, a round at a time. Only the longest sides are divided, in three, so the sides of
+   a rectangle have at most two lengths. The number of divisions of all sides together gives its size. */
 #include "rectangles.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void destroy(struct rectangles *r) {
   tutti_free(r->sides);
 }
 
-/* --- which are divided --------------------------------------------------------------------------------------------- */
+/* --- which are divided -------------------------------------------------------------------------------------------- */
 
 /* The best of each size that can still be divided, and the least value of all. */
 static double find_best(struct rectangles *r) {
@@ -130,7 +130,7 @@ static void choose(struct rectangles *r) {
   }
 }
 
-/* --- how they are divided ------------------------------------------------------------------------------------------ */
+/* --- how they are divided ----------------------------------------------------------------------------------------- */
 
 /* Place the points of a chosen rectangle behind those that there are: two for each of its longest sides. False if there
    is no room for them. */
@@ -158,8 +158,8 @@ static int by_least(const void *left, const void *right) {
   return (a->dimension > b->dimension) - (a->dimension < b->dimension);
 }
 
-/* Divide a rectangle whose points begin at `first`: along the side with the best point first, so that this point gets the
-   largest part. Gives back where the next one's points begin. */
+/* Divide a rectangle whose points begin at `first`: along the side with the best point first, so that this point gets
+   the largest part. Gives back where the next one's points begin. */
 static size_t divide(struct rectangles *r, size_t index, size_t first) {
   size_t d = r->task->dimensions, count = 0;
   uint8_t level = lowest_level(r, index), *levels = r->levels + index * d;

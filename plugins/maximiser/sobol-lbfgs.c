@@ -67,7 +67,7 @@ static enum tutti_status maximiser_create_sobol_lbfgs(tutti_context *context, co
 
 static void maximiser_destroy_sobol_lbfgs(void *instance) { tutti_free(instance); }
 
-/* --- points -------------------------------------------------------------------------------------------------------- */
+/* --- points ------------------------------------------------------------------------------------------------------- */
 
 /* One proposal. */
 struct sobol_lbfgs_work {
@@ -124,7 +124,7 @@ static enum tutti_status near_points_sobol_lbfgs(const struct sobol_lbfgs *self,
   return TUTTI_OK;
 }
 
-/* --- refinement ---------------------------------------------------------------------------------------------------- */
+/* --- refinement --------------------------------------------------------------------------------------------------- */
 
 /* Without a gradient, use the worth of the candidate nearest to the vector, which every acquisition can give. */
 static enum tutti_status worth_nearby_sobol_lbfgs(struct sobol_lbfgs_work *work, double *worth) {

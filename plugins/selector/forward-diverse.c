@@ -5,8 +5,8 @@
    weights, in the order of the picks; lambda = 0 is selector forward.
 
    Source: an alternative to ForwardSelect in the program of Zaidi et al., "Neural ensemble search for uncertainty
-   estimation and dataset shift" (NeurIPS 2021; automl/nes, commit c35be5a: beam_search_with_div), lambda = 1. Deviations: other losses,
-   and regression; `keep = best` goes by the loss alone.
+   estimation and dataset shift" (NeurIPS 2021; automl/nes, commit c35be5a: beam_search_with_div), lambda = 1.
+   Deviations: other losses, and regression; `keep = best` goes by the loss alone.
 
    With R the sum of m members' predictions P, the diversity after adding P_k is (S + |P_k|^2) / (m + 1) - |R + P_k|^2 /
    (m + 1)^2 per row, S being the sum of the members' squares. R.P_k is a running sum: trying a model costs nothing

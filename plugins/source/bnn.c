@@ -1,5 +1,5 @@
-/* bnn.c - source bnn: a function drawn from a Bayesian network's prior, another for each seed, at random points (Heiss et
-   al., NOMU, ICML 2022, Appendix B.2.5). */
+/* bnn.c - source bnn: a function drawn from a Bayesian network's prior, another for each seed, at random points (Heiss
+   et al., NOMU, ICML 2022, Appendix B.2.5). */
 #include <math.h>
 #include <stdio.h>
 

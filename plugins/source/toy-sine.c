@@ -1,5 +1,5 @@
-/* toy-sine.c - source toy-sine: y = 2 sin x plus normal noise, half of the rows from [-30, -20] and half from [20, 30]; test rows
-   between the ends of `box`, without noise (Egele et al., "AutoDEUQ", ICPR 2022, section III-B). */
+/* toy-sine.c - source toy-sine: y = 2 sin x plus normal noise, half of the rows from [-30, -20] and half from [20, 30];
+   test rows between the ends of `box`, without noise (Egele et al., "AutoDEUQ", ICPR 2022, section III-B). */
 #include <math.h>
 
 #include "plugins/source/generator.h"

@@ -1,9 +1,9 @@
-/* deep-ensemble.c - networks that differ in their seed alone; mean and standard deviation are those of their predictions
-   (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles",
-   NeurIPS 2017), in the form for values without noise that Heiss et al., ICML 2022, Appendix B.2.2, compare NOMU with:
-   one output, squared error, an L2 weight that falls with the observations, no adversarial training. The defaults are
-   theirs. Predictions are a function of the observations alone: each fit trains from scratch, when the first prediction
-   asks for it. */
+/* deep-ensemble.c - networks that differ in their seed alone; mean and standard deviation are those of their
+   predictions (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep
+   ensembles", NeurIPS 2017), in the form for values without noise that Heiss et al., ICML 2022, Appendix B.2.2, compare
+   NOMU with: one output, squared error, an L2 weight that falls with the observations, no adversarial training. The
+   defaults are theirs. Predictions are a function of the observations alone: each fit trains from scratch, when the
+   first prediction asks for it. */
 #include <tutti/kit.h>
 
 struct de_config {

@@ -1,9 +1,10 @@
 /* gp-otmann.c - Gaussian process regression over architectures that have distances: Kandasamy, Neiswanger, Schneider,
    Poczos, Xing, "Neural Architecture Search with Bayesian Optimisation and Optimal Transport", NeurIPS 2018, section 4.
    The covariance is alpha exp(-sum_k beta_k d_k) + alpha' exp(-sum_k beta'_k d'_k) of the space's distance measures,
-   times a Matern 5/2 or squared exponential correlation of the searched hyperparameters. Distances by optimal transport need not give positive semi-definite matrices. Negative eigenvalues are therefore clipped to
-   zero before noise is added, and the cross-covariances of candidates are projected on the rest (dgp_posterior.c); with
-   `projection = matrix` they are not, as in the published program.
+   times a Matern 5/2 or squared exponential correlation of the searched hyperparameters. Distances by optimal transport
+   need not give positive semi-definite matrices. Negative eigenvalues are therefore clipped to zero before noise is
+   added, and the cross-covariances of candidates are projected on the rest (dgp_posterior.c); with `projection =
+   matrix` they are not, as in the published program.
 
    Deviations:
    - the hyperparameters are the most likely ones within the published program's log-uniform ranges, found by Sobol

@@ -1,12 +1,12 @@
-/* hyper-deep-ensemble.c - networks that differ in seed, dropout and L2 weight: a random search over the last two, a greedy
-   choice on observations that were held out, the chosen settings again from several seeds, and a greedy choice among
-   these (Wenzel, Snoek, Tran, Jenatton, "Hyperparameter ensembles for robustness and uncertainty quantification", NeurIPS
-   2020, Algorithm 2), as Heiss et al., ICML 2022, Appendices B.1.4, B.2.2 and B.3.1, compare NOMU with it. Mean and
-   standard deviation are those of the chosen networks' predictions; one that is chosen twice counts twice.
+/* hyper-deep-ensemble.c - networks that differ in seed, dropout and L2 weight: a random search over the last two, a
+   greedy choice on observations that were held out, the chosen settings again from several seeds, and a greedy choice
+   among these (Wenzel, Snoek, Tran, Jenatton, "Hyperparameter ensembles for robustness and uncertainty quantification",
+   NeurIPS 2020, Algorithm 2), as Heiss et al., ICML 2022, Appendices B.1.4, B.2.2 and B.3.1, compare NOMU with it. Mean
+   and standard deviation are those of the chosen networks' predictions; one that is chosen twice counts twice.
 
    The score is a Gaussian log-likelihood, and without noise a single network has no deviation: to the variance of the
-   ensemble is added the square of `floor`. Of fewer than three observations none is held out. Predictions are a function
-   of the observations alone: each fit trains from scratch, when the first prediction asks for it. */
+   ensemble is added the square of `floor`. Of fewer than three observations none is held out. Predictions are a
+   function of the observations alone: each fit trains from scratch, when the first prediction asks for it. */
 #include <string.h>
 #include <tutti/kit.h>
 
@@ -68,7 +68,7 @@ struct hyper_deep_ensemble {
   bool trained;
 };
 
-/* --- settings ------------------------------------------------------------------------------------------------------ */
+/* --- settings ----------------------------------------------------------------------------------------------------- */
 
 static void forget_settings_hyper_deep_ensemble(struct hyper_deep_ensemble *self) {
   for (size_t i = 0; self->settings && i < (size_t)self->config->draws; i++) {
@@ -103,7 +103,7 @@ static enum tutti_status draw_setting_hyper_deep_ensemble(struct hyper_deep_ense
   return scale_l2_hyper_deep_ensemble(context, setting, self->trained_on);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static void surrogate_destroy_hyper_deep_ensemble(void *instance) {
   struct hyper_deep_ensemble *self = instance;
@@ -143,7 +143,7 @@ out:
   return status;
 }
 
-/* --- pools --------------------------------------------------------------------------------------------------------- */
+/* --- pools -------------------------------------------------------------------------------------------------------- */
 
 static void end_pool_hyper_deep_ensemble(struct hde_pool *pool) {
   for (size_t i = 0; pool->weights && i < pool->count; i++)
@@ -232,7 +232,7 @@ static void choose_hyper_deep_ensemble(const struct hyper_deep_ensemble *self, s
   }
 }
 
-/* --- fit ----------------------------------------------------------------------------------------------------------- */
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
 
 /* Choose the observations to train on. */
 static enum tutti_status divide_hyper_deep_ensemble(struct hyper_deep_ensemble *self, tutti_context *context) {
@@ -347,7 +347,7 @@ static enum tutti_status surrogate_predict_hyper_deep_ensemble(void *instance, t
   return tutti_members_predict(context, self->members, points, TUTTI_MEMBER_BETWEEN, 0, 0, mean, deviation);
 }
 
-/* --- the plugin ---------------------------------------------------------------------------------------------------- */
+/* --- the plugin --------------------------------------------------------------------------------------------------- */
 
 static const struct tutti_surrogate_ops hde_ops = {
     .size = sizeof(struct tutti_surrogate_ops),

@@ -1,9 +1,9 @@
-/* mc-dropout.c - one network, trained with dropout and asked with dropout: each draw of a mask is one function, and mean
-   and standard deviation are those over the draws (Gal, Ghahramani, "Dropout as a Bayesian approximation: Representing
-   model uncertainty in deep learning", ICML 2016). The defaults are those of Heiss et al., ICML 2022, Appendices B.2.2
-   and B.3.1, which compare NOMU with it: squared error, an L2 weight that falls with the observations, ten draws.
-   Predictions are a function of the observations alone: each fit trains from scratch, when the first prediction asks for
-   it, and the masks of the draws stay the same. */
+/* mc-dropout.c - one network, trained with dropout and asked with dropout: each draw of a mask is one function, and
+   mean and standard deviation are those over the draws (Gal, Ghahramani, "Dropout as a Bayesian approximation:
+   Representing model uncertainty in deep learning", ICML 2016). The defaults are those of Heiss et al., ICML 2022,
+   Appendices B.2.2 and B.3.1, which compare NOMU with it: squared error, an L2 weight that falls with the observations,
+   ten draws. Predictions are a function of the observations alone: each fit trains from scratch, when the first
+   prediction asks for it, and the masks of the draws stay the same. */
 #include <tutti/kit.h>
 
 struct mc_config {

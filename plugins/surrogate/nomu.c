@@ -89,7 +89,7 @@ struct nomu {
   bool trained;
 };
 
-/* --- the networks -------------------------------------------------------------------------------------------------- */
+/* --- the networks ------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status add_output_nomu(tutti_context *context, tutti_network *network, const char *label, double l2,
                                          uint32_t *layer) {
@@ -167,7 +167,7 @@ static enum tutti_status label_nomu(tutti_context *context, const tutti_network 
   return TUTTI_OK;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static void surrogate_destroy_nomu(void *instance) {
   struct nomu *self = instance;
@@ -226,7 +226,7 @@ out:
   return status;
 }
 
-/* --- fit and predictions ------------------------------------------------------------------------------------------- */
+/* --- fit and predictions ------------------------------------------------------------------------------------------ */
 
 static enum tutti_status surrogate_fit_nomu(void *instance, tutti_context *context, const struct tutti_points *points,
                                             const double *values, const double *noise) {
@@ -276,7 +276,7 @@ static enum tutti_status surrogate_predict_nomu(void *instance, tutti_context *c
   return tutti_members_predict(context, self->members, points, TUTTI_MEMBER_OWN, 0, 0, mean, deviation);
 }
 
-/* --- the plugin ---------------------------------------------------------------------------------------------------- */
+/* --- the plugin --------------------------------------------------------------------------------------------------- */
 
 static const struct tutti_surrogate_ops nomu_ops = {
     .size = sizeof(struct tutti_surrogate_ops),

@@ -1,6 +1,6 @@
-/* modifiers_structure.c - modifiers that change a graph's edges: wedge, remove, branch (dup_path in the paper's Table 2) and skip.
-   The result may break rules; then the caller discards it. Deviations: a layer wedged in after the image has ended is
-   fully connected; one between layers without units gets as many units as the edge has channels. */
+/* modifiers_structure.c - modifiers that change a graph's edges: wedge, remove, branch (dup_path in the paper's Table
+   2) and skip. The result may break rules; then the caller discards it. Deviations: a layer wedged in after the image
+   has ended is fully connected; one between layers without units gets as many units as the edge has channels. */
 #include "modifiers.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-// acquisition patient, in C++17: a lower confidence bound that explores less as the budget is spent. Its kappa falls linearly
-// from the parameter to zero.
+// acquisition patient, in C++17: a lower confidence bound that explores less as the budget is spent. Its kappa falls
+// linearly from the parameter to zero.
 //
-// A plugin in C++ is like one in C, with two differences: structs are filled by constant expressions in place of designated
-// initialisers, and no exception may leave a function that the host calls. To write one:
+// A plugin in C++ is like one in C, with two differences: structs are filled by constant expressions in place of
+// designated initialisers, and no exception may leave a function that the host calls. To write one:
 //   1. copy this file to src/KIND-NAME.cpp, and put its two lines into Makefile.am;
 //   2. write the operations of the kind (acquisition.h) as static functions;
 //   3. keep ops and descriptor `constexpr`: nothing may run when a plugin is loaded.

@@ -1,8 +1,8 @@
-/* builder restless: Bayesian optimisation that now and then tries something at random, which keeps a model that is wrong from
-   narrowing the search for good ("epsilon-greedy").
+/* builder restless: Bayesian optimisation that now and then tries something at random, which keeps a model that is
+   wrong from narrowing the search for good ("epsilon-greedy").
 
-   What ask, tell, resuming, pending trials and descriptions take is in <tutti/bayesian.h>; here is only what differs. To write
-   such a builder:
+   What ask, tell, resuming, pending trials and descriptions take is in <tutti/bayesian.h>; here is only what differs.
+   To write such a builder:
      1. copy this file to src/builder-NAME.c, and put its two lines into Makefile.am;
      2. keep the tables TUTTI_DESIGN_PARAMS and TUTTI_PROPOSER_PARAMS, with defaults of your own, add your parameters;
      3. change `ask`; what you propose yourself must be adopted, so that the model knows of it;

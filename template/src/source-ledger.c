@@ -1,5 +1,6 @@
-/* source ledger: records in a text file. A record is lines "name: value" and ends with an empty line; the first record names
-   the columns, and later ones may lack some. A value in quotes is a text, everything else a number times `factor`:
+/* source ledger: records in a text file. A record is lines "name: value" and ends with an empty line; the first record
+   names the columns, and later ones may lack some. A value in quotes is a text, everything else a number times
+   `factor`:
 
      height: 12.5
      colour: "red"

@@ -1,11 +1,12 @@
-/* surrogate nearest: the mean of the nearest observations, weighted by how near they are. The deviation is what they scatter by.
+/* surrogate nearest: the mean of the nearest observations, weighted by how near they are. The deviation is what they
+   scatter by.
 
    A surrogate predicts an unknown value, with a standard deviation, from observations at points. To write one:
      1. copy this file to src/surrogate-NAME.c, and put its two lines into Makefile.am;
      2. say in `needs` what it reads of the points: vectors (of spaces with a domain), or candidates with distances;
      3. write `fit`, which forgets what was before, and `predict`;
-     4. everything else is optional: surrogate.h says what it gives (`add` makes it cheaper to go on; `gradient` lets maximisers climb;
-        `hallucinate` serves parallel searches). */
+     4. everything else is optional: surrogate.h says what it gives (`add` makes it cheaper to go on; `gradient` lets
+   maximisers climb; `hallucinate` serves parallel searches). */
 #include <string.h>
 #include <tutti/plugin.h>
 

@@ -3,12 +3,13 @@
    train-darts [--cells N] [--channels N] [--size N] [--inputs N] [--batch N] [--seconds S] [--wall] [--breakdown]
                [GENOTYPE]...
 
-   A genotype is 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8 of
-   the reduction cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. Without any, four are drawn. The networks are those of
-   train_darts_torch.py: a stem of 3 x channels, reductions at a third and two thirds, a mean over all pixels, 10 classes;
-   SGD with momentum and weight decay, cross-entropy. One line a genotype: its number, parameters, MiB of the step's
-   memory, milliseconds a step, and the share of the core's peak of multiply-adds. --breakdown: time by op, each with the
-   arithmetic and the traffic that it cannot do without, as shares of what the core can do (breakdown.h). */
+   A genotype is 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8
+   of the reduction cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. Without any, four are drawn. The networks
+   are those of train_darts_torch.py: a stem of 3 x channels, reductions at a third and two thirds, a mean over all
+   pixels, 10 classes; SGD with momentum and weight decay, cross-entropy. One line a genotype: its number, parameters,
+   MiB of the step's memory, milliseconds a step, and the share of the core's peak of multiply-adds. --breakdown: time
+   by op, each with the arithmetic and the traffic that it cannot do without, as shares of what the core can do
+   (breakdown.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* odd.c - a backend that trains three at once, and breaks its contract in the way that its parameter `how` says. Without
-   that, it predicts mean 0 and variance 1, or the first class. */
+/* odd.c - a backend that trains three at once, and breaks its contract in the way that its parameter `how` says.
+   Without that, it predicts mean 0 and variance 1, or the first class. */
 #include <tutti/plugin.h>
 
 #include <math.h>

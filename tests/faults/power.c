@@ -1,11 +1,11 @@
-/* power.c - the power fails at any instant of a run: what a disk may show then is made from a record of its writes, syncs
-   and names (power_log.c, power_disk.c), and the run is resumed. Every result that was reported is there, with all of its
-   files; a reported summary is whole; and the finished run has the bits of an undisturbed one. In each recorded run the
-   manager is killed once before.
+/* power.c - the power fails at any instant of a run: what a disk may show then is made from a record of its writes,
+   syncs and names (power_log.c, power_disk.c), and the run is resumed. Every result that was reported is there, with
+   all of its files; a reported summary is whole; and the finished run has the bits of an undisturbed one. In each
+   recorded run the manager is killed once before.
 
    Usage: power [CUTS] [SEED] [FOLDER]; the methods are the recipes of tests/faults/methods. With a FOLDER, the records
-   stay, and it goes on where it was; the first loss ends it, and its directory stays. At first it cuts the power of a drive
-   on which syncs do nothing: each kind of loss has to be found there, or this test would find none. */
+   stay, and it goes on where it was; the first loss ends it, and its directory stays. At first it cuts the power of a
+   drive on which syncs do nothing: each kind of loss has to be found there, or this test would find none. */
 #include "drill.h"
 #include "power_disk.h"
 

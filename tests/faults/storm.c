@@ -1,10 +1,10 @@
-/* storm.c - runs under a storm: their manager, a worker, or all of them are killed, ended, stopped for a while, or meet a
-   full disk, at random instants; then they are resumed until they are done. Nothing that was recorded may be lost or
+/* storm.c - runs under a storm: their manager, a worker, or all of them are killed, ended, stopped for a while, or meet
+   a full disk, at random instants; then they are resumed until they are done. Nothing that was recorded may be lost or
    changed, and the finished run has the bits of an undisturbed one.
 
-   Usage: storm [DISTURBANCES] [SEED] [FOLDER]; the methods are the recipes of tests/faults/methods, the numbers of workers
-   1, 2, 3 and 5. Which disturbance comes at which share of a run follows from the seed alone. With a FOLDER the storm can
-   be stopped and goes on where it was; the first difference ends it, and the run's directory stays. */
+   Usage: storm [DISTURBANCES] [SEED] [FOLDER]; the methods are the recipes of tests/faults/methods, the numbers of
+   workers 1, 2, 3 and 5. Which disturbance comes at which share of a run follows from the seed alone. With a FOLDER the
+   storm can be stopped and goes on where it was; the first difference ends it, and the run's directory stays. */
 #include "drill.h"
 
 #include <errno.h>
@@ -103,8 +103,8 @@ static char *read_log(const char *folder) {
   return text;
 }
 
-/* How a manager may end: done; by a signal that it was given before it could catch it; interrupted, saying how to go on; on
-   a full disk, saying so. */
+/* How a manager may end: done; by a signal that it was given before it could catch it; interrupted, saying how to go
+   on; on a full disk, saying so. */
 static void check_end(int how, const struct kind *kind, const char *folder) {
   char *log = read_log(folder);
   bool fine = WIFEXITED(how) && WEXITSTATUS(how) == 0;

@@ -1,5 +1,5 @@
-/* candidate.c - fuzz target: candidates in JSON, of every space. The first byte chooses the space. What is read is printed,
-   read again, and is the same; its network is decoded. */
+/* candidate.c - fuzz target: candidates in JSON, of every space. The first byte chooses the space. What is read is
+   printed, read again, and is the same; its network is decoded. */
 #include "fuzz.h"
 
 #include <stdlib.h>

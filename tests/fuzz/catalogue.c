@@ -1,5 +1,5 @@
-/* catalogue.c - fuzz target: catalogues, as a file of SQLite or as rows with any values (rows.h); read, and some of them,
-   as that takes long, opened for writing. */
+/* catalogue.c - fuzz target: catalogues, as a file of SQLite or as rows with any values (rows.h); read, and some of
+   them, as that takes long, opened for writing. */
 #include "fuzz.h"
 #include "rows.h"
 

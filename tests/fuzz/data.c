@@ -1,5 +1,5 @@
-/* data.c - fuzz target: data.json, by which new rows become inputs: of a table with names and text, of one without, and of
-   images. */
+/* data.c - fuzz target: data.json, by which new rows become inputs: of a table with names and text, of one without, and
+   of images. */
 #include "fuzz.h"
 
 #include <stdlib.h>

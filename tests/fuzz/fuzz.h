@@ -1,6 +1,7 @@
-/* fuzz.h - what the fuzz targets share. A target is one file: its name, and what it does with some bytes. libFuzzer's main
-   (make fuzz) tries new ones for as long as it may; the main of replay.c (make check) runs the seeds, once each. A target
-   must return after any bytes, and free all that it took: sanitizers, a limit on memory and one on time watch it. */
+/* fuzz.h - what the fuzz targets share. A target is one file: its name, and what it does with some bytes. libFuzzer's
+   main (make fuzz) tries new ones for as long as it may; the main of replay.c (make check) runs the seeds, once each. A
+   target must return after any bytes, and free all that it took: sanitizers, a limit on memory and one on time watch
+   it. */
 #ifndef TUTTI_TESTS_FUZZ_H
 #define TUTTI_TESTS_FUZZ_H
 
@@ -14,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A context for the whole process, which finds the plugins of this build; the last input's error is cleared. */
 tutti_context *fuzz_context(void);
-/* The bytes as a file of that name in a folder of this process; the path stays valid until the next call with this name.
-   The folder goes at the end. */
+/* The bytes as a file of that name in a folder of this process; the path stays valid until the next call with this
+   name. The folder goes at the end. */
 const char *fuzz_file(const char *name, const uint8_t *data, size_t size);
 /* The folder, for targets with more files. */
 const char *fuzz_folder(void);

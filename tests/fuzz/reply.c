@@ -1,5 +1,5 @@
-/* reply.c - fuzz target: what workers answer, in a whole run whose executor gives the input's lines as replies: DONE, or,
-   by the first letter, lost (L), timed out (T), progress (P) or for another trial (X). The run ends or stops with a
+/* reply.c - fuzz target: what workers answer, in a whole run whose executor gives the input's lines as replies: DONE,
+   or, by the first letter, lost (L), timed out (T), progress (P) or for another trial (X). The run ends or stops with a
    message, and its directory can be looked at. */
 #include "fuzz.h"
 

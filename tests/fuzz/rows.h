@@ -1,6 +1,6 @@
-/* rows.h - a catalogue for the fuzz targets, written as lines: the name of a table (facts, trials, times), then the values
-   of a row, with tabs in between. A value is n (NULL), iINTEGER, rREAL, tTEXT or bBYTES. Any of them may stand in any
-   column: SQLite takes it, and so a hostile file may have it. */
+/* rows.h - a catalogue for the fuzz targets, written as lines: the name of a table (facts, trials, times), then the
+   values of a row, with tabs in between. A value is n (NULL), iINTEGER, rREAL, tTEXT or bBYTES. Any of them may stand
+   in any column: SQLite takes it, and so a hostile file may have it. */
 #ifndef TUTTI_TESTS_FUZZ_ROWS_H
 #define TUTTI_TESTS_FUZZ_ROWS_H
 

@@ -1,6 +1,6 @@
-/* run.c - fuzz target: whole run directories, which anybody may hand over, opened through the library's view. The input is
-   an archive: for each file a line with its path and its size, then its bytes. `rows` becomes the catalogue (rows.h). Sizes
-   and checksums in it are made to fit the files, as a forger would. */
+/* run.c - fuzz target: whole run directories, which anybody may hand over, opened through the library's view. The input
+   is an archive: for each file a line with its path and its size, then its bytes. `rows` becomes the catalogue
+   (rows.h). Sizes and checksums in it are made to fit the files, as a forger would. */
 #include "fuzz.h"
 #include "rows.h"
 

@@ -53,8 +53,8 @@ void simulated_register(void);
 extern tutti_context *simulated_context;
 
 void simulated_write(const char *path, const char *text);
-/* A table of 24 rows, x and y, in table.csv; y is far from 0 and not of unit variance. Rows 0 to 11 are for training, 12 to 17
-   for validation, 18 to 23 for the test. */
+/* A table of 24 rows, x and y, in table.csv; y is far from 0 and not of unit variance. Rows 0 to 11 are for training,
+   12 to 17 for validation, 18 to 23 for the test. */
 void simulated_table(void);
 /* A recipe of these plugins on the table, or without data; `more` is put after it. */
 const char *simulated_recipe(bool data, const char *more);

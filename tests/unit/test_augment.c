@@ -74,8 +74,9 @@ static void assert_whole(double number, double low, double high) {
   assert_true(round(number) >= low && round(number) <= high);
 }
 
-/* Areas are uniform from the least share to 1 (crops that do not fit are drawn again, which favours small ones a little), and so
-   are the logarithms of the ratios; a crop lies inside, anywhere. Sides of whole pixels blur the limits. */
+/* Areas are uniform from the least share to 1 (crops that do not fit are drawn again, which favours small ones a
+   little), and so are the logarithms of the ratios; a crop lies inside, anywhere. Sides of whole pixels blur the
+   limits. */
 static void crops_are_scaled_back(void **state) {
   enum { DRAWS = 3000 };
   double least = 9, most = 0, flattest = 9, tallest = 0, area_sum = 0, left_sum = 0;
@@ -124,7 +125,7 @@ static void crops_end_at_their_edge(void **state) {
   }
 }
 
-/* --- colours ------------------------------------------------------------------------------------------------------- */
+/* --- colours ------------------------------------------------------------------------------------------------------ */
 
 static double grey_of(const float *pixel) {
   return 0.299 * (double)pixel[0] + 0.587 * (double)pixel[1] + 0.114 * (double)pixel[2];
@@ -191,7 +192,8 @@ static double angle_of(const float *pixel) {
   return atan2(y, x);
 }
 
-/* Pure colours at the corners and edges of the wheel turn to known ones; everywhere the largest and the least part stay. */
+/* Pure colours at the corners and edges of the wheel turn to known ones; everywhere the largest and the least part
+   stay. */
 static void hues_turn(void **state) {
   (void)state;
   for (uint64_t epoch = 0; epoch < 200; epoch++) {
@@ -238,7 +240,7 @@ static void grey_images(void **state) {
     assert_true(fabs((double)varied[i] - clipped(factor * (double)grey[i])) < 1e-5);
 }
 
-/* --- all together -------------------------------------------------------------------------------------------------- */
+/* --- all together ------------------------------------------------------------------------------------------------- */
 
 static struct tutti_augmentation all_of_it(uint64_t epoch) {
   struct tutti_augmentation how = with(epoch);
@@ -249,8 +251,8 @@ static struct tutti_augmentation all_of_it(uint64_t epoch) {
   return how;
 }
 
-/* The order of colours is drawn, too. Contrast keeps the mean grey of the image that it gets: with the hue turned before, that is
-   another one than the image had. */
+/* The order of colours is drawn, too. Contrast keeps the mean grey of the image that it gets: with the hue turned
+   before, that is another one than the image had. */
 static void the_order_is_drawn(void **state) {
   int contrast_first = 0, hue_first = 0;
   float red[FEATURES]; /* reddish, and far enough from 0 and 1 not to be clipped */
@@ -305,7 +307,8 @@ static void draws_belong_to_the_row(void **state) {
   tutti_split_destroy(split);
 }
 
-/* Colours leave the crop and the mirroring as they are without them, and a caller of an older interface gets neither. */
+/* Colours leave the crop and the mirroring as they are without them, and a caller of an older interface gets
+   neither. */
 static void what_is_not_asked_for_stays(void **state) {
   static float moved[FEATURES], older[FEATURES];
   (void)state;

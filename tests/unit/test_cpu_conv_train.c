@@ -210,8 +210,8 @@ static void test_pytorch_initialiser(void **state) {
   tutti_network_destroy(network);
 }
 
-/* weight_decay = w of a PyTorch optimiser adds w times the parameter to every gradient, those of biases and of batch norm
-   included; running statistics are not trained. */
+/* weight_decay = w of a PyTorch optimiser adds w times the parameter to every gradient, those of biases and of batch
+   norm included; running statistics are not trained. */
 static void test_pytorch_weight_decay(void **state) {
   (void)state;
   struct tutti_task task = make_task();

@@ -94,7 +94,8 @@ static double value_of(const tutti_evaluation *evaluation, const char *name) {
 
 static double square(double x) { return x * x; }
 
-/* aleatoric = sum w (v - e), within = sum w e, between = sum w (m - mean)^2 N / (N - 1); the metrics are their means. */
+/* aleatoric = sum w (v - e), within = sum w e, between = sum w (m - mean)^2 N / (N - 1); the metrics are their
+   means. */
 static void test_values(void **state) {
   (void)state;
   struct telling t;

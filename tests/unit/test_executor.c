@@ -1,5 +1,5 @@
-/* test_executor.c - executor local with shells for workers, which say what they find: limits, groups, environment; and do what
-   no worker should. */
+/* test_executor.c - executor local with shells for workers, which say what they find: limits, groups, environment; and
+   do what no worker should. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ static void expect_said(const char *text) {
     fail_msg("expected \"%s\", the worker says:\n%s", text, said());
 }
 
-/* --- what a worker finds --------------------------------------------------------------------------------------------- */
+/* --- what a worker finds ------------------------------------------------------------------------------------------ */
 
 static void a_worker_has_the_limit_of_memory(void **state) {
   (void)state;
@@ -170,7 +170,7 @@ static void by_default_one(void **state) {
   assert_string_equal(said(), "OMP_NUM_THREADS=1\nOPENBLAS_NUM_THREADS=1\n");
 }
 
-/* --- workers that do not work ------------------------------------------------------------------------------------------ */
+/* --- workers that do not work ------------------------------------------------------------------------------------- */
 
 static size_t lines_of_said(void) {
   size_t lines = 0;

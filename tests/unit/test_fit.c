@@ -1,4 +1,5 @@
-/* The closed forms of uncertainty bounds, gaps in a data set, functions from a Bayesian network's prior, and pictures. */
+/* The closed forms of uncertainty bounds, gaps in a data set, functions from a Bayesian network's prior, and
+   pictures. */
 #include "golden.h"
 
 #include <setjmp.h>
@@ -19,7 +20,7 @@ static void close_to(double got, double expected, double relative) {
     fail_msg("expected %.17g, found %.17g", expected, got);
 }
 
-/* --- bands --------------------------------------------------------------------------------------------------------- */
+/* --- bands -------------------------------------------------------------------------------------------------------- */
 
 static void bands_meet_golden_numbers(void **state) {
   (void)state;
@@ -63,7 +64,7 @@ static void bands_stay_finite(void **state) {
   assert_true(isfinite(tutti_bands_nll(&sums, 1)) && isfinite(tutti_bands_least_nll(&sums)));
 }
 
-/* --- functions of a Bayesian network ------------------------------------------------------------------------------- */
+/* --- functions of a Bayesian network ------------------------------------------------------------------------------ */
 
 /* The paper chooses its deviations so that the variance of a function over [-1, 1]^d is about 1. */
 static void a_bnn_has_the_variance_of_the_paper(void **state) {
@@ -139,7 +140,7 @@ static void a_bnn_is_its_network(void **state) {
   bnn_destroy(bnn);
 }
 
-/* --- pictures ------------------------------------------------------------------------------------------------------ */
+/* --- pictures ----------------------------------------------------------------------------------------------------- */
 
 static void svg_escapes_and_cuts(void **state) {
   (void)state;

@@ -19,7 +19,7 @@ static void assert_near(double found, double expected, double tolerance) {
   }
 }
 
-/* --- a plain model ------------------------------------------------------------------------------------------------- */
+/* --- a plain model ------------------------------------------------------------------------------------------------ */
 
 /* Eigenvalues and columns of eigenvectors of a symmetric matrix, which is destroyed. */
 static void jacobi(size_t n, square a, double *values, square vectors) {
@@ -185,7 +185,7 @@ static double plain_mean(const struct plain *plain, const tutti_candidate *at) {
   return plain->shift + plain->scale * sum;
 }
 
-/* --- the surrogate ------------------------------------------------------------------------------------------------- */
+/* --- the surrogate ------------------------------------------------------------------------------------------------ */
 
 /* A world of words, candidates in it, and a config whose lists are fixed numbers or ranges. */
 struct subject {

@@ -10,7 +10,7 @@
 
 #include "gp_fixture.h"
 
-/* --- hyperparameters drawn from their posterior -------------------------------------------------------------------- */
+/* --- hyperparameters drawn from their posterior ------------------------------------------------------------------- */
 
 enum { CHAIN = 4000 };
 

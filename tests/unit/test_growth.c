@@ -270,7 +270,7 @@ static void test_quick_greedy_by_brute_force(void **state) {
   }
 }
 
-/* --- promises ------------------------------------------------------------------------------------------------------ */
+/* --- promises ----------------------------------------------------------------------------------------------------- */
 
 /* The loss never rises along the trace, weights are multiplicities, there are at most `size` members, and fewer only if
    nothing improves the ensemble any more. */
@@ -373,7 +373,7 @@ static void test_counts(void **state) {
     }
 }
 
-/* --- what is kept, and what is passed over -------------------------------------------------------------------------- */
+/* --- what is kept, and what is passed over ------------------------------------------------------------------------ */
 
 /* All picks are traced; with keep = best those after the lowest loss are no members. */
 static void test_keep_best(void **state) {

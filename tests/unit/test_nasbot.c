@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <tutti/candidate_set.h>
 
-/* --- a search ------------------------------------------------------------------------------------------------------- */
+/* --- a search ----------------------------------------------------------------------------------------------------- */
 
 enum { MOST = 400 };
 struct search {
@@ -84,7 +84,7 @@ static const char *const quick[][3] = {{"maximiser", "evaluations", "10 30 100"}
                                        {"builder", "initial", "6"},
                                        {NULL}};
 
-/* --- what comes first, and what never comes ------------------------------------------------------------------------- */
+/* --- what comes first, and what never comes ----------------------------------------------------------------------- */
 
 static void test_initial_pool(void **state) {
   static const char *const builders[] = {"nasbot", "ea"};
@@ -167,7 +167,8 @@ static void test_parents_of_evolution(void **state) {
   end(&search);
 }
 
-/* Mutants are made in sets: what finishes meanwhile is no parent before the next set begins, after a resumption, too. */
+/* Mutants are made in sets: what finishes meanwhile is no parent before the next set begins, after a resumption,
+   too. */
 static void test_sets_of_mutants(void **state) {
   enum { INITIAL = 6, MUTANTS = 8, TRIALS = INITIAL + 3 * MUTANTS };
   static const char *const settings[][3] = {{"builder", "initial", "6"}, {"builder", "mutants", "8"}, {NULL}};
@@ -237,8 +238,8 @@ static char *value_of(struct search *search, const char *section, const char *na
   return text;
 }
 
-/* Builder nasbot alone is the paper's method: its sub-plugins stand with the settings that go with it, unless the recipe
-   has others; under other builders the same plugins keep their own. */
+/* Builder nasbot alone is the paper's method: its sub-plugins stand with the settings that go with it, unless the
+   recipe has others; under other builders the same plugins keep their own. */
 static void test_presets(void **state) {
   struct search search;
   char *text;
@@ -320,7 +321,7 @@ static void test_resumes(void **state) {
   }
 }
 
-/* --- searches that find --------------------------------------------------------------------------------------------- */
+/* --- searches that find ------------------------------------------------------------------------------------------- */
 
 /* The best of 60 words. */
 static double minimise(const char *plugin, uint64_t seed, const char *const settings[][3]) {
@@ -357,7 +358,8 @@ static void test_beats_chance(void **state) {
   assert_true(model <= 1 && evolution + 0.3 <= chance);
 }
 
-/* Evolution that begins with the pool alone has to walk all the way in each proposal; from the best trials it goes on. */
+/* Evolution that begins with the pool alone has to walk all the way in each proposal; from the best trials it goes
+   on. */
 static void test_incumbents_help(void **state) {
   static const char *const alone[][3] = {{"maximiser", "incumbents", "0"},
                                          {"maximiser", "evaluations", "10 30 100"},
@@ -390,7 +392,7 @@ static void test_joint(void **state) {
   end(&search);
 }
 
-/* --- the maximiser -------------------------------------------------------------------------------------------------- */
+/* --- the maximiser ------------------------------------------------------------------------------------------------ */
 
 struct hunt {
   size_t evaluations;
@@ -451,7 +453,8 @@ static void test_maximiser(void **state) {
   }
 }
 
-/* With incumbents = 0 evolution begins with the space's initial pool alone, tried or not. What was tried is no answer. */
+/* With incumbents = 0 evolution begins with the space's initial pool alone, tried or not. What was tried is no
+   answer. */
 static void test_from_the_pool_alone(void **state) {
   enum { KNOWN = WORDS_KNOWN + 1 };
   struct hunt hunt = {.floor = 1e9};

@@ -152,7 +152,7 @@ static double depth_of(const tutti_candidate *candidate) {
   return tutti_genotype_point(tutti_candidate_genotype(candidate))[0];
 }
 
-/* --- who becomes a parent ------------------------------------------------------------------------------------------ */
+/* --- who becomes a parent ----------------------------------------------------------------------------------------- */
 
 /* ForwardSelect, written down again: the best PARENTS of trials first .. last, one by one. */
 static void forward_select(int split, uint64_t first, uint64_t last, bool chosen[TRIALS]) {
@@ -389,7 +389,7 @@ static void test_selectors_may_be_swapped(void **state) {
   tutti_builder_destroy(builder);
 }
 
-/* --- what becomes of its child ------------------------------------------------------------------------------------- */
+/* --- what becomes of its child ------------------------------------------------------------------------------------ */
 
 /* The first trials are random, whatever was told. */
 static void test_the_beginning_is_random(void **state) {
@@ -465,7 +465,7 @@ static void test_hyperparameters_are_changed_kept_or_drawn(void **state) {
   assert_true(counts[0] + counts[1] == 0 && counts[3] > 30);
 }
 
-/* --- resume -------------------------------------------------------------------------------------------------------- */
+/* --- resume ------------------------------------------------------------------------------------------------------- */
 
 /* Adopted and told, another builder goes on as the first does. */
 static void test_resume(void **state) {
@@ -503,7 +503,7 @@ static void test_resume(void **state) {
   tutti_builder_destroy(second);
 }
 
-/* --- bad recipes --------------------------------------------------------------------------------------------------- */
+/* --- bad recipes -------------------------------------------------------------------------------------------------- */
 
 static void note(void *argument, enum tutti_log_level level, const char *message) {
   if (level == TUTTI_LOG_WARNING)

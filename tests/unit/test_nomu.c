@@ -11,7 +11,7 @@
 
 static const char line[] = "x = uniform -1 1", plane[] = "x = uniform -1 1\ny = uniform -1 1";
 
-/* --- surrogates ------------------------------------------------------------------------------------------------------ */
+/* --- surrogates --------------------------------------------------------------------------------------------------- */
 
 static const char *const names[] = {"nomu", "deep-ensemble", "mc-dropout", "hyper-deep-ensemble"};
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -182,7 +182,7 @@ static void test_divergence(void **state) {
   toy_destroy(&toy);
 }
 
-/* --- mw-ucb ---------------------------------------------------------------------------------------------------------- */
+/* --- mw-ucb ------------------------------------------------------------------------------------------------------- */
 
 static void test_mean_width(void **state) {
   (void)state;
@@ -248,7 +248,7 @@ static void test_dynamic_c(void **state) {
   assert_true(self.c == 3);
 }
 
-/* --- builders -------------------------------------------------------------------------------------------------------- */
+/* --- builders ----------------------------------------------------------------------------------------------------- */
 
 static tutti_builder *make_builder(struct toy *toy) {
   struct tutti_builder_setup setup = {.size = sizeof setup, .host = toy->host};

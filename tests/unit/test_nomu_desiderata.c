@@ -1,7 +1,7 @@
-/* test_nomu_desiderata.c - what NOMU's uncertainty has to be like (Heiss et al., ICML 2022, Section 3.1 and Appendix D),
-   on trained networks: D1 not negative, D2 small at the observations, D3 growing away from them, D4 growing faster where
-   the mean learnt that it matters, D5 vanishing with more observations. And the extensions of Appendix C: noise in the
-   data, and bounds. Each threshold fails if the term of the loss that is to bring it about is dropped. */
+/* test_nomu_desiderata.c - what NOMU's uncertainty has to be like (Heiss et al., ICML 2022, Section 3.1 and Appendix
+   D), on trained networks: D1 not negative, D2 small at the observations, D3 growing away from them, D4 growing faster
+   where the mean learnt that it matters, D5 vanishing with more observations. And the extensions of Appendix C: noise
+   in the data, and bounds. Each threshold fails if the term of the loss that is to bring it about is dropped. */
 #include "toy.h"
 #include <math.h>
 #include <setjmp.h>
@@ -177,8 +177,8 @@ static void test_vanishing(void **state) {
   assert_true(mean[1] < 0.4 * mean[0]);
 }
 
-/* C.1: noise that is larger on the right is learnt as noise. The function's uncertainty stays small where there are many
-   observations, and is large in the gap. */
+/* C.1: noise that is larger on the right is learnt as noise. The function's uncertainty stays small where there are
+   many observations, and is large in the gap. */
 static void test_noise(void **state) {
   (void)state;
   double x[MOST], y[MOST], mean;
@@ -208,8 +208,8 @@ static void test_noise(void **state) {
   toy_destroy(&toy);
 }
 
-/* C.2: bounds lie on their side of the mean, meet it at the observations, and leave it in the gap; a lower one alone gives
-   the same deviation as it does beside an upper one, since the networks do not touch. */
+/* C.2: bounds lie on their side of the mean, meet it at the observations, and leave it in the gap; a lower one alone
+   gives the same deviation as it does beside an upper one, since the networks do not touch. */
 static void test_bounds(void **state) {
   (void)state;
   static const char *const which[] = {"lower", "upper", "both"};

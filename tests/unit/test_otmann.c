@@ -115,7 +115,8 @@ static void masses_are_the_published(void **state) {
   for_each_network(check_masses);
 }
 
-/* ip, op and all decision layers have a tenth of the processing mass, 8 + 64 here, or the least mass if that is more. */
+/* ip, op and all decision layers have a tenth of the processing mass, 8 + 64 here, or the least mass if that is
+   more. */
 static void ends_have_a_least_mass(void **state) {
   static const enum label labels[] = {LABEL_IP, LABEL_RELU, LABEL_TANH, LABEL_LINEAR, LABEL_LINEAR, LABEL_OP};
   static const int edges[][2] = {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 5}};

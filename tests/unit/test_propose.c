@@ -10,7 +10,7 @@
 #include <tutti/propose.h>
 #include <tutti/registry.h>
 
-/* --- parts that write down ------------------------------------------------------------------------------------------ */
+/* --- parts that write down ---------------------------------------------------------------------------------------- */
 
 /* What was called since the last clear(): "fit 3; add 2; hallucinate 1; release; ". */
 static struct {
@@ -155,7 +155,7 @@ static const struct tutti_descriptor parts[] = {
     PART(TUTTI_KIND_ACQUISITION, "picky", picky_ops),
 };
 
-/* --- helpers -------------------------------------------------------------------------------------------------------- */
+/* --- helpers ------------------------------------------------------------------------------------------------------ */
 
 static void begin(struct toy *toy, const char *surrogate, int depths) {
   clear();
@@ -211,7 +211,7 @@ static void end(struct toy *toy, tutti_proposer *proposer) {
   toy_destroy(toy);
 }
 
-/* --- tests ---------------------------------------------------------------------------------------------------------- */
+/* --- tests -------------------------------------------------------------------------------------------------------- */
 
 static void test_order_of_learning(void **state) {
   struct toy toy;

@@ -1,5 +1,5 @@
-/* Dividing rectangles: the parts always make up the cube, points are as many as allowed and asked for in rounds, and known
-   minima are found in both forms. */
+/* Dividing rectangles: the parts always make up the cube, points are as many as allowed and asked for in rounds, and
+   known minima are found in both forms. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_run.c - the manager: what it asks for, tells, records, and takes up again. Backend and executor are simulated, so that
-   results come in the order and in the way that a test wants, at once. */
+/* test_run.c - the manager: what it asks for, tells, records, and takes up again. Backend and executor are simulated,
+   so that results come in the order and in the way that a test wants, at once. */
 #include "core/base/json_impl.h"
 #include "engine/run/run_impl.h"
 #include "engine/run/trial_impl.h"
@@ -16,7 +16,7 @@
 #include <tutti/registry.h>
 #include <unistd.h>
 
-/* --- a builder that writes down what happens to it ----------------------------------------------------------------- */
+/* --- a builder that writes down what happens to it ---------------------------------------------------------------- */
 
 /* "a3" asked for trial 3, "t3" told it, "A3" adopted it; separated by blanks. */
 static char diary[8192];
@@ -89,7 +89,7 @@ static const struct tutti_descriptor builder = {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND
                                                 .destroy = tutti_free,
                                                 .ops = &builder_ops};
 
-/* --- runs ----------------------------------------------------------------------------------------------------------- */
+/* --- runs --------------------------------------------------------------------------------------------------------- */
 
 static struct tutti_run_progress last;
 static uint64_t committed_when_waiting; /* trials in the catalogue at the last wait, -1 if that could not be read */
@@ -126,7 +126,7 @@ static enum tutti_status run_it(bool data, const char *more, bool resume) {
 
 #define RUN(data, more, resume) SIMULATED_OK(run_it(data, more, resume))
 
-/* --- how the executor answers ---------------------------------------------------------------------------------------- */
+/* --- how the executor answers ------------------------------------------------------------------------------------- */
 
 static double loss_of(uint64_t trial) { return 10 + (trial * 7) % 5; }
 
@@ -204,7 +204,7 @@ static enum tutti_status look_then_answer(tutti_context *context, struct tutti_r
   return in_order(context, reply);
 }
 
-/* --- asking and telling ----------------------------------------------------------------------------------------------- */
+/* --- asking and telling ------------------------------------------------------------------------------------------- */
 
 static void results_are_told_in_the_order_of_trials(void **state) {
   (void)state;
@@ -268,7 +268,7 @@ static void after_its_time_a_run_asks_no_more(void **state) {
   assert_int_equal(last.asked, before);
 }
 
-/* --- lost trials -------------------------------------------------------------------------------------------------------- */
+/* --- lost trials -------------------------------------------------------------------------------------------------- */
 
 static size_t requests_of(uint64_t trial) {
   size_t count = 0;
@@ -330,7 +330,7 @@ static void a_reply_that_nobody_asked_for_is_the_executors_error(void **state) {
   assert_non_null(strstr(tutti_error_message(simulated_context), "trial 1, which nobody asked for"));
 }
 
-/* --- going on ------------------------------------------------------------------------------------------------------------ */
+/* --- going on ----------------------------------------------------------------------------------------------------- */
 
 static void a_run_goes_on_where_it_was(void **state) {
   static const char recipe[] = "[run]\nbudget = 8\nwindow = 4\n";
@@ -408,7 +408,7 @@ static void a_directory_with_a_run_is_not_begun_anew(void **state) {
   assert_non_null(strstr(tutti_error_message(simulated_context), "holds another run"));
 }
 
-/* --- what the executor is made with --------------------------------------------------------------------------------------- */
+/* --- what the executor is made with ------------------------------------------------------------------------------- */
 
 static void workers_get_the_recipes_limits(void **state) {
   (void)state;
@@ -423,7 +423,7 @@ static void workers_get_the_recipes_limits(void **state) {
   assert_non_null(strstr(simulated.command[3], "/more"));
 }
 
-/* --- with data: what is chosen, and on which rows ---------------------------------------------------------------------------- */
+/* --- with data: what is chosen, and on which rows ----------------------------------------------------------------- */
 
 static struct tutti_experiment *experiment;
 

@@ -12,8 +12,8 @@
 #include <tutti/diversity.h>
 #include <tutti/tutti.h>
 
-/* --- a space of graphs: sets of eight bits; and what can be wrong with one -----------------------------------------
- */
+/* --- a space of graphs: sets of eight bits; and what can be wrong with one
+   ----------------------------------------- */
 
 /* What the space does wrong; tests set it. */
 enum fault { FINE, NO_NETWORK, WRONG_HEAD, NO_HEAD, BAD_DISTANCE, PRINT_FAILS, SILENT };
@@ -509,8 +509,8 @@ static double diversity_of(const tutti_scope *scope, size_t count, tutti_candida
   return diversity_of_picks(scope, count, candidates, NULL);
 }
 
-/* As vectors of decisions (5, 2, 0), (7, 0, -1) and (5, 1, 0), which are 3, 1 and sqrt 6 apart: together, as a vector, 4
-   long. Equal ones have no diversity; where a decision is a real number, there is none, either. */
+/* As vectors of decisions (5, 2, 0), (7, 0, -1) and (5, 1, 0), which are 3, 1 and sqrt 6 apart: together, as a vector,
+   4 long. Equal ones have no diversity; where a decision is a real number, there is none, either. */
 static void diversity_of_vectors_of_decisions(void **state) {
   static const char *const texts[] = {"{\"a\": 5, \"b\": \"z\", \"c\": \"p\"}", "{\"a\": 7, \"b\": \"x\"}",
                                       "{\"a\": 5, \"b\": \"y\", \"c\": \"p\"}"};

@@ -85,7 +85,7 @@ static double loss_of_weights(uint64_t seed, const struct tutti_pool *pool, cons
   return loss;
 }
 
-/* --- derivatives --------------------------------------------------------------------------------------------------- */
+/* --- derivatives -------------------------------------------------------------------------------------------------- */
 
 static void test_derivatives(void **state) {
   (void)state;
@@ -122,7 +122,7 @@ static void test_derivatives(void **state) {
   }
 }
 
-/* --- weights -------------------------------------------------------------------------------------------------------- */
+/* --- weights ------------------------------------------------------------------------------------------------------ */
 
 /* Two models that give the truth 0.8 on a share of the rows each, and 0.2 on the other's: the mixture gives the first
    rows 0.2 + 0.6 w, which is best equal to their share, as near as it can be. */
@@ -246,7 +246,7 @@ static void test_tolerance(void **state) {
   assert_true(shorter > 10);
 }
 
-/* --- promises ------------------------------------------------------------------------------------------------------- */
+/* --- promises ----------------------------------------------------------------------------------------------------- */
 
 /* Letting models in lowers the loss each time; members have at least the least weight; those dropped are none. */
 static void test_trace_and_least(void **state) {

@@ -1,5 +1,5 @@
-/* test_trial.c - a trial in its worker: which rows a job gets, which loss is its objective, what is written and replied. The
-   backend is simulated, so that every number is known. */
+/* test_trial.c - a trial in its worker: which rows a job gets, which loss is its objective, what is written and
+   replied. The backend is simulated, so that every number is known. */
 #include "engine/run/trial_impl.h"
 #include "simulated.h"
 

@@ -1,5 +1,5 @@
-/* test_worker.c - the worker process: what it answers, one request or several at a time. It works in a child of this process,
-   with the simulated backend. */
+/* test_worker.c - the worker process: what it answers, one request or several at a time. It works in a child of this
+   process, with the simulated backend. */
 #include "simulated.h"
 
 #include <fcntl.h>
@@ -144,8 +144,8 @@ static enum tutti_status tell_how_many(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-/* Requests that wait while the worker is at work are trained together, as many as the backend takes, and each gets its own
-   answer, although they end in another order and one of them cannot begin. */
+/* Requests that wait while the worker is at work are trained together, as many as the backend takes, and each gets its
+   own answer, although they end in another order and one of them cannot begin. */
 static void a_batch_is_trained_together(void **state) {
   (void)state;
   simulated.capacity = 3;

@@ -35,7 +35,7 @@ void stacking_fit_clear(struct stacking_fit *fit) {
   stacking_mixture_clear(&fit->mixture);
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------- */
+/* --- members ------------------------------------------------------------------------------------------------------ */
 
 static enum tutti_status enter(tutti_context *context, struct stacking_fit *fit, size_t model, double weight) {
   const struct stacking_mixture *mixture = &fit->mixture;
@@ -80,7 +80,7 @@ static void mix(struct stacking_fit *fit) {
   fit->loss = stacking_mixture_at(mixture, 0).value;
 }
 
-/* --- shifting weight ------------------------------------------------------------------------------------------------ */
+/* --- shifting weight ---------------------------------------------------------------------------------------------- */
 
 /* Where along the direction, from 0 to `end`, the loss is lowest: where its slope changes sign. */
 static double minimum_on_line(const struct stacking_mixture *mixture, struct stacking_point start, double end) {
@@ -159,7 +159,7 @@ static enum tutti_status fit_members(tutti_context *context, struct stacking_fit
   return TUTTI_OK;
 }
 
-/* --- letting in and dropping ---------------------------------------------------------------------------------------- */
+/* --- letting in and dropping -------------------------------------------------------------------------------------- */
 
 static enum tutti_status record(tutti_context *context, struct stacking_fit *fit, struct stacking_event event) {
   if (fit->events == fit->event_room) {

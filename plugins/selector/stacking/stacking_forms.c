@@ -7,7 +7,7 @@
 
 static double floored(double value) { return value < (double)FLT_MIN ? (double)FLT_MIN : value; }
 
-/* --- nll: the probability of the true class, or the density -------------------------------------------------------- */
+/* --- nll: the probability of the true class, or the density ------------------------------------------------------- */
 
 /* Each density is divided by the largest of its row. It is at least this number, so that its reciprocals can be summed:
    a row then costs at most 645 nats more than with the model that is best there. */
@@ -73,7 +73,7 @@ static enum tutti_status measure_densities(tutti_context *context, const double 
 static const struct stacking_form probabilities = {probability_column, log_at, log_slopes};
 static const struct stacking_form densities = {density_column, log_at, log_slopes};
 
-/* --- brier, mse: squares of the mixture's errors ------------------------------------------------------------------- */
+/* --- brier, mse: squares of the mixture's errors ------------------------------------------------------------------ */
 
 /* Errors of class probabilities or of means: a mixture's error is the weighted sum of its members' errors. */
 static void class_error_column(const struct stacking_mixture *mixture, size_t model, double *column) {
@@ -108,7 +108,7 @@ static void squares_slopes(const struct stacking_mixture *mixture, double *slope
 static const struct stacking_form class_squares = {class_error_column, squares_at, squares_slopes};
 static const struct stacking_form squares = {mean_error_column, squares_at, squares_slopes};
 
-/* --- nll of one Gaussian with the mixture's moments ---------------------------------------------------------------- */
+/* --- nll of one Gaussian with the mixture's moments --------------------------------------------------------------- */
 
 /* Two features per value: the error a = m - y, and s^2 + a^2. A mixture's error is sum w a; its variance is sum w (s^2
    + a^2) - (sum w a)^2. */
@@ -149,7 +149,7 @@ static void moments_slopes(const struct stacking_mixture *mixture, double *slope
 
 static const struct stacking_form one_gaussian = {moments_column, moments_at, moments_slopes};
 
-/* --- the mixture ---------------------------------------------------------------------------------------------------- */
+/* --- the mixture -------------------------------------------------------------------------------------------------- */
 
 static const struct stacking_form *form_of(const struct tutti_pool *pool, enum tutti_loss loss, bool moments) {
   if (pool->kind == TUTTI_TASK_CLASSIFICATION)

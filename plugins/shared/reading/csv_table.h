@@ -1,5 +1,5 @@
-/* csv_table.h - reads comma-separated values, maybe gzipped: quoting, CRLF, a byte order mark, files with or without a header.
-   All rows must have the same length; every error names the line. */
+/* csv_table.h - reads comma-separated values, maybe gzipped: quoting, CRLF, a byte order mark, files with or without a
+   header. All rows must have the same length; every error names the line. */
 #ifndef READING_CSV_TABLE_H
 #define READING_CSV_TABLE_H
 
@@ -18,7 +18,8 @@ extern const char *const reading_csv_headers[];
 extern const char *const reading_csv_delimiters[];
 
 struct reading_csv_options {
-  int header; /* does the first row name the columns? auto: yes if none of its cells is a number and not all are empty */
+  int header;    /* does the first row name the columns? auto: yes if none of its cells is a number and not all are
+                 empty */
   int delimiter; /* auto: comma, semicolon or tab, whichever the first line has most of */
 };
 

@@ -146,8 +146,8 @@ struct dgp_search {
   enum dgp_inference inference;
   struct tutti_random *random;
 };
-/* Hyperparameters hypers[models][dgp_count] of the first `count` observations and the greatest of their log likelihoods;
-   one model with DGP_OPTIMUM. */
+/* Hyperparameters hypers[models][dgp_count] of the first `count` observations and the greatest of their log
+   likelihoods; one model with DGP_OPTIMUM. */
 enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, const struct dgp_units *units,
                           size_t count, const struct dgp_search *search, size_t models, double *hypers,
                           double *likelihood);

@@ -41,7 +41,7 @@ void dgp_scale(const struct dgp_data *data, const double *hyper, size_t first, s
       inputs->scaled[k * inputs->stride + i] = data->vectors[i * width + k] / hyper[dgp_length(&data->shape) + k];
 }
 
-/* --- workspace ----------------------------------------------------------------------------------------------------- */
+/* --- workspace ---------------------------------------------------------------------------------------------------- */
 
 enum tutti_status dgp_workspace_create(tutti_context *context, const struct dgp_data *data, size_t count,
                                        struct dgp_workspace *workspace) {
@@ -85,7 +85,7 @@ void dgp_workspace_destroy(struct dgp_workspace *workspace) {
   *workspace = (struct dgp_workspace){0};
 }
 
-/* --- the covariance and its derivatives ------------------------------------------------------------------------------ */
+/* --- the covariance and its derivatives --------------------------------------------------------------------------- */
 
 /* Row j of the correlations of hyperparameters with points 0..j. */
 static void correlate_vectors(const struct dgp_data *data, struct dgp_workspace *workspace, size_t j) {

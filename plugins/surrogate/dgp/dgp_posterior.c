@@ -112,7 +112,7 @@ out:
   return status;
 }
 
-/* --- predictions --------------------------------------------------------------------------------------------------- */
+/* --- predictions -------------------------------------------------------------------------------------------------- */
 
 /* How many of the architectures have covariances with a candidate now. */
 static size_t known(const struct dgp_data *data) { return data->pending ? data->distinct : data->settled; }
@@ -197,7 +197,7 @@ enum tutti_status dgp_posterior_predict(tutti_context *context, struct dgp_data 
   return TUTTI_OK;
 }
 
-/* --- pending points ------------------------------------------------------------------------------------------------ */
+/* --- pending points ----------------------------------------------------------------------------------------------- */
 
 /* Covariance of the pending points given the observations, lower triangle, [pending][pending]. */
 static void pending_covariance(const struct dgp_data *data, struct dgp_posterior *posterior, const double *columns,

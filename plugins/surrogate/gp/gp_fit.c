@@ -101,7 +101,7 @@ static enum tutti_status climb(struct attempt *attempt, size_t evaluations, doub
   return attempt->status == TUTTI_ERROR_CANCELLED ? attempt->status : TUTTI_OK;
 }
 
-/* --- starts -------------------------------------------------------------------------------------------------------- */
+/* --- starts ------------------------------------------------------------------------------------------------------- */
 
 /* The logarithms of all hyperparameters, clipped to the bounds. */
 void gp_usual_start(const struct gp_bounds *bounds, size_t count, double *theta) {

@@ -212,7 +212,7 @@ void gp_posterior_gradient(struct gp_posterior *posterior, const double *point, 
    point afterwards. */
 void gp_posterior_correlate(struct gp_posterior *posterior, const double *point, double *column, double *slope);
 
-/* --- several posteriors -------------------------------------------------------------------------------------------- */
+/* --- several posteriors ------------------------------------------------------------------------------------------- */
 
 struct gp_mixture {
   size_t models;
