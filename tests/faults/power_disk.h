@@ -1,6 +1,6 @@
 /* power_disk.h - the directory that a disk may show after the power failed: made from a record of what a run did
-   (power_log.h). What was synced before is there, whole. What was not may be there, in part, or not at all, as the kind of
-   loss says. */
+   (power_log.h). What was synced before is there, whole. What was not may be there, in part, or not at all, as the
+   kind of loss says. */
 #ifndef TUTTI_TESTS_POWER_DISK_H
 #define TUTTI_TESTS_POWER_DISK_H
 

@@ -1,7 +1,7 @@
 /* power_log.c - loaded before a program (LD_PRELOAD), it records in POWER_LOG what the program does to files below
-   POWER_ROOT. A record is appended after its call has returned, and before the program goes on: what depends on a call
-   comes later in the log, also in another process. What is written through a mapping is not seen (SQLite's shared memory,
-   which it makes anew after a crash). */
+   POWER_ROOT. A record is appended after its call has returned, and before the program goes on: what depends on a
+   call comes later in the log, also in another process. What is written through a mapping is not seen (SQLite's
+   shared memory, which it makes anew after a crash). */
 #include "power_log.h"
 
 #include <dlfcn.h>
