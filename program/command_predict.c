@@ -119,7 +119,7 @@ static void write_csv(FILE *out, const tutti_view *view, const struct tutti_fore
       double value = columns->items[c].values[row * columns->items[c].stride];
       (void)fputc(',', out);
       if (isfinite(value))
-        (void)fprintf(out, "%.9g", value);
+        (void)fprintf(out, "%.*g", forecast->digits, value);
     }
     (void)fputc('\n', out);
   }
@@ -145,7 +145,7 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
   }
   if (forecast->evaluation)
     json_object_set_new(root, "evaluation", json_loads(forecast->evaluation, 0, NULL));
-  (void)json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  (void)json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION((size_t)forecast->digits));
   (void)fputc('\n', out);
   json_decref(root);
 }

@@ -313,6 +313,7 @@ cli_tests += %D%/cli/table.sh
 cli_tests += %D%/cli/trust.sh
 cli_tests += %D%/cli/uncertainty.sh
 EXTRA_DIST += %D%/cli/known.c
+cli_tests += %D%/cli/wide.sh
 EXTRA_DIST += %D%/cli/marked.c
 cli_tests += %D%/cli/source.sh
 # The source of template/, for a test in this tree.

@@ -75,9 +75,11 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->own_image);
   tutti_free(split->targets);
   tutti_free(split->raw_targets);
+  tutti_free(split->values);
   tutti_free(split->labels);
   tutti_free(split->scale);
   tutti_free(split->shift);
+  tutti_free(split->origin);
   tutti_free(split->source_rows);
   tutti_free(split);
 }
@@ -120,13 +122,17 @@ const double *tutti_split_target_scale(const tutti_split *split) { return split-
 
 const double *tutti_split_target_shift(const tutti_split *split) { return split->shift; }
 
+double tutti_split_target_origin(const tutti_split *split, size_t output) {
+  return split->origin ? split->origin[output] : 0;
+}
+
 const uint32_t *tutti_split_source_rows(const tutti_split *split) { return split->source_rows; }
 
 void tutti_split_all_targets(const tutti_split *split, struct tutti_targets *targets) {
   const struct tutti_targets own = {.kind = split->scale ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION,
                                     .rows = split->rows,
                                     .outputs = split->outputs,
-                                    .values = split->raw_targets,
+                                    .values = split->values ? split->values : split->raw_targets,
                                     .labels = split->labels};
   TUTTI_GIVE(targets, &own);
 }

@@ -34,8 +34,10 @@ struct tutti_split {
   uint32_t *own_image;   /* that of pixels.image, likewise */
   float *targets;        /* [rows][outputs], standardised; NULL without */
   double *raw_targets;   /* [rows][outputs], in their own units; NULL without */
+  double *values;        /* [rows][outputs]: raw_targets less the origin; NULL where that is 0 */
   int32_t *labels;       /* [rows]; NULL without */
-  double *scale, *shift; /* [outputs]: raw = standardised * scale + shift; NULL for classification */
+  double *scale, *shift; /* [outputs]: raw = standardised * scale + shift + origin; NULL for classification */
+  double *origin;        /* [outputs]; NULL: 0 */
   uint32_t *source_rows; /* [rows]; NULL for splits that a caller made */
 };
 

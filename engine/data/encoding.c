@@ -29,6 +29,7 @@ void tutti_encoding_destroy(struct tutti_encoding *encoding) {
   tutti_free(encoding->scale);
   tutti_free(encoding->target_shift);
   tutti_free(encoding->target_scale);
+  tutti_free(encoding->target_origin);
   tutti_free(encoding);
 }
 
@@ -62,6 +63,7 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
   if (encoding->task == TUTTI_TASK_REGRESSION) {
     TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_shift));
     TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_scale));
+    TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_origin));
   }
   for (size_t i = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
@@ -140,13 +142,14 @@ static enum tutti_status encode_targets(tutti_context *context, const struct tut
     for (size_t t = 0; t < targets; t++) {
       size_t position = encoding->target[t].position, row = split->source_rows[r];
       double raw = tutti_rows_number(table, row, position);
-      float scaled = (float)((raw - encoding->target_shift[t]) / encoding->target_scale[t]);
+      double value = raw - encoding->target_origin[t];
+      float scaled = (float)((value - encoding->target_shift[t]) / encoding->target_scale[t]);
       if (tutti_rows_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
         return tutti_cell_fail(context, table, row, position, "expected a finite number as target");
       split->raw_targets[r * targets + t] = raw;
       split->targets[r * targets + t] = scaled;
     }
-  return TUTTI_OK;
+  return tutti_encoding_centre(context, encoding, split);
 }
 
 static enum tutti_status encode_labels(tutti_context *context, const struct tutti_encoding *encoding,
@@ -162,8 +165,28 @@ enum tutti_status tutti_encoding_copy_scaling(tutti_context *context, const stru
   size_t bytes = encoding->targets * sizeof(double);
   TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->scale));
   TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->shift));
+  TUTTI_TRY(context, tutti_alloc(context, bytes, 1, &split->origin));
   memcpy(split->scale, encoding->target_scale, bytes);
   memcpy(split->shift, encoding->target_shift, bytes);
+  memcpy(split->origin, encoding->target_origin, bytes);
+  return TUTTI_OK;
+}
+
+bool tutti_encoding_has_origin(const struct tutti_encoding *encoding) {
+  for (size_t t = 0; encoding->target_origin && t < encoding->targets; t++)
+    if (encoding->target_origin[t] != 0)
+      return true;
+  return false;
+}
+
+enum tutti_status tutti_encoding_centre(tutti_context *context, const struct tutti_encoding *encoding,
+                                        tutti_split *split) {
+  size_t targets = encoding->targets, count = split->rows * targets;
+  if (!tutti_encoding_has_origin(encoding))
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *split->values, &split->values));
+  for (size_t i = 0; i < count; i++)
+    split->values[i] = split->raw_targets[i] - encoding->target_origin[i % targets];
   return TUTTI_OK;
 }
 

@@ -23,6 +23,7 @@ struct tutti_encoding {
   char **feature;                      /* [features]: names; a category's is "column=category" */
   double *shift, *scale;               /* [features]: encoded = (raw - shift) / scale */
   double *target_shift, *target_scale; /* [targets]; NULL for classification */
+  double *target_origin;               /* [targets]: encoded = (raw - origin - shift) / scale; likewise */
 };
 
 /* Decide which columns are inputs and targets, and collect their categories from the rows whose split is not
@@ -56,6 +57,11 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, c
 /* Copy the scaling of the targets into a split of regression. */
 TUTTI_NODISCARD enum tutti_status
 tutti_encoding_copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split);
+/* Does any target have an origin other than 0? */
+bool tutti_encoding_has_origin(const struct tutti_encoding *encoding);
+/* Of a split with targets in their own units: count them from their origins, too, unless these are all 0. */
+TUTTI_NODISCARD enum tutti_status tutti_encoding_centre(tutti_context *context, const struct tutti_encoding *encoding,
+                                                        tutti_split *split);
 /* To JSON, with the names and sizes of the splits, and back without them (encoding_json.c, stored.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding,
                                                        size_t count, tutti_split *const *splits, char **json);

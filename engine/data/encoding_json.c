@@ -52,6 +52,8 @@ static void print_rest(struct tutti_text *text, const struct tutti_encoding *enc
   print_numbers(text, "scale", encoding->features, encoding->scale);
   print_numbers(text, "target_shift", targets, encoding->target_shift);
   print_numbers(text, "target_scale", targets, encoding->target_scale);
+  if (tutti_encoding_has_origin(encoding))
+    print_numbers(text, "target_origin", targets, encoding->target_origin);
   tutti_text_add(text, "}\n");
 }
 
@@ -278,7 +280,10 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   TUTTI_TRY(context, take_numbers(context, root, "shift", encoding->features, false, encoding->shift));
   TUTTI_TRY(context, take_numbers(context, root, "scale", encoding->features, true, encoding->scale));
   TUTTI_TRY(context, take_numbers(context, root, "target_shift", targets, false, encoding->target_shift));
-  return take_numbers(context, root, "target_scale", targets, true, encoding->target_scale);
+  TUTTI_TRY(context, take_numbers(context, root, "target_scale", targets, true, encoding->target_scale));
+  if (!json_object_get(root, "target_origin"))
+    return TUTTI_OK; /* 0 */
+  return take_numbers(context, root, "target_origin", targets, false, encoding->target_origin);
 }
 
 enum tutti_status tutti_encoding_parse(tutti_context *context, const char *json, struct tutti_encoding **out) {

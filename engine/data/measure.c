@@ -1,19 +1,30 @@
-/* measure.c - means and standard deviations of the training rows, in float64, in two passes. */
+/* measure.c - means and standard deviations of the training rows, in float64. */
 #include <math.h>
 
 #include "encoding_impl.h"
 
-/* Of one column. */
-struct statistics {
-  double mean, deviation; /* 1 if all values are equal, so that the division does no harm */
+enum {
+  /* Up to so many deviations from 0, float32 numbers in the column's own unit cost less than 2^-16 deviations, and the
+     origin is 0. */
+  NEAR_BITS = 8,
+  FLOAT_BITS = 16, /* as far, and float32 numbers that are not standardised lose what varies */
+  DOUBLE_BITS = 46 /* as far, and even those of float64 have steps of 2^-7 deviations */
 };
 
-/* Missing cells count as the mean. */
-static struct statistics measure_column(const tutti_rows *table, size_t column, size_t count, const uint32_t *rows) {
+/* Of one column. */
+struct statistics {
+  double origin, shift; /* the mean is their sum; the origin is exact, and so are differences from it */
+  double deviation;     /* 1 if all values are equal, so that the division does no harm */
+  bool constant;
+};
+
+/* Mean and standard deviation of the values less `origin`. Missing cells count as the mean. */
+static struct statistics measure_from(double origin, const tutti_rows *table, size_t column, size_t count,
+                                      const uint32_t *rows) {
   double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
-    double value = tutti_rows_number(table, rows[i], column);
+    double value = tutti_rows_number(table, rows[i], column) - origin;
     if (isnan(value))
       continue;
     sum += value;
@@ -21,33 +32,85 @@ static struct statistics measure_column(const tutti_rows *table, size_t column, 
     high = fmax(high, value);
     known++;
   }
-  struct statistics statistics = {known ? sum / (double)known : NAN, 1};
-  if (known == 0 || low == high) {
-    statistics.mean = known ? low : NAN;
-    return statistics;
-  }
+  if (known == 0 || low == high)
+    return (struct statistics){origin, known ? low : NAN, 1, true};
+  double mean = sum / (double)known;
   for (size_t i = 0; i < count; i++) {
-    double value = tutti_rows_number(table, rows[i], column);
-    double offset = isnan(value) ? 0 : value - statistics.mean;
+    double value = tutti_rows_number(table, rows[i], column) - origin;
+    double offset = isnan(value) ? 0 : value - mean;
     squares += offset * offset;
   }
-  statistics.deviation = sqrt(squares / (double)count);
-  return statistics;
+  return (struct statistics){origin, mean, sqrt(squares / (double)count), false};
+}
+
+static bool is_far(const struct statistics *statistics, int bits) {
+  return fabs(statistics->origin + statistics->shift) > ldexp(statistics->deviation, bits);
+}
+
+static struct statistics measure_column(const tutti_rows *table, size_t column, size_t count, const uint32_t *rows) {
+  struct statistics statistics = measure_from(0, table, column, count, rows);
+  if (!is_far(&statistics, NEAR_BITS) || is_far(&statistics, DOUBLE_BITS) || !isfinite(statistics.shift))
+    return statistics;
+  /* A number of few bits near the mean: values less it have no rounding error, unless they are far from it. */
+  double unit = ldexp(1, ilogb(statistics.deviation) + 1);
+  return measure_from(unit * round(statistics.shift / unit), table, column, count, rows);
+}
+
+/* Does the column hold what varies in it? */
+static enum tutti_status check_distance(tutti_context *context, const tutti_rows *table,
+                                        const struct tutti_data_column *column, bool standardise,
+                                        const struct statistics *statistics) {
+  double mean = statistics->origin + statistics->shift;
+  if (!statistics->constant && is_far(statistics, DOUBLE_BITS))
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s: column '%s' has a mean of %g and a standard deviation of %g, and numbers that large are read "
+        "in steps of %g, so that what varies is lost; subtract a constant from the column where it is made",
+        tutti_rows_origin(table), column->name, mean, statistics->deviation,
+        nextafter(fabs(mean), INFINITY) - fabs(mean));
+  if (!statistics->constant && !standardise && is_far(statistics, FLOAT_BITS))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: column '%s' has a mean of %g and a standard deviation of %g, and networks take float32 "
+                      "numbers, which lose that; set data.standardise = yes, or subtract a constant from the column",
+                      tutti_rows_origin(table), column->name, mean, statistics->deviation);
+  return TUTTI_OK;
 }
 
 static enum tutti_status check(tutti_context *context, const tutti_rows *table, const struct tutti_data_column *column,
-                               bool standardise, struct statistics statistics) {
-  if (isnan(statistics.mean))
+                               bool standardise, const struct statistics *statistics) {
+  double mean = statistics->origin + statistics->shift;
+  if (isnan(mean))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: column '%s' has no value in any training row, so that its mean is unknown; name it in "
                       "data.ignore",
                       tutti_rows_origin(table), column->name);
-  if (standardise && (!isfinite(statistics.mean) || !isfinite(statistics.deviation) || statistics.deviation <= 0))
+  if (standardise && (!isfinite(mean) || !isfinite(statistics->deviation) || statistics->deviation <= 0))
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
         "%s: column '%s' has values too large or too close to be standardised (mean %g, standard deviation "
         "%g); rescale it",
-        tutti_rows_origin(table), column->name, statistics.mean, statistics.deviation);
+        tutti_rows_origin(table), column->name, mean, statistics->deviation);
+  return check_distance(context, table, column, standardise, statistics);
+}
+
+/* Predicted variances are float32 numbers in the target's unit squared, and that of a good network is far below the
+   target's own. */
+static enum tutti_status check_target(tutti_context *context, const tutti_rows *table,
+                                      const struct tutti_data_column *column, bool standardise,
+                                      const struct statistics *statistics) {
+  const double least = 1e-12, most = 1e15, exact = 0x1p53;
+  double mean = statistics->origin + statistics->shift;
+  TUTTI_TRY(context, check(context, table, column, standardise, statistics));
+  if (statistics->constant && fabs(mean) > exact)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: target '%s' is %.17g in every training row, and numbers that large are read in steps of %g, "
+                      "so that what varies may be lost; subtract a constant from the column where it is made",
+                      tutti_rows_origin(table), column->name, mean, nextafter(fabs(mean), INFINITY) - fabs(mean));
+  if (!statistics->constant && !(statistics->deviation >= least && statistics->deviation <= most))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: target '%s' has a standard deviation of %g (and a mean of %g); expected one from %g to %g, "
+                      "since predicted variances are float32 numbers; choose another unit for the column",
+                      tutti_rows_origin(table), column->name, statistics->deviation, mean, least, most);
   return TUTTI_OK;
 }
 
@@ -63,15 +126,16 @@ enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_en
       continue;
     }
     struct statistics statistics = measure_column(table, column->position, count, rows);
-    TUTTI_TRY(context, check(context, table, column, standardise, statistics));
-    column->mean = statistics.mean;
-    encoding->shift[feature] = standardise ? statistics.mean : 0;
+    TUTTI_TRY(context, check(context, table, column, standardise, &statistics));
+    column->mean = statistics.origin + statistics.shift;
+    encoding->shift[feature] = standardise ? column->mean : 0;
     encoding->scale[feature++] = standardise ? statistics.deviation : 1;
   }
   for (size_t t = 0; encoding->target_scale && t < encoding->targets; t++) {
     struct statistics statistics = measure_column(table, encoding->target[t].position, count, rows);
-    TUTTI_TRY(context, check(context, table, &encoding->target[t], standardise, statistics));
-    encoding->target_shift[t] = standardise ? statistics.mean : 0;
+    TUTTI_TRY(context, check_target(context, table, &encoding->target[t], standardise, &statistics));
+    encoding->target_origin[t] = standardise ? statistics.origin : 0;
+    encoding->target_shift[t] = standardise ? statistics.shift : 0;
     encoding->target_scale[t] = standardise ? statistics.deviation : 1;
   }
   return TUTTI_OK;

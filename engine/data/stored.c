@@ -70,7 +70,8 @@ static enum tutti_status take_rows(tutti_context *context, const struct tutti_np
   return TUTTI_OK;
 }
 
-static enum tutti_status take_targets(tutti_context *context, const struct tutti_npy *array, tutti_split *split) {
+static enum tutti_status take_targets(tutti_context *context, const struct tutti_encoding *encoding,
+                                      const struct tutti_npy *array, tutti_split *split) {
   const double *values = array->data;
   size_t count = split->rows * split->outputs;
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof *split->raw_targets, &split->raw_targets));
@@ -80,7 +81,7 @@ static enum tutti_status take_targets(tutti_context *context, const struct tutti
                         i / split->outputs, values[i]);
     split->raw_targets[i] = values[i];
   }
-  return TUTTI_OK;
+  return tutti_encoding_centre(context, encoding, split);
 }
 
 static enum tutti_status take_labels(tutti_context *context, const struct tutti_npy *array, tutti_split *split) {
@@ -108,7 +109,8 @@ static enum tutti_status take_arrays(tutti_context *context, const struct tutti_
   TUTTI_TRY_OUT(context,
                 classes ? map_array(context, splits, split, TUTTI_STORED_LABELS, TUTTI_I32, 1, &array)
                         : map_array(context, splits, split, TUTTI_STORED_TARGETS, TUTTI_F64, split->outputs, &array));
-  TUTTI_TRY_OUT(context, classes ? take_labels(context, &array, split) : take_targets(context, &array, split));
+  TUTTI_TRY_OUT(context,
+                classes ? take_labels(context, &array, split) : take_targets(context, encoding, &array, split));
 out:
   tutti_npy_unmap(&array);
   return status;
@@ -175,5 +177,17 @@ enum tutti_status tutti_dataset_restore(tutti_context *context, const char *json
 out:
   json_decref(root);
   tutti_dataset_destroy(dataset);
+  return status;
+}
+
+enum tutti_status tutti_stored_origins(tutti_context *context, const char *json, size_t targets, double *origins) {
+  struct tutti_encoding *encoding;
+  enum tutti_status status = TUTTI_OK;
+  TUTTI_TRY(context, tutti_encoding_parse(context, json, &encoding));
+  if (encoding->task != TUTTI_TASK_REGRESSION || encoding->targets != targets)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a regression with %zu targets", targets);
+  for (size_t t = 0; status == TUTTI_OK && t < targets; t++)
+    origins[t] = encoding->target_origin[t];
+  tutti_encoding_destroy(encoding);
   return status;
 }

@@ -221,6 +221,21 @@ out:
 
 /* --- the data set, read back --- */
 
+enum tutti_status tutti_run_origins(tutti_context *context, const char *directory, size_t targets, double *origins) {
+  enum tutti_status status;
+  char *path = NULL, *json = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_DATA, &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_file(context, path));
+  TUTTI_TRY_OUT(context, tutti_run_file_read(context, directory, TUTTI_RUN_FILE_DATA, &json));
+  status = tutti_stored_origins(context, json ? json : "", targets, origins);
+  if (status == TUTTI_ERROR_CORRUPT)
+    (void)tutti_error_prefix(context, status, "%s: ", path);
+out:
+  tutti_free(path);
+  tutti_free(json);
+  return status;
+}
+
 struct stored {
   const char *directory;
 };

@@ -30,6 +30,10 @@ TUTTI_NODISCARD enum tutti_status tutti_run_check_files(tutti_context *context, 
 TUTTI_NODISCARD enum tutti_status tutti_run_dataset(tutti_context *context, const char *directory,
                                                     const tutti_recipe *recipe, tutti_dataset **dataset);
 
+/* What the predictions of each target are counted from: origins[targets], all 0 if the run's data.json names none. */
+TUTTI_NODISCARD enum tutti_status tutti_run_origins(tutti_context *context, const char *directory, size_t targets,
+                                                    double *origins);
+
 /* --- pool (run_pool.c) --- */
 
 /* Predictions of trials, mapped from the run directory; a tutti_host_facts.pool. */

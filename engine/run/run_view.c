@@ -345,7 +345,7 @@ out:
   return status;
 }
 
-/* Predict with one member, as tutti_experiment_predict does. */
+/* Predict with one member, as tutti_experiment_predict does: from the targets' origins. */
 static enum tutti_status predict_member(tutti_context *context, tutti_view *view, uint64_t trial,
                                         const tutti_split *split, float **out, float **epistemic) {
   enum tutti_status status = TUTTI_OK;
@@ -423,6 +423,19 @@ static enum tutti_status combine(tutti_context *context, const tutti_view *view,
   return TUTTI_OK;
 }
 
+/* Count predicted values from 0 again. */
+static void add_origins(const tutti_split *split, struct tutti_forecast *forecast) {
+  enum { OF_FLOATS = 9, OF_DOUBLES = 17 }; /* digits that tell them apart */
+  forecast->digits = OF_FLOATS;
+  for (size_t o = 0; forecast->kind == TUTTI_TASK_REGRESSION && o < forecast->outputs; o++) {
+    double origin = tutti_split_target_origin(split, o);
+    for (size_t r = 0; r < forecast->rows; r++)
+      forecast->predicted[r * forecast->outputs + o].mean += origin;
+    if (origin != 0)
+      forecast->digits = OF_DOUBLES;
+  }
+}
+
 static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, const tutti_ensemble *ensemble,
                                       const tutti_split *split, struct tutti_forecast *forecast) {
   enum tutti_status status = TUTTI_OK;
@@ -439,17 +452,18 @@ static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, 
                             .labels = targets.labels};
   uint64_t *trials = NULL;
   float **members = NULL, **epistemic = NULL;
+  forecast->kind = task->kind;
+  forecast->rows = rows;
+  forecast->outputs = task->outputs;
   TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *members, &members));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *epistemic, &epistemic));
   TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, members, epistemic, &pool));
   TUTTI_TRY_OUT(context, combine(context, view, &pool, ensemble, forecast));
+  add_origins(split, forecast);
   if (pool.values || pool.labels)
     TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, view->experiment, &view->history, tutti_split_name(split),
                                                    &pool, ensemble, &forecast->evaluation));
-  forecast->kind = task->kind;
-  forecast->rows = rows;
-  forecast->outputs = task->outputs;
 out:
   for (size_t i = 0; i < models && members && epistemic; i++) {
     tutti_free(members[i]);

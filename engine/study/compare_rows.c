@@ -15,6 +15,7 @@
 /* The data from which rows' losses are computed. */
 struct sources {
   struct tutti_npy truth; /* labels or values of the rows */
+  double *values;         /* the latter from their origins, as predictions are */
   tutti_ensemble *ensemble;
   uint64_t *trials;
   struct tutti_reports reports;
@@ -25,6 +26,7 @@ struct sources {
 static void release_sources(struct sources *sources) {
   tutti_run_pool_release(NULL, &sources->pool);
   tutti_npy_unmap(&sources->truth);
+  tutti_free(sources->values);
   tutti_reports_release(&sources->reports);
   tutti_ensemble_destroy(sources->ensemble);
   tutti_free(sources->trials);
@@ -106,6 +108,24 @@ out:
   return status;
 }
 
+/* Take the origins from the values of the targets. */
+static enum tutti_status centre(tutti_context *context, const struct compare_run *run, struct sources *sources) {
+  enum tutti_status status;
+  struct tutti_targets *targets = &sources->targets;
+  const double *values = sources->truth.data;
+  double *origins = NULL;
+  targets->outputs = targets->rows > 0 ? sources->truth.count / targets->rows : 0;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, targets->outputs, sizeof *origins, &origins));
+  TUTTI_TRY_OUT(context, tutti_run_origins(context, run->directory, targets->outputs, origins));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, sources->truth.count, sizeof *sources->values, &sources->values));
+  for (size_t i = 0; i < targets->rows * targets->outputs; i++)
+    sources->values[i] = values[i] - origins[i % targets->outputs];
+  targets->values = sources->values;
+out:
+  tutti_free(origins);
+  return status;
+}
+
 static enum tutti_status open_sources(tutti_context *context, const struct compare_run *run, const char *split,
                                       const char *ensemble, struct sources *sources, bool *there) {
   TUTTI_TRY(context, read_ensemble(context, run, ensemble, sources, there));
@@ -122,8 +142,7 @@ static enum tutti_status open_sources(tutti_context *context, const struct compa
     targets->labels = sources->truth.data;
     TUTTI_TRY(context, count_classes(context, run, split, sources->trials[0], &targets->outputs));
   } else {
-    targets->values = sources->truth.data;
-    targets->outputs = targets->rows > 0 ? sources->truth.count / targets->rows : 0;
+    TUTTI_TRY(context, centre(context, run, sources));
   }
   const struct tutti_run_pool source = {run->directory, NULL, NULL, &sources->reports};
   return tutti_run_pool_map(context, &source, split, targets, classes ? TUTTI_LOSS_ERROR : TUTTI_LOSS_MSE,

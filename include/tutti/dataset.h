@@ -1,5 +1,9 @@
 /* dataset.h - splits of a data set as plugins see them. Inputs are standardised float32; targets of regression come
-   standardised (for training) and in their own units (for metrics). */
+   standardised (for training) and in their own units (for metrics).
+
+   Time stamps, or sums of money, are large beside what varies in them: float32 numbers would lose it. Of such a target,
+   predictions and the values that they are compared with are counted from an origin, a number near its mean. Losses,
+   variances and whatever else rests on differences are the same from any origin. Of other targets, the origin is 0. */
 #ifndef TUTTI_DATASET_H
 #define TUTTI_DATASET_H
 
@@ -61,18 +65,20 @@ TUTTI_API const float *tutti_split_targets(const tutti_split *split);
 TUTTI_API const double *tutti_split_raw_targets(const tutti_split *split);
 /* Classes [rows], 0 .. outputs - 1, borrowed; NULL for regression and for splits without labels. */
 TUTTI_API const int32_t *tutti_split_labels(const tutti_split *split);
-/* Scales [outputs], and tutti_split_target_shift: shifts [outputs], with raw = standardised * scale + shift. Borrowed;
-   NULL for classification. */
+/* Scales [outputs], and tutti_split_target_shift: shifts [outputs], with raw = standardised * scale + shift + origin.
+   Borrowed; NULL for classification. */
 TUTTI_API const double *tutti_split_target_scale(const tutti_split *split);
 TUTTI_API const double *tutti_split_target_shift(const tutti_split *split);
-/* Fill *targets with the split's targets in their own units, or its labels; they stay the split's. The caller has set
-   targets->size. */
+/* What predictions and values of an output < tutti_split_outputs are counted from, in the target's unit. */
+TUTTI_API double tutti_split_target_origin(const tutti_split *split, size_t output);
+/* Fill *targets with the split's targets in their own units, counted from their origins, or its labels; they stay the
+   split's. The caller has set targets->size. */
 TUTTI_API void tutti_split_all_targets(const tutti_split *split, struct tutti_targets *targets);
 /* The number in the source of each row [rows] (csv: from 0, without the header), borrowed; NULL for splits of
    tutti_split_create. */
 TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
-/* Turn a backend's predictions of this split, [rows][width] (predictions.h), into the target's own units, in place.
-   Does nothing for classification. */
+/* Turn a backend's predictions of this split, [rows][width] (predictions.h), into the target's own units, counted from
+   the origins, in place. Does nothing for classification. */
 TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions);
 
 TUTTI_END_DECLS

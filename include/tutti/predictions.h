@@ -1,5 +1,6 @@
 /* predictions.h - the predictions of one model for the rows of one split, and the targets for them. Rows are in the
-   order of the split, never in loader order; values are in the target's own units. On disk: float32 .npy. */
+   order of the split, never in loader order; values are in the target's own units, counted from its origin (dataset.h),
+   which mostly is 0. On disk: float32 .npy. */
 #ifndef TUTTI_PREDICTIONS_H
 #define TUTTI_PREDICTIONS_H
 
@@ -16,7 +17,7 @@ struct tutti_predictions {
   const float *values;
 };
 
-/* Classification: labels [rows]. Regression: values [rows][outputs] in their own units. */
+/* Classification: labels [rows]. Regression: values [rows][outputs] in their own units, counted from their origins. */
 struct tutti_targets {
   size_t size; /* sizeof(struct tutti_targets) */
   enum tutti_task_kind kind;

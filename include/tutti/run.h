@@ -130,6 +130,7 @@ struct tutti_forecast {
   char *evaluation; /* if the file has targets: their metrics, as tutti_view_evaluate's text, for a split "new" */
   /* [rows][outputs]: of what the epistemic parts are made; NULL unless a member tells its own part (predictions.h) */
   struct tutti_epistemic_parts *parts;
+  int digits; /* of the means that are worth printing: 9, or 17 of values that are large beside their spread */
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own). *forecast
    is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, or

@@ -163,12 +163,17 @@ def main(run):
     members = [(member["trial"], member["weight"]) for member in summary["ensemble"]["members"]]
     picks = sum(member.get("picks", 0) for member in summary["ensemble"]["members"])
 
+    with open(run + "/data.json", encoding="utf-8") as file:
+        origin = json.load(file).get("target_origin", 0)
+
     def parts(split, trial, shape):
         path = f"{run}/trials/{trial:06d}/{split}-epistemic.npy"
         return np.load(path).astype(float) if os.path.exists(path) else np.full(shape, math.nan)
 
     def load(split, trials):
         targets = np.load(f"{run}/splits/{split}-{truth}.npy")
+        if truth == "targets":
+            targets = targets - origin
         predictions = np.stack([np.load(f"{run}/trials/{trial:06d}/{split}.npy") for trial in trials]).astype(float)
         return predictions, targets
 

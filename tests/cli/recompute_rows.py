@@ -28,7 +28,9 @@ def row_losses(run, split):
     predictions = np.stack([np.load(f"{run}/trials/{member['trial']:06d}/{split}.npy") for member in members]).astype(float)
     labels = f"{run}/splits/{split}-labels.npy"
     if not os.path.exists(labels):
-        targets = np.load(f"{run}/splits/{split}-targets.npy").reshape(predictions.shape[1:3])
+        with open(run + "/data.json", encoding="utf-8") as file:
+            origin = json.load(file).get("target_origin", 0)
+        targets = np.load(f"{run}/splits/{split}-targets.npy").reshape(predictions.shape[1:3]) - origin
         return ((combine(weights, predictions[..., 0]) - targets) ** 2).sum(1)
     if ensemble["combination"] == "vote":
         predictions = np.eye(predictions.shape[2])[predictions.argmax(2)]
