@@ -1,36 +1,45 @@
 /* catalogue.c - the run's record in SQLite. */
-#include "engine/data/cells_impl.h"
+#include "catalogue_impl.h"
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <tutti/catalogue.h>
-
-enum statement { BEGIN, COMMIT, ASKED, DONE, AT, TOLD, SET, GET, VISIT, STATEMENTS };
+#include <tutti/sized.h>
 
 static const char *const sql[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
+    [ROLLBACK] = "ROLLBACK",
     [ASKED] = "INSERT INTO trials (number, candidate, parent, origin, asked_after) VALUES (?, ?, ?, ?, ?)",
     [DONE] = "UPDATE trials SET state = ?2, loss = ?3, seconds = ?4, worker = ?5, failure = ?6, report = ?7 "
              "WHERE number = ?1",
     [AT] = "INSERT INTO times (number, at) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET at = excluded.at",
     [TOLD] = "UPDATE trials SET told = ?2 WHERE number = ?1",
     [SET] = "INSERT INTO facts (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-    [GET] = "SELECT value FROM facts WHERE key = ?",
-    [VISIT] = "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, "
-              "report, at FROM trials LEFT JOIN times USING (number) ORDER BY number",
+    [SUM + TUTTI_SUM_ASKED] = "INSERT INTO sums (number, asked) VALUES (?, ?)",
+    [SUM + TUTTI_SUM_DONE] = "UPDATE sums SET done = ?2 WHERE number = ?1",
+    [SUM + TUTTI_SUM_TOLD] = "UPDATE sums SET told = ?2 WHERE number = ?1",
+    [SUM + TUTTI_SUM_AT] = "UPDATE sums SET at = ?2 WHERE number = ?1",
+    [SUM_OF_FACT] = "INSERT INTO fact_sums (key, sum) VALUES (?, ?) "
+                    "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum",
+    [GET] = "SELECT (SELECT value FROM facts WHERE key = ?1), (SELECT sum FROM fact_sums WHERE key = ?1)",
+    [VISIT] =
+        "SELECT trials.number, candidate, parent, origin, asked_after, state, loss, trials.told, seconds, worker, "
+        "failure, report, times.at, sums.asked, sums.done, sums.told, sums.at FROM trials "
+        "LEFT JOIN times USING (number) LEFT JOIN sums USING (number) ORDER BY trials.number",
 };
 
-/* In place of VISIT, for runs from before there were times. */
+/* In their place, for runs from before there were checksums. */
+static const char get_without_sums[] = "SELECT value, NULL FROM facts WHERE key = ?";
+static const char visit_without_sums[] =
+    "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report, at, "
+    "NULL, NULL, NULL, NULL FROM trials LEFT JOIN times USING (number) ORDER BY number";
+/* And from before there were times. */
 static const char visit_without_times[] =
-    "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report, NULL "
-    "FROM trials ORDER BY number";
+    "SELECT number, candidate, parent, origin, asked_after, state, loss, told, seconds, worker, failure, report, NULL, "
+    "NULL, NULL, NULL, NULL FROM trials ORDER BY number";
 
 /* The tables, as SQLite's own record of them says after "CREATE TABLE". */
 static const struct {
@@ -48,15 +57,11 @@ static const struct {
                " told INTEGER,"                 /* place in the order of telling */
                " seconds REAL, worker INTEGER, failure TEXT, report TEXT)"},
     {"times", "times (number INTEGER PRIMARY KEY, at REAL NOT NULL)"}, /* the run's work until a result came */
+    /* Checksums of the parts of each trial, and of the facts (catalogue_sums.h). */
+    {"sums", "sums (number INTEGER PRIMARY KEY, asked INTEGER NOT NULL, done INTEGER, told INTEGER, at INTEGER)"},
+    {"fact_sums", "fact_sums (key TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID"},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
-
-struct tutti_catalogue {
-  tutti_context *context; /* whose cancel flag ends reading */
-  sqlite3 *database;
-  bool write;
-  sqlite3_stmt *statements[STATEMENTS];
-};
 
 const char *tutti_catalogue_journal_mode(const char *folder) {
   /* WAL needs memory shared between processes, which these file systems do not provide (magic numbers of statfs(2)). */
@@ -138,44 +143,22 @@ static bool is_ours(const char *type, const char *name, const char *definition) 
   return false;
 }
 
-static const char *column_text(sqlite3_stmt *row, int column) {
-  const unsigned char *text = sqlite3_column_text(row, column);
-  return text ? (const char *)text : "";
-}
-
-/* Is it a text, and in UTF-8, as JSON will need it? */
-static bool is_text(sqlite3_stmt *row, int column) {
-  return sqlite3_column_type(row, column) == SQLITE_TEXT && tutti_is_utf8(column_text(row, column));
-}
-
-static enum tutti_status refuse(tutti_context *context, const tutti_catalogue *catalogue, const char *format, ...)
-    TUTTI_PRINTF(3, 4);
-static enum tutti_status refuse(tutti_context *context, const tutti_catalogue *catalogue, const char *format, ...) {
-  char what[512];
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
-  const char *file = sqlite3_db_filename(catalogue->database, "main");
-  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: %s; it is not as a run wrote it", file ? file : "catalogue",
-                    what);
-}
-
 /* What stands behind the names of our tables has to be just these tables. Other tables are of no concern. */
 static enum tutti_status check_schema(tutti_context *context, tutti_catalogue *catalogue) {
-  static const char query[] =
-      "SELECT type, name, tbl_name, sql FROM sqlite_master "
-      "WHERE lower(tbl_name) IN ('facts', 'trials', 'times') OR lower(name) IN ('facts', 'trials', 'times')";
+  static const char query[] = "SELECT type, name, tbl_name, sql FROM sqlite_master "
+                              "WHERE lower(tbl_name) IN ('facts', 'trials', 'times', 'sums', 'fact_sums') "
+                              "OR lower(name) IN ('facts', 'trials', 'times', 'sums', 'fact_sums')";
   enum tutti_status status = TUTTI_OK;
   sqlite3_stmt *statement = NULL;
   int result = sqlite3_prepare_v2(catalogue->database, query, -1, &statement, NULL);
   while (result == SQLITE_OK || result == SQLITE_ROW) {
     result = sqlite3_step(statement);
-    const char *type = column_text(statement, 0), *name = column_text(statement, 1);
-    if (result != SQLITE_ROW || is_ours(type, name, column_text(statement, 3)))
+    const char *type = tutti_column_text(statement, 0), *name = tutti_column_text(statement, 1);
+    if (result != SQLITE_ROW || is_ours(type, name, tutti_column_text(statement, 3)))
       continue;
-    status = refuse(context, catalogue, "expected the table '%.60s' of a catalogue, found a %.60s '%.60s' that differs",
-                    column_text(statement, 2), type, name);
+    status = tutti_catalogue_refuse(context, catalogue,
+                                    "expected the table '%.60s' of a catalogue, found a %.60s '%.60s' that differs",
+                                    tutti_column_text(statement, 2), type, name);
     break;
   }
   if (status == TUTTI_OK && result != SQLITE_DONE)
@@ -184,40 +167,132 @@ static enum tutti_status check_schema(tutti_context *context, tutti_catalogue *c
   return status;
 }
 
-static enum tutti_status make_tables(tutti_context *context, const char *path, tutti_catalogue *catalogue) {
-  enum tutti_status status = TUTTI_OK;
-  char *folder = NULL, *text = NULL;
-  TUTTI_TRY_OUT(context, tutti_strdup(context, path, &folder));
-  char *slash = strrchr(folder, '/');
-  if (slash)
-    *slash = '\0';
-  TUTTI_TRY_OUT(context, tutti_format(context, &text,
-                                      "PRAGMA journal_mode = %s; PRAGMA synchronous = FULL;"
-                                      "CREATE TABLE IF NOT EXISTS %s; CREATE TABLE IF NOT EXISTS %s; "
-                                      "CREATE TABLE IF NOT EXISTS %s",
-                                      tutti_catalogue_journal_mode(slash ? folder : "."), tables[0].definition,
-                                      tables[1].definition, tables[2].definition));
-  if (sqlite3_exec(catalogue->database, text, NULL, NULL, NULL) != SQLITE_OK)
-    status = fail(context, catalogue, "prepare its tables");
-out:
-  tutti_free(folder);
-  tutti_free(text);
-  return status;
-}
-
-static bool has_times(sqlite3 *database) {
+/* Can these be read? */
+static bool has(const tutti_catalogue *catalogue, const char *query) {
   sqlite3_stmt *statement = NULL;
-  bool found = sqlite3_prepare_v2(database, "SELECT number, at FROM times", -1, &statement, NULL) == SQLITE_OK;
+  bool found = sqlite3_prepare_v2(catalogue->database, query, -1, &statement, NULL) == SQLITE_OK;
   (void)sqlite3_finalize(statement);
   return found;
 }
 
+static enum tutti_status find_sums(tutti_context *context, tutti_catalogue *catalogue) {
+  bool others = has(catalogue, "SELECT key FROM fact_sums");
+  catalogue->sums = has(catalogue, "SELECT number FROM sums");
+  if (catalogue->sums == others)
+    return TUTTI_OK;
+  return tutti_catalogue_refuse(context, catalogue, "expected the tables 'sums' and 'fact_sums', or neither of them");
+}
+
+static const char *visit_of(const tutti_catalogue *catalogue) {
+  return catalogue->sums                                  ? sql[VISIT]
+         : has(catalogue, "SELECT number, at FROM times") ? visit_without_sums
+                                                          : visit_without_times;
+}
+
+/* --- tables --- */
+
+static enum tutti_status execute(tutti_context *context, tutti_catalogue *catalogue, const char *statements) {
+  errno = 0;
+  if (sqlite3_exec(catalogue->database, statements, NULL, NULL, NULL) == SQLITE_OK)
+    return TUTTI_OK;
+  return fail(context, catalogue, "prepare its tables");
+}
+
+static enum tutti_status make_table(tutti_context *context, tutti_catalogue *catalogue, const char *definition) {
+  char *text;
+  TUTTI_TRY(context, tutti_format(context, &text, "CREATE TABLE IF NOT EXISTS %s", definition));
+  enum tutti_status status = execute(context, catalogue, text);
+  tutti_free(text);
+  return status;
+}
+
+/* One statement for every row of a query: `bind` fills it in. The query ends with the first failure. */
+static enum tutti_status for_each(tutti_context *context, tutti_catalogue *catalogue, const char *query,
+                                  enum tutti_status (*visit)(tutti_context *context, tutti_catalogue *catalogue,
+                                                             sqlite3_stmt *row)) {
+  enum tutti_status status = TUTTI_OK;
+  sqlite3_stmt *rows = NULL;
+  int result = sqlite3_prepare_v2(catalogue->database, query, -1, &rows, NULL);
+  while (result == SQLITE_OK || result == SQLITE_ROW) {
+    result = sqlite3_step(rows);
+    if (result == SQLITE_ROW)
+      status = visit(context, catalogue, rows);
+    if (status != TUTTI_OK)
+      break;
+  }
+  if (status == TUTTI_OK && result != SQLITE_DONE)
+    status = fail(context, catalogue, "read its tables");
+  (void)sqlite3_finalize(rows);
+  return status;
+}
+
+/* Run a statement once, with a key and a number. */
+static enum tutti_status record_sum(tutti_context *context, tutti_catalogue *catalogue, enum statement which,
+                                    const uint64_t *number, const char *key, uint32_t sum) {
+  sqlite3_stmt *statement = NULL;
+  bool done = sqlite3_prepare_v2(catalogue->database, sql[which], -1, &statement, NULL) == SQLITE_OK &&
+              (key ? sqlite3_bind_text(statement, 1, key, -1, SQLITE_TRANSIENT)
+                   : sqlite3_bind_int64(statement, 1, (sqlite3_int64)*number)) == SQLITE_OK &&
+              sqlite3_bind_int64(statement, 2, sum) == SQLITE_OK && sqlite3_step(statement) == SQLITE_DONE;
+  enum tutti_status status = done ? TUTTI_OK : fail(context, catalogue, "record a checksum");
+  (void)sqlite3_finalize(statement);
+  return status;
+}
+
+static enum tutti_status add_sums_of_trial(tutti_context *context, tutti_catalogue *catalogue, sqlite3_stmt *row) {
+  struct tutti_trial trial;
+  TUTTI_TRY(context, tutti_catalogue_row(context, catalogue, row, &trial));
+  for (enum tutti_sum part = 0; part < TUTTI_SUMS; part++)
+    if (tutti_sum_there(&trial, part))
+      TUTTI_TRY(context, record_sum(context, catalogue, SUM + (enum statement)part, &trial.number, NULL,
+                                    tutti_sum_of(&trial, part)));
+  return TUTTI_OK;
+}
+
+static enum tutti_status add_sum_of_fact(tutti_context *context, tutti_catalogue *catalogue, sqlite3_stmt *row) {
+  return record_sum(context, catalogue, SUM_OF_FACT, NULL, tutti_column_text(row, 0),
+                    tutti_sum_of_fact(tutti_column_text(row, 0), tutti_column_text(row, 1)));
+}
+
+/* For a run from before there were checksums: from now on, what is in it is what was recorded. */
+static enum tutti_status add_sums(tutti_context *context, tutti_catalogue *catalogue) {
+  TUTTI_TRY(context, for_each(context, catalogue, visit_without_sums, add_sums_of_trial));
+  return for_each(context, catalogue, "SELECT key, value FROM facts", add_sum_of_fact);
+}
+
+static enum tutti_status make_tables(tutti_context *context, const char *path, tutti_catalogue *catalogue) {
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL, *mode = NULL;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, path, &folder));
+  char *slash = strrchr(folder, '/');
+  if (slash)
+    *slash = '\0';
+  TUTTI_TRY_OUT(context, tutti_format(context, &mode, "PRAGMA journal_mode = %s; PRAGMA synchronous = FULL",
+                                      tutti_catalogue_journal_mode(slash ? folder : ".")));
+  TUTTI_TRY_OUT(context, execute(context, catalogue, mode));
+  TUTTI_TRY_OUT(context, execute(context, catalogue, sql[BEGIN]));
+  for (size_t i = 0; i < TABLES && status == TUTTI_OK; i++)
+    status = make_table(context, catalogue, tables[i].definition);
+  if (status == TUTTI_OK && !catalogue->sums)
+    status = add_sums(context, catalogue);
+  if (status == TUTTI_OK)
+    status = execute(context, catalogue, sql[COMMIT]);
+  if (status != TUTTI_OK && !sqlite3_get_autocommit(catalogue->database))
+    (void)sqlite3_exec(catalogue->database, sql[ROLLBACK], NULL, NULL, NULL);
+  catalogue->sums = status == TUTTI_OK;
+out:
+  tutti_free(folder);
+  tutti_free(mode);
+  return status;
+}
+
 static enum tutti_status prepare(tutti_context *context, tutti_catalogue *catalogue) {
-  const char *visit = has_times(catalogue->database) ? sql[VISIT] : visit_without_times;
-  for (int i = catalogue->write ? 0 : GET; i < STATEMENTS; i++)
-    if (sqlite3_prepare_v3(catalogue->database, i == VISIT ? visit : sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                           &catalogue->statements[i], NULL) != SQLITE_OK)
+  for (int i = catalogue->write ? 0 : GET; i < STATEMENTS; i++) {
+    const char *text = i == VISIT ? visit_of(catalogue) : i == GET && !catalogue->sums ? get_without_sums : sql[i];
+    if (sqlite3_prepare_v3(catalogue->database, text, -1, SQLITE_PREPARE_PERSISTENT, &catalogue->statements[i], NULL) !=
+        SQLITE_OK)
       return fail(context, catalogue, "read its tables");
+  }
   return TUTTI_OK;
 }
 
@@ -241,6 +316,7 @@ enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path,
   let_cancel(catalogue, true);
   TUTTI_TRY_OUT(context, check_schema(context, catalogue));
   let_cancel(catalogue, !write);
+  TUTTI_TRY_OUT(context, find_sums(context, catalogue));
   if (write)
     TUTTI_TRY_OUT(context, make_tables(context, path, catalogue));
   TUTTI_TRY_OUT(context, prepare(context, catalogue));
@@ -299,19 +375,51 @@ static void bind_text(sqlite3_stmt *statement, int place, const char *text) {
   (void)sqlite3_bind_text(statement, place, text, -1, SQLITE_TRANSIENT);
 }
 
-enum tutti_status tutti_catalogue_asked(tutti_context *context, tutti_catalogue *catalogue,
-                                        const struct tutti_trial *trial) {
+/* Begin a change of several statements, unless the caller has begun one; and make it durable, or drop it. */
+static enum tutti_status begin_own(tutti_context *context, tutti_catalogue *catalogue, bool *own) {
+  *own = sqlite3_get_autocommit(catalogue->database) != 0;
+  return *own ? tutti_catalogue_begin(context, catalogue) : TUTTI_OK;
+}
+
+static enum tutti_status end_own(tutti_context *context, tutti_catalogue *catalogue, bool own,
+                                 enum tutti_status status) {
+  if (own && status == TUTTI_OK)
+    return tutti_catalogue_commit(context, catalogue);
+  if (own && !sqlite3_get_autocommit(catalogue->database))
+    (void)sqlite3_exec(catalogue->database, sql[ROLLBACK], NULL, NULL, NULL);
+  return status;
+}
+
+static enum tutti_status step_sum(tutti_context *context, tutti_catalogue *catalogue, const struct tutti_trial *trial,
+                                  enum tutti_sum part) {
+  sqlite3_stmt *statement = catalogue->statements[SUM + (int)part];
+  bind_number(statement, 1, trial->number);
+  if (tutti_sum_there(trial, part))
+    (void)sqlite3_bind_int64(statement, 2, tutti_sum_of(trial, part));
+  return step(context, catalogue, SUM + (enum statement)part, "record a checksum");
+}
+
+static enum tutti_status step_asked(tutti_context *context, tutti_catalogue *catalogue,
+                                    const struct tutti_trial *trial) {
   sqlite3_stmt *statement = catalogue->statements[ASKED];
   bind_number(statement, 1, trial->number);
   bind_text(statement, 2, trial->candidate);
   bind_number(statement, 3, trial->parent);
   bind_text(statement, 4, trial->origin);
   bind_number(statement, 5, trial->asked_after);
-  return step(context, catalogue, ASKED, "record a trial");
+  TUTTI_TRY(context, step(context, catalogue, ASKED, "record a trial"));
+  return step_sum(context, catalogue, trial, TUTTI_SUM_ASKED);
 }
 
-enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *catalogue,
-                                       const struct tutti_trial *trial) {
+enum tutti_status tutti_catalogue_asked(tutti_context *context, tutti_catalogue *catalogue,
+                                        const struct tutti_trial *trial) {
+  bool own;
+  TUTTI_TRY(context, begin_own(context, catalogue, &own));
+  return end_own(context, catalogue, own, step_asked(context, catalogue, trial));
+}
+
+static enum tutti_status step_done(tutti_context *context, tutti_catalogue *catalogue,
+                                   const struct tutti_trial *trial) {
   sqlite3_stmt *statement = catalogue->statements[DONE];
   bind_number(statement, 1, trial->number);
   bind_text(statement, 2, tutti_state_name(trial->state));
@@ -324,25 +432,67 @@ enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *
   bind_text(statement, 6, trial->failure);
   bind_text(statement, 7, trial->report);
   TUTTI_TRY(context, step(context, catalogue, DONE, "record a result"));
-  if (trial->size <= offsetof(struct tutti_trial, at) || !isfinite(trial->at))
+  TUTTI_TRY(context, step_sum(context, catalogue, trial, TUTTI_SUM_DONE));
+  if (!isfinite(trial->at))
     return TUTTI_OK;
   bind_number(catalogue->statements[AT], 1, trial->number);
   (void)sqlite3_bind_double(catalogue->statements[AT], 2, trial->at);
-  return step(context, catalogue, AT, "record the time of a result");
+  TUTTI_TRY(context, step(context, catalogue, AT, "record the time of a result"));
+  return step_sum(context, catalogue, trial, TUTTI_SUM_AT);
+}
+
+enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *catalogue,
+                                       const struct tutti_trial *given) {
+  struct tutti_trial trial = {.at = NAN};
+  bool own;
+  TUTTI_TAKE(&trial, given);
+  trial.done = true;
+  if (given->size <= offsetof(struct tutti_trial, at))
+    trial.at = NAN;
+  TUTTI_TRY(context, begin_own(context, catalogue, &own));
+  return end_own(context, catalogue, own, step_done(context, catalogue, &trial));
+}
+
+static enum tutti_status step_told(tutti_context *context, tutti_catalogue *catalogue,
+                                   const struct tutti_trial *trial) {
+  bind_number(catalogue->statements[TOLD], 1, trial->number);
+  bind_number(catalogue->statements[TOLD], 2, trial->told);
+  TUTTI_TRY(context, step(context, catalogue, TOLD, "record that a result was told"));
+  return step_sum(context, catalogue, trial, TUTTI_SUM_TOLD);
 }
 
 enum tutti_status tutti_catalogue_told(tutti_context *context, tutti_catalogue *catalogue, uint64_t number,
                                        uint64_t told) {
-  bind_number(catalogue->statements[TOLD], 1, number);
-  bind_number(catalogue->statements[TOLD], 2, told);
-  return step(context, catalogue, TOLD, "record that a result was told");
+  const struct tutti_trial trial = {.number = number, .told = told};
+  bool own;
+  TUTTI_TRY(context, begin_own(context, catalogue, &own));
+  return end_own(context, catalogue, own, step_told(context, catalogue, &trial));
+}
+
+static enum tutti_status step_set(tutti_context *context, tutti_catalogue *catalogue, const char *key,
+                                  const char *text) {
+  bind_text(catalogue->statements[SET], 1, key);
+  bind_text(catalogue->statements[SET], 2, text);
+  TUTTI_TRY(context, step(context, catalogue, SET, "record a fact"));
+  bind_text(catalogue->statements[SUM_OF_FACT], 1, key);
+  (void)sqlite3_bind_int64(catalogue->statements[SUM_OF_FACT], 2, tutti_sum_of_fact(key, text));
+  return step(context, catalogue, SUM_OF_FACT, "record a checksum");
 }
 
 enum tutti_status tutti_catalogue_set(tutti_context *context, tutti_catalogue *catalogue, const char *key,
                                       const char *text) {
-  bind_text(catalogue->statements[SET], 1, key);
-  bind_text(catalogue->statements[SET], 2, text);
-  return step(context, catalogue, SET, "record a fact");
+  bool own;
+  TUTTI_TRY(context, begin_own(context, catalogue, &own));
+  return end_own(context, catalogue, own, step_set(context, catalogue, key, text));
+}
+
+/* Is the checksum beside a fact its own, or absent with it? */
+static bool fact_fits(const tutti_catalogue *catalogue, sqlite3_stmt *row, const char *key) {
+  bool there = sqlite3_column_type(row, 0) != SQLITE_NULL;
+  if (!catalogue->sums)
+    return true;
+  return there == (sqlite3_column_type(row, 1) != SQLITE_NULL) &&
+         (!there || sqlite3_column_int64(row, 1) == tutti_sum_of_fact(key, tutti_column_text(row, 0)));
 }
 
 enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *catalogue, const char *key,
@@ -352,113 +502,17 @@ enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *c
   *text = NULL;
   bind_text(statement, 1, key);
   int result = sqlite3_step(statement);
-  if (result == SQLITE_ROW && is_text(statement, 0))
-    status = tutti_strdup(context, column_text(statement, 0), text);
-  else if (result == SQLITE_ROW)
-    status = refuse(context, catalogue, "expected a text as the fact '%s'", key);
-  else if (result != SQLITE_DONE)
+  bool there = result == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL;
+  if (there && !tutti_column_is_text(statement, 0))
+    status = tutti_catalogue_refuse(context, catalogue, "expected a text as the fact '%s'", key);
+  else if (result == SQLITE_ROW && !fact_fits(catalogue, statement, key))
+    status = tutti_catalogue_refuse(context, catalogue, "the fact '%s' is not what was recorded, by the checksum", key);
+  else if (there)
+    status = tutti_strdup(context, tutti_column_text(statement, 0), text);
+  else if (result != SQLITE_ROW && result != SQLITE_DONE)
     status = fail(context, catalogue, "read a fact");
   (void)sqlite3_reset(statement);
   return status;
-}
-
-/* --- trials --- */
-
-static uint64_t column_number(sqlite3_stmt *row, int column) {
-  return sqlite3_column_type(row, column) == SQLITE_NULL ? TUTTI_NO_TRIAL : (uint64_t)sqlite3_column_int64(row, column);
-}
-
-/* The columns of VISIT. */
-enum column {
-  NUMBER,
-  CANDIDATE,
-  PARENT,
-  ORIGIN,
-  ASKED_AFTER,
-  STATE,
-  LOSS,
-  TOLD_AS,
-  SECONDS,
-  WORKER,
-  FAILURE,
-  REPORT,
-  TIME
-};
-
-/* What a column may hold; the columns after STATE are NULL until there is a result. */
-enum content { NATURAL, NATURAL_OR_NULL, TEXT, TEXT_OR_NULL, REAL_OR_NULL };
-static const struct {
-  const char *name;
-  enum content content;
-} columns[] = {[NUMBER] = {"number", NATURAL},
-               [CANDIDATE] = {"candidate", TEXT},
-               [PARENT] = {"parent", NATURAL_OR_NULL},
-               [ORIGIN] = {"origin", TEXT},
-               [ASKED_AFTER] = {"asked_after", NATURAL},
-               [STATE] = {"state", TEXT_OR_NULL},
-               [LOSS] = {"loss", REAL_OR_NULL},
-               [TOLD_AS] = {"told", NATURAL_OR_NULL},
-               [SECONDS] = {"seconds", REAL_OR_NULL},
-               [WORKER] = {"worker", NATURAL_OR_NULL},
-               [FAILURE] = {"failure", TEXT_OR_NULL},
-               [REPORT] = {"report", TEXT_OR_NULL},
-               [TIME] = {"at", REAL_OR_NULL}};
-
-static bool fits(sqlite3_stmt *row, int column) {
-  int type = sqlite3_column_type(row, column);
-  switch (columns[column].content) {
-  case NATURAL_OR_NULL:
-  case NATURAL:
-    return type == SQLITE_NULL ? columns[column].content == NATURAL_OR_NULL
-                               : type == SQLITE_INTEGER && sqlite3_column_int64(row, column) >= 0;
-  case TEXT_OR_NULL:
-  case TEXT:
-    return type == SQLITE_NULL ? columns[column].content == TEXT_OR_NULL : is_text(row, column);
-  case REAL_OR_NULL:
-    return type == SQLITE_NULL ||
-           ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(sqlite3_column_double(row, column)));
-  }
-  return false;
-}
-
-/* The first column that is not as a run would write it, or -1. */
-static int wrong_column(sqlite3_stmt *row) {
-  enum tutti_state state;
-  for (int i = 0; i < (int)(sizeof columns / sizeof columns[0]); i++)
-    if (!fits(row, i))
-      return i;
-  if (sqlite3_column_type(row, STATE) == SQLITE_NULL)
-    return -1;
-  if (!tutti_state_parse(column_text(row, STATE), &state))
-    return STATE;
-  if (state == TUTTI_STATE_FINISHED && sqlite3_column_type(row, LOSS) == SQLITE_NULL)
-    return LOSS;
-  return sqlite3_column_type(row, REPORT) == SQLITE_NULL ? REPORT : -1;
-}
-
-static enum tutti_status read_row(tutti_context *context, const tutti_catalogue *catalogue, sqlite3_stmt *row,
-                                  struct tutti_trial *trial) {
-  int wrong = wrong_column(row);
-  if (wrong >= 0)
-    return refuse(context, catalogue, "trial %lld: unexpected '%.60s' in column %s",
-                  (long long)sqlite3_column_int64(row, NUMBER), column_text(row, wrong), columns[wrong].name);
-  *trial = (struct tutti_trial){
-      .size = sizeof *trial,
-      .number = column_number(row, NUMBER),
-      .candidate = column_text(row, CANDIDATE),
-      .parent = column_number(row, PARENT),
-      .origin = column_text(row, ORIGIN),
-      .asked_after = column_number(row, ASKED_AFTER),
-      .loss = sqlite3_column_type(row, LOSS) == SQLITE_NULL ? NAN : sqlite3_column_double(row, LOSS),
-      .told = column_number(row, TOLD_AS),
-      .seconds = sqlite3_column_double(row, SECONDS),
-      .worker = (uint32_t)sqlite3_column_int64(row, WORKER),
-      .failure = column_text(row, FAILURE),
-      .report = column_text(row, REPORT),
-      .at = sqlite3_column_type(row, TIME) == SQLITE_NULL ? NAN : sqlite3_column_double(row, TIME),
-  };
-  trial->done = tutti_state_parse(column_text(row, STATE), &trial->state);
-  return TUTTI_OK;
 }
 
 enum tutti_status tutti_catalogue_visit(tutti_context *context, tutti_catalogue *catalogue,
@@ -470,7 +524,9 @@ enum tutti_status tutti_catalogue_visit(tutti_context *context, tutti_catalogue 
   let_cancel(catalogue, true);
   while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
     struct tutti_trial trial;
-    status = read_row(context, catalogue, statement, &trial);
+    status = tutti_catalogue_row(context, catalogue, statement, &trial);
+    if (status == TUTTI_OK && catalogue->sums)
+      status = tutti_catalogue_check_row(context, catalogue, statement, &trial);
     if (status == TUTTI_OK)
       status = visit(argument, &trial);
     if (status != TUTTI_OK)

@@ -1,4 +1,8 @@
 libtutti_engine_la_SOURCES += %D%/catalogue.c
+libtutti_engine_la_SOURCES += %D%/catalogue_impl.h
+libtutti_engine_la_SOURCES += %D%/catalogue_row.c
+libtutti_engine_la_SOURCES += %D%/catalogue_sums.c
+libtutti_engine_la_SOURCES += %D%/catalogue_sums.h
 libtutti_engine_la_SOURCES += %D%/experiment.c
 libtutti_engine_la_SOURCES += %D%/experiment_impl.h
 libtutti_engine_la_SOURCES += %D%/other_run.c

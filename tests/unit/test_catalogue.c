@@ -207,14 +207,15 @@ static void facts_are_kept_by_key(void **state) {
   tutti_catalogue_close(catalogue);
 }
 
-/* Runs from before times were recorded can be read. */
+/* Runs from before times, and checksums, were recorded can be read. */
 static void times_may_be_absent(void **state) {
   sqlite3 *database;
   tutti_catalogue *catalogue;
   struct seen seen = {0};
   (void)state;
   assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(database, "DROP TABLE times", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(database, "DROP TABLE times; DROP TABLE sums; DROP TABLE fact_sums", NULL, NULL, NULL),
+                   SQLITE_OK);
   assert_int_equal(sqlite3_close(database), SQLITE_OK);
   assert_int_equal(tutti_catalogue_open(context, path, false, &catalogue), TUTTI_OK);
   assert_int_equal(tutti_catalogue_visit(context, catalogue, see, &seen), TUTTI_OK);
@@ -361,13 +362,174 @@ static void rows_are_checked(void **state) {
   assert_int_equal(unlink(file), 0);
 }
 
+/* --- checksums --- */
+
+/* A catalogue with a trial that was asked for, done, told and timed, one that failed, one that was only asked for, and a
+   fact. */
+static void make_whole(const char *file) {
+  tutti_catalogue *catalogue;
+  (void)unlink(file);
+  assert_int_equal(tutti_catalogue_open(context, file, true, &catalogue), TUTTI_OK);
+  assert_int_equal(tutti_catalogue_set(context, catalogue, "key", "text"), TUTTI_OK);
+  for (uint64_t number = 0; number < 3; number++)
+    ask(catalogue, number, number ? number - 1 : TUTTI_NO_TRIAL);
+  for (uint64_t number = 0; number < 2; number++) {
+    const struct tutti_trial result = {.size = sizeof result,
+                                       .number = number,
+                                       .state = number ? TUTTI_STATE_FAILED : TUTTI_STATE_FINISHED,
+                                       .loss = number ? NAN : -0.0,
+                                       .seconds = 0.125,
+                                       .worker = 1,
+                                       .failure = number ? "it failed" : "",
+                                       .report = "{\"epochs\": 3}",
+                                       .at = 4.5};
+    assert_int_equal(tutti_catalogue_done(context, catalogue, &result), TUTTI_OK);
+    assert_int_equal(tutti_catalogue_told(context, catalogue, number, number), TUTTI_OK);
+  }
+  tutti_catalogue_close(catalogue);
+}
+
+static void change(const char *file, const char *statements) {
+  sqlite3 *database;
+  assert_int_equal(sqlite3_open(file, &database), SQLITE_OK);
+  if (sqlite3_exec(database, statements, NULL, NULL, NULL) != SQLITE_OK)
+    fail_msg("%s: %s", statements, sqlite3_errmsg(database));
+  assert_int_equal(sqlite3_close(database), SQLITE_OK);
+}
+
+/* All that a catalogue says. */
+struct said {
+  char text[4096];
+  size_t length;
+};
+
+static enum tutti_status say(void *argument, const struct tutti_trial *trial) {
+  struct said *said = argument;
+  int length = snprintf(said->text + said->length, sizeof said->text - said->length,
+                        "%lld %s %lld %s %lld %d %d %a %lld %a %u %s %s %a\n", (long long)trial->number,
+                        trial->candidate, (long long)trial->parent, trial->origin, (long long)trial->asked_after,
+                        trial->done, trial->done ? (int)trial->state : 0, trial->loss, (long long)trial->told,
+                        trial->seconds, trial->worker, trial->failure, trial->report, trial->at);
+  assert_true(length > 0 && said->length + (size_t)length < sizeof said->text);
+  said->length += (size_t)length;
+  return TUTTI_OK;
+}
+
+static enum tutti_status hear(const char *file, bool write, struct said *said) {
+  tutti_catalogue *catalogue;
+  char *text = NULL;
+  *said = (struct said){.length = 0};
+  enum tutti_status status = tutti_catalogue_open(context, file, write, &catalogue);
+  if (status == TUTTI_OK)
+    status = tutti_catalogue_visit(context, catalogue, say, said);
+  if (status == TUTTI_OK)
+    status = tutti_catalogue_get(context, catalogue, "key", &text);
+  (void)snprintf(said->text + said->length, sizeof said->text - said->length, "key = %s", text ? text : "none");
+  tutti_free(text);
+  tutti_catalogue_close(catalogue);
+  return status;
+}
+
+static void every_column_has_a_checksum(void **state) {
+  static const struct {
+    const char *statements, *expected;
+  } changes[] = {
+      {"UPDATE trials SET candidate = candidate || ' ' WHERE number = 1", "trial 1: its candidate"},
+      {"UPDATE trials SET parent = NULL WHERE number = 2", "trial 2: its candidate, parent"},
+      {"UPDATE trials SET origin = 'else' WHERE number = 0", "trial 0: its candidate, parent, origin"},
+      {"UPDATE trials SET asked_after = asked_after + 1 WHERE number = 2", "trial 2: its candidate, parent, origin"},
+      {"UPDATE trials SET state = 'pruned' WHERE number = 1", "trial 1: its state"},
+      {"UPDATE trials SET loss = 1e-300 WHERE number = 0", "trial 0: its state, loss"},
+      {"UPDATE trials SET seconds = 0.25 WHERE number = 0", "trial 0: its state, loss, seconds"},
+      {"UPDATE trials SET worker = 0 WHERE number = 0", "trial 0: its state, loss, seconds, worker"},
+      {"UPDATE trials SET failure = '' WHERE number = 1", "trial 1: its state, loss, seconds, worker, failure"},
+      {"UPDATE trials SET report = '{}' WHERE number = 0", "trial 0: its state, loss, seconds, worker, failure or rep"},
+      {"UPDATE trials SET told = 1 - told WHERE number < 2", "trial 0: its place"},
+      {"UPDATE trials SET told = NULL WHERE number = 1", "trial 1: its place"},
+      {"UPDATE trials SET state = NULL WHERE number = 1", "trial 1: its state"},
+      {"UPDATE times SET at = 5 WHERE number = 1", "trial 1: the time"},
+      {"DELETE FROM times WHERE number = 1", "trial 1: the time"},
+      {"DELETE FROM sums WHERE number = 2", "trial 2: its candidate"},
+      {"UPDATE facts SET value = 'Text'", "the fact 'key'"},
+      {"DELETE FROM facts", "the fact 'key'"},
+      {"DELETE FROM fact_sums", "the fact 'key'"},
+      {"DROP TABLE fact_sums", "'sums' and 'fact_sums'"},
+  };
+  char file[80];
+  struct said said;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/theirs", folder);
+  for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+    for (int write = 0; write < 2; write++) {
+      make_whole(file);
+      assert_int_equal(hear(file, write, &said), TUTTI_OK);
+      change(file, changes[i].statements);
+      if (hear(file, write, &said) != TUTTI_ERROR_CORRUPT)
+        fail_msg("expected that this is noticed: %s", changes[i].statements);
+      assert_non_null(strstr(tutti_error_message(context), file));
+      if (!strstr(tutti_error_message(context), changes[i].expected))
+        fail_msg("'%s' lacks '%s'", tutti_error_message(context), changes[i].expected);
+    }
+  assert_int_equal(unlink(file), 0);
+}
+
+/* Wherever a bit of the file changes, what is read is what was written, or there is an error. */
+static void every_bit_is_checked(void **state) {
+  enum { STEP = 5 };
+  char file[80];
+  unsigned char bytes[1 << 16];
+  struct said before, after;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/theirs", folder);
+  make_whole(file);
+  assert_int_equal(hear(file, false, &before), TUTTI_OK);
+  FILE *stream = fopen(file, "rb+");
+  assert_non_null(stream);
+  setbuf(stream, NULL);
+  size_t count = fread(bytes, 1, sizeof bytes, stream), noticed = 0;
+  assert_true(count > 4096 && count < sizeof bytes);
+  for (size_t i = 0; i < count; i += bytes[i] ? 1 : STEP) { /* most are zeros that nobody reads */
+    unsigned char byte = bytes[i] ^ (unsigned char)(1u << i % 8);
+    assert_true(fseek(stream, (long)i, SEEK_SET) == 0 && fputc(byte, stream) != EOF);
+    if (hear(file, false, &after) != TUTTI_OK)
+      noticed++;
+    else if (strcmp(before.text, after.text) != 0)
+      fail_msg("byte %zu, %#x instead of %#x: found\n%s\nexpected\n%s", i, byte, bytes[i], after.text, before.text);
+    assert_true(fseek(stream, (long)i, SEEK_SET) == 0 && fputc(bytes[i], stream) != EOF);
+  }
+  assert_int_equal(fclose(stream), 0);
+  assert_true(noticed > 500);
+  assert_int_equal(hear(file, false, &after), TUTTI_OK);
+  assert_int_equal(unlink(file), 0);
+}
+
+/* A run from before there were checksums is read as it is; whoever goes on with it adds them. */
+static void checksums_are_added(void **state) {
+  char file[80];
+  struct said before, after;
+  (void)state;
+  (void)snprintf(file, sizeof file, "%s/theirs", folder);
+  make_whole(file);
+  assert_int_equal(hear(file, false, &before), TUTTI_OK);
+  change(file, "DROP TABLE sums; DROP TABLE fact_sums");
+  for (int write = 0; write < 2; write++) {
+    assert_int_equal(hear(file, write, &after), TUTTI_OK);
+    assert_string_equal(after.text, before.text);
+  }
+  assert_int_equal(hear(file, false, &after), TUTTI_OK);
+  change(file, "UPDATE trials SET loss = 2 WHERE number = 0");
+  assert_int_equal(hear(file, false, &after), TUTTI_ERROR_CORRUPT);
+  assert_int_equal(unlink(file), 0);
+}
+
 static void reading_can_be_cancelled(void **state) {
   char file[80];
   size_t rows;
   tutti_context *own = context;
   (void)state;
   (void)snprintf(file, sizeof file, "%s/theirs", folder);
-  make(file, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO trials (number, "
+  make(file, "DROP TABLE sums; DROP TABLE fact_sums; "
+             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO trials (number, "
              "candidate, origin, asked_after) SELECT i, '{}', '', 0 FROM n");
   assert_int_equal(read_all(file, false, &rows), TUTTI_OK);
   assert_int_equal(rows, 20001);
@@ -387,11 +549,19 @@ static void reading_can_be_cancelled(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_committed_is_read_back),  cmocka_unit_test(what_is_not_committed_is_gone),
-      cmocka_unit_test(failures_have_no_loss),           cmocka_unit_test(a_full_disk_is_told_apart),
-      cmocka_unit_test(facts_are_kept_by_key),           cmocka_unit_test(times_may_be_absent),
-      cmocka_unit_test(what_is_no_catalogue_is_refused), cmocka_unit_test(states_have_names),
-      cmocka_unit_test(only_its_own_tables_are_read),    cmocka_unit_test(rows_are_checked),
+      cmocka_unit_test(what_is_committed_is_read_back),
+      cmocka_unit_test(what_is_not_committed_is_gone),
+      cmocka_unit_test(failures_have_no_loss),
+      cmocka_unit_test(a_full_disk_is_told_apart),
+      cmocka_unit_test(facts_are_kept_by_key),
+      cmocka_unit_test(times_may_be_absent),
+      cmocka_unit_test(what_is_no_catalogue_is_refused),
+      cmocka_unit_test(states_have_names),
+      cmocka_unit_test(only_its_own_tables_are_read),
+      cmocka_unit_test(rows_are_checked),
+      cmocka_unit_test(every_column_has_a_checksum),
+      cmocka_unit_test(every_bit_is_checked),
+      cmocka_unit_test(checksums_are_added),
       cmocka_unit_test(reading_can_be_cancelled),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
