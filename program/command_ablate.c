@@ -17,22 +17,22 @@ struct ablate_options {
 /* A line for each cell that starts or ends. */
 static void show_progress(void *argument, const struct tutti_ablation_progress *progress) {
   (void)argument;
-  (void)fprintf(stderr, "tutti: %zu of %zu done", progress->finished + progress->failed, progress->cells);
+  print_harmless(stderr, "tutti: %zu of %zu done", progress->finished + progress->failed, progress->cells);
   if (progress->failed)
-    (void)fprintf(stderr, " (%zu failed)", progress->failed);
+    print_harmless(stderr, " (%zu failed)", progress->failed);
   switch (progress->event) {
   case TUTTI_ABLATION_KEPT:
-    (void)fprintf(stderr, "  %s was finished before\n", progress->cell);
+    print_harmless(stderr, "  %s was finished before\n", progress->cell);
     break;
   case TUTTI_ABLATION_STARTED:
-    (void)fprintf(stderr, "  %s begins, with %lld worker%s\n", progress->cell, (long long)progress->workers,
-                  progress->workers == 1 ? "" : "s");
+    print_harmless(stderr, "  %s begins, with %lld worker%s\n", progress->cell, (long long)progress->workers,
+                   progress->workers == 1 ? "" : "s");
     break;
   case TUTTI_ABLATION_FINISHED:
-    (void)fprintf(stderr, "  %s is finished after %.1f s\n", progress->cell, progress->seconds);
+    print_harmless(stderr, "  %s is finished after %.1f s\n", progress->cell, progress->seconds);
     break;
   case TUTTI_ABLATION_FAILED:
-    (void)fprintf(stderr, "  %s failed: %s\n", progress->cell, progress->reason);
+    print_harmless(stderr, "  %s failed: %s\n", progress->cell, progress->reason);
     break;
   }
 }
@@ -99,7 +99,7 @@ static int run_cells(tutti_context *context, tutti_ablation *ablation, const str
   if (status != TUTTI_OK) {
     int code = fail(context, status);
     if (status == TUTTI_ERROR_CANCELLED)
-      (void)fprintf(stderr, "tutti: nothing that was recorded is lost; go on with the same command and --resume\n");
+      print_harmless(stderr, "tutti: nothing that was recorded is lost; go on with the same command and --resume\n");
     return code;
   }
   int code = print_result(text, options->json, show_done, options);

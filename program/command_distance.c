@@ -255,12 +255,24 @@ static json_t *matrix_json(const struct gathering *gathering, size_t measure) {
   return matrix;
 }
 
+/* The name of a file may be any bytes. */
+static json_t *json_in_utf8(const char *name) {
+  json_t *text = json_string(name);
+  char *copy = text ? NULL : strdup(name);
+  for (char *byte = copy; byte && *byte; byte++)
+    *byte = *byte & 0x80 ? '?' : *byte;
+  if (copy)
+    text = json_string(copy);
+  free(copy);
+  return text;
+}
+
 /* {"space", "genotypes", "measures": [{"name", "distances": [[...]]}], "explanation"}. */
 static json_t *result_json(const struct question *question, const struct gathering *gathering,
                            const char *explanation) {
   json_t *names = json_array(), *measures = json_array();
   for (size_t i = 0; i < gathering->count; i++)
-    (void)json_array_append_new(names, json_string(question->genotypes->items[i]));
+    (void)json_array_append_new(names, json_in_utf8(question->genotypes->items[i]));
   for (size_t k = 0; k < tutti_space_measures(gathering->space); k++) {
     char buffer[32];
     (void)json_array_append_new(measures, json_pack("{s:s, s:o}", "name", name_measure(gathering, k, buffer),
@@ -276,19 +288,20 @@ static json_t *result_json(const struct question *question, const struct gatheri
 static void show_table(const json_t *table) {
   const json_t *columns = json_object_get(table, "columns"), *row;
   size_t index;
-  (void)printf("\n%s\n\n", json_string_value(json_object_get(table, "title")));
+  print_harmless(stdout, "\n%s\n\n", json_string_value(json_object_get(table, "title")));
   for (size_t i = 0; i < json_array_size(columns); i++)
-    (void)printf("  %-16s", json_string_value(json_array_get(columns, i)));
-  (void)printf("\n");
+    print_harmless(stdout, "  %-16s", json_string_value(json_array_get(columns, i)));
+  print_harmless(stdout, "\n");
   json_array_foreach(json_object_get(table, "rows"), index, row) {
     for (size_t i = 0; i < json_array_size(row); i++) {
       const json_t *cell = json_array_get(row, i);
       char buffer[32];
-      (void)printf("  %-16s", json_is_number(cell)       ? show_number(json_number_value(cell), buffer)
-                              : json_string_length(cell) ? json_string_value(cell)
-                                                         : "-");
+      print_harmless(stdout, "  %-16s",
+                     json_is_number(cell)       ? show_number(json_number_value(cell), buffer)
+                     : json_string_length(cell) ? json_string_value(cell)
+                                                : "-");
     }
-    (void)printf("\n");
+    print_harmless(stdout, "\n");
   }
 }
 
@@ -298,8 +311,8 @@ static void show_pair(const json_t *result) {
   json_array_foreach(json_object_get(result, "measures"), index, measure) {
     const json_t *row = json_array_get(json_object_get(measure, "distances"), 0);
     char buffer[32];
-    (void)printf("  %-20s %s\n", json_string_value(json_object_get(measure, "name")),
-                 show_number(json_number_value(json_array_get(row, 1)), buffer));
+    print_harmless(stdout, "  %-20s %s\n", json_string_value(json_object_get(measure, "name")),
+                   show_number(json_number_value(json_array_get(row, 1)), buffer));
   }
   if (json_object_get(result, "explanation"))
     show_table(json_object_get(result, "explanation"));
@@ -309,19 +322,19 @@ static void show_matrices(const json_t *result) {
   const json_t *names = json_object_get(result, "genotypes"), *measure, *row;
   size_t index, i;
   for (i = 0; i < json_array_size(names); i++)
-    (void)printf("%4zu  %s\n", i + 1, json_string_value(json_array_get(names, i)));
+    print_harmless(stdout, "%4zu  %s\n", i + 1, json_string_value(json_array_get(names, i)));
   json_array_foreach(json_object_get(result, "measures"), index, measure) {
-    (void)printf("\n%s\n\n    ", json_string_value(json_object_get(measure, "name")));
+    print_harmless(stdout, "\n%s\n\n    ", json_string_value(json_object_get(measure, "name")));
     for (i = 0; i < json_array_size(names); i++)
-      (void)printf(" %11zu", i + 1);
+      print_harmless(stdout, " %11zu", i + 1);
     json_array_foreach(json_object_get(measure, "distances"), i, row) {
-      (void)printf("\n%4zu", i + 1);
+      print_harmless(stdout, "\n%4zu", i + 1);
       for (size_t k = 0; k < json_array_size(row); k++) {
         char buffer[32];
-        (void)printf(" %11s", show_number(json_number_value(json_array_get(row, k)), buffer));
+        print_harmless(stdout, " %11s", show_number(json_number_value(json_array_get(row, k)), buffer));
       }
     }
-    (void)printf("\n");
+    print_harmless(stdout, "\n");
   }
 }
 

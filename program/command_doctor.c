@@ -128,22 +128,23 @@ static json_t *plugin_facts(void) {
 
 static void show_blas(const json_t *blas) {
   if (json_object_get(blas, "error")) {
-    (void)printf("BLAS       %s\n", text_of(blas, "error"));
+    print_harmless(stdout, "BLAS       %s\n", text_of(blas, "error"));
     return;
   }
-  (void)printf("BLAS       %s\n           kernels in runs: %s (%s); in this process: %s\n", text_of(blas, "config"),
-               text_of(blas, "kernels_in_runs"), text_of(blas, "why"), text_of(blas, "kernels_here"));
+  print_harmless(stdout, "BLAS       %s\n           kernels in runs: %s (%s); in this process: %s\n",
+                 text_of(blas, "config"), text_of(blas, "kernels_in_runs"), text_of(blas, "why"),
+                 text_of(blas, "kernels_here"));
 }
 
 static void show_folder(const json_t *folder) {
   if (json_object_get(folder, "error")) {
-    (void)printf("folder     %s: %s\n", text_of(folder, "path"), text_of(folder, "error"));
+    print_harmless(stdout, "folder     %s: %s\n", text_of(folder, "path"), text_of(folder, "error"));
     return;
   }
-  (void)printf("folder     %s: file system %s, %lld MiB free, %s; a catalogue there is kept in journal mode %s\n",
-               text_of(folder, "path"), text_of(folder, "file_system"), count_of(folder, "free_mib"),
-               json_is_true(json_object_get(folder, "writable")) ? "writable" : "not writable",
-               text_of(folder, "journal_mode"));
+  print_harmless(
+      stdout, "folder     %s: file system %s, %lld MiB free, %s; a catalogue there is kept in journal mode %s\n",
+      text_of(folder, "path"), text_of(folder, "file_system"), count_of(folder, "free_mib"),
+      json_is_true(json_object_get(folder, "writable")) ? "writable" : "not writable", text_of(folder, "journal_mode"));
 }
 
 static void show_machine(const json_t *facts) {
@@ -151,18 +152,20 @@ static void show_machine(const json_t *facts) {
                *plugins = json_object_get(facts, "plugins"), *broken = json_object_get(plugins, "broken");
   size_t index;
   json_t *plugin;
-  (void)printf("tutti      %s (%s)\n", text_of(facts, "version"), text_of(facts, "build"));
-  (void)printf("processor  %s; %lld cores, vectors: %s\n", text_of(processor, "name"), count_of(processor, "cores"),
-               text_of(processor, "vectors"));
-  (void)printf("memory     %lld MiB, %lld free\n", count_of(memory, "total_mib"), count_of(memory, "free_mib"));
+  print_harmless(stdout, "tutti      %s (%s)\n", text_of(facts, "version"), text_of(facts, "build"));
+  print_harmless(stdout, "processor  %s; %lld cores, vectors: %s\n", text_of(processor, "name"),
+                 count_of(processor, "cores"), text_of(processor, "vectors"));
+  print_harmless(stdout, "memory     %lld MiB, %lld free\n", count_of(memory, "total_mib"),
+                 count_of(memory, "free_mib"));
   show_blas(json_object_get(facts, "blas"));
   show_folder(json_object_get(facts, "folder"));
-  (void)printf("plugins    %lld found, %zu of them do not work", count_of(plugins, "found"), json_array_size(broken));
-  (void)printf(*text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
+  print_harmless(stdout, "plugins    %lld found, %zu of them do not work", count_of(plugins, "found"),
+                 json_array_size(broken));
+  print_harmless(stdout, *text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
   json_array_foreach(broken, index, plugin)(void)
-      printf("           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
-  json_array_foreach(json_object_get(plugins, "shadowed"), index, plugin)(void)
-      printf("           %s is not used: %s shadows it\n", text_of(plugin, "file"), text_of(plugin, "by"));
+      print_harmless(stdout, "           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
+  json_array_foreach(json_object_get(plugins, "shadowed"), index, plugin)(void) print_harmless(
+      stdout, "           %s is not used: %s shadows it\n", text_of(plugin, "file"), text_of(plugin, "by"));
 }
 
 static int run_doctor(tutti_context *context, const struct texts *operands, const void *given) {

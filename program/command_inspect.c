@@ -138,19 +138,19 @@ static void print_plain(const json_t *plugin) {
   size_t index;
   json_t *param;
   if (!*field(plugin, "version"))
-    (void)printf("[%s] - %s\n", field(plugin, "name"), field(plugin, "summary"));
+    print_harmless(stdout, "[%s] - %s\n", field(plugin, "name"), field(plugin, "summary"));
   else
-    (void)printf("%s/%s %s - %s\n", field(plugin, "kind"), field(plugin, "name"), field(plugin, "version"),
-                 field(plugin, "summary"));
+    print_harmless(stdout, "%s/%s %s - %s\n", field(plugin, "kind"), field(plugin, "name"), field(plugin, "version"),
+                   field(plugin, "summary"));
   if (*field(plugin, "source"))
-    (void)printf("source   %s\n", field(plugin, "source"));
+    print_harmless(stdout, "source   %s\n", field(plugin, "source"));
   if (*field(plugin, "licence"))
-    (void)printf("licence  %s\nfile     %s\n", field(plugin, "licence"), field(plugin, "file"));
+    print_harmless(stdout, "licence  %s\nfile     %s\n", field(plugin, "licence"), field(plugin, "file"));
   json_array_foreach(json_object_get(plugin, "parameters"), index, param) {
     char text[1024];
     value_text(param, text, sizeof text);
-    (void)printf("\n  %s = %s\n      %s\n      %s\n", field(param, "name"),
-                 is_set(param, "required") ? "(required)" : field(param, "default"), text, field(param, "doc"));
+    print_harmless(stdout, "\n  %s = %s\n      %s\n      %s\n", field(param, "name"),
+                   is_set(param, "required") ? "(required)" : field(param, "default"), text, field(param, "doc"));
   }
 }
 
@@ -166,29 +166,29 @@ static void print_markdown(const json_t *plugin) {
   size_t index;
   json_t *param;
   bool stop = *summary && summary[strlen(summary) - 1] == '.';
-  (void)printf("### %s\n\n%c%s%s", field(plugin, "name"), toupper((unsigned char)*summary), *summary ? summary + 1 : "",
-               stop ? "" : ".");
+  print_harmless(stdout, "### %s\n\n%c%s%s", field(plugin, "name"), toupper((unsigned char)*summary),
+                 *summary ? summary + 1 : "", stop ? "" : ".");
   if (*source)
-    (void)printf(" Source: %s%s", source, source[strlen(source) - 1] == '.' ? "" : ".");
-  (void)printf("\n\n");
+    print_harmless(stdout, " Source: %s%s", source, source[strlen(source) - 1] == '.' ? "" : ".");
+  print_harmless(stdout, "\n\n");
   if (json_array_size(params) == 0)
     return;
-  (void)printf("| parameter | default | value | meaning |\n|---|---|---|---|\n");
+  print_harmless(stdout, "| parameter | default | value | meaning |\n|---|---|---|---|\n");
   json_array_foreach(params, index, param) {
     char text[1024];
     const char *preset = field(param, "default");
     value_text(param, text, sizeof text);
-    (void)printf("| `%s` | ", field(param, "name"));
+    print_harmless(stdout, "| `%s` | ", field(param, "name"));
     if (is_set(param, "required"))
-      (void)printf("required | ");
+      print_harmless(stdout, "required | ");
     else
-      (void)printf(*preset ? "`%s` | " : "| ", preset);
+      print_harmless(stdout, *preset ? "`%s` | " : "| ", preset);
     print_cell(text);
-    (void)printf(" | ");
+    print_harmless(stdout, " | ");
     print_cell(field(param, "doc"));
-    (void)printf(" |\n");
+    print_harmless(stdout, " |\n");
   }
-  (void)printf("\n");
+  print_harmless(stdout, "\n");
 }
 
 /* --- one plugin, or all --- */
@@ -246,7 +246,8 @@ static void collect(void *argument, const struct tutti_plugin_entry *entry) {
 }
 
 static void print_reference(const json_t *plugins) {
-  (void)printf(
+  print_harmless(
+      stdout,
       "# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
       "the section that names\nthe plugin; those marked *searchable* may stand in `[hyperparameters]`, with a "
       "fixed value or a range. Sections that are no\nplugin's come first.\n\n## Sections of every recipe\n\n");
@@ -262,7 +263,7 @@ static void print_reference(const json_t *plugins) {
       if (strcmp(field(plugin, "kind"), tutti_kind_name((enum tutti_kind)kind)) != 0)
         continue;
       if (printed++ == 0)
-        (void)printf("## %s\n\n", tutti_kind_title((enum tutti_kind)kind));
+        print_harmless(stdout, "## %s\n\n", tutti_kind_title((enum tutti_kind)kind));
       print_markdown(plugin);
     }
   }
@@ -278,7 +279,7 @@ static void print_all(const json_t *plugins, enum form form) {
     print_reference(plugins);
   } else {
     json_array_foreach(plugins, index, plugin) {
-      (void)printf(index ? "\n" : "");
+      print_harmless(stdout, index ? "\n" : "");
       print_plain(plugin);
     }
   }

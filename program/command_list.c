@@ -22,7 +22,8 @@ static const char *field(const json_t *entry, const char *key) {
 static void print_broken(const json_t *entry) {
   const char *reason = field(entry, "reason"), *file = field(entry, "file");
   bool named = strstr(reason, file) != NULL;
-  (void)printf("  %-20s unavailable: %s%s%s\n", field(entry, "name"), named ? "" : file, named ? "" : ": ", reason);
+  print_harmless(stdout, "  %-20s unavailable: %s%s%s\n", field(entry, "name"), named ? "" : file, named ? "" : ": ",
+                 reason);
 }
 
 static void print_entries(const json_t *entries, const char *kind) {
@@ -33,10 +34,10 @@ static void print_entries(const json_t *entries, const char *kind) {
     if (kind && strcmp(field(entry, "kind"), kind) != 0)
       continue;
     if (strcmp(last, field(entry, "kind")) != 0)
-      (void)printf("%s%s\n", *last ? "\n" : "", field(entry, "kind"));
+      print_harmless(stdout, "%s%s\n", *last ? "\n" : "", field(entry, "kind"));
     last = field(entry, "kind");
     if (json_is_true(json_object_get(entry, "works")))
-      (void)printf("  %-20s %s\n", field(entry, "name"), field(entry, "summary"));
+      print_harmless(stdout, "  %-20s %s\n", field(entry, "name"), field(entry, "summary"));
     else
       print_broken(entry);
   }
@@ -77,7 +78,7 @@ static int list_recipes(tutti_context *context, bool as_json) {
     print_json(recipes);
   json_array_foreach(recipes, index, recipe) {
     if (status == TUTTI_OK && !as_json)
-      (void)printf("  %-34s %s\n", field(recipe, "name"), field(recipe, "summary"));
+      print_harmless(stdout, "  %-34s %s\n", field(recipe, "name"), field(recipe, "summary"));
   }
   json_decref(recipes);
   return status == TUTTI_OK ? finish_output() : fail(context, status);

@@ -178,8 +178,14 @@ static int write_file(tutti_context *context, const struct predict_options *opti
   void (*write)(FILE *, const tutti_view *, const struct tutti_forecast *, const struct columns *) =
       options->json ? write_json : write_csv;
   if (!options->out) {
+    struct plain_output output;
     begin_output();
-    write(stdout, view, forecast, columns);
+    if (!is_terminal(stdout)) {
+      write(stdout, view, forecast, columns);
+    } else if (begin_plain(&output)) { /* names of classes may be anybody's */
+      write(output.stream, view, forecast, columns);
+      end_plain(&output);
+    }
     return finish_output();
   }
   struct result_file file = begin_result(options->out);

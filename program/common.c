@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,13 +30,25 @@ void put_plain(const char *text, size_t length, FILE *out) {
   }
 }
 
+void print_harmless(FILE *out, const char *format, ...) {
+  char *text;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (length < 0) {
+    perror("tutti: cannot show the result");
+    return;
+  }
+  put_plain(text, (size_t)length, out);
+  free(text);
+}
+
 int fail(tutti_context *context, enum tutti_status status) {
-  (void)fputs("tutti: ", stderr);
-  put_plain(tutti_error_message(context), strlen(tutti_error_message(context)), stderr);
-  (void)fputc('\n', stderr);
+  print_harmless(stderr, "tutti: %s\n", tutti_error_message(context));
   if (is_verbose())
-    (void)fprintf(stderr, "tutti: error \"%s\", raised at\n%s", tutti_status_name(status),
-                  tutti_error_trace_text(context));
+    print_harmless(stderr, "tutti: error \"%s\", raised at\n%s", tutti_status_name(status),
+                   tutti_error_trace_text(context));
   switch (status) {
   case TUTTI_ERROR_CANCELLED:
     return EXIT_INTERRUPTED;

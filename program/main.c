@@ -41,8 +41,8 @@ static int unknown_command(const char *name) {
     if (!commands[i]->internal)
       names[count++] = commands[i]->name;
   const char *closest = tutti_closest_name(name, count, names);
-  (void)fprintf(stderr, "tutti: there is no command '%s'%s%s%s tutti --help lists them\n", name,
-                closest ? "; did you mean '" : ";", closest ? closest : "", closest ? "'?" : "");
+  print_harmless(stderr, "tutti: there is no command '%s'%s%s%s tutti --help lists them\n", name,
+                 closest ? "; did you mean '" : ";", closest ? closest : "", closest ? "'?" : "");
   return EXIT_USAGE;
 }
 

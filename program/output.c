@@ -109,7 +109,7 @@ struct result_file begin_result(const char *path) {
   }
   file.stream = fopen(file.temporary ? file.temporary : path, "w");
   if (!file.stream) {
-    (void)fprintf(stderr, "tutti: %s: cannot be written: %s\n", path, strerror(errno));
+    print_harmless(stderr, "tutti: %s: cannot be written: %s\n", path, strerror(errno));
     free(file.temporary);
   }
   return file;
@@ -123,7 +123,7 @@ int end_result(struct result_file *file) {
   if (file->temporary)
     bad = bad || rename(file->temporary, file->path) != 0;
   if (bad)
-    (void)fprintf(stderr, "tutti: %s: cannot be written: %s\n", file->path, strerror(errno));
+    print_harmless(stderr, "tutti: %s: cannot be written: %s\n", file->path, strerror(errno));
   if (bad && file->temporary)
     (void)unlink(file->temporary);
   free(file->temporary);

@@ -41,6 +41,8 @@ void print_json(const json_t *root);
 /* Print a text that may have come from anybody: control characters other than line feeds and tabs become "?", so that
    they do not reach a terminal. */
 void put_plain(const char *text, size_t length, FILE *out);
+/* The same, as printf. */
+void print_harmless(FILE *out, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* A stream whose text goes to stdout through put_plain when it ends. False, with a message, if there is no memory. */
 struct plain_output {
   FILE *stream;

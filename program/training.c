@@ -44,7 +44,7 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
   if (status != TUTTI_OK) {
     int code = fail(context, status);
     if (hint && (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL))
-      (void)fputs(hint, stderr);
+      put_plain(hint, strlen(hint), stderr);
     tutti_free(hint);
     return code;
   }

@@ -99,4 +99,18 @@ tutti distance "${mlp[@]}" run:0 nowhere:1
 expect_usage_error "nowhere:1: there is no run nowhere"
 tutti distance nowhere:0 nowhere:1
 expect_usage_error "nowhere/recipe.ini"
+
+# Names of files may hold anything; none of it reaches the terminal's controls.
+cp a.json $'a\033[2J.json'
+cp b.json $'b\xff.json'
+tutti distance "${mlp[@]}" a.json $'a\033[2J.json' $'b\xff.json'
+expect_code 0
+expect_out "a?[2J.json" "b?.json"
+expect_not_in out $'\033'
+tutti distance "${mlp[@]}" a.json $'b\xff.json' --json
+expect_code 0
+expect_json "b?.json" genotypes 1
+tutti distance "${mlp[@]}" a.json $'no\033[2J.json'
+expect_code 2
+expect_not_in err $'\033'
 finish

@@ -158,4 +158,28 @@ cp -r whole run
 tutti evaluate run --ensemble <(sed $'s/"selector": "[a-z]*"/"selector": "\\\\u001b[2J"/' whole/ensemble.json)
 expect_code 0
 expect_not_in out $'\033'
+tutti $'stat\033[2J'
+expect_code 2
+expect_not_in err $'\033'
+tutti predict whole new.csv --out $'nowhere\033[2J/p.csv'
+expect_code 1
+expect_not_in err $'\033'
+mkdir $'plugins\033[2J'
+TUTTI_PLUGIN_PATH=$'plugins\033[2J':${TUTTI_PLUGIN_PATH:-} tutti doctor
+expect_code 0
+expect_out "plugins?[2J"
+expect_not_in out $'\033'
+# Nor can a class of theirs, where predictions are printed on a terminal.
+classification_recipe >odd.ini
+sed $'s/,up$/,u\033[2Jp/' table.csv >odd.csv
+tutti run odd.ini --set data.path="$PWD/odd.csv" --out odd --quiet
+expect_code 0
+tutti predict odd odd.csv
+expect_in out $'\033[2J' # a file holds the data as they are
+if command -v script >/dev/null; then
+  in_terminal "$TUTTI_PROGRAM predict odd odd.csv 2>/dev/null"
+  expect_code 0
+  expect_out "u?[2Jp"
+  expect_not_in out $'\033'
+fi
 finish
