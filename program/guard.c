@@ -8,14 +8,22 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Signal handlers and functions at exit take no argument. */
 static struct {
   const tutti_context *context;
+  pid_t process;  /* a child that a plugin forks may end as it likes */
   char hint[512]; /* what to do then; empty: nothing */
   double timeout;
 } guard;
+
+/* What the C library's _exit does. */
+static _Noreturn void end_process(int status) {
+  for (;;)
+    (void)syscall(SYS_exit_group, status);
+}
 
 /* Say what a plugin did, and end. Called in a dying process: no memory, no streams, no locks. */
 static _Noreturn void blame(const struct tutti_descriptor *plugin, const char *what) {
@@ -24,19 +32,37 @@ static _Noreturn void blame(const struct tutti_descriptor *plugin, const char *w
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
     if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
       break;
-  _exit(EXIT_FAILED);
+  end_process(EXIT_FAILED);
 }
 
 static const struct tutti_descriptor *running(double *seconds) {
-  return guard.context ? tutti_running_plugin(guard.context, seconds) : NULL;
+  return guard.context && getpid() == guard.process ? tutti_running_plugin(guard.context, seconds) : NULL;
 }
 
-static void on_exit_of_process(void) {
+static void blame_for(const char *call) {
   double seconds;
   const struct tutti_descriptor *plugin = running(&seconds);
   if (plugin)
-    blame(plugin, "called exit()");
+    blame(plugin, call);
 }
+
+static void on_exit_of_process(void) { blame_for("called exit()"); }
+
+static void on_quick_exit(void) { blame_for("called quick_exit()"); }
+
+/* Ends a process without a word to anybody, so the program has functions of these names, which plugins find before
+   those of the C library. */
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void _exit(int status) {
+  blame_for("called _exit()");
+  end_process(status);
+}
+
+void _Exit(int status) {
+  blame_for("called _Exit()");
+  end_process(status);
+}
+// NOLINTEND(bugprone-reserved-identifier)
 
 /* --- crashes --- */
 
@@ -76,9 +102,11 @@ static void catch_crashes(void) {
 
 void guard_plugins(tutti_context *context) {
   guard.context = context;
+  guard.process = getpid();
   guard.timeout = INFINITY;
   catch_crashes();
   (void)atexit(on_exit_of_process);
+  (void)at_quick_exit(on_quick_exit);
 }
 
 void stop_guarding(void) { guard.context = NULL; }

@@ -33,11 +33,21 @@ fails() {
   cmp -s runs/sound/members "runs/$fault/members" || complain "expected the ensemble of the sound plugin"
 }
 fails leaves-at-work "called exit()"
+fails leaves-quickly-at-work "called quick_exit()"
+fails leaves-at-once-at-work "called _exit()"
+fails leaves-as-c-says-at-work "called _Exit()"
 fails hangs-at-work "did not return within run.plugin_timeout"
 if [ "${TUTTI_TEST_WATCHED:-}" != sanitizers ]; then # they catch these signals themselves
   fails aborts-at-work "aborted"
   fails recurses-at-work "crashed (segmentation fault)"
 fi
+
+# A process of its own may end as it likes.
+put forks-at-work
+recipe forks-at-work >forks.ini
+tutti run forks.ini --out forks --quiet
+expect_code 0
+expect_empty err
 
 put prints-at-work
 recipe prints-at-work >prints.ini

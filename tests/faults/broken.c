@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <tutti/plugin.h>
 #include <unistd.h>
 
@@ -119,6 +120,16 @@ static void break_down(void) {
   deep[0] = 0;
   if (is_fault("leaves-at-work"))
     exit(0);
+  if (is_fault("leaves-quickly-at-work"))
+    quick_exit(0);
+  if (is_fault("leaves-at-once-at-work"))
+    _exit(0);
+  if (is_fault("leaves-as-c-says-at-work"))
+    _Exit(0);
+  if (is_fault("forks-at-work") && fork() == 0)
+    _exit(0);
+  if (is_fault("forks-at-work"))
+    (void)wait(NULL);
   if (is_fault("aborts-at-work"))
     abort();
   while (is_fault("hangs-at-work"))
@@ -175,6 +186,10 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("prints-at-work")},
     {SOUND("dies-in-workers")},
     {SOUND("leaves-at-work")},
+    {SOUND("leaves-quickly-at-work")},
+    {SOUND("leaves-at-once-at-work")},
+    {SOUND("leaves-as-c-says-at-work")},
+    {SOUND("forks-at-work")},
     {SOUND("aborts-at-work")},
     {SOUND("hangs-at-work")},
     {SOUND("recurses-at-work")},
