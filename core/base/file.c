@@ -83,6 +83,17 @@ out:
   return status;
 }
 
+enum tutti_status tutti_file_rename(tutti_context *context, const char *from, const char *to) {
+  char *copy;
+  if (rename(from, to) != 0)
+    return tutti_file_error(context, to, "write", errno);
+  TUTTI_TRY(context, tutti_strdup(context, to, &copy));
+  enum tutti_status status =
+      sync_folder_of(copy) == 0 ? TUTTI_OK : tutti_file_error(context, to, "make durable", errno);
+  tutti_free(copy);
+  return status;
+}
+
 enum tutti_status tutti_file_write_text(tutti_context *context, const char *path, const char *text) {
   struct tutti_file_part part = {text, strlen(text)};
   return tutti_file_write(context, path, 1, &part);

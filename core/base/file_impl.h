@@ -18,6 +18,9 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write(tutti_context *
                                                                  const struct tutti_file_part *parts);
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_context *context, const char *path,
                                                                       const char *text);
+/* Give a file that is durable another name in its folder, durably; a file of that name is replaced. */
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_rename(tutti_context *context, const char *from,
+                                                                  const char *to);
 struct stat;
 /* Open a regular file for reading, with its facts; the caller closes *file. Anything else is a TUTTI_ERROR_IO. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_open(tutti_context *context, const char *path, int *file,

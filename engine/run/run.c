@@ -520,7 +520,7 @@ static enum tutti_status open_directory(struct manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   enum tutti_status status = TUTTI_OK;
-  char *path = NULL, members_from[21];
+  char *path = NULL, *trials = NULL, members_from[21];
   TUTTI_TRY_OUT(context, enter_directory(manager));
   bool has_run = tutti_run_directory_has_run(directory);
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
@@ -528,6 +528,9 @@ static enum tutti_status open_directory(struct manager *manager) {
   if (!has_run)
     TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_TRIALS, &trials));
+  if (manager->experiment->dataset) /* durable before a worker makes a folder in it */
+    TUTTI_TRY_OUT(context, tutti_file_make_folder(context, trials));
   if (has_run)
     TUTTI_TRY_OUT(context, check_same_run(manager));
   (void)snprintf(members_from, sizeof members_from, "%" PRIu64,
@@ -540,6 +543,7 @@ static enum tutti_status open_directory(struct manager *manager) {
   for (uint64_t i = 0; i < manager->history.asked; i++)
     manager->before = fmax(manager->before, manager->history.records[i].at); /* NaNs count as less */
 out:
+  tutti_free(trials);
   tutti_free(path);
   return status;
 }

@@ -1,5 +1,7 @@
-/* run_result.c - the two files with a run's result. summary.json has a checksum of itself and a copy of the ensemble,
-   so that a changed file of the two is noticed. */
+/* run_result.c - the two files with a run's result. summary.json has a checksum of itself and a copy of the ensemble, so
+   that a changed file of the two is noticed. Both are replaced at one instant, when the new summary gets its name: until
+   then the old ensemble is the summary's, and from then on the new one, whatever its name. */
+#include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "core/plugin/split_impl.h"
 #include "run_impl.h"
@@ -40,12 +42,26 @@ out:
   return status;
 }
 
+/* Let the ensemble that was written last be the run's. */
+static enum tutti_status replace_ensemble(tutti_context *context, const char *directory) {
+  enum tutti_status status;
+  char *next = NULL, *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_NEXT, &next));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_ENSEMBLE, &path));
+  TUTTI_TRY_OUT(context, tutti_file_rename(context, next, path));
+out:
+  tutti_free(next);
+  tutti_free(path);
+  return status;
+}
+
 enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory, const char *ensemble,
                                          char **summary) {
   TUTTI_TRY(context, seal(context, summary));
   if (ensemble)
-    TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_ENSEMBLE, ensemble));
-  return tutti_run_file_write(context, directory, TUTTI_RUN_FILE_SUMMARY, *summary);
+    TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_NEXT, ensemble));
+  TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_SUMMARY, *summary));
+  return ensemble ? replace_ensemble(context, directory) : TUTTI_OK;
 }
 
 static enum tutti_status refuse(tutti_context *context, const char *directory, enum tutti_run_file file,
@@ -83,23 +99,46 @@ enum tutti_status tutti_run_read_summary(tutti_context *context, const char *dir
   return status;
 }
 
-enum tutti_status tutti_run_read_ensemble(tutti_context *context, const char *directory, char **text) {
-  enum tutti_status status = TUTTI_OK;
-  json_t *summary = NULL, *ensemble = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_file_read(context, directory, TUTTI_RUN_FILE_ENSEMBLE, text));
-  if (!*text)
-    goto out;
-  TUTTI_TRY_OUT(context, tutti_run_read_summary(context, directory, &summary));
-  ensemble = json_loads(*text, JSON_REJECT_DUPLICATES, NULL);
-  if (!ensemble || (summary && !json_equal(ensemble, json_object_get(summary, ensemble_key))))
-    status = refuse(context, directory, TUTTI_RUN_FILE_ENSEMBLE,
-                    ensemble ? "this is not the ensemble of the summary" : "expected an ensemble in JSON");
-out:
-  json_decref(summary);
-  json_decref(ensemble);
-  if (status != TUTTI_OK) {
+/* An ensemble from a file; *text is NULL if there is no such file, or if it is not the ensemble of the summary (NULL:
+   any is). *found: is there a file, and does it hold JSON? */
+static enum tutti_status read_one(tutti_context *context, const char *directory, enum tutti_run_file file,
+                                  const json_t *summary, bool *found, bool *json, char **text) {
+  TUTTI_TRY(context, tutti_run_file_read(context, directory, file, text));
+  json_t *ensemble = *text ? json_loads(*text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  *found = *text != NULL;
+  *json = ensemble != NULL;
+  if (!ensemble || (summary && !json_equal(ensemble, json_object_get(summary, ensemble_key)))) {
     tutti_free(*text);
     *text = NULL;
   }
+  json_decref(ensemble);
+  return TUTTI_OK;
+}
+
+/* The ensemble of the summary; if it is being replaced, or was when the writer was killed, it still has the name of the
+   next one. */
+static enum tutti_status read_current(tutti_context *context, const char *directory, bool *found, bool *json,
+                                      char **text) {
+  enum tutti_status status;
+  bool next, next_json;
+  json_t *summary = NULL;
+  *text = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_read_summary(context, directory, &summary));
+  TUTTI_TRY_OUT(context, read_one(context, directory, TUTTI_RUN_FILE_ENSEMBLE, summary, found, json, text));
+  if (!*text && summary)
+    TUTTI_TRY_OUT(context, read_one(context, directory, TUTTI_RUN_FILE_NEXT, summary, &next, &next_json, text));
+out:
+  json_decref(summary);
   return status;
+}
+
+enum tutti_status tutti_run_read_ensemble(tutti_context *context, const char *directory, char **text) {
+  bool found, json;
+  TUTTI_TRY(context, read_current(context, directory, &found, &json, text));
+  if (!*text && found) /* or has just been replaced, between the reading of two files */
+    TUTTI_TRY(context, read_current(context, directory, &found, &json, text));
+  if (*text || !found)
+    return TUTTI_OK;
+  return refuse(context, directory, TUTTI_RUN_FILE_ENSEMBLE,
+                json ? "this is not the ensemble of the summary" : "expected an ensemble in JSON");
 }

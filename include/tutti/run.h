@@ -22,7 +22,8 @@ enum tutti_run_file {
   TUTTI_RUN_FILE_ENSEMBLE,  /* the chosen members, as JSON */
   TUTTI_RUN_FILE_SUMMARY,   /* the result, as JSON */
   TUTTI_RUN_FILE_LOCK,      /* held by the manager while it runs */
-  TUTTI_RUN_FILE_LOG        /* what plugins and libraries print in workers */
+  TUTTI_RUN_FILE_LOG,       /* what plugins and libraries print in workers */
+  TUTTI_RUN_FILE_NEXT       /* the ensemble while it is replaced */
 };
 /* The path that a file has, or would have, in a run directory; free *path with tutti_free. TUTTI_ERROR_USAGE: `file` is
    none of the above. */
