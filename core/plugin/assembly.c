@@ -1,4 +1,5 @@
 /* assembly.c - puts plugins into the sections of a host, together with the plugins that their parameters name. */
+#include "assembly_impl.h"
 #include "contract_impl.h"
 #include "host_impl.h"
 
@@ -76,13 +77,19 @@ static enum tutti_status put_named(tutti_context *context, tutti_host *host, con
 
 enum tutti_status tutti_host_put(tutti_context *context, tutti_host *host, const char *name, enum tutti_kind kind,
                                  const char *plugin) {
-  enum tutti_status status = TUTTI_OK;
-  struct tutti_section made = {0};
+  const struct tutti_descriptor *descriptor;
   if (!*plugin || (strcmp(plugin, "none") == 0 && !tutti_kind_has_none(kind))) {
     empty_section(host, name);
     return TUTTI_OK;
   }
-  TUTTI_TRY_OUT(context, tutti_plugin_find(context, kind, plugin, &made.descriptor));
+  TUTTI_TRY(context, tutti_plugin_find(context, kind, plugin, &descriptor));
+  return tutti_host_put_descriptor(context, host, name, descriptor);
+}
+
+enum tutti_status tutti_host_put_descriptor(tutti_context *context, tutti_host *host, const char *name,
+                                            const struct tutti_descriptor *descriptor) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_section made = {.descriptor = descriptor};
   TUTTI_TRY_OUT(context, tutti_strdup(context, name, &made.name));
   TUTTI_TRY_OUT(context, tutti_config_create(context, &made.descriptor->params, &made.config));
   if (host->count == host->room) {

@@ -2,6 +2,7 @@ libtutti_la_SOURCES += %D%/acquisition.c
 libtutti_la_SOURCES += %D%/acquisition_best.c
 libtutti_la_SOURCES += %D%/acquisition_impl.h
 libtutti_la_SOURCES += %D%/assembly.c
+libtutti_la_SOURCES += %D%/assembly_impl.h
 libtutti_la_SOURCES += %D%/augment.c
 libtutti_la_SOURCES += %D%/backend.c
 libtutti_la_SOURCES += %D%/backend_impl.h

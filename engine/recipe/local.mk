@@ -1,4 +1,5 @@
 libtutti_engine_la_SOURCES += %D%/recipe.c
+libtutti_engine_la_SOURCES += %D%/recipe_absent.c
 libtutti_engine_la_SOURCES += %D%/recipe_check.c
 libtutti_engine_la_SOURCES += %D%/recipe_fit.c
 libtutti_engine_la_SOURCES += %D%/recipe_hyperparameters.c

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <tutti/recipe.h>
 
+#include "core/plugin/assembly_impl.h"
 #include "recipe_impl.h"
 
 static enum tutti_status load(tutti_context *context, const char *path, size_t count, const char *const *overrides,
@@ -37,6 +38,7 @@ void tutti_recipe_destroy(tutti_recipe *recipe) {
     return;
   tutti_recipe_release_entries(recipe);
   tutti_host_destroy(recipe->host);
+  tutti_recipe_release_absent(recipe);
   tutti_domain_destroy(recipe->hyperparameters);
   tutti_config_destroy(recipe->run);
   tutti_config_destroy(recipe->data);
@@ -48,10 +50,12 @@ void tutti_recipe_destroy(tutti_recipe *recipe) {
 }
 
 /* Put the plugin of a section into another host, with the value of each parameter. */
-static enum tutti_status copy_section(tutti_context *context, const char *section,
+static enum tutti_status copy_section(tutti_context *context, const tutti_recipe *recipe, const char *section,
                                       const struct tutti_descriptor *descriptor, const tutti_config *config,
                                       tutti_host *host) {
-  TUTTI_TRY(context, tutti_host_put(context, host, section, descriptor->kind, descriptor->name));
+  TUTTI_TRY(context, descriptor == tutti_recipe_stand_in(recipe)
+                         ? tutti_host_put_descriptor(context, host, section, descriptor)
+                         : tutti_host_put(context, host, section, descriptor->kind, descriptor->name));
   for (size_t i = 0; i < descriptor->params.count; i++) {
     const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
     char *text;
@@ -73,7 +77,7 @@ enum tutti_status tutti_recipe_assemble(tutti_context *context, const tutti_reci
     const struct tutti_descriptor *descriptor;
     const tutti_config *config;
     const char *section = tutti_host_section(recipe->host, i, &descriptor, &config);
-    TUTTI_TRY_OUT(context, copy_section(context, section, descriptor, config, host));
+    TUTTI_TRY_OUT(context, copy_section(context, recipe, section, descriptor, config, host));
   }
   *out = host;
   host = NULL;

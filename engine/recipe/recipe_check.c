@@ -226,6 +226,8 @@ static enum tutti_status put_root(tutti_context *context, tutti_recipe *recipe, 
       tutti_host_put(context, recipe->host, section, tutti_recipe_roots[index].kind, entry ? entry->value : plugin);
   if (status == TUTTI_OK)
     return TUTTI_OK;
+  if (recipe->recorded && entry && !entry->file->command_line && tutti_recipe_roots[index].kind == TUTTI_KIND_BACKEND)
+    return tutti_recipe_put_absent(context, recipe, entry->value, status);
   return entry ? tutti_recipe_blame(context, entry, status)
                : tutti_error_prefix(context, status, "%s: [%s] plugin: ", tutti_recipe_path(recipe), section);
 }
@@ -330,12 +332,13 @@ static enum tutti_status check_needed(tutti_context *context, const tutti_recipe
   return TUTTI_OK;
 }
 
-/* Which of the sections that no plugin in use names are left over from plugins that a higher layer has swapped? */
+/* Which of the sections that no plugin in use names are left over from plugins that a higher layer has swapped? A backend
+   that is not there may name any. */
 static enum tutti_status check_sections(tutti_context *context, const tutti_recipe *recipe) {
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
     const tutti_config *config;
-    if (is_own(entry->section) || tutti_recipe_plugin(recipe, entry->section, &config) ||
+    if (recipe->absent || is_own(entry->section) || tutti_recipe_plugin(recipe, entry->section, &config) ||
         entry->layer < tutti_recipe_decided(recipe, entry->section))
       continue;
     return unknown_section(context, recipe, entry);

@@ -54,6 +54,8 @@ static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe,
     (void)tutti_error_prefix(context, status, "[hyperparameters] ");
     return tutti_recipe_blame_line(context, entry, status);
   }
+  if (tutti_recipe_absent(recipe))
+    return TUTTI_OK; /* its table was checked when the run began */
   const struct tutti_dimension *dimension =
       tutti_domain_at(recipe->hyperparameters, tutti_domain_count(recipe->hyperparameters) - 1);
   TUTTI_TRY(context, tutti_config_copy(context, backend, &scratch));

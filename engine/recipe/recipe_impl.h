@@ -31,7 +31,18 @@ struct tutti_recipe {
   struct tutti_evaluation_options evaluation_options; /* the values of section [evaluation] */
   tutti_domain *hyperparameters;
   tutti_host *host;
+  struct recipe_absent *absent; /* NULL, unless it is recorded and its backend is not there */
 };
+
+/* --- a backend that is not there (recipe_absent.c) --------------------------------------------------------------- */
+
+/* Let something stand in for the backend `name`, which could not be put because of `status`; that error is cleared. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_put_absent(tutti_context *context, tutti_recipe *recipe,
+                                                          const char *name, enum tutti_status status);
+/* Why the backend is not there, or NULL if it is; and what stands in for it, or NULL. */
+const char *tutti_recipe_absent(const tutti_recipe *recipe);
+const struct tutti_descriptor *tutti_recipe_stand_in(const tutti_recipe *recipe);
+void tutti_recipe_release_absent(tutti_recipe *recipe);
 
 /* --- reading (recipe_parse.c) ------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* experiment.c - from a recipe to data, space, scope and backend, and the checks before anything is trained. */
 #include "experiment_impl.h"
 #include "engine/data/fingerprint_impl.h"
+#include "engine/recipe/recipe_impl.h"
 
 /* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
 enum { PROBES = 16 };
@@ -114,8 +115,15 @@ static enum tutti_status set_up(tutti_context *context, struct tutti_experiment 
 enum tutti_status tutti_experiment_need_backend(tutti_context *context, struct tutti_experiment *experiment) {
   struct tutti_backend_setup setup = {
       .size = sizeof setup, .host = experiment->host, .task = &experiment->task, .seed = experiment->facts.seed};
+  const char *why = tutti_recipe_absent(experiment->recipe);
   if (experiment->backend)
     return TUTTI_OK;
+  if (why)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_UNSUPPORTED,
+        "this needs the run's backend, which is not available here: %s; what is recorded can be looked at "
+        "without it (status, select, evaluate, curve, compare)",
+        why);
   return tutti_backend_create(context, experiment->host, "backend", &setup, &experiment->backend);
 }
 

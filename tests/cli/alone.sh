@@ -123,4 +123,35 @@ expect_same moved
 chmod -R u+w elsewhere
 tutti select elsewhere/runs/small --keep
 expect_code 0
+# A machine without the run's backend: what is recorded is looked at all the same.
+make_table
+tutti run small.ini --out learnt --quiet
+expect_code 0
+looks=("status learnt --json" "select learnt --json --set selector.plugin=top-m" "evaluate learnt --json" "curve learnt --json" \
+  "compare learnt --json")
+for i in "${!looks[@]}"; do
+  # shellcheck disable=SC2086 # words
+  tutti ${looks[i]}
+  expect_code 0
+  cp out "with-$i"
+done
+cp -rL "$(dirname "$TUTTI_PROGRAM")/modules" machine
+for how in gone broken; do
+  rm -f machine/backend-cpu.so
+  [ $how = gone ] || : >machine/backend-cpu.so
+  for i in "${!looks[@]}"; do
+    # shellcheck disable=SC2086
+    TUTTI_PLUGIN_FOLDER=$PWD/machine TUTTI_PLUGIN_PATH='' tutti ${looks[i]}
+    expect_code 0
+    checks=$((checks + 1))
+    cmp -s out "with-$i" || complain "expected the same as with the backend"
+  done
+  TUTTI_PLUGIN_FOLDER=$PWD/machine TUTTI_PLUGIN_PATH='' tutti predict learnt table.csv
+  expect_code 2
+  expect_empty out
+  expect_err "needs the run's backend" "backend" "cpu" "status, select"
+  TUTTI_PLUGIN_FOLDER=$PWD/machine TUTTI_PLUGIN_PATH='' tutti run learnt/recipe.ini --out learnt --resume
+  expect_code 2
+  expect_err "[backend] plugin"
+done
 finish
