@@ -4,10 +4,13 @@
    Branin, Rosenbrock, Levy, Hartmann 6: as in Surjanovic & Bingham, "Virtual library of simulation experiments: test
    functions and datasets"; so G, with a_i = (i - 2) / 2, and Perm, with beta = 0.5. Levy is the textbook function,
    minimised. Sphere: the sum of squares. `scaled` puts box and values into [-1, 1], as Heiss et al. ("NOMU", ICML 2022)
-   have them.
+   have them. Bnn: drawn from a Bayesian network's prior as that paper draws its test-bed (Appendix B.2.5), on [-1,
+   1]^d; its extremes are not known.
 
    This backend exists to produce faults, so on request it breaks the rule that plugins never end their process: `fault`
    strikes with `fault_probability`, drawn from the candidate's seed. */
+#include "plugins/shared/bnn/bnn.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -24,17 +27,19 @@ enum function {
   FUNCTION_HARTMANN6,
   FUNCTION_SPHERE,
   FUNCTION_G,
-  FUNCTION_PERM
+  FUNCTION_PERM,
+  FUNCTION_BNN
 };
-static const char *const function_names[] = {"branin", "levy", "rosenbrock", "hartmann6", "sphere", "g", "perm", NULL};
+static const char *const function_names[] = {"branin", "levy", "rosenbrock", "hartmann6", "sphere",
+                                             "g",      "perm", "bnn",        NULL};
 
 enum fault { FAULT_NONE, FAULT_ERROR, FAULT_NAN, FAULT_ABORT, FAULT_SEGFAULT, FAULT_EXIT, FAULT_HANG, FAULT_OOM };
 static const char *const fault_names[] = {"none", "error", "nan", "abort", "segfault", "exit", "hang", "oom", NULL};
 
 struct function_config {
   int function, fault;
-  int64_t dimensions;
-  double seconds, noise, fault_probability;
+  int64_t dimensions, draw;
+  double deviation, seconds, noise, fault_probability;
   double x[COORDINATES];
   bool scaled;
 };
@@ -47,13 +52,17 @@ static const struct tutti_param function_params[] = {
     TUTTI_CHOICE(
         struct function_config, function, "branin", function_names,
         "What is minimised: branin (2 dimensions, least value 0.397887), hartmann6 (6; -3.32237), levy, rosenbrock, "
-        "sphere or perm (any number; 0), or g (any number; less than 0)."),
+        "sphere or perm (any number; 0), g (any number; less than 0), or bnn (any number; not known)."),
     TUTTI_BOOL(
         struct function_config, scaled, "no",
         "Coordinates go from -1 to 1 over the box in which the function is usually minimised, and values from -1 at "
-        "its least to 1 at its greatest there."),
+        "its least to 1 at its greatest there; bnn is left as it is."),
     TUTTI_INTEGER(struct function_config, dimensions, "2", 1, COORDINATES,
-                  "Dimensions of levy, rosenbrock, sphere, g and perm; the first so many coordinates are read."),
+                  "Dimensions of levy, rosenbrock, sphere, g, perm and bnn; the first so many coordinates are read."),
+    TUTTI_INTEGER(struct function_config, draw, "1", 0, 1e9, "Which bnn: the seed that its weights are drawn from."),
+    TUTTI_REAL(struct function_config, deviation, "0", 0, TUTTI_NO_LIMIT,
+               "Standard deviation of the weights of bnn; 0: the NOMU paper's, which there is for 1, 2, 5, 10 and 20 "
+               "dimensions."),
     TUTTI_REAL(struct function_config, noise, "0", 0, TUTTI_NO_LIMIT,
                "Standard deviation of the normal noise on each value, drawn from the candidate's seed."),
     TUTTI_REAL(struct function_config, seconds, "0", 0, TUTTI_NO_LIMIT, "How long a training takes: the time is slept.",
@@ -223,6 +232,40 @@ static double value_function(const struct function_config *config) {
   return 2 * (at_function(config, x) - (most + least) / 2) / (most - least);
 }
 
+/* --- drawn functions ---------------------------------------------------------------------------------------------- */
+
+/* An instance: the function that it drew last. */
+struct drawn {
+  struct bnn *bnn;
+  int64_t draw, dimensions;
+  double deviation;
+};
+
+static enum tutti_status draw_function(tutti_context *context, struct drawn *self, const struct function_config *config,
+                                       double deviation) {
+  bool same = self->draw == config->draw && self->dimensions == config->dimensions && self->deviation == deviation;
+  if (self->bnn && same)
+    return TUTTI_OK;
+  bnn_destroy(self->bnn);
+  self->bnn = NULL;
+  self->draw = config->draw;
+  self->dimensions = config->dimensions;
+  self->deviation = deviation;
+  return bnn_create(context, (size_t)config->dimensions, deviation, (uint64_t)config->draw, &self->bnn);
+}
+
+static enum tutti_status bnn_function(tutti_context *context, struct drawn *self, const struct function_config *config,
+                                      double *value) {
+  size_t dimensions = (size_t)config->dimensions;
+  double deviation = config->deviation > 0 ? config->deviation : bnn_deviation(dimensions);
+  if (deviation <= 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.deviation: needs a value in %zu dimensions; known are those of 1, 2, 5, 10 and 20",
+                      dimensions);
+  TUTTI_TRY(context, draw_function(context, self, config, deviation));
+  return bnn_values(context, self->bnn, 1, config->x, value);
+}
+
 /* --- sleep and faults -------------------------------------------------------------------------------------------- */
 
 /* Sleep in short naps, so that a cancelled context is noticed soon. */
@@ -301,11 +344,15 @@ static enum tutti_status backend_train_function(void *instance, tutti_context *c
                                                 struct tutti_outcome *outcome) {
   const struct function_config *config = job->config;
   struct tutti_random random;
-  (void)instance;
+  double value;
   tutti_random_init(&random, job->seed, "function fault", 0);
   bool struck = tutti_random_uniform(&random) < config->fault_probability;
   tutti_random_init(&random, job->seed, "function noise", 0);
-  double value = value_function(config) + config->noise * tutti_random_normal(&random);
+  if (config->function == FUNCTION_BNN)
+    TUTTI_TRY(context, bnn_function(context, instance, config, &value));
+  else
+    value = value_function(config);
+  value += config->noise * tutti_random_normal(&random);
 
   TUTTI_TRY(context, sleep_function(context, config->seconds));
   if (struck)
@@ -323,6 +370,21 @@ static enum tutti_status backend_train_function(void *instance, tutti_context *c
   return TUTTI_OK;
 }
 
+static enum tutti_status backend_create_function(tutti_context *context, const void *config, const void *setup,
+                                                 void **instance) {
+  struct drawn *self;
+  (void)config, (void)setup;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
+  *instance = self;
+  return TUTTI_OK;
+}
+
+static void backend_destroy_function(void *instance) {
+  struct drawn *self = instance;
+  bnn_destroy(self->bnn);
+  tutti_free(self);
+}
+
 static const struct tutti_backend_ops function_ops = {
     .size = sizeof(struct tutti_backend_ops),
     .supports = backend_supports_function,
@@ -336,6 +398,8 @@ static const struct tutti_descriptor function_descriptor = {
     .source = "Surjanovic & Bingham, Virtual library of simulation experiments: test functions and datasets",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(function_params, struct function_config),
+    .create = backend_create_function,
+    .destroy = backend_destroy_function,
     .ops = &function_ops,
 };
 

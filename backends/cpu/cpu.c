@@ -8,6 +8,7 @@
    The same job gives the same bits on the same processor, whatever ran before. Processors with other instruction sets
    add in another order, so last bits may differ. */
 #include "cpu_impl.h"
+#include "many_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -322,6 +323,20 @@ static enum tutti_status backend_train_cpu(void *self, tutti_context *context, c
   return backend_cpu_train(context, backend->kernels, &job, outcome);
 }
 
+/* A worker has one thread, so a job at a time is best there; whoever has more threads and jobs uses them. */
+static size_t backend_capacity_cpu(void *self) {
+  (void)self;
+  return 1;
+}
+
+static enum tutti_status backend_train_many_cpu(void *self, tutti_context *context, size_t count,
+                                                const struct tutti_job *const *jobs,
+                                                struct tutti_outcome *const *outcomes,
+                                                void (*done)(void *argument, size_t index), void *argument) {
+  struct cpu_many work = {self, backend_train_cpu, count, jobs, outcomes, done, argument};
+  return backend_cpu_many(context, &work);
+}
+
 static enum tutti_status backend_predict_cpu(void *self, tutti_context *context, const struct tutti_job *job,
                                              const tutti_tensors *weights, const tutti_split *split, float *out) {
   struct cpu_backend *backend = self;
@@ -382,6 +397,8 @@ static const struct tutti_backend_ops cpu_ops = {
     .predict = backend_predict_cpu,
     .check = backend_check_cpu,
     .gradient = backend_gradient_cpu,
+    .capacity = backend_capacity_cpu,
+    .train_many = backend_train_many_cpu,
     .supports_layer = supports_layer_cpu,
     .honours = TUTTI_JOB_FROZEN | TUTTI_JOB_BOX,
     .open = backend_open_cpu,

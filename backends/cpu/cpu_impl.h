@@ -5,7 +5,8 @@
    memory.c   one block of memory for all that a step needs
    geometry.c how numbers lie in memory, and how many are worked on at once
    view.c     what ops on images read
-   product.c  products of a backward pass
+   product.c  products of a backward pass, and large ones
+   team.c     threads that share a step
    step.c     forward and backward through the plan
    conv.c     convolutions, and those that have no file of their own
    pointwise.c, depthwise.c  convolutions of one pixel, and of one channel
@@ -18,6 +19,7 @@
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
    training.c what trains a job: rows, gradients, early stopping
+   many.c     jobs side by side
    train.c    epochs of mini-batches
    predict.c  predictors that stay open
    draws.c    predictions of a split, by draws of dropout too, and what of their uncertainty is the model's own
@@ -170,13 +172,16 @@ struct cpu_scratch {
   float *weights, *weight_gradients; /* contents depend on the form of the convolution */
   float *transposed;                 /* [units][ld of the inputs]: weights, all or CPU_GEMM_DEPTH units of them */
   float *row;                        /* [ld] */
+  float *pack;                       /* [CPU_LARGE_PACK], if there are large products */
   struct cpu_ahead ahead;
 };
 
 /* Number of floats of each. */
 struct cpu_scratch_sizes {
-  size_t view, gradient, across, padded, padded_gradient, patches, weights, transposed, row;
+  size_t view, gradient, across, padded, padded_gradient, patches, weights, transposed, row, pack;
 };
+
+struct cpu_team;
 
 struct cpu_plan {
   const struct cpu_kernels *kernels;
@@ -195,6 +200,8 @@ struct cpu_plan {
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
   float *arena, *weights, *gradients;
+  float *other;          /* [floats]: a second place for weights, when training */
+  struct cpu_team *team; /* shares the work of a step; NULL: nobody does */
   struct cpu_scratch scratch;
   struct cpu_head_arrays head;
 };
@@ -304,6 +311,10 @@ struct cpu_input_product {
   bool accumulate;
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
+/* A product, in parts for the plan's team if it is large. */
+void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product);
+/* Is a product of these sizes large? */
+bool backend_cpu_is_large(size_t m, size_t n, size_t k);
 /* All weights of a convolution's products, transposed in plan->scratch.transposed, [units][backend_cpu_ld(inputs)]. */
 void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node);
 
@@ -417,8 +428,9 @@ struct cpu_update {
 
 /* An optimiser for one instruction set, from a file of optimiser/. */
 struct cpu_rule {
-  /* One step over weights w[count], gradients g and the rule's state m, v. */
-  void (*update)(const struct cpu_update *update, size_t count, float *w, const float *g, float *m, float *v);
+  /* One step from weights from[count] to w (the same, or another place), with gradients g and the rule's state m, v. */
+  void (*update)(const struct cpu_update *update, size_t count, const float *from, float *w, const float *g, float *m,
+                 float *v);
   bool first, second; /* whether it keeps m, and v; both start at 0 */
   /* The value that v starts at instead of 0; or NULL. */
   double (*start)(const struct cpu_config *config);
@@ -441,8 +453,8 @@ void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config);
 enum tutti_status backend_cpu_stepper_create(tutti_context *context, struct cpu_plan *plan,
                                              const struct cpu_config *config, struct cpu_stepper **stepper);
 void backend_cpu_stepper_destroy(struct cpu_stepper *stepper);
-/* One step of the optimiser with plan->gradients. */
-void backend_cpu_step(struct cpu_stepper *stepper, double rate);
+/* One step of the optimiser with plan->gradients, from the weights at `from` to plan->weights. */
+void backend_cpu_step(struct cpu_stepper *stepper, double rate, const float *from);
 
 enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_kernels *kernels,
                                     const struct tutti_job *job, struct tutti_outcome *outcome);

@@ -16,6 +16,12 @@
 
 /* Depth of the blocks in which long sums are taken. */
 enum { CPU_GEMM_DEPTH = 256 };
+/* Large products (gemm_large_impl.h): the most columns of a part, and the floats that it packs A and all into. */
+enum {
+  CPU_LARGE_COLUMNS = 512,
+  CPU_LARGE_PACK_A = CPU_GEMM_DEPTH * 16,
+  CPU_LARGE_PACK = CPU_LARGE_PACK_A + CPU_GEMM_DEPTH * CPU_LARGE_COLUMNS + 16
+};
 
 struct cpu_ahead;
 struct cpu_rule;
@@ -27,7 +33,8 @@ struct cpu_gemm {
   size_t a_row, a_column;
   const float *b; /* [k][ldb] */
   size_t ldb;
-  float *c; /* [m][ldc] */
+  bool b_transposed; /* gemm_large: B lies as [n][ldb] */
+  float *c;          /* [m][ldc] */
   size_t ldc;
   const float *bias; /* [n], the sum's first term; or NULL */
   const float *mask; /* [m][ldm]: C is zeroed where this is not positive; or NULL */
@@ -125,6 +132,9 @@ struct cpu_norm {
 
 struct cpu_kernels {
   void (*gemm)(const struct cpu_gemm *product);
+  /* A part of a large product, n a multiple of 16 and at most CPU_LARGE_COLUMNS; pack[CPU_LARGE_PACK]. The same bits as
+     gemm. */
+  void (*gemm_large)(const struct cpu_gemm *product, float *pack);
   /* out[columns][ldo] = in[rows][ldi]'; columns of `out` up to the next multiple of 16 are zeroed. */
   void (*transpose)(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo);
   /* out[n] = sum over the rows of in[rows][ld], n a multiple of 8. */

@@ -134,7 +134,7 @@ enum tutti_status backend_cpu_minimise(tutti_context *context, struct training *
   TUTTI_TRY(context, tutti_alloc(context, plan->trained, sizeof *x, &x));
   for (size_t i = 0; i < plan->trained; i++)
     x[i] = (double)plan->weights[i];
-  memcpy(t->best, plan->weights, plan->floats * sizeof *t->best); /* if no iteration is needed */
+  backend_cpu_keep(t); /* if no iteration is needed */
   int result = lbfgs((int)plan->trained, x, NULL, evaluate_lbfgs, progress_lbfgs, &m, &parameters);
   tutti_free(x);
   if (result == LBFGSERR_OUTOFMEMORY)

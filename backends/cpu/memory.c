@@ -87,6 +87,8 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
   s.across = source->through ? images * source->pixels * source->ld : 0;
   if (node->op == TUTTI_OP_DENSE)
     s.transposed = units * backend_cpu_ld(node->inputs);
+  if (node->op == TUTTI_OP_DENSE && backend_cpu_is_large(plan->rows, node->width, node->inputs))
+    s.pack = CPU_LARGE_PACK;
   else if (reduce || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE))
     s.transposed = node->width * backend_cpu_ld(node->inputs);
   s.weights = reduce ? 2 * node->inputs * backend_cpu_ld(node->width) : 0;
@@ -125,6 +127,7 @@ static void fix_scratch(struct memory_builder *b) {
   fix(b, s.padded, &to->padded);
   fix(b, s.patches, &to->patches);
   fix(b, s.weights, &to->weights);
+  fix(b, s.pack, &to->pack);
   if (!b->training)
     return;
   fix(b, s.gradient, &to->gradient);
@@ -139,8 +142,10 @@ static void fix_all(struct memory_builder *b) {
   struct cpu_plan *plan = b->plan;
   size_t cells = plan->rows * plan->outputs;
   fix(b, plan->floats, &plan->weights);
-  if (b->training)
+  if (b->training) {
     fix(b, plan->trained, &plan->gradients);
+    fix(b, plan->floats, &plan->other);
+  }
   for (size_t i = 0; i < plan->node_count; i++)
     fix_node(b, &plan->nodes[i]);
   fix_scratch(b);

@@ -1,6 +1,6 @@
 /* optimiser.c - one step of an optimiser: L2, clipping, and one pass of its rule (a file of optimiser/) over all
    weights. */
-#include "cpu_impl.h"
+#include "team_impl.h"
 
 #include <math.h>
 
@@ -80,8 +80,28 @@ static float clip_scale(double limit, double squares) {
   return norm > limit ? (float)(limit / norm) : 1;
 }
 
+/* One pass over some weights, in parts for the plan's team. */
+enum { PASS_PART = 1 << 16 };
+
+struct pass {
+  const struct cpu_stepper *stepper;
+  const struct cpu_update *update;
+  const float *from;
+  size_t begin, end;
+};
+
+static void run_pass(void *argument, size_t part, float *pack) {
+  const struct pass *pass = argument;
+  const struct cpu_stepper *stepper = pass->stepper;
+  struct cpu_plan *plan = stepper->plan;
+  size_t at = pass->begin + part * PASS_PART, count = pass->end - at < PASS_PART ? pass->end - at : PASS_PART;
+  (void)pack;
+  stepper->rule->update(pass->update, count, pass->from + at, plan->weights + at, plan->gradients + at,
+                        stepper->first ? stepper->first + at : NULL, stepper->second ? stepper->second + at : NULL);
+}
+
 /* One pass over all neighbouring weights with equal decay, or (not `decays`) without. */
-static void optimiser_pass(struct cpu_stepper *stepper, bool decays, struct cpu_update *u) {
+static void optimiser_pass(struct cpu_stepper *stepper, const float *from, bool decays, struct cpu_update *u) {
   struct cpu_plan *plan = stepper->plan;
   for (size_t s = 0; s < plan->segment_count;) {
     const struct cpu_segment *first = &plan->segments[s];
@@ -96,15 +116,15 @@ static void optimiser_pass(struct cpu_stepper *stepper, bool decays, struct cpu_
       s++;
       continue;
     }
-    stepper->rule->update(u, end - begin, plan->weights + begin, plan->gradients + begin,
-                          stepper->first ? stepper->first + begin : NULL,
-                          stepper->second ? stepper->second + begin : NULL);
+    struct pass pass = {.stepper = stepper, .update = u, .from = from, .begin = begin, .end = end};
+    struct cpu_work work = {.parts = (end - begin + PASS_PART - 1) / PASS_PART, .run = run_pass, .argument = &pass};
+    backend_cpu_team_run(plan->team, &work, NULL);
   }
 }
 
 /* The same with clipping: L2 is added to the gradient first, then the norm is taken, of each array or of all
    together. */
-static void optimiser_clipped(struct cpu_stepper *stepper, struct cpu_update *u) {
+static void optimiser_clipped(struct cpu_stepper *stepper, const float *from, struct cpu_update *u) {
   struct cpu_plan *plan = stepper->plan;
   const struct cpu_config *config = stepper->config;
   bool each = config->gradient_clip_by == CPU_CLIP_VARIABLE;
@@ -116,22 +136,22 @@ static void optimiser_clipped(struct cpu_stepper *stepper, struct cpu_update *u)
     size_t size = segment_size(segment);
     float *g = plan->gradients + segment->offset;
     if (segment->decay > 0)
-      plan->kernels->axpy(size, segment->decay, plan->weights + segment->offset, g);
+      plan->kernels->axpy(size, segment->decay, from + segment->offset, g);
     double own = plan->kernels->sum_squares(size, g);
     squares += own;
     if (each)
       plan->kernels->scale(size, clip_scale(config->gradient_clip, own), g);
   }
   u->scale = each ? 1 : clip_scale(config->gradient_clip, squares);
-  optimiser_pass(stepper, false, u);
+  optimiser_pass(stepper, from, false, u);
 }
 
-void backend_cpu_step(struct cpu_stepper *stepper, double rate) {
+void backend_cpu_step(struct cpu_stepper *stepper, double rate, const float *from) {
   stepper->steps++;
   struct cpu_update u = optimiser_update(stepper, rate);
   u.scale = 1;
   if (stepper->config->gradient_clip > 0)
-    optimiser_clipped(stepper, &u);
+    optimiser_clipped(stepper, from, &u);
   else
-    optimiser_pass(stepper, true, &u);
+    optimiser_pass(stepper, from, true, &u);
 }

@@ -1,6 +1,69 @@
-/* product.c - the products of a backward pass: gradients of inputs and of weights, for dense layers and
-   convolutions. */
-#include "cpu_impl.h"
+/* product.c - the products of dense layers and convolutions: gradients of inputs and of weights; and large products,
+   which threads share. */
+#include "team_impl.h"
+
+/* --- large products --- */
+
+/* A product of so many multiply-adds is done in parts. A part has about so many rows, which makes packing its block of
+   B cheap. With few rows to share it, packing B does not pay, and gemm takes the part. */
+enum { LARGE_PRODUCT = 1 << 25, LARGE_LEAST = 64, LARGE_PART_ROWS = 240, LARGE_PACKED_ROWS = 400 };
+
+/* A product in parts of about equal size: bands of columns, and in each, bands of rows. */
+struct large {
+  const struct cpu_plan *plan;
+  const struct cpu_gemm *product;
+  size_t across, down, units; /* units: columns of a band */
+  bool packed;
+};
+
+static void run_part(void *argument, size_t index, float *pack) {
+  const struct large *large = argument;
+  struct cpu_gemm part = *large->product;
+  size_t column = index % large->across * large->units, band = index / large->across;
+  size_t row = part.m * band / large->down, end = part.m * (band + 1) / large->down;
+  if (column >= part.n)
+    return;
+  part.n = part.n - column < large->units ? part.n - column : large->units;
+  part.m = end - row;
+  part.a += row * part.a_row;
+  part.b += column * (part.b_transposed ? part.ldb : 1);
+  part.c += row * part.ldc + column;
+  part.bias = part.bias ? part.bias + column : NULL;
+  part.mask = part.mask ? part.mask + row * part.ldm + column : NULL;
+  if (large->packed)
+    large->plan->kernels->gemm_large(&part, pack);
+  else
+    large->plan->kernels->gemm(&part);
+}
+
+bool backend_cpu_is_large(size_t m, size_t n, size_t k) {
+  return m >= LARGE_LEAST && n >= LARGE_LEAST && k >= LARGE_LEAST && m * n >= LARGE_PRODUCT / k;
+}
+
+static bool is_large(const struct cpu_plan *plan, const struct cpu_gemm *g) {
+  return plan->scratch.pack && backend_cpu_is_large(g->m, g->n, g->k) && g->n % 16 == 0 && g->more == 0 && !g->ahead;
+}
+
+static void multiply_large(const struct cpu_plan *plan, const struct cpu_gemm *g) {
+  size_t across = (g->n + CPU_LARGE_COLUMNS - 1) / CPU_LARGE_COLUMNS;
+  struct large large = {.plan = plan,
+                        .product = g,
+                        .across = across,
+                        .down = (g->m + LARGE_PART_ROWS - 1) / LARGE_PART_ROWS,
+                        .units = (g->n / 16 + across - 1) / across * 16,
+                        .packed = g->m >= LARGE_PACKED_ROWS || g->a_row == 1 || g->b_transposed};
+  struct cpu_work work = {.parts = large.across * large.down, .run = run_part, .argument = &large};
+  backend_cpu_team_run(plan->team, &work, plan->scratch.pack);
+}
+
+void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product) {
+  if (is_large(plan, product))
+    multiply_large(plan, product);
+  else
+    plan->kernels->gemm(product);
+}
+
+/* --- the backward pass --- */
 
 void backend_cpu_transpose_weights(struct cpu_plan *plan, const struct cpu_node *node) {
   plan->kernels->transpose(node->inputs, node->width, plan->weights + node->weight, backend_cpu_weights_ld(plan, node),
@@ -30,6 +93,24 @@ static void product_of_units(struct cpu_plan *plan, const struct cpu_input_produ
 }
 
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
+  struct cpu_gemm whole = {.m = p->rows,
+                           .n = p->columns,
+                           .k = p->units,
+                           .a = p->gradient,
+                           .a_row = p->ldg,
+                           .a_column = 1,
+                           .b = p->weights,
+                           .ldb = p->ldw,
+                           .b_transposed = true,
+                           .c = p->to,
+                           .ldc = p->ldt,
+                           .mask = p->mask,
+                           .ldm = p->ldt,
+                           .accumulate = p->accumulate};
+  if (p->columns == p->inputs && is_large(plan, &whole)) {
+    multiply_large(plan, &whole);
+    return;
+  }
   for (size_t unit = 0; unit < p->units; unit += CPU_GEMM_DEPTH)
     product_of_units(plan, p, unit);
 }
@@ -47,5 +128,5 @@ void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_
                              .ldc = p->ldw,
                              .accumulate = p->accumulate,
                              .ahead = p->ahead};
-  plan->kernels->gemm(&product);
+  backend_cpu_multiply(plan, &product);
 }

@@ -19,7 +19,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
                              .ldc = node->ld,
                              .bias = node->bias == CPU_NONE ? NULL : plan->weights + node->bias,
                              .relu = node->activation == TUTTI_ACTIVATION_RELU};
-  plan->kernels->gemm(&product);
+  backend_cpu_multiply(plan, &product);
 }
 
 /* Sum of all inputs times `factor`; some images at a time, so that the terms stay in cache. */

@@ -7,6 +7,7 @@ CPU_LEVEL_BEGIN
 #include "depthwise_impl.h"
 #include "elementwise_impl.h"
 #include "gemm_impl.h"
+#include "gemm_large_impl.h"
 #include "mask_impl.h"
 #include "window_impl.h"
 CPU_LEVEL_END
@@ -17,6 +18,7 @@ CPU_OPTIMISER_LIST(CPU_RULE)
 
 const struct cpu_kernels CPU_OF_LEVEL(backend_cpu_kernels) = {
     .gemm = gemm,
+    .gemm_large = gemm_large,
     .transpose = transpose,
     .column_sums = column_sums,
     .gather = gather,

@@ -60,7 +60,7 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
       backend_cpu_diverged(t, epoch, "the loss", loss, outcome);
       return TUTTI_OK;
     }
-    backend_cpu_step(t->stepper, epoch->learning_rate);
+    backend_cpu_step_on(t, epoch->learning_rate);
     epoch->steps = t->draws.step = t->stepper->steps;
     total += loss * (double)count;
   }
@@ -76,6 +76,10 @@ static enum tutti_status run_epochs(tutti_context *context, struct training *t, 
     TUTTI_TRY(context, run_epoch(context, t, &epoch, outcome));
     go_on = backend_cpu_epoch_done(t, &epoch, outcome);
   }
+  /* A later step's loss would tell. */
+  double squares = t->plan->kernels->sum_squares(t->plan->floats, t->plan->weights);
+  if (!t->diverged && !isfinite(squares))
+    backend_cpu_diverged(t, &epoch, "the sum of squared weights", squares, outcome);
   return TUTTI_OK;
 }
 
@@ -97,7 +101,7 @@ enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_ker
   if (t.diverged)
     outcome->state = TUTTI_STATE_FAILED;
   else
-    TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, t.best, false, &outcome->weights));
+    TUTTI_TRY_OUT(context, backend_cpu_weights_write(context, t.plan, backend_cpu_kept(&t), false, &outcome->weights));
 out:
   backend_cpu_training_destroy(&t);
   backend_cpu_leave(kept);

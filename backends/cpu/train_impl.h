@@ -11,7 +11,6 @@ struct training {
   struct cpu_plan *plan;
   struct cpu_stepper *stepper; /* NULL for L-BFGS */
   uint32_t *order;             /* [rows of train] */
-  float *best;                 /* [plan->floats] */
   float *low, *high;           /* NOMU: [features], the box of the artificial points */
   struct tutti_random box;     /* their stream */
   struct cpu_draws draws;
@@ -23,6 +22,7 @@ struct training {
   uint32_t best_epoch, plateau_wait, waited; /* epochs */
   double began;                              /* seconds of the clock */
   bool diverged;
+  bool here; /* the kept weights are those of the plan: the next step leaves them, and goes on in the other place */
 };
 
 /* Plan, weights and buffers of a job. `optimise`: also those that only training needs. After a failure the caller
@@ -37,6 +37,11 @@ double backend_cpu_rows_gradient(struct training *t, size_t count, const uint32_
 /* Mean loss over all rows, gathered t->batch at a time, without dropout or L2; *penalty: the layers' L2;
    gradient[trained]: of the sum of both. */
 double backend_cpu_full_gradient(struct training *t, double *gradient, double *penalty);
+/* Keep the weights as they are now; and where they are. */
+void backend_cpu_keep(struct training *t);
+const float *backend_cpu_kept(const struct training *t);
+/* A step of the optimiser, which leaves kept weights alone. */
+void backend_cpu_step_on(struct training *t, double rate);
 /* Note that a job failed in this epoch: which number is no longer finite, and its value. */
 void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, const char *what, double value,
                           struct tutti_outcome *outcome);

@@ -2,6 +2,8 @@
    (train.c) and L-BFGS (lbfgs.c) share it. */
 #include "train_impl.h"
 
+#include "team_impl.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,9 +53,9 @@ static void training_box(struct training *t, double margin) {
 
 void backend_cpu_training_destroy(struct training *t) {
   backend_cpu_stepper_destroy(t->stepper);
+  backend_cpu_team_destroy(t->plan ? t->plan->team : NULL);
   backend_cpu_plan_destroy(t->plan);
   tutti_free(t->order);
-  tutti_free(t->best);
   tutti_free(t->low);
   tutti_free(t->high);
 }
@@ -100,7 +102,8 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     return TUTTI_OK;
   if (config->optimiser != CPU_LBFGS)
     TUTTI_TRY(context, backend_cpu_stepper_create(context, t->plan, config, &t->stepper));
-  TUTTI_TRY(context, tutti_alloc(context, t->plan->floats, sizeof *t->best, &t->best));
+  if (tutti_threads(context) > 1 && t->plan->scratch.pack)
+    TUTTI_TRY(context, backend_cpu_team_create(context, tutti_threads(context), &t->plan->team));
   struct tutti_random dropout;
   tutti_random_init(&dropout, job->seed, "dropout", 0);
   t->draws.drop = true;
@@ -121,6 +124,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     TUTTI_TRY(context, backend_cpu_weights_read(context, t->plan, job->initial));
   else
     backend_cpu_weights_draw(t->plan, config, job->seed);
+  memcpy(t->plan->other, t->plan->weights, t->plan->floats * sizeof(float));
   t->began = tutti_clock();
   return TUTTI_OK;
 }
@@ -192,6 +196,36 @@ double backend_cpu_full_gradient(struct training *t, double *gradient, double *p
   return loss;
 }
 
+/* --- the weights that are kept --- */
+
+/* Weights that the optimiser trains need no copy: the next step leaves them where they are, and writes to the other
+   place. L-BFGS writes over them. What the forward pass changes is copied at once: running statistics. */
+void backend_cpu_keep(struct training *t) {
+  struct cpu_plan *plan = t->plan;
+  size_t from = t->stepper ? plan->trained : 0;
+  memcpy(plan->other + from, plan->weights + from, (plan->floats - from) * sizeof(float));
+  t->here = t->stepper != NULL;
+}
+
+void backend_cpu_step_on(struct training *t, double rate) {
+  struct cpu_plan *plan = t->plan;
+  const float *from = plan->weights;
+  if (t->here) {
+    float *kept = plan->weights;
+    plan->weights = plan->other;
+    plan->other = kept;
+    for (size_t i = plan->trained; i < plan->floats; i++) {
+      float now = kept[i];
+      kept[i] = plan->weights[i];
+      plan->weights[i] = now;
+    }
+    t->here = false;
+  }
+  backend_cpu_step(t->stepper, rate, from);
+}
+
+const float *backend_cpu_kept(const struct training *t) { return t->here ? t->plan->weights : t->plan->other; }
+
 /* --- the end of an epoch --- */
 
 void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, const char *what, double value,
@@ -210,11 +244,8 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
   bool validate = t->job->validation && tutti_split_rows(t->job->validation) > 0;
   epoch->validation_loss = validate ? backend_cpu_evaluate(t->plan, t->job->validation) : NAN;
   double watched = validate ? epoch->validation_loss : epoch->train_loss;
-  double squares = t->plan->kernels->sum_squares(t->plan->floats, t->plan->weights);
   if (!isfinite(watched))
     backend_cpu_diverged(t, epoch, validate ? "the validation loss" : "the loss", watched, outcome);
-  else if (!isfinite(squares))
-    backend_cpu_diverged(t, epoch, "the sum of squared weights", squares, outcome);
   if (t->diverged)
     return false;
   if (c->schedule == CPU_SCHEDULE_PLATEAU) {
@@ -233,7 +264,7 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
   }
   if (t->waited == 0 || c->keep == CPU_KEEP_LAST) {
     t->best_epoch = epoch->epoch;
-    memcpy(t->best, t->plan->weights, t->plan->floats * sizeof *t->best);
+    backend_cpu_keep(t);
   }
   return c->early_stopping == 0 || t->waited < (uint32_t)c->early_stopping;
 }

@@ -17,9 +17,14 @@ struct tutti_members {
   struct tutti_task task;
   bool encoded; /* vectors are the encoding of a domain, from 0 to 1 */
   enum tutti_member_values values;
+  enum tutti_member_start start;
   size_t retries, dimension;
 
-  /* The observations in the units of the training: x = (vector - middle) / half, and so the values. */
+  /* All observations as they were given, and how many of them the members were fitted to. */
+  size_t total, fitted;
+  double *vectors, *losses; /* [room][dimension], [room] */
+
+  /* The first of them, in the units of the training: x = (vector - middle) / half, and so the values. */
   size_t count, room;
   float *inputs, *targets; /* [room][dimension], [room] */
   double *middle, *half;   /* [dimension] */
@@ -28,6 +33,8 @@ struct tutti_members {
   size_t members;
   tutti_tensors **weights;      /* [members] */
   tutti_predictor **predictors; /* [members] */
+  size_t last_members;          /* those of the fit before, while one follows from it */
+  tutti_tensors **last;         /* [last_members] */
 
   float *block, *answers; /* [BLOCK][dimension], [BLOCK][2] */
   float *parts;           /* [BLOCK]: what of the variances in `answers` is the network's own */
@@ -85,6 +92,7 @@ enum tutti_status tutti_members_create(tutti_context *context, const struct tutt
   made->encoded = surrogate.domain != NULL;
   made->values = setup.values;
   made->retries = setup.retries;
+  made->start = setup.start;
   made->task = (struct tutti_task){.size = sizeof made->task,
                                    .kind = TUTTI_TASK_REGRESSION,
                                    .input = {1, 1, (int32_t)made->dimension},
@@ -103,13 +111,17 @@ out:
   return status;
 }
 
+static void destroy_weights(size_t count, tutti_tensors **weights) {
+  for (size_t i = 0; i < count; i++)
+    tutti_tensors_destroy(weights[i]);
+  tutti_free(weights);
+}
+
 static void dismiss(tutti_members *members) {
-  for (size_t i = 0; i < members->members; i++) {
+  for (size_t i = 0; i < members->members; i++)
     tutti_predictor_close(members->predictors[i]);
-    tutti_tensors_destroy(members->weights[i]);
-  }
   tutti_free(members->predictors);
-  tutti_free(members->weights);
+  destroy_weights(members->members, members->weights);
   members->predictors = NULL;
   members->weights = NULL;
   members->members = 0;
@@ -119,7 +131,10 @@ void tutti_members_destroy(tutti_members *members) {
   if (!members)
     return;
   dismiss(members);
+  destroy_weights(members->last_members, members->last);
   tutti_backend_destroy(members->trainer);
+  tutti_free(members->vectors);
+  tutti_free(members->losses);
   tutti_free(members->inputs);
   tutti_free(members->targets);
   tutti_free(members->middle);
@@ -160,16 +175,34 @@ static void scale_vector(const tutti_members *members, const double *vector, flo
     to[k] = (float)((vector[k] - members->middle[k]) / members->half[k]);
 }
 
-static void find_scales(tutti_members *members, const struct tutti_points *points, const double *values) {
+static void find_scales(tutti_members *members, size_t count) {
   for (size_t k = 0; k < members->dimension; k++) {
     members->middle[k] = members->half[k] = 0.5;
     if (!members->encoded)
-      range_of(points->count, members->dimension, points->vectors + k, &members->middle[k], &members->half[k]);
+      range_of(count, members->dimension, members->vectors + k, &members->middle[k], &members->half[k]);
   }
   members->middle_value = 0;
   members->half_value = 1;
   if (members->values == TUTTI_MEMBER_VALUES_RANGE)
-    range_of(points->count, 1, values, &members->middle_value, &members->half_value);
+    range_of(count, 1, members->losses, &members->middle_value, &members->half_value);
+}
+
+/* Look at the first `count` observations alone. */
+static void look_at(tutti_members *members, size_t count) {
+  find_scales(members, count);
+  for (size_t i = 0; i < count; i++) {
+    scale_vector(members, members->vectors + i * members->dimension, members->inputs + i * members->dimension);
+    members->targets[i] = (float)((members->losses[i] - members->middle_value) / members->half_value);
+  }
+  members->count = count;
+}
+
+/* Are the members a fit to the first of these observations, from which one to more of them may start? */
+static bool continues(const tutti_members *members, const struct tutti_points *points, const double *values) {
+  size_t fitted = members->fitted;
+  return members->start == TUTTI_MEMBER_START_LAST && fitted > 0 && fitted <= points->count &&
+         memcmp(members->vectors, points->vectors, fitted * members->dimension * sizeof *points->vectors) == 0 &&
+         memcmp(members->losses, values, fitted * sizeof *values) == 0;
 }
 
 enum tutti_status tutti_members_observe(tutti_context *context, tutti_members *members,
@@ -184,15 +217,20 @@ enum tutti_status tutti_members_observe(tutti_context *context, tutti_members *m
     size_t room = 2 * count;
     TUTTI_TRY(context, tutti_realloc(context, 0, room, dimension * sizeof(float), &members->inputs));
     TUTTI_TRY(context, tutti_realloc(context, 0, room, sizeof(float), &members->targets));
+    TUTTI_TRY(context, tutti_realloc(context, members->total, room, dimension * sizeof(double), &members->vectors));
+    TUTTI_TRY(context, tutti_realloc(context, members->total, room, sizeof(double), &members->losses));
     members->room = room;
   }
-  dismiss(members);
-  find_scales(members, points, values);
-  for (size_t i = 0; i < count; i++) {
-    scale_vector(members, points->vectors + i * dimension, members->inputs + i * dimension);
-    members->targets[i] = (float)((values[i] - members->middle_value) / members->half_value);
+  if (!continues(members, points, values)) {
+    dismiss(members);
+    members->fitted = 0;
   }
-  members->count = count;
+  if (count > 0) {
+    memcpy(members->vectors, points->vectors, count * dimension * sizeof(double));
+    memcpy(members->losses, values, count * sizeof(double));
+  }
+  members->total = count;
+  look_at(members, count);
   return TUTTI_OK;
 }
 
@@ -284,6 +322,13 @@ static bool is_trained(const struct tutti_outcome *outcome) {
   return outcome->state == TUTTI_STATE_FINISHED && outcome->weights;
 }
 
+static bool is_last(const tutti_members *members, const tutti_tensors *weights) {
+  for (size_t i = 0; i < members->last_members; i++)
+    if (members->last[i] == weights)
+      return true;
+  return false;
+}
+
 static void ignore(void *argument, size_t index) { (void)argument, (void)index; }
 
 /* Train those that are not trained yet. */
@@ -298,6 +343,8 @@ static enum tutti_status train_rest(tutti_context *context, const tutti_members 
       struct tutti_random random;
       tutti_random_init(&random, group->specs[i].seed, "another attempt", attempt);
       group->jobs[i].seed = tutti_random_u64(&random);
+      if (is_last(members, group->jobs[i].initial)) /* they may be what it diverges from */
+        group->jobs[i].initial = NULL;
       tutti_tensors_destroy(outcome->weights);
       *outcome = (struct tutti_outcome){.size = sizeof *outcome};
     }
@@ -393,6 +440,54 @@ out:
     weights[i] = NULL;
   }
   return status;
+}
+
+/* --- fits that start from the last -------------------------------------------------------------------------------- */
+
+const tutti_tensors *tutti_members_last(const tutti_members *members, size_t index) {
+  return index < members->last_members ? members->last[index] : NULL;
+}
+
+/* Fit to the first `count` observations; `follows`: from the members that there are. */
+static enum tutti_status fit_first(tutti_context *context, tutti_members *members, size_t count, bool follows,
+                                   enum tutti_status (*fit)(void *argument, tutti_context *context), void *argument) {
+  if (follows) { /* their weights outlive them */
+    members->last = members->weights;
+    members->last_members = members->members;
+    for (size_t i = 0; i < members->members; i++)
+      tutti_predictor_close(members->predictors[i]);
+    tutti_free(members->predictors);
+    members->predictors = NULL;
+    members->weights = NULL;
+    members->members = 0;
+  }
+  look_at(members, count);
+  members->fitted = 0;
+  enum tutti_status status = fit(argument, context);
+  if (status == TUTTI_OK)
+    members->fitted = count;
+  destroy_weights(members->last_members, members->last);
+  members->last = NULL;
+  members->last_members = 0;
+  return status;
+}
+
+enum tutti_status tutti_members_settle(tutti_context *context, tutti_members *members,
+                                       enum tutti_status (*fit)(void *argument, tutti_context *context),
+                                       void *argument) {
+  size_t first = members->total, total = members->total;
+  if (members->start == TUTTI_MEMBER_START_LAST)
+    for (first = 1; first <= total / 2; first *= 2)
+      ;
+  for (size_t count = members->fitted >= first ? members->fitted + 1 : first; count <= total; count++) {
+    enum tutti_status status = fit_first(context, members, count, count > first, fit, argument);
+    if (status != TUTTI_OK) {
+      dismiss(members);
+      look_at(members, total);
+      return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+    }
+  }
+  return TUTTI_OK;
 }
 
 /* --- moments ------------------------------------------------------------------------------------------------------ */

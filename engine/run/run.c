@@ -69,6 +69,12 @@ static enum tutti_status commit(struct manager *manager) {
 
 /* --- ask --- */
 
+static size_t worker_count(const struct manager *manager) {
+  int64_t wanted = manager->options->workers ? manager->options->workers : manager->run->workers;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return wanted > 0 ? (size_t)wanted : cores > 0 ? (size_t)cores : 1;
+}
+
 static enum tutti_status submit(struct manager *manager, uint64_t trial) {
   tutti_context *context = manager->context;
   enum tutti_status status = TUTTI_OK;
@@ -132,6 +138,14 @@ static bool is_exhausted(const struct manager *manager) {
   return manager->builder && tutti_builder_exhausted(manager->builder);
 }
 
+/* The cores that no trial keeps busy are the builder's while it answers: a search one by one trains its models on all
+   of them. What it answers does not depend on their number. */
+static void lend_threads(struct manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  uint64_t workers = worker_count(manager), busy = history->asked - history->done;
+  tutti_threads_set(manager->context, workers > busy ? (unsigned)(workers - busy) : 1);
+}
+
 /* Fill the window. The requests depend only on what was told, so they are the same for any number of workers. */
 static enum tutti_status ask(struct manager *manager) {
   tutti_context *context = manager->context;
@@ -140,7 +154,10 @@ static enum tutti_status ask(struct manager *manager) {
          !is_exhausted(manager)) {
     struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
     uint64_t trial = history->asked;
-    TUTTI_TRY(context, propose(manager, trial, &proposal));
+    lend_threads(manager);
+    enum tutti_status proposed = propose(manager, trial, &proposal);
+    tutti_threads_set(context, 1);
+    TUTTI_TRY(context, proposed);
     if (!proposal.candidate) {
       manager->idle = true;
       break;
@@ -566,12 +583,6 @@ static enum tutti_status try_selector(tutti_context *context, const struct tutti
   enum tutti_status status = tutti_selector_create(context, experiment->host, "selector", &setup, &selector);
   tutti_selector_destroy(selector);
   return status;
-}
-
-static size_t worker_count(const struct manager *manager) {
-  int64_t wanted = manager->options->workers ? manager->options->workers : manager->run->workers;
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return wanted > 0 ? (size_t)wanted : cores > 0 ? (size_t)cores : 1;
 }
 
 /* Workers load plugins from where the manager does, whatever the directory's own recipe says. */

@@ -18,6 +18,18 @@ enum tutti_member_values {
 /* The choices of a parameter, in the order of the enum. */
 static const char *const tutti_member_values_names[] = {"range", "none", NULL};
 
+/* Where trainings start: from weights that are drawn, or from those of the fit to one observation less. */
+enum tutti_member_start { TUTTI_MEMBER_START_SCRATCH, TUTTI_MEMBER_START_LAST };
+static const char *const tutti_member_start_names[] = {"scratch", "last", NULL};
+
+/* The row for int start of a surrogate that fits by tutti_members_settle. */
+#define TUTTI_MEMBERS_START_PARAM(config_type)                                                                         \
+  TUTTI_CHOICE(                                                                                                        \
+      config_type, start, "scratch", tutti_member_start_names,                                                         \
+      "Training starts from scratch, or from the weights of the last fit, that to one observation less. Then "         \
+      "it starts from scratch only where the number of observations is a power of two: so a resumed search "           \
+      "repeats at most half of the fits, to the same bits.")
+
 /* The rows of a surrogate's parameter table for what every surrogate made of networks has: int values and int64_t
    retries of its config. */
 #define TUTTI_MEMBERS_PARAMS(config_type)                                                                              \
@@ -35,6 +47,7 @@ struct tutti_members_setup {
   bool predictor;                                /* predictions with dropout will be asked for */
   enum tutti_member_values values;
   size_t retries; /* trainings that diverge are repeated from so many other seeds */
+  enum tutti_member_start start;
 };
 
 /* Make one without observations, with a trainer of its own; the caller destroys *members. TUTTI_ERROR_USAGE names the
@@ -53,7 +66,7 @@ TUTTI_API const struct tutti_task *tutti_members_task(const tutti_members *membe
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_observe(tutti_context *context, tutti_members *members,
                                                                   const struct tutti_points *points,
                                                                   const double *values);
-/* The number of observations. */
+/* The number of observations; while tutti_members_settle fits, of those to fit to. */
 TUTTI_API size_t tutti_members_observed(const tutti_members *members);
 
 /* One training. */
@@ -70,8 +83,8 @@ struct tutti_member {
 };
 
 /* Train specs[count] on the observations, together where the trainer can; the caller destroys weights[count]. A
-   training that diverges is repeated from another seed. TUTTI_ERROR_NUMERIC: all attempts diverged; the message gives the
-   number of observations, and what the trainer said last. */
+   training that diverges is repeated from another seed. TUTTI_ERROR_NUMERIC: all attempts diverged; the message gives
+   the number of observations, and what the trainer said last. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_train(tutti_context *context, tutti_members *members,
                                                                 size_t count, const struct tutti_member *specs,
                                                                 tutti_tensors **weights);
@@ -85,6 +98,15 @@ TUTTI_API const float *tutti_members_targets(const tutti_members *members);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_take(tutti_context *context, tutti_members *members,
                                                                size_t count, const struct tutti_member *specs,
                                                                tutti_tensors **weights);
+/* Fit to the observations by fit(argument), which trains members on the first tutti_members_observed of them and takes
+   them (tutti_members_take). With start = last it is called for one count after the other, up to all; fits that were
+   made to the same observations before are not made again. So what members there are is a function of the observations
+   alone. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_members_settle(tutti_context *context, tutti_members *members,
+                     enum tutti_status (*fit)(void *argument, tutti_context *context), void *argument);
+/* While tutti_members_settle fits: the weights of member `index` in the fit before, to start from; NULL: draw them. */
+TUTTI_API const tutti_tensors *tutti_members_last(const tutti_members *members, size_t index);
 
 /* How members become moments. */
 enum tutti_member_moments {
@@ -92,15 +114,15 @@ enum tutti_member_moments {
   TUTTI_MEMBER_BETWEEN, /* mean of the members' means, and their standard deviation, with 1 / count */
   TUTTI_MEMBER_DRAWS    /* the same over `draws` draws of dropout of the first member, keyed by `seed` */
 };
-/* Write mean[points->count] and deviation[points->count] in the units of the observations. Grows its memory only with the
-   number of points. */
+/* Write mean[points->count] and deviation[points->count] in the units of the observations. Grows its memory only with
+   the number of points. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_predict(tutti_context *context, tutti_members *members,
                                                                   const struct tutti_points *points,
                                                                   enum tutti_member_moments moments, size_t draws,
                                                                   uint64_t seed, double *mean, double *deviation);
 
-/* Add dense layers "<prefix>1", "<prefix>2", ... of units[count], each with bias, this L2 weight and ReLU, and dropout of
-   that rate after each unless it is 0. *layer: the last one. */
+/* Add dense layers "<prefix>1", "<prefix>2", ... of units[count], each with bias, this L2 weight and ReLU, and dropout
+   of that rate after each unless it is 0. *layer: the last one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_add_hidden(tutti_context *context, tutti_network *network,
                                                                      const char *prefix,
                                                                      const struct tutti_integers *units, double l2,

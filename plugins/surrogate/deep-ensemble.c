@@ -1,14 +1,14 @@
 /* deep-ensemble.c - networks that differ in their seed alone; mean and standard deviation are those of their
    predictions (Lakshminarayanan, Pritzel, Blundell, "Simple and scalable predictive uncertainty estimation using deep
-   ensembles", NeurIPS 2017), in the form for values without noise that Heiss et al., ICML 2022, Appendix B.2.2, compare
-   NOMU with: one output, squared error, an L2 weight that falls with the observations, no adversarial training. The
-   defaults are theirs. Predictions are a function of the observations alone: each fit trains from scratch, when the
-   first prediction asks for it. */
+   ensembles", NeurIPS 2017), in the form for values without noise that Heiss et al., ICML 2022, Appendix B.2.2,
+   compare NOMU with: one output, squared error, an L2 weight that falls with the observations, no adversarial
+   training. The defaults are theirs. Predictions are a function of the observations alone: each fit trains from
+   scratch (`start`), when the first prediction asks for it. */
 #include <tutti/kit.h>
 
 struct de_config {
   const char *trainer;
-  int values;
+  int values, start;
   struct tutti_integers units;
   double l2;
   int64_t members, retries;
@@ -22,6 +22,7 @@ static const struct tutti_param de_params[] = {
     TUTTI_REAL(struct de_config, l2, "1e-8", 0, TUTTI_NO_LIMIT,
                "Divided by the number of observations, the L2 weight of the networks."),
     TUTTI_MEMBERS_PARAMS(struct de_config),
+    TUTTI_MEMBERS_START_PARAM(struct de_config),
 };
 
 struct deep_ensemble {
@@ -64,7 +65,8 @@ static enum tutti_status surrogate_create_deep_ensemble(tutti_context *context, 
                                         .name = "deep-ensemble",
                                         .head = TUTTI_OP_HEAD_LINEAR,
                                         .values = (enum tutti_member_values)config->values,
-                                        .retries = (size_t)config->retries};
+                                        .retries = (size_t)config->retries,
+                                        .start = (enum tutti_member_start)config->start};
   struct deep_ensemble *self;
   enum tutti_status status;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
@@ -92,23 +94,30 @@ static enum tutti_status surrogate_fit_deep_ensemble(void *instance, tutti_conte
   return tutti_members_observe(context, self->members, points, values);
 }
 
-/* Train if there are observations that the networks have not seen. */
-static enum tutti_status settle_deep_ensemble(struct deep_ensemble *self, tutti_context *context) {
+/* Train on the observations that there are. */
+static enum tutti_status train_deep_ensemble(void *instance, tutti_context *context) {
+  struct deep_ensemble *self = instance;
   struct tutti_random random;
   size_t count = tutti_members_observed(self->members), members = (size_t)self->config->members;
-  if (self->trained)
-    return TUTTI_OK;
-  if (count == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate deep-ensemble: fit was expected before a prediction");
   TUTTI_TRY(context, tutti_config_set_number(context, self->trainer, "l2", self->config->l2 / (double)count));
   tutti_random_init(&random, self->seed, "surrogate deep-ensemble", count);
   for (size_t i = 0; i < members; i++)
     self->specs[i] = (struct tutti_member){.size = sizeof self->specs[i],
                                            .network = self->network,
                                            .config = self->trainer,
-                                           .seed = tutti_random_u64(&random)};
+                                           .seed = tutti_random_u64(&random),
+                                           .initial = tutti_members_last(self->members, i)};
   TUTTI_TRY(context, tutti_members_train(context, self->members, members, self->specs, self->weights));
-  TUTTI_TRY(context, tutti_members_take(context, self->members, members, self->specs, self->weights));
+  return tutti_members_take(context, self->members, members, self->specs, self->weights);
+}
+
+/* Train if there are observations that the networks have not seen. */
+static enum tutti_status settle_deep_ensemble(struct deep_ensemble *self, tutti_context *context) {
+  if (self->trained)
+    return TUTTI_OK;
+  if (tutti_members_observed(self->members) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate deep-ensemble: fit was expected before a prediction");
+  TUTTI_TRY(context, tutti_members_settle(context, self->members, train_deep_ensemble, self));
   self->trained = true;
   return TUTTI_OK;
 }

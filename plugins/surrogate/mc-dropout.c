@@ -8,7 +8,7 @@
 
 struct mc_config {
   const char *trainer;
-  int values;
+  int values, start;
   struct tutti_integers units;
   double rate, l2;
   int64_t draws, retries;
@@ -24,6 +24,7 @@ static const struct tutti_param mc_params[] = {
     TUTTI_REAL(struct mc_config, l2, "1e-8", 0, TUTTI_NO_LIMIT,
                "Times 1 - rate and divided by the number of observations, the L2 weight of the network."),
     TUTTI_MEMBERS_PARAMS(struct mc_config),
+    TUTTI_MEMBERS_START_PARAM(struct mc_config),
 };
 
 struct mc_dropout {
@@ -63,7 +64,8 @@ static enum tutti_status surrogate_create_mc_dropout(tutti_context *context, con
                                         .head = TUTTI_OP_HEAD_LINEAR,
                                         .predictor = true,
                                         .values = (enum tutti_member_values)config->values,
-                                        .retries = (size_t)config->retries};
+                                        .retries = (size_t)config->retries,
+                                        .start = (enum tutti_member_start)config->start};
   struct mc_dropout *self;
   enum tutti_status status;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
@@ -89,22 +91,31 @@ static enum tutti_status surrogate_fit_mc_dropout(void *instance, tutti_context 
   return tutti_members_observe(context, self->members, points, values);
 }
 
-/* Train if there are observations that the network has not seen. */
-static enum tutti_status settle_mc_dropout(struct mc_dropout *self, tutti_context *context) {
+/* Train on the observations that there are. */
+static enum tutti_status train_mc_dropout(void *instance, tutti_context *context) {
+  struct mc_dropout *self = instance;
   struct tutti_random random;
   tutti_tensors *weights;
   size_t count = tutti_members_observed(self->members);
   double l2 = (1 - self->config->rate) * self->config->l2 / (double)count;
-  if (self->trained)
-    return TUTTI_OK;
-  if (count == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate mc-dropout: fit was expected before a prediction");
   TUTTI_TRY(context, tutti_config_set_number(context, self->trainer, "l2", l2));
   tutti_random_init(&random, self->seed, "surrogate mc-dropout", count);
-  struct tutti_member spec = {
-      .size = sizeof spec, .network = self->network, .config = self->trainer, .seed = tutti_random_u64(&random)};
+  struct tutti_member spec = {.size = sizeof spec,
+                              .network = self->network,
+                              .config = self->trainer,
+                              .seed = tutti_random_u64(&random),
+                              .initial = tutti_members_last(self->members, 0)};
   TUTTI_TRY(context, tutti_members_train(context, self->members, 1, &spec, &weights));
-  TUTTI_TRY(context, tutti_members_take(context, self->members, 1, &spec, &weights));
+  return tutti_members_take(context, self->members, 1, &spec, &weights);
+}
+
+/* Train if there are observations that the network has not seen. */
+static enum tutti_status settle_mc_dropout(struct mc_dropout *self, tutti_context *context) {
+  if (self->trained)
+    return TUTTI_OK;
+  if (tutti_members_observed(self->members) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate mc-dropout: fit was expected before a prediction");
+  TUTTI_TRY(context, tutti_members_settle(context, self->members, train_mc_dropout, self));
   self->trained = true;
   return TUTTI_OK;
 }

@@ -5,8 +5,8 @@
 
    The defaults are those of its Bayesian optimisation (Appendix B.3.1). Values are scaled by the range observed unless
    `values` says otherwise, because the paper's functions have the range [-1, 1], which a search does not know.
-   Predictions are a function of the observations alone: each fit trains from scratch, when the first prediction asks
-   for it. */
+   Predictions are a function of the observations alone: each fit trains from scratch (`start`), when the first
+   prediction asks for it. */
 #include <tutti/kit.h>
 
 static const char *const nomu_noises[] = {"none", "learnt", "known", NULL};
@@ -18,7 +18,7 @@ static const char *const nomu_stops[] = {
 
 struct nomu_config {
   const char *trainer;
-  int stop_gradient, values;
+  int stop_gradient, values, start;
   struct tutti_integers units, uncertainty_units;
   double pi_sqr, pi_exp, c_exp, l_min, l_max, margin, l2, uncertainty_l2, known_noise, noise_floor;
   bool stable;
@@ -76,6 +76,7 @@ static const struct tutti_param nomu_params[] = {
         "below (above) both, a lower bound, an upper one, or both, each by a network of its own (Definition "
         "C.1). The deviation is then the distance of the bound, or half of that between two."),
     TUTTI_MEMBERS_PARAMS(struct nomu_config),
+    TUTTI_MEMBERS_START_PARAM(struct nomu_config),
 };
 
 struct nomu {
@@ -203,7 +204,8 @@ static enum tutti_status surrogate_create_nomu(tutti_context *context, const voi
                                         .head = TUTTI_OP_HEAD_NOMU,
                                         .honours = TUTTI_JOB_BOX | (first ? TUTTI_JOB_FROZEN : 0),
                                         .values = (enum tutti_member_values)config->values,
-                                        .retries = (size_t)config->retries};
+                                        .retries = (size_t)config->retries,
+                                        .start = (enum tutti_member_start)config->start};
   struct nomu *self;
   enum tutti_status status;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
@@ -236,22 +238,20 @@ static enum tutti_status surrogate_fit_nomu(void *instance, tutti_context *conte
   return tutti_members_observe(context, self->members, points, values);
 }
 
-/* Train if there are observations that the network has not seen. */
-static enum tutti_status settle_nomu(struct nomu *self, tutti_context *context) {
+/* Train on the observations that there are. */
+static enum tutti_status train_nomu(void *instance, tutti_context *context) {
+  struct nomu *self = instance;
   struct tutti_random random;
   tutti_tensors *mean = NULL, *weights = NULL;
   enum tutti_status status;
   size_t count = tutti_members_observed(self->members);
-  if (self->trained)
-    return TUTTI_OK;
-  if (count == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate nomu: fit was expected before a prediction");
   tutti_random_init(&random, self->seed, "surrogate nomu", count);
   struct tutti_member spec = {.size = sizeof spec,
                               .network = self->whole,
                               .config = self->trainer,
                               .seed = tutti_random_u64(&random),
-                              .box = self->box};
+                              .box = self->box,
+                              .initial = tutti_members_last(self->members, 0)};
   if (self->alone) {
     struct tutti_member first = spec;
     first.network = self->alone;
@@ -263,10 +263,20 @@ static enum tutti_status settle_nomu(struct nomu *self, tutti_context *context) 
   TUTTI_TRY_OUT(context, tutti_members_train(context, self->members, 1, &spec, &weights));
   spec.initial = NULL;
   TUTTI_TRY_OUT(context, tutti_members_take(context, self->members, 1, &spec, &weights));
-  self->trained = true;
 out:
   tutti_tensors_destroy(mean);
   return status;
+}
+
+/* Train if there are observations that the network has not seen. */
+static enum tutti_status settle_nomu(struct nomu *self, tutti_context *context) {
+  if (self->trained)
+    return TUTTI_OK;
+  if (tutti_members_observed(self->members) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate nomu: fit was expected before a prediction");
+  TUTTI_TRY(context, tutti_members_settle(context, self->members, train_nomu, self));
+  self->trained = true;
+  return TUTTI_OK;
 }
 
 static enum tutti_status surrogate_predict_nomu(void *instance, tutti_context *context,

@@ -1,9 +1,11 @@
-/* nomu.c - what a step of Bayesian optimisation with NOMU costs: nomu [EPOCHS [STOP_GRADIENT]]. It fits surrogate nomu
-   to 72 points in 5 dimensions (networks of 3 x 1024 units, 500 artificial points, 1024 epochs unless EPOCHS says
-   otherwise), then predicts 5,000 points, at once, one by one, and as maximiser direct asks for them. Seconds are the
-   processor's. FLOPs of a step: 2 a weight and row forward; 4 backward in the uncertainty's network, and in that of the
-   mean, which the artificial points do not reach unless the gradient goes through (stop_gradient = none). The peak is
-   that of multiply-adds in registers. Plugins come from TUTTI_PLUGIN_PATH. */
+/* nomu.c - what a step of Bayesian optimisation with NOMU costs: nomu [EPOCHS [STOP_GRADIENT [THREADS]]]. It fits
+   surrogate nomu to 72 points in 5 dimensions (networks of 3 x 1024 units, 500 artificial points, 1024 epochs unless
+   EPOCHS says otherwise) on so many threads (1), then predicts 5,000 points, at once, one by one, and as maximiser
+   direct asks for them; with EPOCHS negative it only fits. Seconds are the processor's, of all threads together; of
+   the fit those of the wall clock are printed, too. FLOPs of a step: 2 a
+   weight and row forward; 4 backward in the uncertainty's network, and in that of the mean, which the artificial points
+   do not reach unless the gradient goes through (stop_gradient = none). The peak is that of multiply-adds in registers.
+   Plugins come from TUTTI_PLUGIN_PATH. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/assembly.h>
@@ -77,20 +79,26 @@ static enum tutti_status propose(tutti_context *context, struct work *work) {
 }
 
 static enum tutti_status run(tutti_context *context, const char *epochs, const char *stop, struct work *work) {
+  bool only = *epochs == '-';
+  epochs += only;
   clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
   TUTTI_TRY(context, make(context, epochs, stop, work));
   struct tutti_points seen = {.size = sizeof seen, .count = POINTS, .dimension = DIMENSION, .vectors = work->x},
                       asked = seen, one = seen;
   asked.count = QUESTIONS;
   one.count = 1;
-  double peak = bench_peak(clock), begin = bench_seconds(clock);
+  double peak = bench_peak(clock), begin = bench_seconds(clock), began = bench_seconds(CLOCK_MONOTONIC);
   TUTTI_TRY(context, tutti_surrogate_fit(context, work->surrogate, &seen, work->y, NULL));
   TUTTI_TRY(context, tutti_surrogate_predict(context, work->surrogate, &one, work->mean, work->deviation));
+  double wall = bench_seconds(CLOCK_MONOTONIC) - began;
   double fit = bench_seconds(clock) - begin, flops = step_flops(strcmp(stop, "none") == 0) * atof(epochs);
   double after = bench_peak(clock);
   peak = after > peak ? after : peak;
-  printf("fit: %.2f s for %.3g GFLOP: %.1f GFLOP/s, %.2f of the peak of %.1f\n", fit, flops * 1e-9, flops * 1e-9 / fit,
-         flops * 1e-9 / fit / peak, peak);
+  printf("fit: %.2f s (%.2f s by the wall clock, %u threads) for %.3g GFLOP: %.1f GFLOP/s, %.2f of the peak of %.1f\n",
+         fit, wall, tutti_threads(context), flops * 1e-9, flops * 1e-9 / fit, flops * 1e-9 / fit / peak, peak);
+  printf("mean %.9g, deviation %.9g\n", work->mean[0], work->deviation[0]);
+  if (only)
+    return TUTTI_OK;
   begin = bench_seconds(clock);
   TUTTI_TRY(context, tutti_surrogate_predict(context, work->surrogate, &asked, work->mean, work->deviation));
   double together = bench_seconds(clock) - begin, weights = 2.0 * (DIMENSION * UNITS + 2.0 * UNITS * UNITS + UNITS);
@@ -111,6 +119,7 @@ int main(int count, char **arguments) {
   tutti_context *context;
   if (tutti_context_create(&context) != TUTTI_OK)
     return 1;
+  tutti_threads_set(context, count > 3 ? (unsigned)atoi(arguments[3]) : 1);
   enum tutti_status status =
       run(context, count > 1 ? arguments[1] : "1024", count > 2 ? arguments[2] : "connection", &work);
   if (status != TUTTI_OK)

@@ -182,7 +182,7 @@ static double step(struct cpu_plan *plan, struct cpu_stepper *stepper, struct cp
     breakdown_end(breakdown, plan, i, rows, true);
   }
   breakdown_begin(breakdown);
-  backend_cpu_step(stepper, 0.025);
+  backend_cpu_step(stepper, 0.025, plan->weights);
   breakdown_end_step(breakdown, plan);
   draws->step = stepper->steps;
   return loss;

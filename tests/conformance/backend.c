@@ -427,7 +427,9 @@ static void check_many(struct conform *conform) {
     jobs[i].seed = jobs[i].trial = 20 + i;
     pointers[i] = &jobs[i];
   }
+  tutti_threads_set(conform->context, 3);
   TRY(conform, tutti_backend_train_many(conform->context, subject.backend, MANY, pointers, outcomes, on_done, &ends));
+  tutti_threads_set(conform->context, 1);
   for (size_t i = 0; i < MANY; i++) {
     REQUIRE(conform, ends.count[i] == 1, "job %zu was reported as done %u times", i, ends.count[i]);
     subject.job = jobs[i];

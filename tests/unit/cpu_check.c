@@ -279,7 +279,7 @@ void check_training(const tutti_network *network, const struct tutti_task *task,
       double loss = backend_cpu_loss(plan, rows, true);
       backend_cpu_backward(plan, rows);
       check_step(plan, network, task, data, loss, (enum tutti_cpu)cpu, s);
-      backend_cpu_step(stepper, config.learning_rate);
+      backend_cpu_step(stepper, config.learning_rate, plan->weights);
     }
     backend_cpu_stepper_destroy(stepper);
     backend_cpu_plan_destroy(plan);

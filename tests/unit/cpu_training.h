@@ -15,9 +15,9 @@
 
 /* --- a count of allocations: glibc's own functions stand behind --- */
 
-static size_t allocations;
+static _Atomic size_t allocations;
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define COUNTS_ALLOCATIONS 1
 static bool c_allocation_fails;
 void *__libc_malloc(size_t size);

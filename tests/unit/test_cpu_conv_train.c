@@ -227,7 +227,7 @@ static void test_pytorch_weight_decay(void **state) {
   for (size_t i = 0; i < plan->floats; i++)
     plan->weights[i] = 1;
   memset(plan->gradients, 0, plan->trained * sizeof *plan->gradients);
-  backend_cpu_step(stepper, 0.5);
+  backend_cpu_step(stepper, 0.5, plan->weights);
   for (size_t s = 0; s < plan->segment_count; s++)
     assert_close((double)plan->weights[plan->segments[s].offset], plan->segments[s].trained ? 0.95 : 1, 1e-6, 0);
   backend_cpu_stepper_destroy(stepper);

@@ -95,6 +95,51 @@ static void test_gemm(void **state) {
   check_gemm(k, 5, 0, 3, false, 0);
 }
 
+/* Large products give the bits of the others, which check_gemm compares with plain arithmetic; nothing beside C
+   changes. */
+static void check_large(const struct cpu_kernels *k, size_t m, size_t n, size_t depth, bool by_columns, int mode) {
+  size_t lda = padded(by_columns ? m : depth), ldn = n + 16, ldt = padded(depth);
+  float *a = draw((by_columns ? depth : m) * lda, 1), *b = draw(depth * ldn, 2), *across = draw(n * ldt, 6);
+  float *c = draw((m + 1) * ldn, 3), *want = draw((m + 1) * ldn, 3), *bias = draw(ldn, 4), *mask = draw(m * n, 5);
+  float *pack = draw(CPU_LARGE_PACK, 7);
+  struct cpu_gemm g = {.m = m,
+                       .n = n,
+                       .k = depth,
+                       .a = a,
+                       .a_row = by_columns ? 1 : lda,
+                       .a_column = by_columns ? lda : 1,
+                       .b = b,
+                       .ldb = ldn,
+                       .c = want,
+                       .ldc = ldn,
+                       .bias = mode & 1 ? bias : NULL,
+                       .relu = mode & 2,
+                       .mask = mode & 4 ? mask : NULL,
+                       .ldm = n,
+                       .accumulate = mode & 8};
+  k->gemm(&g);
+  g.c = c;
+  if (mode & 16) {
+    for (size_t q = 0; q < depth; q++)
+      for (size_t j = 0; j < n; j++)
+        across[j * ldt + q] = b[q * ldn + j];
+    g.b = across;
+    g.ldb = ldt;
+    g.b_transposed = true;
+  }
+  k->gemm_large(&g, pack);
+  assert_memory_equal(c, want, (m + 1) * ldn * sizeof *c);
+  free(a), free(b), free(across), free(c), free(want), free(bias), free(mask), free(pack);
+}
+
+static void test_large_products_give_the_same_bits(void **state) {
+  const struct cpu_kernels *k = kernels_of(state);
+  for (int mode = 0; mode < 32; mode++) {
+    check_large(k, 25 + (size_t)mode, 16 * (1 + (size_t)mode % 5), 255 + (size_t)mode % 4, mode % 3 == 0, mode);
+    check_large(k, 64, CPU_LARGE_COLUMNS, 520, mode % 2, mode);
+  }
+}
+
 /* The same row gives the same bits whatever rows surround it. */
 static void test_gemm_rows_are_independent(void **state) {
   const struct cpu_kernels *k = kernels_of(state);
@@ -307,6 +352,7 @@ static void test_masks(void **state) {
 int main(void) {
   struct level_tests all = {.count = 0};
   add_on_levels(&all, "test_gemm", 0, test_gemm);
+  add_on_levels(&all, "test_large_products", 0, test_large_products_give_the_same_bits);
   add_on_levels(&all, "test_gemm_rows_are_independent", 0, test_gemm_rows_are_independent);
   add_on_levels(&all, "test_moves", 0, test_moves);
   add_on_levels(&all, "test_elementwise", 0, test_elementwise);

@@ -195,7 +195,7 @@ static void check_trajectory(const struct cpu_config *config, enum tutti_cpu cpu
     for (size_t i = 0; i < WEIGHTS; i++)
       b.plan->gradients[b.place[i]] = (float)gradient_of(i, t);
     step_scalars(&b, config, rate, t, scalars);
-    backend_cpu_step(b.stepper, rate);
+    backend_cpu_step(b.stepper, rate, b.plan->weights);
     for (size_t i = 0; i < WEIGHTS; i++)
       assert_close_told((double)b.plan->weights[b.place[i]], scalars[i].w, 3e-5, 3e-6,
                         "%s (%s) on %s, step %d: weight %zu", name, what, set, t, i);
@@ -461,7 +461,7 @@ static void test_golden_adam(void **state) {
     for (size_t t = 0; t < 10; t++) {
       assert_close_told(nomu_gradient(plan, golden), golden_number(golden_at(losses, t)), 1e-5, 0,
                         "loss before step %zu of %s", t + 1, n == 0 ? "Keras's" : "the paper's");
-      backend_cpu_step(stepper, golden_number_of(one, "lr"));
+      backend_cpu_step(stepper, golden_number_of(one, "lr"), plan->weights);
     }
     assert_close(nomu_gradient(plan, golden), golden_number(golden_at(losses, 10)), 1e-5, 0);
     OK(backend_cpu_weights_write(context, plan, plan->weights, true, &final));

@@ -11,6 +11,7 @@
 
 struct fixture {
   tutti_context *context;
+  struct drawn self;
   struct function_config config;
   struct tutti_job job;
   struct tutti_outcome outcome;
@@ -30,13 +31,14 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
   struct fixture *fixture = *state;
+  bnn_destroy(fixture->self.bnn);
   tutti_context_destroy(fixture->context);
   free(fixture);
   return 0;
 }
 
 static enum tutti_status train(struct fixture *fixture) {
-  return backend_train_function(&fixture->config, fixture->context, &fixture->job, &fixture->outcome);
+  return backend_train_function(&fixture->self, fixture->context, &fixture->job, &fixture->outcome);
 }
 
 static double value_at(struct fixture *fixture, int function, size_t dimensions, const double *x) {
@@ -268,12 +270,67 @@ static void test_takes_no_networks(void **state) {
     assert_false(backend_supports_function(&fixture->config, (enum tutti_op)op));
 }
 
+/* --- functions drawn from a Bayesian network ---------------------------------------------------------------------- */
+
+/* The network in double precision, one number after the other; the draws are those of bnn.c by contract: layer l from
+   the stream (seed, "bnn weights", l), inputs first, then biases. */
+static double network_value(uint64_t seed, size_t dimensions, double deviation, const double *x) {
+  const size_t units[] = {1024, 2048, 1024, 1};
+  double *in = calloc(2048, sizeof *in), *out = calloc(2048, sizeof *out);
+  memcpy(in, x, dimensions * sizeof *x);
+  for (size_t l = 0, inputs = dimensions; l < 4; inputs = units[l++]) {
+    struct tutti_random random;
+    float *weights = calloc((inputs + 1) * units[l], sizeof *weights);
+    tutti_random_init(&random, seed, "bnn weights", l);
+    tutti_random_fill_normal(&random, (inputs + 1) * units[l], 0, (float)deviation, weights);
+    for (size_t u = 0; u < units[l]; u++) {
+      out[u] = (double)weights[inputs * units[l] + u];
+      for (size_t i = 0; i < inputs; i++)
+        out[u] += in[i] * (double)weights[i * units[l] + u];
+      out[u] = l < 3 && out[u] < 0 ? 0 : out[u];
+    }
+    memcpy(in, out, units[l] * sizeof *in);
+    free(weights);
+  }
+  double value = in[0];
+  free(in), free(out);
+  return value;
+}
+
+static void test_bnn(void **state) {
+  struct fixture *fixture = *state;
+  const double x[5] = {0.3, -0.7, 0.1, 0.9, -0.2};
+  fixture->config.draw = 3;
+  for (size_t dimensions = 1; dimensions <= 5; dimensions = dimensions == 1 ? 2 : dimensions + 3) {
+    const double deviation = dimensions == 1 ? 0.114 : dimensions == 2 ? 0.102 : 0.092; /* Table 9 */
+    double value = value_at(fixture, FUNCTION_BNN, dimensions, x);
+    assert_close(value, network_value(3, dimensions, deviation, x), 1e-4, 1e-4);
+    assert_true(value == value_at(fixture, FUNCTION_BNN, dimensions, x));
+    fixture->config.draw = 4;
+    assert_true(value != value_at(fixture, FUNCTION_BNN, dimensions, x));
+    fixture->config.draw = 3;
+  }
+}
+
+/* Table 9 gives deviations for five dimensions; elsewhere one has to be given. */
+static void test_bnn_needs_a_deviation(void **state) {
+  struct fixture *fixture = *state;
+  fixture->config.function = FUNCTION_BNN;
+  fixture->config.dimensions = 3;
+  assert_int_equal(train(fixture), TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(fixture->context), "backend.deviation: needs a value in 3 dimensions"));
+  fixture->config.deviation = 0.1;
+  assert_int_equal(train(fixture), TUTTI_OK);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_golden_2d, setup, teardown),
       cmocka_unit_test_setup_teardown(test_golden_many_dimensions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_scaled, setup, teardown),
       cmocka_unit_test_setup_teardown(test_minima, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_bnn, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_bnn_needs_a_deviation, setup, teardown),
       cmocka_unit_test_setup_teardown(test_noise_is_the_seed_s, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sleep, setup, teardown),
       cmocka_unit_test_setup_teardown(test_failed_results, setup, teardown),

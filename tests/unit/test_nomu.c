@@ -162,6 +162,68 @@ static void test_refusals(void **state) {
   refuses("mc-dropout", "surrogate", "rate", "1", "found '1'");
 }
 
+/* From one observation on; before the first, the message says what is missing. */
+static void test_few_observations(void **state) {
+  (void)state;
+  for (int which = 0; which < NAMES; which++) {
+    struct toy toy;
+    double mean[GRID], deviation[GRID], grid[GRID];
+    toy_create(&toy, 1, 1, 1, line);
+    put_surrogate(&toy, names[which], "16 16", "20");
+    tutti_surrogate *surrogate = make_surrogate(&toy);
+    for (int i = 0; i < GRID; i++)
+      grid[i] = i / (GRID - 1.0);
+    struct tutti_points asked = points_of(GRID, grid);
+    assert_int_not_equal(tutti_surrogate_predict(toy.context, surrogate, &asked, mean, deviation), TUTTI_OK);
+    assert_non_null(strstr(tutti_error_message(toy.context), "fit was expected before a prediction"));
+    for (size_t count = 1; count <= 3; count++) {
+      struct tutti_points points = points_of(count, seen);
+      TOY_OK(&toy, tutti_surrogate_fit(toy.context, surrogate, &points, values, NULL));
+      predict(&toy, surrogate, GRID, grid, mean, deviation);
+      for (int i = 0; i < GRID; i++)
+        assert_true(isfinite(mean[i]) && deviation[i] >= 0);
+    }
+    tutti_surrogate_destroy(surrogate);
+    toy_destroy(&toy);
+  }
+}
+
+/* Predictions on the grid after fits to the counts from `from` to SEEN. */
+static void predict_after(const char *name, const char *start, size_t from, double *mean, double *deviation) {
+  struct toy toy;
+  double grid[GRID];
+  for (int i = 0; i < GRID; i++)
+    grid[i] = i / (GRID - 1.0);
+  toy_create(&toy, 1, 1, 1, line);
+  put_surrogate(&toy, name, "16 16", "30");
+  toy_set(&toy, "surrogate", "start", start);
+  tutti_surrogate *surrogate = make_surrogate(&toy);
+  for (size_t count = from; count <= SEEN; count++) {
+    struct tutti_points points = points_of(count, seen);
+    TOY_OK(&toy, tutti_surrogate_fit(toy.context, surrogate, &points, values, NULL));
+    predict(&toy, surrogate, GRID, grid, mean, deviation);
+  }
+  tutti_surrogate_destroy(surrogate);
+  toy_destroy(&toy);
+}
+
+/* Fits that start from the last are a function of the observations alone: it changes nothing which of them were asked
+   for. They are other fits than those from scratch, which are that function, too. */
+static void test_starting_from_the_last_fit(void **state) {
+  (void)state;
+  for (int which = 0; which < NAMES - 1; which++) {
+    double mean[4][GRID], deviation[4][GRID];
+    for (size_t from = 3; from <= SEEN; from++)
+      predict_after(names[which], "last", from, mean[from - 3], deviation[from - 3]);
+    predict_after(names[which], "scratch", SEEN, mean[3], deviation[3]);
+    for (int k = 1; k < 3; k++) {
+      assert_memory_equal(mean[0], mean[k], sizeof mean[0]);
+      assert_memory_equal(deviation[0], deviation[k], sizeof deviation[0]);
+    }
+    assert_memory_not_equal(mean[0], mean[3], sizeof mean[0]);
+  }
+}
+
 /* All seeds diverge: the error gives the number of observations. */
 static void test_divergence(void **state) {
   (void)state;
@@ -334,6 +396,8 @@ int main(void) {
       cmocka_unit_test(test_nomu_stops_gradients),
       cmocka_unit_test(test_values_are_scaled),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_few_observations),
+      cmocka_unit_test(test_starting_from_the_last_fit),
       cmocka_unit_test(test_divergence),
       cmocka_unit_test(test_mean_width),
       cmocka_unit_test(test_dynamic_c),
