@@ -49,7 +49,6 @@ dist_nomurecipe_DATA += %D%/nomu/agebo.ini
 dist_nomurecipe_DATA += %D%/nomu/bo.ini
 dist_nomurecipe_DATA += %D%/nomu/bo-bnn.ini
 dist_nomurecipe_DATA += %D%/nomu/bo-small.ini
-dist_nomurecipe_DATA += %D%/nomu/bo.ini
 dist_nomurecipe_DATA += %D%/nomu/figure-1-mc-dropout.ini
 dist_nomurecipe_DATA += %D%/nomu/figure-1.ini
 dist_nomurecipe_DATA += %D%/nomu/solar-deep-ensemble.ini
