@@ -1,5 +1,6 @@
 # harness.sh - sourced by the tests here. A test works in an empty folder; `tutti ...` runs the program with its output in
-# the files out and err and its exit code in $code; expect_* check them and go on; the last line is `finish`.
+# the files out and err and its exit code in $code; expect_* check them and go on (with TUTTI_TEST_FIRST set, only until one
+# fails); the last line is `finish`.
 # shellcheck shell=bash
 set -u
 json_value=$TUTTI_TEST_BUILDDIR/tests/cli/json-value
@@ -20,6 +21,7 @@ complain() {
   printf 'FAILED: %s\n  %s\n  exit code %s\n' "$what" "$1" "$code"
   sed 's/^/  out: /' out | head -n 8
   sed 's/^/  err: /' err | head -n 8
+  [ -z "${TUTTI_TEST_FIRST:-}" ] || exit 1
 }
 
 expect_code() {

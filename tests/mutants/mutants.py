@@ -26,7 +26,6 @@ import fcntl
 import hashlib
 import json
 import os
-import queue
 import re
 import shutil
 import signal
@@ -213,6 +212,7 @@ class Copy:
             sys.exit(f"the copy does not build: see {self.folder}.log")
         printed = subprocess.run(["make", "-s", "test-environment"], cwd=self.build, stdout=subprocess.PIPE, text=True, check=True)
         self.environment = dict(os.environ, **dict(line.split("=", 1) for line in printed.stdout.splitlines()))
+        self.environment["TUTTI_TEST_FIRST"] = "yes"
         self.environment["TMPDIR"] = f"{self.folder}-tmp"
         os.makedirs(self.environment["TMPDIR"], exist_ok=True)
 
@@ -258,7 +258,7 @@ class Copy:
             shutil.rmtree(f"{self.environment['TMPDIR']}/{left}", ignore_errors=True)
         return how, time.monotonic() - began
 
-    def examine(self, mutation):
+    def examine(self, mutation, quick):
         """{"result": killed, survived or "does not build"; "by": the tests that noticed; "seconds"}"""
         began, wanted, by = time.monotonic(), 2 if mutation.leak else 1, []
         self.put(mutation)
@@ -266,7 +266,7 @@ class Copy:
             result = "does not build"
         else:
             result = "survived"
-            for test in mutation.all_tests():
+            for test in mutation.tests if quick and mutation.tests else mutation.all_tests():
                 if test not in mutation.tests and not self.make(*self.needed([test])):
                     sys.exit(f"{test} does not build: see {self.folder}.log")
                 how = self.run(test)[0]
@@ -365,6 +365,8 @@ def main():
     parser.add_argument("--only", default="", help="only mutations whose file or text contains this")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="try all again, whatever is known")
+    parser.add_argument("--quick", action="store_true", help="only a mutation's own tests; survivors are tried again later")
+    parser.add_argument("--report", action="store_true", help="only the table of what is known")
     parser.add_argument("--check", action="store_true", help="only check that the list fits the sources")
     arguments = parser.parse_args()
     arguments.source, arguments.build = os.path.abspath(arguments.source), os.path.abspath(arguments.build)
@@ -395,31 +397,57 @@ def main():
             or known[m.name()]["result"] == "does not build"]
     log(f"{len(wanted)} mutations, of which {len(wanted) - len(todo)} are known and {len(todo)} are tried")
     results = {m.name(): known[m.name()] for m in wanted if m not in todo}
+    if arguments.report:
+        results, todo = {m.name(): known[m.name()] for m in wanted if m.name() in known}, []
 
-    # Those of a file follow one another in one copy, which then compiles one file for each.
-    work, lock, done = queue.Queue(), threading.Lock(), 0
+    # Those of a file follow one another in one copy, which then compiles one file for each. Calls side by side share the
+    # work: a file belongs to the call that locks it, and what another one has found out is taken over.
+    work, lock, done = collections.deque(), threading.Lock(), 0
     groups = collections.OrderedDict()
     for mutation in todo:
         groups.setdefault(mutation.path, []).append(mutation)
-    for group in sorted(groups.values(), key=len, reverse=True):
-        work.put(group)
+    areas = collections.OrderedDict()
+    for group in groups.values():
+        areas.setdefault(group[0].area, []).append(group)
+    while areas:  # something of every area early on
+        for area in list(areas):
+            work.append((areas[area].pop(), True))
+            if not areas[area]:
+                del areas[area]
+
+    def note(mutation, result, how):
+        nonlocal done
+        with lock:
+            done += 1
+            results[mutation.name()] = result
+            by = f" by {', '.join(result['by'])}" if result["by"] else ""
+            log(f"{done:4}/{len(todo)} {how}  {verdict(mutation, result)}{by}: {mutation.name()}")
 
     def worker(copy):
-        nonlocal done
         while True:
             try:
-                group = work.get_nowait()
-            except queue.Empty:
-                break
-            for mutation in group:
-                result = copy.examine(mutation)
-                result["fingerprint"] = prints[mutation.name()]
                 with lock:
-                    done += 1
-                    results[mutation.name()] = result
-                    by = f" by {', '.join(result['by'])}" if result["by"] else ""
-                    log(f"{done:4}/{len(todo)} {result['seconds']:6.1f} s  {verdict(mutation, result)}{by}: {mutation.name()}")
+                    group, first = work.popleft()
+            except IndexError:
+                break
+            with open(f"{arguments.build}/mutants/{group[0].path.replace('/', '-')}.lock", "w", encoding="utf-8") as claim:
+                try:
+                    fcntl.flock(claim, fcntl.LOCK_EX | (fcntl.LOCK_NB if first else 0))
+                except BlockingIOError:
+                    with lock:
+                        work.append((group, False))
+                    continue
+                for mutation in group:
+                    found = (json.loads(read(store)) if os.path.exists(store) else {}).get(mutation.name(), {})
+                    if found.get("fingerprint") == prints[mutation.name()] and (not arguments.fresh or not first):
+                        note(mutation, found, "elsewhere")
+                        continue
+                    result = copy.examine(mutation, arguments.quick)
+                    result["fingerprint"] = prints[mutation.name()]
+                    if arguments.quick and result["result"] == "survived":
+                        result["fingerprint"] += " of its own tests"
                     add_to_store(store, mutation.name(), result)
+                    note(mutation, result, f"{result['seconds']:7.1f} s")
         copy.put(None)
 
     if todo:
@@ -455,6 +483,8 @@ def main():
             status = 1
     for area in bad:
         log(f"area {area}: less than {LEAST} % are killed")
+    if len(shown) < len(wanted):
+        log(f"{len(wanted) - len(shown)} of {len(wanted)} are not tried yet")
     log(f"{total['killed']} of {sum(total.values())} mutations killed, {total['survived']} survived, "
         f"{total['equivalent']} argued equivalent")
     return 1 if bad else status

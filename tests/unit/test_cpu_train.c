@@ -189,6 +189,21 @@ static void test_stopping(void **state) {
   end(s);
 }
 
+/* Of epochs with the same loss the first is kept: nothing is gained by more training. */
+static void test_equal_losses(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  plain_network(s, 1, 8, TUTTI_ACTIVATION_RELU);
+  s->values->learning_rate = 1e-30; /* no weight changes */
+  s->values->epochs = 20;
+  s->values->early_stopping = 4;
+  train(s);
+  assert_true(s->epochs[0].validation_loss == s->epochs[4].validation_loss); /* or nothing is tested */
+  assert_int_equal(s->outcome.best_epoch, 1);
+  assert_int_equal(s->outcome.epochs, 5);
+  end(s);
+}
+
 static void test_without_validation(void **state) {
   (void)state;
   struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
@@ -399,21 +414,14 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_learns),
-      cmocka_unit_test(test_same_bits),
-      cmocka_unit_test(test_shuffle),
-      cmocka_unit_test(test_no_allocation),
-      cmocka_unit_test(test_no_allocation_for_images),
-      cmocka_unit_test(test_schedules),
-      cmocka_unit_test(test_stopping),
-      cmocka_unit_test(test_without_validation),
-      cmocka_unit_test(test_batches),
-      cmocka_unit_test(test_initialisers),
-      cmocka_unit_test(test_nomu),
-      cmocka_unit_test(test_divergence),
-      cmocka_unit_test(test_cancel),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_table),         cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_shuffle),
+      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_no_allocation_for_images),
+      cmocka_unit_test(test_schedules),     cmocka_unit_test(test_stopping),
+      cmocka_unit_test(test_equal_losses),  cmocka_unit_test(test_without_validation),
+      cmocka_unit_test(test_batches),       cmocka_unit_test(test_initialisers),
+      cmocka_unit_test(test_nomu),          cmocka_unit_test(test_divergence),
+      cmocka_unit_test(test_cancel),        cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

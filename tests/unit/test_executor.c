@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -130,23 +131,41 @@ static void or_none(void **state) {
   expect_said("unlimited");
 }
 
-/* An interrupt at the terminal goes to the manager's group alone; and what the manager blocks, its workers do not. */
+/* An interrupt at the terminal goes to the manager's group alone. */
 static void a_worker_has_a_process_group_of_its_own(void **state) {
-  char expected[64], text[8192];
+  char expected[64];
+  (void)state;
+  start(READY REQUEST "cut -d' ' -f1,5 /proc/$$/stat >said; " DONE "sleep 60", 0, INFINITY);
+  expect_reply(TUTTI_REPLY_DONE, "ok");
+  long pid = strtol(said(), NULL, 10);
+  (void)snprintf(expected, sizeof expected, "%ld %ld\n", pid, pid);
+  expect_said(expected);
+}
+
+/* What the manager blocks, its workers do not. A shell would clear that by itself; what the worker says goes to stderr. */
+static void a_worker_blocks_no_signals(void **state) {
+  static const char *const grep[] = {"grep", "SigBlk", "/proc/self/status", NULL};
+  struct tutti_executor_setup setup = {
+      .size = sizeof setup, .workers = 1, .capacity = 1, .trial_timeout = INFINITY, .worker_command = grep};
+  struct tutti_reply reply;
   sigset_t blocked, before;
   (void)state;
+  set("startup_tries", "1");
+  int file = open("said", O_WRONLY | O_CREAT, 0600), kept = dup(2);
+  assert_true(file >= 0 && kept >= 0);
   (void)sigemptyset(&blocked);
   (void)sigaddset(&blocked, SIGTERM);
   assert_int_equal(sigprocmask(SIG_BLOCK, &blocked, &before), 0);
-  start(READY REQUEST "{ cut -d' ' -f1,5 /proc/$$/stat; grep SigBlk /proc/$$/status; } >said; " DONE "sleep 60", 0,
-        INFINITY);
-  expect_reply(TUTTI_REPLY_DONE, "ok");
+  ok(tutti_executor_create(context, host, "executor", &setup, &executor));
+  assert_int_equal(dup2(file, 2), 2);
+  enum tutti_status status = tutti_executor_submit(context, executor, 0, "a request");
+  assert_int_equal(dup2(kept, 2), 2);
+  ok(status);
   assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
-  (void)strcpy(text, said());
-  long pid = strtol(text, NULL, 10);
-  (void)snprintf(expected, sizeof expected, "%ld %ld\n", pid, pid);
-  expect_said(expected);
-  expect_said("SigBlk:\t0000000000000000");
+  assert_int_equal(reply_of(&reply), TUTTI_ERROR_IO); /* it ended without being ready */
+  assert_string_equal(said(), "SigBlk:\t0000000000000000\n");
+  (void)close(file);
+  (void)close(kept);
 }
 
 static void a_worker_has_its_threads_from_the_recipe(void **state) {
@@ -236,6 +255,7 @@ int main(void) {
       TEST(a_worker_has_the_limit_of_memory),
       TEST(or_none),
       TEST(a_worker_has_a_process_group_of_its_own),
+      TEST(a_worker_blocks_no_signals),
       TEST(a_worker_has_its_threads_from_the_recipe),
       TEST(by_default_one),
       TEST(a_worker_that_does_not_get_ready_is_replaced),

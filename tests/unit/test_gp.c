@@ -323,6 +323,64 @@ static void test_posterior(void **state) {
   tutti_context_destroy(context);
 }
 
+/* One observation of known noise v, in the units of the values: at its place the posterior has mean m + a / (a + n + v / s^2)
+   (y - m) and variance a - a^2 / (a + n + v / s^2), times s and s^2, where s is the deviation that values are divided by. */
+static void test_noise_of_observations(void **state) {
+  tutti_context *context = make_context();
+  const double at[1] = {0.25}, value[1] = {130}, noise[1] = {90}, a = 2, n = 0.1, shift = 100, scale = 12;
+  struct gp_posterior posterior;
+  double mean, deviation;
+  (void)state;
+  assert_int_equal(gp_posterior_init(context, GP_MATERN52, 1, &posterior), TUTTI_OK);
+  posterior.hyper.amplitude = a;
+  posterior.hyper.noise = n;
+  posterior.hyper.mean = 0.5;
+  posterior.hyper.lengths[0] = 0.3;
+  posterior.shift = shift;
+  posterior.scale = scale;
+  assert_int_equal(gp_posterior_add(context, &posterior, 1, at, value, noise), TUTTI_OK);
+  gp_posterior_refitted(&posterior, 1);
+  assert_int_equal(gp_posterior_settle(context, &posterior), TUTTI_OK);
+  gp_posterior_predict(&posterior, 1, at, &mean, &deviation);
+  double all = a + n + noise[0] / (scale * scale), y = (value[0] - shift) / scale;
+  assert_close(mean, shift + scale * (0.5 + a / all * (y - 0.5)), 1e-12, 0);
+  assert_close(deviation, scale * sqrt(a - a * a / all), 1e-12, 0);
+  gp_posterior_clear(&posterior);
+  tutti_context_destroy(context);
+}
+
+/* Pending points at the place of an observation without noise need jitter; when they are gone, so is that, to the last bit. */
+static void test_jitter_goes_with_pending_points(void **state) {
+  enum { COUNT = 5, PROBES = 7 };
+  tutti_context *context = make_context();
+  double at[COUNT], values[COUNT], probes[PROBES], before[2][PROBES], after[2][PROBES];
+  struct gp_posterior posterior;
+  (void)state;
+  for (int i = 0; i < COUNT; i++) {
+    at[i] = 0.2 * i;
+    values[i] = sin(3 * at[i]);
+  }
+  for (int i = 0; i < PROBES; i++)
+    probes[i] = 0.13 * i;
+  assert_int_equal(gp_posterior_init(context, GP_MATERN52, 1, &posterior), TUTTI_OK);
+  posterior.hyper.amplitude = 1;
+  posterior.hyper.noise = 0;
+  posterior.hyper.lengths[0] = 0.4;
+  assert_int_equal(gp_posterior_add(context, &posterior, COUNT, at, values, NULL), TUTTI_OK);
+  gp_posterior_refitted(&posterior, COUNT);
+  assert_int_equal(gp_posterior_settle(context, &posterior), TUTTI_OK);
+  gp_posterior_predict(&posterior, PROBES, probes, before[0], before[1]);
+  double jitter = posterior.matrix.jitter;
+  assert_int_equal(gp_posterior_suppose(context, &posterior, COUNT, at, 0), TUTTI_OK);
+  assert_true(posterior.matrix.jitter > jitter); /* or nothing is tested */
+  gp_posterior_release(&posterior, 0);
+  assert_int_equal(gp_posterior_settle(context, &posterior), TUTTI_OK);
+  gp_posterior_predict(&posterior, PROBES, probes, after[0], after[1]);
+  assert_memory_equal(before, after, sizeof before);
+  gp_posterior_clear(&posterior);
+  tutti_context_destroy(context);
+}
+
 /* A matrix of ones takes a little jitter; one whose pivots are far below zero takes none: its size and pivot are
    named. */
 static void test_bounded_jitter(void **state) {
@@ -353,10 +411,16 @@ static void test_bounded_jitter(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_kernel),     cmocka_unit_test(test_columns_of_every_processor),
-      cmocka_unit_test(test_likelihood), cmocka_unit_test(test_likelihood_of_other_kinds),
-      cmocka_unit_test(test_optimum),    cmocka_unit_test(test_optimum_of_many),
-      cmocka_unit_test(test_posterior),  cmocka_unit_test(test_bounded_jitter),
+      cmocka_unit_test(test_kernel),
+      cmocka_unit_test(test_columns_of_every_processor),
+      cmocka_unit_test(test_likelihood),
+      cmocka_unit_test(test_likelihood_of_other_kinds),
+      cmocka_unit_test(test_optimum),
+      cmocka_unit_test(test_optimum_of_many),
+      cmocka_unit_test(test_posterior),
+      cmocka_unit_test(test_bounded_jitter),
+      cmocka_unit_test(test_noise_of_observations),
+      cmocka_unit_test(test_jitter_goes_with_pending_points),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,29 @@ static void many_layers_are_scaled(void **state) {
   assert_false(apply(MODIFIER_INCREASE_MANY, 0, &few));
 }
 
+/* A window of so many layers begins at each layer from which as many are left, the last one included, with the same chance. */
+static void windows_reach_both_ends(void **state) {
+  enum { MANY = 30 * DRAWS };
+  struct graph before = mlp();
+  int begins[GRAPH_LAYERS_MOST] = {0}, windows = 0, sized = 0, places[GRAPH_LAYERS_MOST];
+  (void)state;
+  for (int i = 0; i < before.count; i++)
+    if (label_facts[before.layers[i].label].units)
+      places[sized++] = i;
+  for (uint64_t draw = 0; draw < MANY; draw++) {
+    struct graph after = before;
+    int first = 0, last = 0;
+    assert_true(apply(MODIFIER_INCREASE_MANY, draw, &after));
+    if (scaled_layers(&before, &after, true, &first, &last) != 3)
+      continue;
+    begins[first]++;
+    windows++;
+  }
+  assert_true(sized > 4 && windows > MANY / 4);
+  for (int k = 0; k + 3 <= sized; k++)
+    assert_true(fabs((double)begins[places[k]] / windows - 1. / (sized - 2)) < 0.1);
+}
+
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 /* The layer whose label changed; no other may have. */
@@ -385,6 +408,56 @@ static void skips_span_two_hops(void **state) {
   }
 }
 
+/* The numbers of hops from the input, and to the output, one layer after the other. */
+static int hops_from_ip(const struct graph *graph, int layer) {
+  int least = layer == 0 ? 0 : GRAPH_LAYERS_MOST;
+  for (int i = 0; i < graph->count; i++)
+    if (graph->layers[layer].parents & bit(i)) {
+      int hops = hops_from_ip(graph, i) + 1;
+      least = hops < least ? hops : least;
+    }
+  return least;
+}
+
+static int hops_to_op(const struct graph *graph, int layer) {
+  int least = layer == graph->count - 1 ? 0 : GRAPH_LAYERS_MOST;
+  for (int i = 0; i < graph->count; i++)
+    if (graph->layers[layer].children & bit(i)) {
+      int hops = hops_to_op(graph, i) + 1;
+      least = hops < least ? hops : least;
+    }
+  return least;
+}
+
+/* Where a shortcut leads to the decision, layers far from the input are not nearer to the output: an edge may skip only what
+   lies apart by two hops both ways. All pairs that may be joined are, sooner or later, and no others. */
+static void skips_lie_apart_both_ways(void **state) {
+  uint64_t wanted[GRAPH_LAYERS_MOST] = {0}, found[GRAPH_LAYERS_MOST] = {0};
+  struct graph before;
+  int refused = 0;
+  (void)state;
+  pool_mlp.build(0, LABEL_SOFTMAX, &before); /* a chain */
+  int decision = before.count - 2;
+  graph_add_edge(&before, 2, decision);
+  for (int i = 1; i < decision; i++)
+    for (int k = 1; k < decision; k++) {
+      bool apart = hops_from_ip(&before, k) >= hops_from_ip(&before, i) + 2;
+      if (apart && hops_to_op(&before, i) >= hops_to_op(&before, k) + 2)
+        wanted[i] |= bit(k) & ~before.layers[i].children;
+      else
+        refused += apart;
+    }
+  assert_true(refused > 0); /* or nothing is tested */
+  for (uint64_t draw = 0; draw < 40 * DRAWS; draw++) {
+    struct graph after = before;
+    if (!apply(MODIFIER_SKIP, draw, &after))
+      break;
+    for (int i = 0; i < before.count; i++)
+      found[i] |= after.layers[i].children & ~before.layers[i].children;
+  }
+  assert_memory_equal(found, wanted, sizeof found);
+}
+
 /* An edge may end in a linear decision layer, and never in a softmax. */
 static void skips_may_end_in_linear(void **state) {
   (void)state;
@@ -462,6 +535,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_layer_is_scaled),
       cmocka_unit_test(many_layers_are_scaled),
+      cmocka_unit_test(windows_reach_both_ends),
       cmocka_unit_test(swaps_cross_the_groups),
       cmocka_unit_test(swaps_of_convolutions_have_chances),
       cmocka_unit_test(wedges_stand_in_edges),
@@ -474,6 +548,7 @@ int main(void) {
       cmocka_unit_test(branches_copy_a_path),
       cmocka_unit_test(branches_keep_what_they_must),
       cmocka_unit_test(skips_span_two_hops),
+      cmocka_unit_test(skips_lie_apart_both_ways),
       cmocka_unit_test(skips_may_end_in_linear),
       cmocka_unit_test(skips_pool_images),
       cmocka_unit_test(a_step_gives_a_valid_neighbour_or_nothing),

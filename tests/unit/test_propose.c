@@ -270,6 +270,12 @@ static void test_fantasies_while_pending(void **state) {
   double drawn = record.values[0];
   check_calls(&toy, proposer, "fit 1; fantasise 3; draws 6; release 0; ");
   assert_true(record.values[0] == drawn); /* keyed by the trial */
+  tutti_candidate *candidate;
+  double worth;
+  clear();
+  TOY_OK(&toy, tutti_proposer_propose(toy.context, proposer, 998, &candidate, &worth));
+  tutti_candidate_unref(candidate);
+  assert_true(record.values[0] != drawn); /* of another one */
   end(&toy, proposer);
 }
 

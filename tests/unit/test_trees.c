@@ -324,6 +324,31 @@ static void the_absolute_error_is_robust(void **state) {
   learning_end(&learning);
 }
 
+/* Each output learns its own target. */
+static void outputs_are_learnt_apart(void **state) {
+  static struct rows rows;
+  static float both[2 * ROWS], out[4 * ROWS];
+  (void)state;
+  draw_rows(&rows, ROWS, 0);
+  for (size_t i = 0; i < ROWS; i++) {
+    both[2 * i] = rows.targets[i];
+    both[2 * i + 1] = -3 * rows.targets[i];
+  }
+  for (int method = 0; method < methods(); method++) {
+    struct learning learning;
+    struct grove_config config = usual;
+    double sums[2] = {0};
+    config.method = method;
+    learning_begin(&learning, TUTTI_OP_HEAD_GAUSSIAN, ROWS, FEATURES, 2, rows.inputs, NULL, both);
+    finish(&learning, &config);
+    predict(&learning, NULL, ROWS, rows.inputs, out);
+    for (size_t i = 0; i < 2 * ROWS; i++)
+      sums[i % 2] += pow((double)out[2 * i] - (double)both[i], 2) / ROWS;
+    assert_true(sums[0] < 0.1 && sums[1] < 9 * 0.1);
+    learning_end(&learning);
+  }
+}
+
 static void constants_are_learnt(void **state) {
   struct rows rows;
   float out[2 * ROWS];
@@ -445,6 +470,7 @@ int main(void) {
       cmocka_unit_test(a_round_of_boosting_is_a_shrunken_tree),
       cmocka_unit_test(children_may_be_limited),
       cmocka_unit_test(the_absolute_error_is_robust),
+      cmocka_unit_test(outputs_are_learnt_apart),
       cmocka_unit_test(constants_are_learnt),
       cmocka_unit_test(what_cannot_be_learnt_is_refused),
       cmocka_unit_test(cancelling_ends_it_between_trees),
