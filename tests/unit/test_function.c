@@ -273,7 +273,7 @@ static void test_takes_no_networks(void **state) {
 /* --- functions drawn from a Bayesian network ---------------------------------------------------------------------- */
 
 /* The network in double precision, one number after the other; the draws are those of bnn.c by contract: layer l from
-   the stream (seed, "bnn weights", l), inputs first, then biases. */
+   the stream (seed, "bnn weights", l), 16 units at a time: their rows of inputs, then that of biases. */
 static double network_value(uint64_t seed, size_t dimensions, double deviation, const double *x) {
   const size_t units[] = {1024, 2048, 1024, 1};
   double *in = calloc(2048, sizeof *in), *out = calloc(2048, sizeof *out);
@@ -284,9 +284,11 @@ static double network_value(uint64_t seed, size_t dimensions, double deviation, 
     tutti_random_init(&random, seed, "bnn weights", l);
     tutti_random_fill_normal(&random, (inputs + 1) * units[l], 0, (float)deviation, weights);
     for (size_t u = 0; u < units[l]; u++) {
-      out[u] = (double)weights[inputs * units[l] + u];
+      size_t tile = units[l] < 16 ? units[l] : 16;
+      const float *own = weights + u / tile * (inputs + 1) * tile + u % tile;
+      out[u] = (double)own[inputs * tile];
       for (size_t i = 0; i < inputs; i++)
-        out[u] += in[i] * (double)weights[i * units[l] + u];
+        out[u] += in[i] * (double)own[i * tile];
       out[u] = l < 3 && out[u] < 0 ? 0 : out[u];
     }
     memcpy(in, out, units[l] * sizeof *in);
