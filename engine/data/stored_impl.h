@@ -23,7 +23,8 @@ TUTTI_NODISCARD enum tutti_status tutti_dataset_restore(tutti_context *context, 
                                                         const tutti_config *head,
                                                         const struct tutti_stored_splits *splits,
                                                         tutti_dataset **dataset);
-/* From the JSON of tutti_dataset_describe alone: origins[targets] of the targets of a regression. TUTTI_ERROR_CORRUPT. */
+/* From the JSON of tutti_dataset_describe alone: origins[targets] of the targets of a regression.
+   TUTTI_ERROR_CORRUPT. */
 TUTTI_NODISCARD enum tutti_status tutti_stored_origins(tutti_context *context, const char *json, size_t targets,
                                                        double *origins);
 

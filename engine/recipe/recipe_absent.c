@@ -1,6 +1,6 @@
-/* recipe_absent.c - a run that is looked at may have a backend that this machine does not have. Another stands in for it,
-   with the parameters that the recipe names, as texts: nothing can be trained or predicted, but all that is recorded can be
-   read. */
+/* recipe_absent.c - a run that is looked at may have a backend that this machine does not have. Another stands in for
+   it, with the parameters that the recipe names, as texts: nothing can be trained or predicted, but all that is
+   recorded can be read. */
 #include <string.h>
 
 #include "core/plugin/assembly_impl.h"

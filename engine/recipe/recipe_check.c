@@ -332,8 +332,8 @@ static enum tutti_status check_needed(tutti_context *context, const tutti_recipe
   return TUTTI_OK;
 }
 
-/* Which of the sections that no plugin in use names are left over from plugins that a higher layer has swapped? A backend
-   that is not there may name any. */
+/* Which of the sections that no plugin in use names are left over from plugins that a higher layer has swapped? A
+   backend that is not there may name any. */
 static enum tutti_status check_sections(tutti_context *context, const tutti_recipe *recipe) {
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];

@@ -1,5 +1,5 @@
-/* catalogue_sums.h - checksums of what a catalogue holds: CRC-32 of what was recorded, at once and never of what is read
-   back, so that a changed bit is noticed whenever it came. */
+/* catalogue_sums.h - checksums of what a catalogue holds: CRC-32 of what was recorded, at once and never of what is
+   read back, so that a changed bit is noticed whenever it came. */
 #ifndef TUTTI_CATALOGUE_SUMS_H
 #define TUTTI_CATALOGUE_SUMS_H
 

@@ -1,6 +1,6 @@
-/* run_result.c - the two files with a run's result. summary.json has a checksum of itself and a copy of the ensemble, so
-   that a changed file of the two is noticed. Both are replaced at one instant, when the new summary gets its name: until
-   then the old ensemble is the summary's, and from then on the new one, whatever its name. */
+/* run_result.c - the two files with a run's result. summary.json has a checksum of itself and a copy of the ensemble,
+   so that a changed file of the two is noticed. Both are replaced at one instant, when the new summary gets its name:
+   until then the old ensemble is the summary's, and from then on the new one, whatever its name. */
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "core/plugin/split_impl.h"

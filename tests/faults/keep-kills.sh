@@ -14,12 +14,12 @@ tutti select new "${keep[@]}"
 expect_code 0
 for state in old new; do
   for look in evaluate status predict; do
-    mv $state run
+    mv "$state" run
     [ $look = predict ] && words=table.csv || words=--json
-    tutti $look run $words
+    tutti $look run "$words"
     expect_code 0
     cp out "$look-$state"
-    mv run $state
+    mv run "$state"
   done
 done
 checks=$((checks + 1))
@@ -39,10 +39,10 @@ for ((stop = 1; stop < 100; stop++)); do
   cmp -s run/summary.json new/summary.json && state=new || state=old
   seen="$seen $state"
   checks=$((checks + 1))
-  cmp -s run/summary.json $state/summary.json || complain "expected a whole summary"
+  cmp -s run/summary.json "$state/summary.json" || complain "expected a whole summary"
   for look in evaluate status predict; do
     [ $look = predict ] && words=table.csv || words=--json
-    tutti $look run $words
+    tutti $look run "$words"
     what="tutti $look, after a kill before change $stop"
     expect_code 0
     checks=$((checks + 1))
@@ -65,7 +65,7 @@ case $seen in
 *) complain "expected kills before and after the new result counts; found$seen" ;;
 esac
 checks=$((checks + 1))
-[ "$stop" -gt 8 ] && [ "$stop" -lt 100 ] || complain "expected that some 12 changes of files are made, found $((stop - 1))"
+if [ "$stop" -le 8 ] || [ "$stop" -ge 100 ]; then complain "expected that some 12 changes of files are made, found $((stop - 1))"; fi
 
 # A changed file is no such thing.
 rm -rf run

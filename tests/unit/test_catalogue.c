@@ -364,8 +364,8 @@ static void rows_are_checked(void **state) {
 
 /* --- checksums --- */
 
-/* A catalogue with a trial that was asked for, done, told and timed, one that failed, one that was only asked for, and a
-   fact. */
+/* A catalogue with a trial that was asked for, done, told and timed, one that failed, one that was only asked for,
+   and a fact. */
 static void make_whole(const char *file) {
   tutti_catalogue *catalogue;
   (void)unlink(file);

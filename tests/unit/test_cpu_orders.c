@@ -1,5 +1,5 @@
-/* test_cpu_orders.c - what is drawn anew and what is not while backend cpu trains: the order of rows, masks of dropout; and
-   that the kept weights are those of one epoch, running statistics included. */
+/* test_cpu_orders.c - what is drawn anew and what is not while backend cpu trains: the order of rows, masks of
+   dropout; and that the kept weights are those of one epoch, running statistics included. */
 #include "backends/cpu/cpu.c"
 
 #include "backends/cpu/train_impl.h"

@@ -142,7 +142,8 @@ static void a_worker_has_a_process_group_of_its_own(void **state) {
   expect_said(expected);
 }
 
-/* What the manager blocks, its workers do not. A shell would clear that by itself; what the worker says goes to stderr. */
+/* What the manager blocks, its workers do not. A shell would clear that by itself; what the worker says goes to
+   stderr. */
 static void a_worker_blocks_no_signals(void **state) {
   static const char *const grep[] = {"grep", "SigBlk", "/proc/self/status", NULL};
   struct tutti_executor_setup setup = {

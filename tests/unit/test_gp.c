@@ -323,8 +323,9 @@ static void test_posterior(void **state) {
   tutti_context_destroy(context);
 }
 
-/* One observation of known noise v, in the units of the values: at its place the posterior has mean m + a / (a + n + v / s^2)
-   (y - m) and variance a - a^2 / (a + n + v / s^2), times s and s^2, where s is the deviation that values are divided by. */
+/* One observation of known noise v, in the units of the values: at its place the posterior has mean m + a / (a + n +
+   v / s^2) (y - m) and variance a - a^2 / (a + n + v / s^2), times s and s^2, where s is the deviation that values
+   are divided by. */
 static void test_noise_of_observations(void **state) {
   tutti_context *context = make_context();
   const double at[1] = {0.25}, value[1] = {130}, noise[1] = {90}, a = 2, n = 0.1, shift = 100, scale = 12;
@@ -349,7 +350,8 @@ static void test_noise_of_observations(void **state) {
   tutti_context_destroy(context);
 }
 
-/* Pending points at the place of an observation without noise need jitter; when they are gone, so is that, to the last bit. */
+/* Pending points at the place of an observation without noise need jitter; when they are gone, so is that, to the
+   last bit. */
 static void test_jitter_goes_with_pending_points(void **state) {
   enum { COUNT = 5, PROBES = 7 };
   tutti_context *context = make_context();

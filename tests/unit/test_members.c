@@ -1,5 +1,5 @@
-/* test_members.c - networks inside a surrogate, with a trainer that does not train: member number k of a seed predicts that
-   seed, and its variance is given, so that every moment is known. */
+/* test_members.c - networks inside a surrogate, with a trainer that does not train: member number k of a seed
+   predicts that seed, and its variance is given, so that every moment is known. */
 #include "toy.h"
 
 #include <setjmp.h>
@@ -99,7 +99,8 @@ static const struct tutti_descriptor trainer = {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND
                                                 .destroy = destroy,
                                                 .ops = &ops};
 
-/* --- tests ------------------------------------------------------------------------------------------------------------ */
+/* --- tests
+   ------------------------------------------------------------------------------------------------------------ */
 
 enum { SEEN = 3 };
 static const double vectors[SEEN] = {0.25, 1, 0.5}, values[SEEN] = {10, 30, 14};

@@ -118,7 +118,8 @@ static void many_layers_are_scaled(void **state) {
   assert_false(apply(MODIFIER_INCREASE_MANY, 0, &few));
 }
 
-/* A window of so many layers begins at each layer from which as many are left, the last one included, with the same chance. */
+/* A window of so many layers begins at each layer from which as many are left, the last one included, with the same
+   chance. */
 static void windows_reach_both_ends(void **state) {
   enum { MANY = 30 * DRAWS };
   struct graph before = mlp();
@@ -429,8 +430,8 @@ static int hops_to_op(const struct graph *graph, int layer) {
   return least;
 }
 
-/* Where a shortcut leads to the decision, layers far from the input are not nearer to the output: an edge may skip only what
-   lies apart by two hops both ways. All pairs that may be joined are, sooner or later, and no others. */
+/* Where a shortcut leads to the decision, layers far from the input are not nearer to the output: an edge may skip
+   only what lies apart by two hops both ways. All pairs that may be joined are, sooner or later, and no others. */
 static void skips_lie_apart_both_ways(void **state) {
   uint64_t wanted[GRAPH_LAYERS_MOST] = {0}, found[GRAPH_LAYERS_MOST] = {0};
   struct graph before;
