@@ -97,7 +97,7 @@ static double push_at_point(const struct cpu_attributes *a, size_t inputs, struc
 double backend_cpu_loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients) {
   const struct cpu_node *head = backend_cpu_plan_head(plan);
   const struct cpu_attributes *a = head->attributes;
-  size_t inputs = head->edge_count, artificial = plan->artificial, outputs = plan->outputs;
+  size_t inputs = head->edge_count < 3 ? head->edge_count : 3, artificial = plan->artificial, outputs = plan->outputs;
   size_t pushed = inputs - backend_cpu_nomu_has_noise(a);
   struct cpu_node *nodes[3] = {input_of(plan, 0), input_of(plan, 1), inputs > 2 ? input_of(plan, 2) : NULL};
   double loss = 0, push = 0, weight = artificial ? a->pi_exp / (double)artificial : 0;

@@ -475,7 +475,7 @@ static enum tutti_status fit_first(tutti_context *context, tutti_members *member
 enum tutti_status tutti_members_settle(tutti_context *context, tutti_members *members,
                                        enum tutti_status (*fit)(void *argument, tutti_context *context),
                                        void *argument) {
-  size_t first = members->total, total = members->total;
+  size_t total = members->total, first = total;
   if (members->start == TUTTI_MEMBER_START_LAST)
     for (first = 1; first <= total / 2; first *= 2)
       ;

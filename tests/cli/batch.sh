@@ -68,6 +68,7 @@ cp -r batches half
 python3 - half <<'PY'
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1] + "/catalogue.sqlite") as catalogue:
+    catalogue.executescript("DROP TABLE sums; DROP TABLE fact_sums")
     catalogue.execute("DELETE FROM trials WHERE number >= 14")
     catalogue.execute("UPDATE trials SET state = NULL, loss = NULL, told = NULL, seconds = NULL, worker = NULL, "
                       "failure = NULL, report = NULL WHERE told >= 12")
