@@ -2,6 +2,8 @@
 # Ctrl-C ends a run cleanly, and the command that it names goes on with it; a directory has one manager.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+# Whoever started this test may ignore signals (nohup, or `&` in a script), which a program inherits.
+afresh=(env --default-signal=INT,HUP,TERM)
 function_recipe slow 0.5 30 >slow.ini
 function_recipe quick 0 30 >quick.ini
 
@@ -16,7 +18,7 @@ wait_for_trials() {
 }
 
 what="tutti run slow.ini, interrupted"
-"$TUTTI_PROGRAM" run slow.ini --workers 2 >out 2>err &
+"${afresh[@]}" "$TUTTI_PROGRAM" run slow.ini --workers 2 >out 2>err &
 manager=$!
 wait_for_trials 4
 cp out before; cp err before.err
@@ -34,7 +36,7 @@ what="tutti run slow.ini, interrupted"
 expect_code 130
 
 # Interrupted once more, now from its own message.
-"$TUTTI_PROGRAM" run slow.ini --resume --workers 1 >out 2>err &
+"${afresh[@]}" "$TUTTI_PROGRAM" run slow.ini --resume --workers 1 >out 2>err &
 manager=$!
 sleep 1
 kill -INT "$manager"
@@ -50,7 +52,7 @@ expect_json 30 trials 'done'
 
 # SIGTERM and SIGHUP end it as cleanly, unless SIGHUP is ignored, as nohup does.
 for signal in TERM HUP; do
-  "$TUTTI_PROGRAM" run slow.ini --out "by-$signal" --workers 1 >out 2>err &
+  "${afresh[@]}" "$TUTTI_PROGRAM" run slow.ini --out "by-$signal" --workers 1 >out 2>err &
   manager=$!
   sleep 1
   kill -$signal "$manager"
