@@ -181,12 +181,13 @@ bool tutti_encoding_has_origin(const struct tutti_encoding *encoding) {
 
 enum tutti_status tutti_encoding_centre(tutti_context *context, const struct tutti_encoding *encoding,
                                         tutti_split *split) {
-  size_t targets = encoding->targets, count = split->rows * targets;
+  size_t targets = encoding->targets;
   if (!tutti_encoding_has_origin(encoding))
     return TUTTI_OK;
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *split->values, &split->values));
-  for (size_t i = 0; i < count; i++)
-    split->values[i] = split->raw_targets[i] - encoding->target_origin[i % targets];
+  TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->values, &split->values));
+  for (size_t row = 0; row < split->rows; row++)
+    for (size_t t = 0; t < targets; t++)
+      split->values[row * targets + t] = split->raw_targets[row * targets + t] - encoding->target_origin[t];
   return TUTTI_OK;
 }
 

@@ -13,8 +13,8 @@ static const char *const sql[STATEMENTS] = {
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
     [ASKED] = "INSERT INTO trials (number, candidate, parent, origin, asked_after) VALUES (?, ?, ?, ?, ?)",
-    [DONE] = "UPDATE trials SET state = ?2, loss = ?3, seconds = ?4, worker = ?5, failure = ?6, report = ?7 "
-             "WHERE number = ?1",
+    [DONE] = ("UPDATE trials SET state = ?2, loss = ?3, seconds = ?4, worker = ?5, failure = ?6, report = ?7 "
+              "WHERE number = ?1"),
     [AT] = "INSERT INTO times (number, at) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET at = excluded.at",
     [TOLD] = "UPDATE trials SET told = ?2 WHERE number = ?1",
     [SET] = "INSERT INTO facts (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -22,13 +22,12 @@ static const char *const sql[STATEMENTS] = {
     [SUM + TUTTI_SUM_DONE] = "UPDATE sums SET done = ?2 WHERE number = ?1",
     [SUM + TUTTI_SUM_TOLD] = "UPDATE sums SET told = ?2 WHERE number = ?1",
     [SUM + TUTTI_SUM_AT] = "UPDATE sums SET at = ?2 WHERE number = ?1",
-    [SUM_OF_FACT] = "INSERT INTO fact_sums (key, sum) VALUES (?, ?) "
-                    "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum",
+    [SUM_OF_FACT] = "INSERT INTO fact_sums (key, sum) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET sum = excluded.sum",
     [GET] = "SELECT (SELECT value FROM facts WHERE key = ?1), (SELECT sum FROM fact_sums WHERE key = ?1)",
     [VISIT] =
-        "SELECT trials.number, candidate, parent, origin, asked_after, state, loss, trials.told, seconds, worker, "
-        "failure, report, times.at, sums.asked, sums.done, sums.told, sums.at FROM trials "
-        "LEFT JOIN times USING (number) LEFT JOIN sums USING (number) ORDER BY trials.number",
+        ("SELECT trials.number, candidate, parent, origin, asked_after, state, loss, trials.told, seconds, worker, "
+         "failure, report, times.at, sums.asked, sums.done, sums.told, sums.at FROM trials "
+         "LEFT JOIN times USING (number) LEFT JOIN sums USING (number) ORDER BY trials.number"),
 };
 
 /* In their place, for runs from before there were checksums. */
@@ -231,8 +230,8 @@ static enum tutti_status record_sum(tutti_context *context, tutti_catalogue *cat
                                     const uint64_t *number, const char *key, uint32_t sum) {
   sqlite3_stmt *statement = NULL;
   bool done = sqlite3_prepare_v2(catalogue->database, sql[which], -1, &statement, NULL) == SQLITE_OK &&
-              (key ? sqlite3_bind_text(statement, 1, key, -1, SQLITE_TRANSIENT)
-                   : sqlite3_bind_int64(statement, 1, (sqlite3_int64)*number)) == SQLITE_OK &&
+              (number ? sqlite3_bind_int64(statement, 1, (sqlite3_int64)*number)
+                      : sqlite3_bind_text(statement, 1, key, -1, SQLITE_TRANSIENT)) == SQLITE_OK &&
               sqlite3_bind_int64(statement, 2, sum) == SQLITE_OK && sqlite3_step(statement) == SQLITE_DONE;
   enum tutti_status status = done ? TUTTI_OK : fail(context, catalogue, "record a checksum");
   (void)sqlite3_finalize(statement);

@@ -64,7 +64,7 @@ arguments+=(--set space.cells=3 --set space.channels=4 --set builder.population=
 tutti run "${arguments[@]}" --out whole --workers 2
 expect_code 0
 expect_out "8 of 8 done, 0 failed"
-"$TUTTI_PROGRAM" run "${arguments[@]}" --out parts --workers 1 >out 2>err &
+env --default-signal=INT "$TUTTI_PROGRAM" run "${arguments[@]}" --out parts --workers 1 >out 2>err &
 run=$!
 while kill -0 $run 2>kill-err && [ ! -e parts/trials/000005 ]; do sleep 0.05; done
 kill -INT $run 2>kill-err

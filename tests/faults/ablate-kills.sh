@@ -33,7 +33,7 @@ start_ablation() {
   local directory=$1
   shift
   what="tutti ablate ... --out $directory $*"
-  setsid "$TUTTI_PROGRAM" ablate "${matrix[@]}" --out "$folder/$directory" "$@" >out 2>err </dev/null &
+  setsid env --default-signal=INT "$TUTTI_PROGRAM" ablate "${matrix[@]}" --out "$folder/$directory" "$@" >out 2>err </dev/null &
   ablation=$!
 }
 

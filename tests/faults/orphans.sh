@@ -40,7 +40,7 @@ wait "$manager" 2>/dev/null
 expect_gone
 
 what="tutti run slow.ini, interrupted"
-"$TUTTI_PROGRAM" run slow.ini --workers 2 --out slow --quiet --resume >/dev/null 2>&1 &
+env --default-signal=INT "$TUTTI_PROGRAM" run slow.ini --workers 2 --out slow --quiet --resume >/dev/null 2>&1 &
 manager=$!
 workers_of "$manager"
 kill -INT "$manager"
