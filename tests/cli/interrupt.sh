@@ -3,7 +3,7 @@
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 # Whoever started this test may ignore signals (nohup, or `&` in a script), which a program inherits.
-afresh=(env --default-signal=INT,HUP,TERM)
+afresh=(env "--default-signal=INT,HUP,TERM")
 function_recipe slow 0.5 30 >slow.ini
 function_recipe quick 0 30 >quick.ini
 
