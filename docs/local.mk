@@ -11,6 +11,7 @@ dist_doc_DATA += %D%/metrics.md
 dist_doc_DATA += %D%/nasbot.md
 dist_doc_DATA += %D%/nes.md
 dist_doc_DATA += %D%/nomu.md
+dist_doc_DATA += %D%/other-languages.md
 dist_doc_DATA += %D%/plugins.md
 dist_doc_DATA += %D%/recipes.md
 dist_doc_DATA += %D%/run-directory.md

@@ -33,6 +33,7 @@ tuttiinclude_HEADERS += %D%/tutti/kit.h
 tuttiinclude_HEADERS += %D%/tutti/maximiser.h
 tuttiinclude_HEADERS += %D%/tutti/members.h
 tuttiinclude_HEADERS += %D%/tutti/metrics.h
+tuttiinclude_HEADERS += %D%/tutti/model.h
 tuttiinclude_HEADERS += %D%/tutti/names.h
 tuttiinclude_HEADERS += %D%/tutti/network.h
 tuttiinclude_HEADERS += %D%/tutti/npy.h

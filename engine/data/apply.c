@@ -2,7 +2,7 @@
    position. */
 #include <string.h>
 
-#include "images_impl.h"
+#include "loading_impl.h"
 
 #include <tutti/data.h>
 
@@ -45,16 +45,16 @@ static size_t targets_before(const struct tutti_encoding *encoding, size_t posit
 
 static enum tutti_status match_positions(tutti_context *context, struct tutti_encoding *encoding,
                                          const tutti_rows *table, bool *targets) {
-  size_t all = encoding->source_columns, bare = all - encoding->targets;
-  *targets = tutti_rows_columns(table) == all;
-  if (*targets)
-    return TUTTI_OK;
-  if (tutti_rows_columns(table) != bare)
+  size_t all = encoding->source_columns, bare = all - encoding->targets, found = tutti_rows_columns(table);
+  *targets = found == all;
+  if (found != all && found != bare && found != encoding->inputs)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected %zu columns as in the training data, or %zu without the targets; found %zu",
-                      tutti_rows_origin(table), all, bare, tutti_rows_columns(table));
-  for (size_t i = 0; i < encoding->inputs; i++)
-    encoding->input[i].position -= targets_before(encoding, encoding->input[i].position);
+                      "%s: expected %zu columns as in the training data, %zu without the targets, or the %zu inputs "
+                      "alone; found %zu",
+                      tutti_rows_origin(table), all, bare, encoding->inputs, found);
+  for (size_t i = 0; i < encoding->inputs && !*targets; i++)
+    encoding->input[i].position =
+        found == bare ? encoding->input[i].position - targets_before(encoding, encoding->input[i].position) : i;
   return TUTTI_OK;
 }
 
@@ -82,19 +82,12 @@ static bool all_have_targets(tutti_context *context, const struct tutti_encoding
   return without == 0;
 }
 
-enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, const char *path, tutti_split **split) {
-  enum tutti_status status = TUTTI_OK;
-  struct tutti_encoding *encoding = NULL;
-  tutti_rows *table = NULL;
+/* Encode the rows of a table. */
+static enum tutti_status apply_table(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
+                                     tutti_split **split) {
+  enum tutti_status status;
   uint32_t *rows = NULL;
   bool targets = false;
-  *split = NULL;
-  TUTTI_TRY_OUT(context, tutti_encoding_parse(context, json, &encoding));
-  if (encoding->image.height) {
-    status = tutti_images_apply(context, encoding, path, "new", true, split);
-    goto out;
-  }
-  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
   TUTTI_TRY_OUT(context, encoding->named && tutti_rows_named(table)
                              ? match_names(context, encoding, table, &targets)
                              : match_positions(context, encoding, table, &targets));
@@ -106,7 +99,59 @@ enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, 
                 tutti_encoding_split(context, encoding, table, "new", tutti_rows_count(table), rows, targets, split));
 out:
   tutti_free(rows);
+  return status;
+}
+
+enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, const char *path, tutti_split **split) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_encoding *encoding = NULL;
+  tutti_rows *table = NULL;
+  *split = NULL;
+  TUTTI_TRY_OUT(context, tutti_encoding_parse(context, json, &encoding));
+  if (encoding->image.height) {
+    status = tutti_images_apply(context, encoding, path, "new", true, split);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
+  TUTTI_TRY_OUT(context, apply_table(context, encoding, table, split));
+out:
   tutti_rows_destroy(table);
   tutti_encoding_destroy(encoding);
   return status;
+}
+
+/* Encode with a copy of the columns, whose positions are found anew. */
+static enum tutti_status encode_table(tutti_context *context, const struct tutti_encoding *encoding,
+                                      const tutti_rows *table, tutti_split **split) {
+  enum tutti_status status;
+  struct tutti_encoding own = *encoding;
+  own.input = own.target = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, own.inputs, sizeof *own.input, &own.input));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, own.targets, sizeof *own.target, &own.target));
+  memcpy(own.input, encoding->input, own.inputs * sizeof *own.input);
+  memcpy(own.target, encoding->target, own.targets * sizeof *own.target);
+  TUTTI_TRY_OUT(context, apply_table(context, &own, table, split));
+out:
+  tutti_free(own.input);
+  tutti_free(own.target);
+  return status;
+}
+
+enum tutti_status tutti_dataset_encode(tutti_context *context, const tutti_dataset *dataset, const tutti_rows *rows,
+                                       tutti_split **split) {
+  const struct tutti_encoding *encoding = dataset->encoding;
+  bool images = encoding->image.height != 0;
+  *split = NULL;
+  TUTTI_TRY(context, tutti_check_rows_wanted(context, tutti_rows_origin(rows),
+                                             images ? TUTTI_ROWS_IMAGES : TUTTI_ROWS_TABLE, rows));
+  return images ? tutti_images_encode_new(context, encoding, rows, "new", true, split)
+                : encode_table(context, encoding, rows, split);
+}
+
+size_t tutti_dataset_inputs(const tutti_dataset *dataset) {
+  return dataset->encoding->image.height ? 0 : dataset->encoding->inputs;
+}
+
+const char *tutti_dataset_input(const tutti_dataset *dataset, size_t index) {
+  return dataset->encoding->input[index].name;
 }

@@ -278,26 +278,42 @@ static enum tutti_status known_labels(tutti_context *context, const struct tutti
 
 static void destroy_images(void *images) { tutti_rows_destroy(images); }
 
-enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding, tutti_rows *images,
-                                    const char *name, bool with_labels, tutti_split **split) {
+enum tutti_status tutti_images_encode_new(tutti_context *context, const struct tutti_encoding *encoding,
+                                          const tutti_rows *images, const char *name, bool with_labels,
+                                          tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   uint32_t *rows = NULL;
   int32_t *labels = NULL;
+  struct tutti_shape want = encoding->image, have = tutti_rows_shape(images);
   *split = NULL;
+  if (want.height != have.height || want.width != have.width || want.channels != have.channels ||
+      has_floats(images) != encoding->floats)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: expected images of %d x %d x %d as in the training data, of %s; found %d x %d x %d of %s",
+                      tutti_rows_origin(images), want.height, want.width, want.channels,
+                      encoding->floats ? "floats" : "uint8", have.height, have.width, have.channels,
+                      has_floats(images) ? "floats" : "uint8");
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(images), sizeof *rows, &rows));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(images), sizeof *labels, &labels));
   for (size_t r = 0; r < tutti_rows_count(images); r++)
     rows[r] = (uint32_t)r;
+  with_labels = with_labels && tutti_rows_labels(images);
   if (with_labels)
     TUTTI_TRY_OUT(context, known_labels(context, encoding, images, labels));
   TUTTI_TRY_OUT(context, tutti_images_split(context, encoding, images, name, tutti_rows_count(images), rows,
                                             with_labels ? labels : NULL, split));
-  (*split)->owned = images;
-  (*split)->owned_destroy = destroy_images;
 out:
   tutti_free(rows);
   tutti_free(labels);
   return status;
+}
+
+enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding, tutti_rows *images,
+                                    const char *name, bool labels, tutti_split **split) {
+  TUTTI_TRY(context, tutti_images_encode_new(context, encoding, images, name, labels, split));
+  (*split)->owned = images;
+  (*split)->owned_destroy = destroy_images;
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_encoding *encoding, const char *path,
@@ -306,17 +322,7 @@ enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_
   tutti_rows *images = NULL;
   *split = NULL;
   TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, false, TUTTI_ROWS_IMAGES, &images));
-  struct tutti_shape want = encoding->image, have = tutti_rows_shape(images);
-  if (want.height != have.height || want.width != have.width || want.channels != have.channels ||
-      has_floats(images) != encoding->floats) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: expected images of %d x %d x %d as in the training data, of %s; found %d x %d x %d of %s",
-                        path, want.height, want.width, want.channels, encoding->floats ? "floats" : "uint8",
-                        have.height, have.width, have.channels, has_floats(images) ? "floats" : "uint8");
-    goto out;
-  }
-  TUTTI_TRY_OUT(context,
-                tutti_images_take(context, encoding, images, name, labels && tutti_rows_labels(images), split));
+  TUTTI_TRY_OUT(context, tutti_images_take(context, encoding, images, name, labels, split));
   images = NULL;
 out:
   tutti_rows_destroy(images);

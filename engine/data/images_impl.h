@@ -21,7 +21,12 @@ TUTTI_NODISCARD enum tutti_status tutti_images_split(tutti_context *context, con
 /* The same rows and labels under another name, without pixels. */
 TUTTI_NODISCARD enum tutti_status tutti_images_resplit(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_split *clean, const char *name, tutti_split **split);
-/* Make a split that owns all of these images, with their labels if wanted. On failure the caller keeps the images. */
+/* Make a split of new images, with their labels if they have some and they are wanted; the images are borrowed.
+   TUTTI_ERROR_USAGE: they have another shape or type than those of the encoding, or an unknown label. */
+TUTTI_NODISCARD enum tutti_status tutti_images_encode_new(tutti_context *context, const struct tutti_encoding *encoding,
+                                                          const tutti_rows *images, const char *name, bool labels,
+                                                          tutti_split **split);
+/* The same, and the split owns the images. On failure the caller keeps them. */
 TUTTI_NODISCARD enum tutti_status tutti_images_take(tutti_context *context, const struct tutti_encoding *encoding,
                                                     tutti_rows *images, const char *name, bool labels,
                                                     tutti_split **split);

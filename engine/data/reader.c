@@ -52,8 +52,8 @@ static enum tutti_status assemble(tutti_context *context, const struct tutti_ori
   return tutti_host_check(context, host);
 }
 
-static enum tutti_status check_wanted(tutti_context *context, const char *path, enum tutti_rows_wanted wanted,
-                                      const tutti_rows *rows) {
+enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *path, enum tutti_rows_wanted wanted,
+                                          const tutti_rows *rows) {
   bool images = tutti_rows_are_images(rows);
   if (images == (wanted == TUTTI_ROWS_IMAGES))
     return TUTTI_OK;
@@ -77,7 +77,7 @@ enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_orig
   struct tutti_source_setup setup = {.size = sizeof setup, .host = host};
   TUTTI_TRY_OUT(context, tutti_source_create(context, host, section, &setup, &source));
   TUTTI_TRY_OUT(context, tutti_source_read(context, source, &request, rows));
-  TUTTI_TRY_OUT(context, check_wanted(context, path, wanted, *rows));
+  TUTTI_TRY_OUT(context, tutti_check_rows_wanted(context, path, wanted, *rows));
 out:
   if (status != TUTTI_OK) {
     tutti_rows_destroy(*rows);

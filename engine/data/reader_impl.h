@@ -25,5 +25,8 @@ TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, s
 TUTTI_NODISCARD enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin,
                                                  const char *path, bool named, enum tutti_rows_wanted wanted,
                                                  tutti_rows **rows);
+/* TUTTI_ERROR_USAGE unless the rows of `origin` are what is wanted, a table or images. */
+TUTTI_NODISCARD enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *origin,
+                                                          enum tutti_rows_wanted wanted, const tutti_rows *rows);
 
 #endif

@@ -1,25 +1,15 @@
 /* run_view.c - reads and uses a run directory, after the run or during it. */
-#include "run_impl.h"
+#include "run_view_impl.h"
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "core/base/sized_impl.h"
 #include "record_impl.h"
-#include "trial_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-#include <tutti/safetensors.h>
-
-struct tutti_view {
-  char *directory;
-  struct tutti_experiment *experiment;
-  struct tutti_run_pool pool;
-  tutti_catalogue *catalogue;
-  struct tutti_history history;
-};
 
 /* The catalogue, and the run's files, which are compared with it before they are used. */
 static enum tutti_status open_record(tutti_context *context, tutti_view *view) {
@@ -93,7 +83,7 @@ static enum tutti_status check_search(tutti_context *context, const tutti_view *
                     view->directory);
 }
 
-static enum tutti_status check_data(tutti_context *context, const tutti_view *view) {
+enum tutti_status tutti_view_check_data(tutti_context *context, const tutti_view *view) {
   TUTTI_TRY(context, check_search(context, view));
   if (view->experiment->dataset)
     return TUTTI_OK;
@@ -103,9 +93,7 @@ static enum tutti_status check_data(tutti_context *context, const tutti_view *vi
                     view->directory, tutti_host_plugin(view->experiment->host, "backend"));
 }
 
-/* `given`, or a copy of the run's own ensemble; an error if there is neither. */
-static enum tutti_status which_ensemble(tutti_context *context, const tutti_view *view, const char *given,
-                                        char **text) {
+enum tutti_status tutti_view_ensemble(tutti_context *context, const tutti_view *view, const char *given, char **text) {
   if (given)
     return tutti_strdup(context, given, text);
   TUTTI_TRY(context, tutti_run_read_ensemble(context, view->directory, text));
@@ -192,7 +180,7 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
   const char *shift;
   TUTTI_TRY(context, check_search(context, view));
   if (split)
-    TUTTI_TRY(context, check_data(context, view));
+    TUTTI_TRY(context, tutti_view_check_data(context, view));
   if (split)
     TUTTI_TRY(context, tutti_run_shift_of(context, view->experiment, split, &shift));
   TUTTI_TRY(context, load_overridden(context, view, reads, count, overrides, &trying->recipe));
@@ -299,7 +287,7 @@ enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view, con
                                    const char *const *overrides, const struct tutti_curve_options *options,
                                    char **json) {
   struct trying trying = {0};
-  TUTTI_TRY(context, check_data(context, view));
+  TUTTI_TRY(context, tutti_view_check_data(context, view));
   enum tutti_status status = begin_trying(context, view, split, select_reads, count, overrides, &trying);
   if (status == TUTTI_OK)
     status = tutti_run_curve(context, &trying.choice, &view->history, options, json);
@@ -313,9 +301,9 @@ enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, 
   tutti_recipe *recipe = NULL;
   tutti_ensemble *ensemble = NULL;
   char *text = NULL;
-  TUTTI_TRY(context, check_data(context, view));
+  TUTTI_TRY(context, tutti_view_check_data(context, view));
   TUTTI_TRY_OUT(context, load_overridden(context, view, evaluate_reads, count, overrides, &recipe));
-  TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
+  TUTTI_TRY_OUT(context, tutti_view_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble,
                                             tutti_recipe_evaluation(recipe), NULL, json));
@@ -324,198 +312,6 @@ out:
   tutti_free(text);
   tutti_recipe_destroy(recipe);
   return status;
-}
-
-/* --- predict --- */
-
-static enum tutti_status read_weights(tutti_context *context, const tutti_view *view, uint64_t trial,
-                                      const char *report, tutti_tensors **weights) {
-  enum tutti_status status = TUTTI_OK;
-  char *path;
-  TUTTI_TRY(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
-  if (access(path, F_OK) != 0)
-    TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                                      "%s is not there, and predicting needs the members' weights; was the run made "
-                                      "with run.keep_weights = no?",
-                                      path));
-  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, view->directory, trial, report, path));
-  TUTTI_TRY_OUT(context, tutti_tensors_read(context, path, weights));
-out:
-  tutti_free(path);
-  return status;
-}
-
-/* Predict with one member, as tutti_experiment_predict does: from the targets' origins. */
-static enum tutti_status predict_member(tutti_context *context, tutti_view *view, uint64_t trial,
-                                        const tutti_split *split, float **out, float **epistemic) {
-  enum tutti_status status = TUTTI_OK;
-  const struct tutti_experiment *experiment = view->experiment;
-  tutti_network *network = NULL;
-  tutti_config *config = NULL;
-  tutti_tensors *weights = NULL;
-  const char *report;
-  TUTTI_TRY(context, tutti_run_report(context, &view->pool, trial, &report));
-  const tutti_candidate *candidate = view->history.records[trial].candidate;
-  TUTTI_TRY_OUT(context, read_weights(context, view, trial, report, &weights));
-  TUTTI_TRY_OUT(context,
-                tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
-                                        tutti_candidate_hyperparameters(candidate), &config));
-  if (tutti_backend_takes_networks(experiment->backend))
-    TUTTI_TRY_OUT(context, tutti_run_read_network(context, &view->pool, trial, &network));
-  struct tutti_job job = {.size = sizeof job,
-                          .trial = trial,
-                          .run_seed = experiment->facts.seed,
-                          .seed = tutti_candidate_seed(candidate),
-                          .task = &experiment->task,
-                          .network = network,
-                          .candidate = candidate,
-                          .config = tutti_config_values(config)};
-  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, &job, weights, split, out, epistemic));
-out:
-  tutti_tensors_destroy(weights);
-  tutti_config_destroy(config);
-  tutti_network_destroy(network);
-  return status;
-}
-
-static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path,
-                                   tutti_split **split) {
-  enum tutti_status status = TUTTI_OK;
-  char *description_path = NULL, *description = NULL;
-  size_t bytes;
-  TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_DATA, &description_path));
-  TUTTI_TRY_OUT(context, tutti_file_read(context, description_path, &description, &bytes));
-  status = tutti_dataset_apply(context, description, path, split);
-  if (status == TUTTI_ERROR_CORRUPT)
-    status = tutti_error_prefix(context, status, "%s: ", description_path);
-out:
-  tutti_free(description_path);
-  tutti_free(description);
-  return status;
-}
-
-/* The members' predictions for a split, as a pool: members[models], epistemic[models]. */
-static enum tutti_status predict_members(tutti_context *context, tutti_view *view, const tutti_split *split,
-                                         const uint64_t *trials, float **members, float **epistemic,
-                                         struct tutti_pool *pool) {
-  for (size_t i = 0; i < pool->models; i++)
-    TUTTI_TRY(context, predict_member(context, view, trials[i], split, &members[i], &epistemic[i]));
-  pool->predictions = (const float *const *)members;
-  pool->epistemic = (const float *const *)epistemic;
-  pool->trials = trials;
-  return TUTTI_OK;
-}
-
-/* What the ensemble says of each row, and of what its epistemic part is made, if members tell theirs. */
-static enum tutti_status combine(tutti_context *context, const tutti_view *view, const struct tutti_pool *pool,
-                                 const tutti_ensemble *ensemble, struct tutti_forecast *forecast) {
-  const struct tutti_evaluation_options *options = tutti_recipe_evaluation(view->experiment->recipe);
-  bool told;
-  TUTTI_TRY(context,
-            tutti_alloc(context, pool->rows, pool->outputs * sizeof *forecast->predicted, &forecast->predicted));
-  TUTTI_TRY(context, tutti_alloc(context, pool->rows, pool->outputs * sizeof *forecast->parts, &forecast->parts));
-  TUTTI_TRY(context, tutti_ensemble_predict(context, pool, ensemble, options, forecast->predicted));
-  TUTTI_TRY(context, tutti_ensemble_epistemic_parts(context, pool, ensemble, options, forecast->parts, &told));
-  if (told)
-    return TUTTI_OK;
-  tutti_free(forecast->parts);
-  forecast->parts = NULL;
-  return TUTTI_OK;
-}
-
-/* Count predicted values from 0 again. */
-static void add_origins(const tutti_split *split, struct tutti_forecast *forecast) {
-  enum { OF_FLOATS = 9, OF_DOUBLES = 17 }; /* digits that tell them apart */
-  forecast->digits = OF_FLOATS;
-  for (size_t o = 0; forecast->kind == TUTTI_TASK_REGRESSION && o < forecast->outputs; o++) {
-    double origin = tutti_split_target_origin(split, o);
-    for (size_t r = 0; r < forecast->rows; r++)
-      forecast->predicted[r * forecast->outputs + o].mean += origin;
-    if (origin != 0)
-      forecast->digits = OF_DOUBLES;
-  }
-}
-
-static enum tutti_status predict_rows(tutti_context *context, tutti_view *view, const tutti_ensemble *ensemble,
-                                      const tutti_split *split, struct tutti_forecast *forecast) {
-  enum tutti_status status = TUTTI_OK;
-  const struct tutti_task *task = &view->experiment->task;
-  size_t rows = tutti_split_rows(split), models = tutti_ensemble_size(ensemble);
-  struct tutti_targets targets = {.size = sizeof targets};
-  tutti_split_all_targets(split, &targets);
-  struct tutti_pool pool = {.size = sizeof pool,
-                            .kind = task->kind,
-                            .models = models,
-                            .rows = rows,
-                            .outputs = task->outputs,
-                            .values = targets.values,
-                            .labels = targets.labels};
-  uint64_t *trials = NULL;
-  float **members = NULL, **epistemic = NULL;
-  forecast->kind = task->kind;
-  forecast->rows = rows;
-  forecast->outputs = task->outputs;
-  TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *members, &members));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *epistemic, &epistemic));
-  TUTTI_TRY_OUT(context, predict_members(context, view, split, trials, members, epistemic, &pool));
-  TUTTI_TRY_OUT(context, combine(context, view, &pool, ensemble, forecast));
-  add_origins(split, forecast);
-  if (pool.values || pool.labels)
-    TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, view->experiment, &view->history, tutti_split_name(split),
-                                                   &pool, ensemble, &forecast->evaluation));
-out:
-  for (size_t i = 0; i < models && members && epistemic; i++) {
-    tutti_free(members[i]);
-    tutti_free(epistemic[i]);
-  }
-  tutti_free(trials);
-  tutti_free(members);
-  tutti_free(epistemic);
-  return status;
-}
-
-/* Is the caller's forecast of a version that has `parts`? */
-static bool has_parts(const struct tutti_forecast *forecast) {
-  return forecast->size >= offsetof(struct tutti_forecast, parts) + sizeof forecast->parts;
-}
-
-enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, const char *given, const char *path,
-                                     struct tutti_forecast *forecast) {
-  enum tutti_status status = TUTTI_OK;
-  tutti_ensemble *ensemble = NULL;
-  tutti_split *split = NULL;
-  char *text = NULL;
-  struct tutti_forecast own = {.size = sizeof own};
-  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_forecast, forecast, evaluation));
-  TUTTI_GIVE(forecast, &own);
-  TUTTI_TRY(context, check_data(context, view));
-  TUTTI_TRY(context, tutti_experiment_need_backend(context, view->experiment));
-  TUTTI_TRY_OUT(context, which_ensemble(context, view, given, &text));
-  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
-  TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
-  TUTTI_TRY_OUT(context, predict_rows(context, view, ensemble, split, &own));
-  TUTTI_GIVE(forecast, &own);
-  if (!has_parts(forecast))
-    tutti_free(own.parts);
-out:
-  tutti_free(text);
-  tutti_split_destroy(split);
-  tutti_ensemble_destroy(ensemble);
-  if (status != TUTTI_OK)
-    tutti_forecast_release(&own);
-  return status;
-}
-
-void tutti_forecast_release(struct tutti_forecast *forecast) {
-  tutti_free(forecast->predicted);
-  tutti_free(forecast->evaluation);
-  forecast->predicted = NULL;
-  forecast->evaluation = NULL;
-  if (!has_parts(forecast))
-    return;
-  tutti_free(forecast->parts);
-  forecast->parts = NULL;
 }
 
 const char *tutti_view_output(const tutti_view *view, size_t index) {

@@ -52,6 +52,16 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_describe(tutti_context
    not have. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json,
                                                                 const char *path, tutti_split **split);
+/* Turn rows that are in memory into inputs, as those of the data set were: the columns of a table are found by their
+   names if both have some, else by position; targets may be left out. The caller destroys *split, before the rows whose
+   pixels it borrows. TUTTI_ERROR_USAGE: a column is missing, a table where images are wanted (or the reverse), a value
+   that the data set did not have. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_encode(tutti_context *context, const tutti_dataset *dataset,
+                                                                 const tutti_rows *rows, tutti_split **split);
+/* The number of input columns of a table as it was read, before categories are coded; 0 for images.
+   tutti_dataset_input: the name of column `index`; borrowed. */
+TUTTI_API size_t tutti_dataset_inputs(const tutti_dataset *dataset);
+TUTTI_API const char *tutti_dataset_input(const tutti_dataset *dataset, size_t index);
 
 TUTTI_END_DECLS
 #endif

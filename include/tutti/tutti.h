@@ -9,6 +9,7 @@
 #include <tutti/data.h>
 #include <tutti/diversity.h>
 #include <tutti/kit.h>
+#include <tutti/model.h>
 #include <tutti/recipe.h>
 #include <tutti/registry.h>
 #include <tutti/run.h>

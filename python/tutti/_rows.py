@@ -1,0 +1,96 @@
+"""Rows of Python's arrays and tables as rows of the library."""
+
+import ctypes
+
+import numpy
+
+from . import _library
+from ._library import library
+
+
+def _columns_of(X):
+    """The names (None: there are none) and the columns of anything that has some."""
+    if isinstance(X, dict):
+        return list(X), [numpy.asarray(column) for column in X.values()]
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a pandas.DataFrame, or one of its kind
+        return [str(name) for name in X.columns], [numpy.asarray(X[name]) for name in X.columns]
+    X = numpy.asarray(X)
+    if X.dtype.names:
+        return list(X.dtype.names), [X[name] for name in X.dtype.names]
+    if X.ndim != 2:
+        raise _library.UsageError(
+            f"expected rows: an array of two dimensions [rows, columns], found {X.ndim} of shape {X.shape}; "
+            "for a single row, X.reshape(1, -1)",
+            "usage",
+        )
+    return None, [X[:, c] for c in range(X.shape[1])]
+
+
+def _add_texts(context, rows, column, values):
+    """Strings count as the words of a CSV file do; None and NaN as missing."""
+    for value in values:
+        missing = value is None or value != value
+        text = "" if missing else value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
+        context.call("tutti_rows_add_cell", rows, column, text.encode())
+
+
+def _add_column(context, rows, number, name, values):
+    if values.ndim != 1:
+        raise _library.UsageError(f"column {name or number}: expected one dimension, found shape {values.shape}", "usage")
+    context.call("tutti_rows_add_column", rows, None if name is None else name.encode())
+    if values.dtype.kind in "biuf":
+        values = numpy.ascontiguousarray(values, dtype=numpy.float64)
+        context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
+    elif values.dtype.kind in "OUS":
+        texts = values.astype(str) if values.dtype.kind == "S" else values
+        _add_texts(context, rows, number, texts.tolist())
+    else:
+        raise _library.UsageError(
+            f"column {name or number}: expected numbers or texts, found {values.dtype}; convert it as it was in the "
+            "training data",
+            "usage",
+        )
+
+
+def _fill_table(context, rows, X):
+    names, columns = _columns_of(X)
+    lengths = {len(column) for column in columns if column.ndim}
+    if len(lengths) > 1:
+        raise _library.UsageError(f"expected columns of one length, found {sorted(lengths)}", "usage")
+    for number, column in enumerate(columns):
+        _add_column(context, rows, number, names and names[number], column)
+
+
+def _fill_images(context, rows, X):
+    X = numpy.asarray(X)
+    if X.ndim == 3:
+        X = X[..., None]
+    if X.ndim != 4:
+        raise _library.UsageError(f"expected images [rows, height, width, channels], found shape {X.shape}", "usage")
+    element = _library.U8 if X.dtype == numpy.uint8 else _library.F32
+    X = numpy.ascontiguousarray(X, dtype=numpy.uint8 if element == _library.U8 else numpy.float32)
+    shape = _library.Shape(*X.shape[1:])
+    context.call("tutti_rows_expect_images", rows, b"X", shape, element)
+    context.call("tutti_rows_add_images", rows, len(X), X.ctypes.data, X.nbytes)
+
+
+class Rows:
+    """A tutti_rows; use it in a `with`."""
+
+    def __init__(self, context, X, images):
+        self.handle = context.make("tutti_rows_create", b"X")
+        try:
+            (_fill_images if images else _fill_table)(context, self.handle, X)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        library.tutti_rows_destroy(self.handle)
+        self.handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,130 @@
+"""The chosen ensemble of a run, opened once and asked as often as wanted."""
+
+import ctypes
+import json
+import threading
+
+import numpy
+
+from ._library import CLASSIFICATION, Context, ForecastStruct, UsageError, library
+from ._rows import Rows
+
+
+class Forecast:
+    """What an ensemble says of rows, with its uncertainty. Arrays are [rows, outputs]; [rows] of a single target.
+
+    Regression, in the target's unit: `mean`, and standard deviations: `aleatoric` (noise in the data), `epistemic` (what
+    the ensemble does not know), `total` (both). Classification: `probabilities` [rows, classes], `labels` [rows], and in
+    nats `entropy` [rows] (total), `expected_entropy` (aleatoric), `mutual_information` (epistemic). `between` and
+    `within` are the parts of the epistemic uncertainty between the members and within them, where members tell theirs;
+    otherwise None. `evaluation` has the metrics, if the rows had their targets.
+    """
+
+    def __init__(self, struct, names):
+        shape = (struct.rows, struct.outputs)
+        numbers = _copy(struct.predicted, shape + (4,))
+        parts = _copy(struct.parts, shape + (2,)) if struct.parts else None
+        self.names = names
+        self.evaluation = json.loads(struct.evaluation) if struct.evaluation else None
+        self.classification = struct.kind == CLASSIFICATION
+        if self.classification:
+            self.probabilities = numbers[..., 0]
+            self.expected_entropy, self.mutual_information, self.entropy = (numbers[:, 0, i] for i in (1, 2, 3))
+            self.labels = numpy.asarray(names)[self.probabilities.argmax(axis=1)]
+            self.between, self.within = (parts[:, 0, 0], parts[:, 0, 1]) if parts is not None else (None, None)
+            return
+        single = struct.outputs == 1
+        numbers, parts = (a[:, 0] if single and a is not None else a for a in (numbers, parts))
+        self.mean, self.aleatoric, self.epistemic, self.total = (numbers[..., i] for i in range(4))
+        self.between, self.within = (parts[..., 0], parts[..., 1]) if parts is not None else (None, None)
+
+    def columns(self):
+        """The same as a dict of columns, named as `tutti predict` names them; for pandas.DataFrame."""
+        if self.classification:
+            found = {"label": self.labels}
+            found.update((f"p_{name}", self.probabilities[:, k]) for k, name in enumerate(self.names))
+            found.update((key, getattr(self, key)) for key in ("entropy", "expected_entropy", "mutual_information"))
+            return found
+        found = {}
+        for k, name in enumerate(self.names):
+            for key in ("mean", "aleatoric", "epistemic", "total"):
+                values = getattr(self, key)
+                found[key if len(self.names) == 1 else f"{key}_{name}"] = values if values.ndim == 1 else values[:, k]
+        return found
+
+    def __repr__(self):
+        rows = len(self.labels if self.classification else self.mean)
+        return f"<Forecast of {rows} rows: {', '.join(self.columns())}>"
+
+
+def _copy(pointer, shape):
+    if 0 in shape:
+        return numpy.empty(shape)
+    return numpy.ctypeslib.as_array(pointer, shape=shape).copy()
+
+
+class Model:
+    """The ensemble of the run in `directory`; its files are not needed any more once it is open.
+
+    `threads` is how many threads a prediction may use. `trust` lets plugins be loaded from folders that the run's recipe
+    names: loading a plugin runs its code. Several threads may share a model: their questions are answered one by one.
+    """
+
+    def __init__(self, directory, threads=1, trust=False):
+        self._context = Context(threads, trust)
+        self._lock = threading.Lock()
+        self._model = self._context.make("tutti_model_open", str(directory).encode())
+        self.directory = str(directory)
+        self.kind = "classification" if library.tutti_model_kind(self._model) == CLASSIFICATION else "regression"
+        self.outputs = [
+            library.tutti_model_output(self._model, i).decode() for i in range(library.tutti_model_outputs(self._model))
+        ]
+        self.inputs = [
+            library.tutti_model_input(self._model, i).decode() for i in range(library.tutti_model_inputs(self._model))
+        ]
+        self.members = library.tutti_model_members(self._model)
+
+    def __del__(self):
+        if getattr(self, "_model", None):
+            library.tutti_model_close(self._model)
+
+    @property
+    def classes(self):
+        """The classes, as in scikit-learn's `classes_`; None for regression."""
+        return numpy.asarray(self.outputs) if self.kind == "classification" else None
+
+    def forecast(self, X):
+        """Predict rows, with their uncertainty: a Forecast."""
+        with self._lock, Rows(self._context, X, images=not self.inputs) as rows:
+            struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct))
+            self._context.call("tutti_model_predict", self._model, rows.handle, ctypes.byref(struct))
+            try:
+                return Forecast(struct, self.outputs)
+            finally:
+                library.tutti_forecast_release(ctypes.byref(struct))
+
+    def predict(self, X, return_std=False):
+        """Means, or the most probable classes; with return_std also the total standard deviations."""
+        forecast = self.forecast(X)
+        if self.kind == "classification":
+            if return_std:
+                raise UsageError("return_std: a classification has probabilities; use predict_proba or forecast", "usage")
+            return forecast.labels
+        return (forecast.mean, forecast.total) if return_std else forecast.mean
+
+    def predict_proba(self, X):
+        """Probabilities [rows, classes], in the order of `classes`."""
+        if self.kind != "classification":
+            raise UsageError("predict_proba: this is a regression; use predict or forecast", "usage")
+        return self.forecast(X).probabilities
+
+    def score(self, X, y):
+        """The share of right classes, or R2, as in scikit-learn."""
+        y = numpy.asarray(y)
+        predicted = self.predict(X)
+        if self.kind == "classification":
+            return float(numpy.mean(predicted == y.astype(str)))
+        return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean(axis=0)) ** 2).sum())
+
+    def __repr__(self):
+        return f"<tutti.Model of {self.members} members from {self.directory}: {self.kind} of {', '.join(self.outputs)}>"

@@ -1,0 +1,263 @@
+"""The package tutti against the program's own predictions, in a folder with the runs of model.sh."""
+
+import csv
+import gc
+import json
+import math
+import os
+import shutil
+import struct
+import threading
+import unittest
+import warnings
+
+import numpy
+
+import tutti
+
+
+def table():
+    """table.csv as columns: floats where all cells are numbers, otherwise texts."""
+    with open("table.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = {}
+    for name in rows[0]:
+        words = [row[name] for row in rows]
+        try:
+            columns[name] = numpy.array([float(word) for word in words])
+        except ValueError:
+            columns[name] = numpy.array(words, dtype=object)
+    return columns
+
+
+def read(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def predicted(run):
+    return read(run + ".json")
+
+
+def images():
+    with open("images.idx", "rb") as file:
+        magic, rows, height, width = struct.unpack(">IIII", file.read(16))
+        assert magic == 0x803
+        return numpy.frombuffer(file.read(), dtype=numpy.uint8).reshape(rows, height, width)
+
+
+class Predictions(unittest.TestCase):
+    def same(self, run, forecast):
+        wanted = predicted(run)
+        columns = forecast.columns()
+        for name, values in columns.items():
+            if name == "label":
+                self.assertEqual(list(values), wanted[name])
+                continue
+            # The program prints 9 digits.
+            numpy.testing.assert_allclose(values, wanted[name], rtol=6e-9, atol=1e-300, err_msg=f"{run}: {name}")
+        self.assertEqual(wanted["rows"], len(next(iter(columns.values()))))
+
+    def test_named_columns_in_any_order(self):
+        columns = dict(reversed(list(table().items())))
+        for run in ("small", "two", "classes", "nomu"):
+            self.same(run, tutti.Model(run).forecast(columns))
+
+    def test_metrics_where_the_targets_are_among_the_columns(self):
+        for run in ("small", "classes"):
+            forecast = tutti.Model(run).forecast(table())
+            (found,), (wanted,) = forecast.evaluation, predicted(run)["evaluation"]
+            self.assertEqual([m["name"] for m in found["metrics"]], [m["name"] for m in wanted["metrics"]])
+            for metric, same in zip(found["metrics"], wanted["metrics"]):
+                if same["value"] is None:
+                    self.assertIsNone(metric["value"])
+                else:
+                    numpy.testing.assert_allclose(metric["value"], same["value"], rtol=6e-9, err_msg=metric["name"])
+
+    def test_structured_arrays(self):
+        columns = table()
+        rows = numpy.empty(len(columns["x1"]), dtype=[(name, values.dtype) for name, values in columns.items()])
+        for name, values in columns.items():
+            rows[name] = values
+        self.same("small", tutti.Model("small").forecast(rows))
+
+    def test_arrays_by_position(self):
+        model = tutti.Model("numbers")
+        columns = table()
+        names = list(columns)
+        by_name = model.forecast(columns)
+        # All columns of the file but the target, where those that are ignored are not read; or the inputs alone.
+        rows = numpy.array([columns[name] for name in names if name != "y"], dtype=object).T
+        numpy.testing.assert_array_equal(model.forecast(rows).mean, by_name.mean)
+        inputs = numpy.array([columns[name] for name in model.inputs]).T
+        numpy.testing.assert_array_equal(model.forecast(inputs).mean, by_name.mean)
+
+    def test_images(self):
+        model = tutti.Model("stripes")
+        self.assertEqual(model.inputs, [])
+        self.same("stripes", model.forecast(images()))
+        self.same("stripes", model.forecast(images()[..., None]))
+        with self.assertRaisesRegex(tutti.UsageError, "expected images of 12 x 12 x 1"):
+            model.forecast(images()[:, :10])
+
+    def test_parts_of_the_epistemic_uncertainty(self):
+        forecast = tutti.Model("nomu").forecast(table())
+        wanted = predicted("nomu")
+        numpy.testing.assert_allclose(forecast.between, wanted["epistemic_between"], rtol=6e-9)
+        numpy.testing.assert_allclose(forecast.within, wanted["epistemic_within"], rtol=6e-9)
+        self.assertIsNone(tutti.Model("small").forecast(table()).within)
+
+    def test_scikit_learn_style(self):
+        model, columns = tutti.Model("small"), table()
+        mean, std = model.predict(columns, return_std=True)
+        self.assertEqual(mean.shape, columns["x1"].shape)
+        self.assertTrue((std > 0).all())
+        residual = ((columns["y"] - mean) ** 2).mean() / columns["y"].var()
+        self.assertAlmostEqual(model.score(columns, columns["y"]), 1 - residual, places=12)
+        classes = tutti.Model("classes")
+        probabilities = classes.predict_proba(columns)
+        numpy.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
+        self.assertEqual(list(classes.predict(columns)), list(classes.classes[probabilities.argmax(axis=1)]))
+        right = (classes.predict(columns) == columns["kind"]).mean()
+        self.assertEqual(classes.score(columns, columns["kind"]), right)
+        self.assertEqual(tutti.Model("two").predict(columns).shape, (len(mean), 2))
+
+    def test_missing_cells_and_unknown_categories(self):
+        model, columns = tutti.Model("small"), table()
+        for missing in (None, float("nan"), ""):
+            broken = dict(columns, group=columns["group"].copy())
+            broken["group"][2] = missing
+            with self.assertRaisesRegex(tutti.UsageError, "X: row 2, column 'group'"):
+                model.forecast(broken)
+        broken = dict(columns, group=columns["group"].copy())
+        broken["group"][3] = "never seen"
+        with self.assertRaisesRegex(tutti.UsageError, "row 3, column 'group'.*never seen"):
+            model.forecast(broken)
+
+    def test_wrong_rows_are_refused(self):
+        model, columns = tutti.Model("small"), table()
+        without = {name: values for name, values in columns.items() if name != "x2"}
+        with self.assertRaisesRegex(tutti.UsageError, "there is no 'x2'"):
+            model.forecast(without)
+        with self.assertRaisesRegex(tutti.UsageError, r"reshape\(1, -1\)"):
+            model.forecast(numpy.zeros(4))
+        with self.assertRaisesRegex(tutti.UsageError, "expected .* columns as in the training data"):
+            model.forecast(numpy.zeros((2, 17)))
+        with self.assertRaisesRegex(tutti.UsageError, "columns of one length"):
+            model.forecast(dict(columns, x1=columns["x1"][:-1]))
+        with self.assertRaisesRegex(tutti.UsageError, "expected numbers or texts, found datetime64"):
+            model.forecast(dict(columns, x1=numpy.zeros(len(columns["x1"]), dtype="datetime64[s]")))
+        with self.assertRaisesRegex(tutti.UsageError, "regression"):
+            model.predict_proba(columns)
+        self.same("small", model.forecast(columns))  # and it goes on as before
+
+    def test_some_targets_missing_warns(self):
+        columns = table()
+        columns["y"][4] = float("nan")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            forecast = tutti.Model("small").forecast(columns)
+        self.assertIsNone(forecast.evaluation)
+        self.assertIn("have no target", str(caught[0].message))
+
+    def test_no_rows(self):
+        none = {name: values[:0] for name, values in table().items()}
+        self.assertEqual(tutti.Model("small").predict(none).shape, (0,))
+        self.assertEqual(tutti.Model("classes").predict(none).shape, (0,))
+
+    def test_an_open_model_does_not_need_its_directory(self):
+        shutil.copytree("small", "copy")
+        model = tutti.Model("copy")
+        shutil.rmtree("copy")
+        self.same("small", model.forecast(table()))
+        with self.assertRaisesRegex(tutti.UsageError, "expected a run directory"):
+            tutti.Model("copy")
+
+    def test_a_damaged_weight_file_is_refused(self):
+        shutil.copytree("small", "damaged")
+        member = read("small/ensemble.json")["members"][0]["trial"]
+        path = f"damaged/trials/{member:06d}/weights.safetensors"
+        with open(path, "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            last = file.read(1)
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([last[0] ^ 1]))
+        with self.assertRaises(tutti.Error) as caught:
+            tutti.Model("damaged")
+        self.assertEqual(caught.exception.status, "corrupt")
+        self.assertIn(path, str(caught.exception))
+        shutil.rmtree("damaged")
+
+    def test_threads_share_a_model(self):
+        model, columns = tutti.Model("small"), table()
+        wanted, found = model.predict(columns), []
+        threads = [threading.Thread(target=lambda: found.append(model.predict(columns))) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(found), 8)
+        for mean in found:
+            numpy.testing.assert_array_equal(mean, wanted)
+
+    def test_memory_does_not_grow(self):
+        model, columns = tutti.Model("small"), table()
+
+        def resident():
+            gc.collect()
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        for _ in range(20):
+            model.forecast(columns)
+        before = resident()
+        for _ in range(200):
+            model.forecast(columns)
+        self.assertLess(resident() - before, 1 << 20)
+
+
+class Runs(unittest.TestCase):
+    def test_trials(self):
+        trials = tutti.Run("small").trials()
+        self.assertEqual([trial["trial"] for trial in trials], list(range(6)))
+        best = min(trial["loss"] for trial in trials)
+        summary = read("small/summary.json")
+        self.assertIn(best, [value for value in _numbers(summary)])
+        for trial in trials:
+            self.assertEqual(trial["state"], "finished")
+            self.assertTrue(1e-3 <= trial["learning_rate"] <= 1e-1)
+            self.assertFalse(math.isnan(trial["loss"]))
+
+    def test_status_select_evaluate(self):
+        run = tutti.Run("small")
+        ensemble = read("small/ensemble.json")
+        self.assertEqual(run.status()["ensemble"]["members"], ensemble["members"])
+        self.assertEqual(len(run.select({"selector.plugin": "top-m", "selector.size": 2})["members"]), 2)
+        self.assertEqual(read("small/ensemble.json"), ensemble)
+        self.assertTrue(run.evaluate())
+        with self.assertRaisesRegex(tutti.UsageError, "selector"):
+            run.select({"selector.sise": 2})
+
+    def test_search(self):
+        program = os.environ["TUTTI_PROGRAM"]
+        run = tutti.search("small.ini", {"run.budget": 4, "selector.size": 2}, out="again", program=program)
+        self.assertEqual(len(run.trials()), 4)
+        self.assertEqual(tutti.Model("again").members, 2)
+        with self.assertRaisesRegex(tutti.UsageError, "budgit"):
+            tutti.search("small.ini", {"run.budgit": 4}, out="never", program=program)
+        with self.assertRaisesRegex(tutti.UsageError, "not in PATH"):
+            tutti.search("small.ini", program="no-such-program")
+
+
+def _numbers(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, float):
+        yield value
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,78 @@
+#!/bin/bash
+# A finished run as a model, from C and from Python: the numbers of `tutti predict`, for rows in memory; the directory may go once
+# the model is open; what is wrong with rows is said.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+find_numpy
+make_table
+regression_recipe >small.ini
+classification_recipe >classes.ini
+regression_recipe | sed 's/^target = .*/target = y x2/; s/^name = .*/name = two/' >two.ini
+regression_recipe | sed 's/^name = .*/name = nomu/' >nomu.ini
+printf '[head]\nkind = nomu\n' >>nomu.ini
+"$python" - <<'PYTHON'
+import numpy
+draw = numpy.random.default_rng(1)
+labels = numpy.arange(48, dtype=numpy.uint8) % 2
+images = draw.integers(0, 99, (48, 12, 12), dtype=numpy.uint8) + 140 * (labels[:, None, None] == numpy.arange(12)[:, None] % 2).astype(numpy.uint8)
+for name, magic, array in (("images", 0x803, images), ("labels", 0x801, labels)):
+    with open(name + ".idx", "wb") as file:
+        file.write(numpy.array([magic, *array.shape], dtype=">u4").tobytes() + array.astype(numpy.uint8).tobytes())
+PYTHON
+cat >stripes.ini <<'INI'
+[run]
+name = stripes
+budget = 3
+[data]
+plugin = idx
+path = images.idx
+target_path = labels.idx
+split = 1 1 1
+[space]
+plugin = mlp
+[hyperparameters]
+epochs = 2
+[selector]
+plugin = forward
+size = 2
+INI
+for recipe in small classes two nomu stripes; do
+  tutti run "$recipe.ini" --out "$recipe"
+  expect_code 0
+  tutti predict "$recipe" "$([ $recipe = stripes ] && echo images.idx || echo table.csv)" --json
+  expect_code 0
+  cp out "$recipe.json"
+done
+
+# A row by position, from C.
+example=$TUTTI_TEST_BUILDDIR/docs/examples/predict
+printf 'x1,x2,group\n-0.5,0.25,a\n' >row.csv
+regression_recipe | sed 's/^ignore = .*/ignore = kind group/; s/^name = .*/name = numbers/' >numbers.ini
+tutti run numbers.ini --out numbers
+expect_code 0
+tutti predict numbers row.csv
+expect_code 0
+what="$example numbers -0.5 0.25"
+wanted=$(awk -F, 'NR == 2 {print "y", $2, $5}' out)
+PYTHONPATH=$TUTTI_TEST_SRCDIR/python
+export PYTHONPATH TUTTI_LIBRARY="$TUTTI_TEST_BUILDDIR/.libs/libtutti-engine.so"
+TUTTI_PLUGIN_FOLDER=${TUTTI_PLUGIN_FOLDER-$TUTTI_TEST_BUILDDIR/modules} && export TUTTI_PLUGIN_FOLDER
+"$example" numbers -0.5 0.25 >out 2>err
+code=$?
+expect_code 0
+expect_out "$wanted"
+"$example" numbers 1 >out 2>err
+code=$?
+expect_code 1
+expect_err "the row: expected"
+"$example" nowhere 1 >out 2>err
+code=$?
+expect_code 1
+expect_err "nowhere: expected a run directory"
+
+what="python model.py"
+"$python" "$TUTTI_TEST_SRCDIR/tests/cli/model.py" >out 2>err
+code=$?
+expect_code 0
+expect_err "OK"
+finish
