@@ -75,6 +75,17 @@ expect_code 0
 checks=$((checks + 1))
 cmp -s twice/ensemble.json often/ensemble.json || complain "expected the same ensemble"
 
+# BLAS, which surrogates use in the manager, has one thread there, unless the user says otherwise.
+put tells-its-threads
+recipe tells-its-threads >threads.ini
+OPENBLAS_NUM_THREADS=3 tutti run threads.ini --out three --quiet
+expect_code 1
+expect_err "selector tells-its-threads: BLAS has 3 threads"
+unset OPENBLAS_NUM_THREADS
+tutti run threads.ini --out one --quiet
+expect_code 1
+expect_err "selector tells-its-threads: BLAS has 1 threads"
+
 # A write beyond the limit on file sizes is a full disk.
 (ulimit -f 8 && exec "$TUTTI_PROGRAM" run sound.ini --out limited --quiet) >out 2>err
 code=$?

@@ -1,5 +1,6 @@
 /* broken.c - a plugin that is broken in many ways: its file's name, KIND-FAULT.so, says in which. Tests copy it. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,7 @@ static void break_down(void) {
 static enum tutti_status choose(void *self, tutti_context *context, const struct tutti_pool *pool, size_t count,
                                 tutti_ensemble *ensemble) {
   unsigned *calls = self;
+  void *lost;
   size_t model = best_model(pool);
   (void)count;
   if (is_fault("prints-at-work"))
@@ -152,6 +154,18 @@ static enum tutti_status choose(void *self, tutti_context *context, const struct
     crash();
   if (is_fault("exits-at-work"))
     _exit(0);
+  if (is_fault("complains-at-work"))
+    (void)fprintf(stderr, "this is unheard of\n");
+  if (is_fault("leaks-at-work"))
+    TUTTI_TRY(context, tutti_alloc(context, 100, 1, &lost));
+  if (is_fault("keeps-files-open"))
+    (void)!open("/dev/null", O_RDONLY);
+  if (is_fault("writes-to-its-input"))
+    ((double *)(uintptr_t)pool->losses)[model] = 0;
+  if (is_fault("tells-its-threads")) {
+    const char *threads = getenv("OPENBLAS_NUM_THREADS");
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "BLAS has %s threads", threads ? threads : "any number of");
+  }
   if (is_fault("chooses-none"))
     return TUTTI_OK;
   if (is_fault("remembers"))
@@ -185,6 +199,12 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("exits-at-work")},
     {SOUND("prints-at-work")},
     {SOUND("dies-in-workers")},
+    {SOUND("tells-its-threads")},
+    {SOUND("complains-at-work")},
+    {SOUND("leaks-at-work")},
+    {SOUND("keeps-files-open")},
+    {SOUND("writes-to-its-input")},
+    {SOUND("exports-more")},
     {SOUND("leaves-at-work")},
     {SOUND("leaves-quickly-at-work")},
     {SOUND("leaves-at-once-at-work")},

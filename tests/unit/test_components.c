@@ -42,8 +42,8 @@ static void open_subject(struct subject *subject, const char *surrogate) {
          tutti_surrogate_fit(subject->toy.context, subject->surrogate, &subject->seen, subject->y, NULL));
 }
 
-static tutti_acquisition *acquisition_of(struct subject *subject, const char *plugin, bool logs) {
-  struct tutti_acquisition_setup setup = {.size = sizeof(setup), .host = subject->toy.host, .seed = 1};
+static tutti_acquisition *seeded_acquisition_of(struct subject *subject, const char *plugin, bool logs, uint64_t seed) {
+  struct tutti_acquisition_setup setup = {.size = sizeof(setup), .host = subject->toy.host, .seed = seed};
   tutti_acquisition *acquisition;
   toy_put(&subject->toy, "acquisition", TUTTI_KIND_ACQUISITION, plugin);
   if (strcmp(plugin, "ei") == 0)
@@ -51,6 +51,10 @@ static tutti_acquisition *acquisition_of(struct subject *subject, const char *pl
   TOY_OK(&subject->toy,
          tutti_acquisition_create(subject->toy.context, setup.host, "acquisition", &setup, &acquisition));
   return acquisition;
+}
+
+static tutti_acquisition *acquisition_of(struct subject *subject, const char *plugin, bool logs) {
+  return seeded_acquisition_of(subject, plugin, logs, 1);
 }
 
 static void close_subject(struct subject *subject) {
@@ -122,7 +126,7 @@ static void test_averages(void **state) {
   }
 }
 
-/* A proposal has one draw, which the next one has not; batches do not matter; with gp there are gradients, without op
+/* A proposal has one draw, which neither the next one nor another run's has; batches do not matter; with gp there are gradients, without op
    realise there are none. */
 static void test_thompson(void **state) {
   static const char *const surrogates[] = {"gp", "random-forest"};
@@ -153,6 +157,13 @@ static void test_thompson(void **state) {
            tutti_acquisition_evaluate(context, thompson, &standing, subject.surrogate, &subject.probes, next));
     assert_true(next[0] != first[0]);
     tutti_surrogate_release(subject.surrogate);
+    tutti_acquisition *other = seeded_acquisition_of(&subject, "thompson", false, 2); /* the same step of another run */
+    TOY_OK(&subject.toy, tutti_acquisition_prepare(context, other, &standing, subject.surrogate));
+    TOY_OK(&subject.toy,
+           tutti_acquisition_evaluate(context, other, &standing, subject.surrogate, &subject.probes, first));
+    assert_true(next[0] != first[0]);
+    tutti_surrogate_release(subject.surrogate);
+    tutti_acquisition_destroy(other);
     double again[PROBES], unsure[PROBES];
     TOY_OK(&subject.toy, tutti_surrogate_predict(context, subject.surrogate, &subject.probes, again, unsure));
     assert_memory_equal(again, mean, sizeof(mean));

@@ -11,6 +11,7 @@
 /* Worth = -Σ (vector - peak)², in the vectors of the joint domain. */
 struct hill {
   const double *peak;
+  const tutti_domain *joint; /* not NULL: check_choices */
   size_t width, evaluations, gradients, wanted;
   bool bounded; /* evaluate_best is there */
   enum tutti_status fails;
@@ -51,11 +52,22 @@ static enum tutti_status evaluate_best_hill(void *argument, tutti_context *conte
   return status;
 }
 
+/* A choice is one of its values, never something between two. */
+static void check_choices(const tutti_domain *joint, const double *vector) {
+  for (size_t k = 0; k < tutti_domain_width(joint); k++) {
+    struct tutti_domain_column_facts about = {.size = sizeof about};
+    tutti_domain_column(joint, k, &about);
+    assert_true(about.type != TUTTI_DIMENSION_CATEGORICAL || vector[k] == 0 || vector[k] == 1);
+  }
+}
+
 static enum tutti_status gradient_hill(void *argument, tutti_context *context, const double *vector, double *worth,
                                        double *gradient) {
   struct hill *hill = argument;
   (void)context;
   hill->gradients++;
+  if (hill->joint)
+    check_choices(hill->joint, vector);
   *worth = 0;
   for (size_t k = 0; k < hill->width; k++) {
     double x = vector[k] - hill->peak[k];
@@ -154,6 +166,7 @@ static void test_mixed(void **state) {
     struct hill hill = {.peak = peak, .width = 6};
     tutti_candidate *candidate;
     toy_create(&toy, 1, 1, 9, "kind = choice a b c\nn = integer 1 5 if kind = b\nx = uniform 0 1");
+    hill.joint = tutti_scope_joint(toy.scope);
     toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sobol-lbfgs");
     toy_set(&toy, "maximiser", "points", "300");
     /* The nearest integers: depth 6 (.625), n 4 (.75). */

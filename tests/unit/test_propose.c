@@ -17,6 +17,7 @@ static struct {
   char calls[512];
   double values[64];
   size_t count, refusals, judged;
+  double best;
 } record;
 
 static void clear(void) { memset(&record, 0, sizeof(record)); }
@@ -141,6 +142,20 @@ static enum tutti_status acquisition_judge_picky(void *instance, tutti_context *
 static const struct tutti_acquisition_ops picky_ops = {
     .size = sizeof(picky_ops), .moments = acquisition_moments_picky, .judge = acquisition_judge_picky};
 
+/* Writes down how many observations it was calibrated on, and the best of them. */
+static enum tutti_status acquisition_calibrate_recorder(void *instance, tutti_context *context,
+                                                        const struct tutti_standing *standing,
+                                                        tutti_surrogate *surrogate) {
+  (void)instance, (void)context, (void)surrogate;
+  assert_int_equal(standing->step, standing->observed->count);
+  write_down("calibrate", standing->observed->count);
+  record.best = standing->best;
+  return TUTTI_OK;
+}
+
+static const struct tutti_acquisition_ops calibrated_ops = {
+    .size = sizeof(calibrated_ops), .moments = acquisition_moments_picky, .calibrate = acquisition_calibrate_recorder};
+
 #define PART(part_kind, part_name, part_ops)                                                                           \
   {                                                                                                                    \
     TUTTI_DESCRIPTOR_HEAD(part_kind, part_name),                                                                       \
@@ -153,6 +168,7 @@ static const struct tutti_descriptor parts[] = {
     PART(TUTTI_KIND_SURROGATE, "recorder", recorder_ops),
     PART(TUTTI_KIND_SURROGATE, "plain", plain_ops),
     PART(TUTTI_KIND_ACQUISITION, "picky", picky_ops),
+    PART(TUTTI_KIND_ACQUISITION, "calibrated", calibrated_ops),
 };
 
 /* --- helpers ------------------------------------------------------------------------------------------------------ */
@@ -413,6 +429,33 @@ static void test_judge(void **state) {
   end(&toy, proposer);
 }
 
+/* An acquisition is calibrated on the observations that there are, and once there are enough of them, for good. */
+static void test_calibration(void **state) {
+  struct toy toy;
+  (void)state;
+  begin(&toy, "recorder", 500);
+  toy_put(&toy, "acquisition", TUTTI_KIND_ACQUISITION, "calibrated");
+  tutti_proposer *proposer = make(&toy, (struct tutti_proposer_setup){.calibrate = 2}), *late;
+  told(&toy, proposer, 0, 5);
+  check_calls(&toy, proposer, "fit 1; calibrate 1; ");
+  assert_true(record.best == 5);
+  told(&toy, proposer, 1, 4);
+  check_calls(&toy, proposer, "fit 2; calibrate 2; ");
+  assert_true(record.best == 4);
+  told(&toy, proposer, 2, 3);
+  check_calls(&toy, proposer, "fit 3; ");
+  told(&toy, proposer, 3, 2);
+  check_calls(&toy, proposer, "add 1; ");
+
+  late = make(&toy, (struct tutti_proposer_setup){.calibrate = 2}); /* resumed: on the first two, too */
+  for (uint64_t i = 0; i < 4; i++)
+    told(&toy, late, i, 5 - (double)i);
+  check_calls(&toy, late, "fit 2; calibrate 2; fit 3; add 1; ");
+  assert_true(record.best == 4);
+  tutti_proposer_destroy(late);
+  end(&toy, proposer);
+}
+
 /* Three candidates: each once, in whatever state they are, then none. */
 static void test_end_of_a_scope(void **state) {
   struct toy toy;
@@ -461,6 +504,7 @@ int main(void) {
       cmocka_unit_test(test_failures),
       cmocka_unit_test(test_transform),
       cmocka_unit_test(test_judge),
+      cmocka_unit_test(test_calibration),
       cmocka_unit_test(test_end_of_a_scope),
       cmocka_unit_test(test_told_twice),
   };

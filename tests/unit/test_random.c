@@ -34,16 +34,18 @@ static void philox_known_answers(void **state) {
 }
 
 static void streams_differ_by_each_part_of_their_name(void **state) {
-  struct tutti_random a, b, c, d, again;
+  struct tutti_random a, b, c, d, far, again;
   tutti_random_init(&a, 1, "weights", 7);
   tutti_random_init(&b, 2, "weights", 7);
   tutti_random_init(&c, 1, "batches", 7);
   tutti_random_init(&d, 1, "weights", 8);
+  tutti_random_init(&far, 1, "weights", 7 + (UINT64_C(1) << 32)); /* an index has 64 bits */
   tutti_random_init(&again, 1, "weights", 7);
   uint64_t first = tutti_random_u64(&a);
   assert_true(first != tutti_random_u64(&b));
   assert_true(first != tutti_random_u64(&c));
   assert_true(first != tutti_random_u64(&d));
+  assert_true(first != tutti_random_u64(&far));
   assert_true(first == tutti_random_u64(&again));
 }
 
