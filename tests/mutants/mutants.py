@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: make one small mistake at a time in a copy of the sources, and see whether a test notices.
 
-usage: mutants.py --source DIR --build DIR [--area TEXT] [--jobs N] [--only TEXT] [--fresh] [--check]
+usage: mutants.py --source DIR --build DIR [--area TEXT] [--only TEXT] [--sample N] [--jobs N] [--fresh] [--check]
 
 The mistakes stand in the files *.txt beside this program. Each line begins with a word:
 
@@ -17,6 +17,8 @@ The mistakes stand in the files *.txt beside this program. Each line begins with
 
 White space at the beginning of a line of old text does not count, nor does an empty line. A line that begins with # is a
 comment. A mutation whose text is no longer found, or that does not build, is an error: so the list stays alive.
+
+A sample has all leaks, and of each area its share, at least five, always the same ones.
 
 Results are kept in BUILD/mutants. A mutation is tried again when the file that it changes, its own text, or one of its
 tests has changed. Exit status 1: an area has less than 90 %, a survivor is not argued, or the list has an error."""
@@ -36,7 +38,9 @@ import time
 
 LEAST = 90  # percent of an area
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS, SCRIPT_SECONDS = 60, 300  # that a test may take before it counts as one that a mistake has stopped
+# What a test may take before it counts as one that a mistake has stopped: of the processor, so that a busy machine does not
+# matter, and in all, for those that wait.
+PROCESSOR_SECONDS, SECONDS = 60, 600
 
 
 class Mutation:
@@ -153,6 +157,7 @@ class Copy:
         self.parent = arguments.build
         self.environment = None
         self.current = None  # the mutation whose mistake is in the copy
+        self.killers = collections.Counter()  # (path, test): mutations that it noticed
         self.whole = None  # the text of its file without it
 
     def sync(self):
@@ -238,17 +243,17 @@ class Copy:
 
     def run(self, test):
         """None: it passed. Otherwise how it failed; and the seconds that it took."""
-        command = ["bash", f"{self.folder}/tests/{test}"] if test.endswith(".sh") else [f"{self.build}/tests/{test}"]
-        limit = SCRIPT_SECONDS if test.endswith(".sh") else SECONDS
+        command = ["prlimit", f"--cpu={PROCESSOR_SECONDS}"]
+        command += ["bash", f"{self.folder}/tests/{test}"] if test.endswith(".sh") else [f"{self.build}/tests/{test}"]
         began = time.monotonic()
         with open(f"{self.folder}.test.log", "w", encoding="utf-8") as log:
             process = subprocess.Popen(command, cwd=self.build, env=self.environment, stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=log, start_new_session=True)
             try:
-                code = process.wait(limit)
-                how = None if code in (0, 77) else f"status {code}"
+                code = process.wait(SECONDS)
+                how = None if code in (0, 77) else "no end" if code == -signal.SIGXCPU else f"status {code}"
             except subprocess.TimeoutExpired:
-                how = f"more than {limit:.0f} s"
+                how = f"more than {SECONDS} s"
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -266,12 +271,14 @@ class Copy:
             result = "does not build"
         else:
             result = "survived"
-            for test in mutation.tests if quick and mutation.tests else mutation.all_tests():
+            tests = mutation.tests if quick and mutation.tests else mutation.all_tests()
+            for test in sorted(tests, key=lambda test: (test not in mutation.tests, -self.killers[mutation.path, test])):
                 if test not in mutation.tests and not self.make(*self.needed([test])):
                     sys.exit(f"{test} does not build: see {self.folder}.log")
                 how = self.run(test)[0]
                 if how:
                     by.append(f"{test} ({how})")
+                    self.killers[mutation.path, test] += 1
                 if len(by) == wanted:
                     result = "killed"
                     break
@@ -332,6 +339,19 @@ def add_to_store(path, name, value):
         os.replace(path + ".new", path)
 
 
+def sample(mutations, wanted):
+    """All leaks, and of each area its share of the others, at least five."""
+    areas = collections.OrderedDict()
+    for mutation in mutations:
+        areas.setdefault(mutation.area, []).append(mutation)
+    taken = set()
+    for group in areas.values():
+        count = max(5, -(-wanted * len(group) // len(mutations)))
+        group = sorted(group, key=lambda m: (not m.leak, hashlib.sha256(m.name().encode()).digest()))
+        taken.update(m.name() for m in group[: max(count, sum(m.leak for m in group))])
+    return [m for m in mutations if m.name() in taken]
+
+
 def verdict(mutation, result):
     if result["result"] == "survived" and mutation.equivalent:
         return "equivalent"
@@ -363,6 +383,7 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--area", default="", help="only areas whose name contains one of these, separated by commas")
     parser.add_argument("--only", default="", help="only mutations whose file or text contains this")
+    parser.add_argument("--sample", type=int, default=0, help="at least so many, of all areas")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="try all again, whatever is known")
     parser.add_argument("--quick", action="store_true", help="only a mutation's own tests; survivors are tried again later")
@@ -379,6 +400,8 @@ def main():
         if name.endswith(".txt"):
             mutations += read_list(f"{HERE}/{name}")
     wanted = [m for m in mutations if any(a in m.area for a in arguments.area.split(",")) and arguments.only in m.name()]
+    if arguments.sample:
+        wanted = sample(wanted, arguments.sample)
     faults = list(complaints(arguments.source, wanted))
     names = collections.Counter(mutation.name() for mutation in mutations)
     faults += [f"{name}: stands there {count} times" for name, count in names.items() if count > 1]
