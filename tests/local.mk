@@ -363,8 +363,10 @@ tests_bench_regret_SOURCES = %D%/bench/regret.c %D%/unit/toy.c %D%/unit/toy.h
 tests_bench_regret_LDADD = libbnn.la $(LDADD)
 benches += %D%/bench/select
 
-# A selector that is broken as the name of its file says, and a module that is no plugin.
-check_LTLIBRARIES += %D%/faults/broken.la %D%/faults/no_symbol.la
+# A selector that is broken as the name of its file says, the same with a symbol too many, and a module that is no plugin.
+check_LTLIBRARIES += %D%/faults/broken.la %D%/faults/exports_more.la %D%/faults/no_symbol.la
+tests_faults_exports_more_la_SOURCES = %D%/faults/broken.c %D%/faults/no_symbol.c
+tests_faults_exports_more_la_LDFLAGS = -module -avoid-version -shared $(link_libtutti) -rpath /nowhere
 tests_faults_broken_la_SOURCES = %D%/faults/broken.c
 tests_faults_broken_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
 tests_faults_no_symbol_la_SOURCES = %D%/faults/no_symbol.c
@@ -396,6 +398,7 @@ check_LTLIBRARIES += %D%/faults/stops.la
 tests_faults_stops_la_SOURCES = %D%/faults/stops.c
 tests_faults_stops_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 fault_scripts += %D%/faults/torn-files.sh
+big_scripts += %D%/faults/flat-memory.sh
 unit_tests += %D%/unit/test_catalogue
 unit_tests += %D%/unit/test_protocol
 benches += %D%/bench/throughput

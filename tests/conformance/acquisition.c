@@ -25,6 +25,10 @@ static void open_subject(struct conform *conform, struct subject *subject) {
   subject->probes = world_candidates(conform, &subject->world, 2, PROBES);
   subject->observed = world_points(conform, &subject->world, OBSERVED, subject->seen, &subject->seen_vectors);
   subject->points = world_points(conform, &subject->world, PROBES, subject->probes, &subject->probe_vectors);
+  subject->observed.vectors = conform_given(conform, "vectors of the observations", subject->seen_vectors,
+                                            OBSERVED * subject->observed.dimension * sizeof(double));
+  subject->points.vectors = conform_given(conform, "vectors of the points", subject->probe_vectors,
+                                          PROBES * subject->points.dimension * sizeof(double));
   if (tutti_plugin_find(context, TUTTI_KIND_SURROGATE, world_surrogate_ramp.name, &known) != TUTTI_OK)
     TRY(conform, tutti_plugin_register(context, &world_surrogate_ramp));
   TRY(conform, tutti_host_put(context, subject->world.host, "conform-surrogate", TUTTI_KIND_SURROGATE,
@@ -100,12 +104,14 @@ static void fill_grid(double *mean, double *deviation) {
 
 static void check_finite(struct conform *conform) {
   struct subject subject;
-  double mean[GRID], deviation[GRID], worth[GRID], alone[GRID], by_mean[GRID], by_deviation[GRID];
+  double all_means[GRID], all_deviations[GRID], worth[GRID], alone[GRID], by_mean[GRID], by_deviation[GRID];
   if (!has_moments(conform))
     conform_skip(conform, "it has no moments");
   open_subject(conform, &subject);
   prepare(conform, &subject);
-  fill_grid(mean, deviation);
+  fill_grid(all_means, all_deviations);
+  const double *mean = conform_given(conform, "the means", all_means, sizeof all_means),
+               *deviation = conform_given(conform, "the deviations", all_deviations, sizeof all_deviations);
   TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean,
                                          deviation, worth, by_mean, by_deviation));
   TRY(conform, tutti_acquisition_moments(conform->context, subject.acquisition, &subject.standing, GRID, mean,

@@ -90,7 +90,8 @@ static void tell(struct conform *conform, struct subject *subject, uint64_t tria
                                                                            : world_loss(candidate),
                                 .seconds = 1,
                                 .failure = fails ? "diverged" : ""};
-  TRY(conform, tutti_builder_tell(conform->context, subject->builder, &result));
+  const struct tutti_result *given = conform_given(conform, "the result", &result, sizeof result);
+  TRY(conform, tutti_builder_tell(conform->context, subject->builder, given));
   note(conform, &subject->record, true, trial);
   subject->record.told = trial + 1;
 }

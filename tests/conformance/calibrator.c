@@ -34,12 +34,13 @@ static void open_subject(struct conform *conform, struct subject *subject, enum 
       .size = sizeof subject->facts, .seed = WORLD_SEED, .budget = 1, .window = 1, .task = &subject->task};
   subject->host = world_host(conform, &subject->facts);
   world_pool(conform, kind, 2, WORLD_ROWS, WORLD_SEED, &subject->pool);
+  const struct tutti_pool *given = world_given_pool(conform, &subject->pool);
   for (size_t m = 0; m < 2; m++) {
     subject->predictions[m] = (struct tutti_predictions){.size = sizeof subject->predictions[m]};
-    tutti_pool_predictions(&subject->pool, m, &subject->predictions[m]);
+    tutti_pool_predictions(given, m, &subject->predictions[m]);
   }
   subject->targets = (struct tutti_targets){.size = sizeof subject->targets};
-  tutti_pool_targets(&subject->pool, &subject->targets);
+  tutti_pool_targets(given, &subject->targets);
   subject->count = WORLD_ROWS * tutti_predictions_width(kind, subject->pool.outputs);
 }
 
@@ -166,11 +167,12 @@ static void check_no_variance(struct conform *conform) {
   struct subject subject;
   open_subject(conform, &subject, TUTTI_TASK_REGRESSION);
   tutti_calibrator *calibrator = open_calibrator(conform, &subject);
-  float *values = (float *)(uintptr_t)subject.predictions[FITTED].values;
+  struct tutti_predictions means = subject.predictions[FITTED];
+  float *values = (float *)(uintptr_t)subject.pool.predictions[FITTED];
   for (size_t i = 1; i < subject.count; i += 2)
     values[i] = NAN;
-  enum tutti_status status =
-      tutti_calibrator_fit(conform->context, calibrator, &subject.predictions[FITTED], &subject.targets);
+  means.values = values;
+  enum tutti_status status = tutti_calibrator_fit(conform->context, calibrator, &means, &subject.targets);
   REQUIRE(conform, status == TUTTI_OK || status == TUTTI_ERROR_USAGE, "means without variances: %s",
           tutti_error_message(conform->context));
   tutti_calibrator_destroy(calibrator);

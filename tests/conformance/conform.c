@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Seconds that all checks of one plugin may take. */
@@ -65,8 +66,10 @@ bool conform_close(double a, double b, double relative, double absolute) {
 /* Shared between this process and those that it makes. */
 struct tally {
   size_t passed, failed;
-  bool finished; /* the plugin's process came to its end, rather than was ended by the plugin */
+  bool finished;             /* the plugin's process came to its end, rather than was ended by the plugin */
+  bool printed, left_behind; /* said once of each plugin */
   char running[128];
+  char why[512]; /* it ended before */
 };
 
 struct options {
@@ -76,8 +79,13 @@ struct options {
 };
 
 static void print_result(const char *result, const struct conform *conform, const char *check) {
-  printf("%s %s/%s: %s%s%s\n", result, tutti_kind_name(conform->kind), conform->name, check,
-         conform->why[0] ? ": " : "", conform->why);
+  (void)fprintf(conform->results, "%s %s/%s: %s%s%s\n", result, tutti_kind_name(conform->kind), conform->name, check,
+                conform->why[0] ? ": " : "", conform->why);
+}
+
+static void count_failure(struct conform *conform, struct tally *tally, const char *check) {
+  print_result("FAIL", conform, check);
+  tally->failed++;
 }
 
 /* A context with the search path. Anything that a failed check leaves behind dies with the process. */
@@ -92,10 +100,10 @@ static bool begin_context(struct conform *conform, const struct options *options
   return true;
 }
 
-static void run_check(struct conform *conform, const struct options *options, const struct conform_check *check,
-                      struct tally *tally) {
-  (void)snprintf(tally->running, sizeof tally->running, "%s", check->name);
+/* How a check is left: 0 if all is well. */
+static int run_once(struct conform *conform, const struct options *options, const struct conform_check *check) {
   conform->why[0] = '\0';
+  conform->calling = "";
   if (!begin_context(conform, options))
     exit(1);
   int left = setjmp(conform->leave);
@@ -104,41 +112,107 @@ static void run_check(struct conform *conform, const struct options *options, co
     check->run(conform);
   }
   tutti_context_destroy(conform->context);
+  conform_release_given();
+  return left;
+}
+
+struct repetition {
+  struct conform *conform;
+  const struct options *options;
+  const struct conform_check *check;
+};
+
+static bool run_again(void *argument) {
+  const struct repetition *repetition = argument;
+  return run_once(repetition->conform, repetition->options, repetition->check) == 0;
+}
+
+static double seconds(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A check that passes is repeated, if it is quick, to see whether it leaves something behind. */
+static void run_check(struct conform *conform, const struct options *options, const struct conform_check *check,
+                      int listening, struct tally *tally) {
+  static const double quick = 0.5; /* seconds */
+  char words[256], left_behind[128];
+  struct repetition repetition = {conform, options, check};
+  (void)snprintf(tally->running, sizeof tally->running, "%s", check->name);
+  double begin = seconds();
+  int left = run_once(conform, options, check);
   print_result(left == LEFT_FAILED ? "FAIL" : left == LEFT_SKIPPED ? "skip" : "ok  ", conform, check->name);
   tally->passed += left == 0;
   tally->failed += left == LEFT_FAILED;
+  size_t heard = conform_heard(listening, words, sizeof words);
+  if (heard && !tally->printed) {
+    tally->printed = true;
+    (void)snprintf(conform->why, sizeof conform->why, "%zu bytes: %s", heard, words);
+    count_failure(conform, tally, "it prints nothing");
+  }
+  if (left == 0 && !tally->left_behind && seconds() - begin < quick &&
+      conform_leaves(run_again, &repetition, left_behind, sizeof left_behind)) {
+    tally->left_behind = true;
+    (void)snprintf(conform->why, sizeof conform->why, "%s that '%s' is run", left_behind, check->name);
+    count_failure(conform, tally, "it leaves nothing behind");
+  }
+  (void)conform_heard(listening, words, sizeof words); /* of the repetitions */
 }
 
-static void run_plugin(const struct options *options, const struct tutti_plugin_entry *entry, struct tally *tally) {
+static void run_plugin(const struct options *options, const struct tutti_plugin_entry *entry, int listening,
+                       struct tally *tally) {
+  static const struct conform_check exports = {"exports nothing but tutti_plugin", conform_exports};
   static struct conform conform;
   conform = (struct conform){.kind = entry->kind,
                              .name = entry->name,
                              .setting_count = options->setting_count,
                              .settings = options->settings,
-                             .program = options->program};
+                             .program = options->program,
+                             .results = fdopen(dup(STDOUT_FILENO), "w")};
+  if (!conform.results || dup2(listening, STDOUT_FILENO) < 0 || dup2(listening, STDERR_FILENO) < 0)
+    exit(1);
+  (void)setvbuf(conform.results, NULL, _IOLBF, 0); /* what was found out stays, if a plugin ends its process */
   (void)alarm(PLUGIN_TIMEOUT);
+  conform_watch_given(&conform, tally->why, sizeof tally->why);
+  run_check(&conform, options, &exports, listening, tally);
   for (const struct conform_check *check = checks_of[entry->kind]; check->name; check++)
-    run_check(&conform, options, check, tally);
-  tally->finished = true;
+    run_check(&conform, options, check, listening, tally);
+  tally->finished = fclose(conform.results) == 0;
+}
+
+/* What a process that was ended had printed may say why. */
+static void show_last_words(int listening) {
+  char words[4096];
+  ssize_t count;
+  (void)lseek(listening, 0, SEEK_SET);
+  while ((count = read(listening, words, sizeof words)) > 0)
+    (void)fwrite(words, 1, (size_t)count, stderr);
 }
 
 /* No plugin is loaded in this process, so it has one thread and may be forked. */
 static void try_plugin(const struct options *options, const struct tutti_plugin_entry *entry, struct tally *tally) {
-  int how = 0;
-  tally->finished = false;
-  pid_t child = fork();
+  int how = 0, listening = conform_listen();
+  tally->finished = tally->printed = tally->left_behind = false;
+  tally->why[0] = '\0';
+  pid_t child = listening < 0 ? -1 : fork();
   if (child == 0) {
-    run_plugin(options, entry, tally);
-    _exit(fflush(stdout) ? 1 : 0);
+    run_plugin(options, entry, listening, tally);
+    _exit(0);
   }
   if (child < 0 || waitpid(child, &how, 0) != child) {
     perror("tutti-conform: fork");
     tally->failed++;
   } else if (!tally->finished) {
+    show_last_words(listening);
     printf("FAIL %s/%s: %s: %s\n", tutti_kind_name(entry->kind), entry->name, tally->running,
-           WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it ended the process");
+           tally->why[0]      ? tally->why
+           : WIFSIGNALED(how) ? strsignal(WTERMSIG(how))
+                              : "it ended the process");
     tally->failed++;
   }
+  if (listening >= 0)
+    (void)close(listening);
 }
 
 /* --- all plugins --- */
@@ -249,8 +323,21 @@ static int scan_plugin(const char *file) {
   return code;
 }
 
+/* What waits in malloc's cache for later counts as allocated. Without the cache, what is counted is what is held. */
+static void begin_without_cache(char **argv) {
+  static const char variable[] = "GLIBC_TUNABLES", setting[] = "glibc.malloc.tcache_count=0";
+  const char *tunables = getenv(variable);
+  char all[1024];
+  if (tunables && strstr(tunables, setting))
+    return;
+  int length = snprintf(all, sizeof all, "%s%s%s", tunables ? tunables : "", tunables ? ":" : "", setting);
+  if (length < (int)sizeof all && setenv(variable, all, 1) == 0)
+    (void)execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv) {
   struct options options = {0};
+  begin_without_cache(argv);
   (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what was found out stays, if a plugin ends its process */
   if (argc == 3 && strcmp(argv[1], "scan-plugin") == 0)
     return scan_plugin(argv[2]);

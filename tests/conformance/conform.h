@@ -4,6 +4,7 @@
 #define CONFORM_H
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <tutti/tutti.h>
 
 struct conform {
@@ -15,6 +16,8 @@ struct conform {
   const char *program;         /* path of this program: it is the worker of executors, too */
   tutti_context *context;
   jmp_buf leave;
+  const char *calling; /* the latest call of TRY */
+  FILE *results;       /* stdout may be the plugin's */
   char why[2048];
 };
 
@@ -36,12 +39,29 @@ _Noreturn void conform_skip(struct conform *conform, const char *format, ...) TU
       conform_fail((conform), __VA_ARGS__);                                                                            \
   } while (0)
 /* A call that has to work, and one that has to fail with a message. */
-#define TRY(conform, call) conform_try((conform), (call), #call)
+#define TRY(conform, call) ((conform)->calling = #call, conform_try((conform), (call), #call))
 void conform_try(struct conform *conform, enum tutti_status status, const char *call);
 void conform_refused(struct conform *conform, enum tutti_status status, const char *what);
 void *conform_alloc(struct conform *conform, size_t count, size_t size);
 /* |a - b| <= relative * max(|a|, |b|) + absolute */
 bool conform_close(double a, double b, double relative, double absolute);
+
+/* --- what no plugin of any kind may do --- */
+
+/* A copy of what an operation is given and must not change, until the end of the check (given.c). If the operation writes
+   to it, the process ends, and the report says that it wrote to `what`, a literal. NULL stays NULL. */
+const void *conform_given(struct conform *conform, const char *what, const void *data, size_t bytes);
+void conform_release_given(void);
+/* From now on the report is written to why[why_size], which outlives the process. */
+void conform_watch_given(const struct conform *conform, char *why, size_t why_size);
+/* A check of every plugin: it exports its one symbol and no other (exports.c). */
+void conform_exports(struct conform *conform);
+/* A file in memory that stdout and stderr may be led to, and the first words and the number of bytes that were written to
+   it since the last call (leavings.c). */
+int conform_listen(void);
+size_t conform_heard(int listening, char *words, size_t size);
+/* Does each of many runs of again(argument) leave memory or open files behind? Then `why` says what; not if one fails. */
+bool conform_leaves(bool (*again)(void *argument), void *argument, char *why, size_t size);
 
 /* --- the world in which a plugin is tried (world.c) --- */
 
@@ -81,6 +101,8 @@ double world_loss(const tutti_candidate *candidate);
 void world_pool(struct conform *conform, enum tutti_task_kind kind, size_t models, size_t rows, uint64_t seed,
                 struct tutti_pool *pool);
 void world_pool_free(struct tutti_pool *pool);
+/* A pool with the same numbers as an operation is given it: see conform_given. */
+const struct tutti_pool *world_given_pool(struct conform *conform, const struct tutti_pool *pool);
 /* The linked-in plugins (world_spaces.c, world_surrogate.c). */
 extern const struct tutti_descriptor world_space_points, world_space_few, world_space_graphs, world_surrogate_ramp;
 

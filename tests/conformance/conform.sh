@@ -79,8 +79,23 @@ expect_broken chooses-a-stranger "chooses members with weights for regression: t
 expect_broken crashes-at-work "chooses members with weights for regression: Segmentation fault"
 expect_broken exits-at-work "chooses members with weights for regression: it ended the process"
 expect_broken fails "chooses members with weights for regression: tutti_selector_create: selector fails: the dog ate it"
+expect_broken prints-at-work "it prints nothing: "
+expect_out '{"printed": true}'
+expect_broken complains-at-work "it prints nothing: "
+expect_out "this is unheard of"
+expect_broken writes-to-its-input "chooses members with weights for regression: tutti_selector_select: it wrote to losses of the pool"
+expect_broken keeps-files-open "it leaves nothing behind: "
+expect_out "files are open each time that 'chooses members with weights for regression' is run"
+if [ "${TUTTI_TEST_WATCHED:-}" != sanitizers ]; then # they count memory themselves
+  expect_broken leaks-at-work "it leaves nothing behind: "
+  expect_out "bytes more are allocated each time that 'chooses members with weights for regression' is run"
+fi
 expect_broken no-op "loads and is available: "
 expect_broken crashes "loads and is available: it crashes while loading"
+cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/exports_more.so" selector-exports-more.so
+conform --path . selector/exports-more
+expect_code 1
+expect_out "FAIL selector/exports-more: exports nothing but tutti_plugin: it exports tutti_no_plugin;"
 
 conform --no-such-option
 expect_code 2

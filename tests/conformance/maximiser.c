@@ -71,15 +71,16 @@ static bool open_in(struct conform *conform, struct subject *subject, enum world
     memcpy(subject->hill.top, vector, point.dimension * sizeof *vector);
   tutti_free(vector);
   world_release(1, top);
-  subject->objective = (struct tutti_objective){.size = sizeof subject->objective,
-                                                .argument = &subject->hill,
-                                                .evaluate = evaluate,
-                                                .gradient = point.dimension ? gradient : NULL,
-                                                .known_count = KNOWN,
-                                                .known = (const tutti_candidate *const *)subject->known,
-                                                .known_losses = subject->losses,
-                                                .step = 5,
-                                                .trial_seed = 99};
+  subject->objective = (struct tutti_objective){
+      .size = sizeof subject->objective,
+      .argument = &subject->hill,
+      .evaluate = evaluate,
+      .gradient = point.dimension ? gradient : NULL,
+      .known_count = KNOWN,
+      .known = conform_given(conform, "known candidates", subject->known, KNOWN * sizeof(tutti_candidate *)),
+      .known_losses = conform_given(conform, "known losses", subject->losses, KNOWN * sizeof *subject->losses),
+      .step = 5,
+      .trial_seed = 99};
   return tutti_maximiser_create(conform->context, subject->world.host, "maximiser", &setup, &subject->maximiser) ==
          TUTTI_OK;
 }
@@ -109,7 +110,9 @@ static tutti_candidate *maximise(struct conform *conform, struct subject *subjec
   tutti_candidate *candidate = NULL, *back = NULL;
   double worth;
   char *text = NULL;
-  TRY(conform, tutti_maximiser_maximise(conform->context, subject->maximiser, &subject->objective, &candidate, &worth));
+  const struct tutti_objective *given =
+      conform_given(conform, "the objective", &subject->objective, sizeof subject->objective);
+  TRY(conform, tutti_maximiser_maximise(conform->context, subject->maximiser, given, &candidate, &worth));
   TRY(conform, tutti_scope_print(conform->context, subject->world.scope, candidate, &text));
   TRY(conform, tutti_scope_parse(conform->context, subject->world.scope, text, &back));
   REQUIRE(conform, tutti_candidate_equal(candidate, back), "a candidate does not survive being written: %s", text);

@@ -29,7 +29,7 @@ static void tell(struct conform *conform, tutti_pruner *pruner, uint64_t trial) 
   double losses[EPOCHS];
   tutti_random_init(&random, WORLD_SEED, "conform curve", trial);
   double level = tutti_random_uniform(&random);
-  struct tutti_curve curve = {.size = sizeof curve, .trial = trial, .epochs = EPOCHS, .losses = losses};
+  struct tutti_curve curve = {.size = sizeof curve, .trial = trial, .epochs = EPOCHS};
   for (size_t i = 0; i < EPOCHS; i++)
     losses[i] = trial % 5 == 3 && i % 4 == 1 ? NAN : level + 1 / (double)(i + 1);
   if (trial % 7 == 4) {
@@ -39,7 +39,9 @@ static void tell(struct conform *conform, tutti_pruner *pruner, uint64_t trial) 
     curve.state = TUTTI_STATE_PRUNED;
     curve.epochs = EPOCHS / 4;
   }
-  TRY(conform, tutti_pruner_tell(conform->context, pruner, &curve));
+  curve.losses = conform_given(conform, "losses of the curve", losses, sizeof losses);
+  const struct tutti_curve *given = conform_given(conform, "the curve", &curve, sizeof curve);
+  TRY(conform, tutti_pruner_tell(conform->context, pruner, given));
 }
 
 static tutti_rule *rule_of(struct conform *conform, tutti_pruner *pruner, uint64_t trial) {

@@ -33,7 +33,8 @@ static tutti_ensemble *choose(struct conform *conform, struct subject *subject, 
   tutti_ensemble *ensemble = NULL;
   double sum = 0;
   TRY(conform, tutti_ensemble_create(conform->context, &ensemble));
-  TRY(conform, tutti_selector_select(conform->context, subject->selector, pool, count, ensemble));
+  const struct tutti_pool *given = world_given_pool(conform, pool);
+  TRY(conform, tutti_selector_select(conform->context, subject->selector, given, count, ensemble));
   size_t members = tutti_ensemble_size(ensemble);
   for (size_t i = 0; i < members; i++) {
     uint64_t trial = tutti_ensemble_trial(ensemble, i);

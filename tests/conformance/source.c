@@ -59,7 +59,8 @@ static struct tutti_source_request request_of(const struct subject *subject) {
 static tutti_rows *read_rows(struct conform *conform, const struct subject *subject) {
   struct tutti_source_request request = request_of(subject);
   tutti_rows *rows;
-  TRY(conform, tutti_source_read(conform->context, subject->source, &request, &rows));
+  const void *given = conform_given(conform, "the request", &request, sizeof request);
+  TRY(conform, tutti_source_read(conform->context, subject->source, given, &rows));
   return rows;
 }
 

@@ -66,6 +66,10 @@ static void open_world(struct conform *conform, struct subject *subject, enum wo
   subject->seen_points = world_points(conform, &subject->world, SEEN, subject->seen, &subject->seen_vectors);
   subject->probe_points = world_points(conform, &subject->world, PROBES, subject->probes, &subject->probe_vectors);
   fill_values(conform, subject);
+  subject->seen_points.vectors = conform_given(conform, "vectors of the points", subject->seen_vectors,
+                                               SEEN * subject->seen_points.dimension * sizeof(double));
+  subject->probe_points.vectors = conform_given(conform, "vectors of the points", subject->probe_vectors,
+                                                PROBES * subject->probe_points.dimension * sizeof(double));
 }
 
 static void close_subject(struct subject *subject) {
@@ -102,7 +106,9 @@ static struct tutti_points part(const struct tutti_points *points, size_t first,
 
 static void fit(struct conform *conform, struct subject *subject, size_t count, const double *values) {
   struct tutti_points points = part(&subject->seen_points, 0, count);
-  TRY(conform, tutti_surrogate_fit(conform->context, subject->surrogate, &points, values, NULL));
+  const struct tutti_points *given = conform_given(conform, "the points", &points, sizeof points);
+  const double *given_values = conform_given(conform, "the values", values, count * sizeof *values);
+  TRY(conform, tutti_surrogate_fit(conform->context, subject->surrogate, given, given_values, NULL));
 }
 
 struct moments {

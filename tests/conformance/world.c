@@ -125,6 +125,23 @@ void world_pool_free(struct tutti_pool *pool) {
   tutti_free((void *)(uintptr_t)pool->labels);
 }
 
+const struct tutti_pool *world_given_pool(struct conform *conform, const struct tutti_pool *pool) {
+  struct tutti_pool given = *pool;
+  size_t models = pool->models, cells = pool->rows * tutti_predictions_width(pool->kind, pool->outputs);
+  const float **predictions = conform_alloc(conform, models, sizeof *predictions);
+  for (size_t m = 0; m < models && pool->predictions; m++)
+    predictions[m] = conform_given(conform, "predictions of the pool", pool->predictions[m], cells * sizeof(float));
+  if (pool->predictions)
+    given.predictions = conform_given(conform, "predictions of the pool", predictions, models * sizeof *predictions);
+  given.values =
+      conform_given(conform, "values of the pool", pool->values, pool->rows * pool->outputs * sizeof(double));
+  given.labels = conform_given(conform, "labels of the pool", pool->labels, pool->rows * sizeof(int32_t));
+  given.trials = conform_given(conform, "trials of the pool", pool->trials, models * sizeof(uint64_t));
+  given.losses = conform_given(conform, "losses of the pool", pool->losses, models * sizeof(double));
+  tutti_free(predictions);
+  return conform_given(conform, "the pool", &given, sizeof given);
+}
+
 /* The host's pool: model of trial t is always the same, whichever others are asked for. */
 static enum tutti_status give_pool(void *argument, tutti_context *context, const char *split, size_t count,
                                    const uint64_t *trials, struct tutti_pool *pool) {
