@@ -32,14 +32,15 @@ static int run_select(tutti_context *context, const struct texts *operands, cons
 
 static const struct command_option select_options[] = {
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
-     "Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in "
+     "Another selector, as in selector.plugin=top-m, another calibrator, as in calibrator.plugin=temperature, other "
+     "parameters of these, or other choices of metrics, as in "
      "evaluation.bins=10 (not with --keep: the summary has the recipe's metrics); may be repeated.",
      .offset = offsetof(struct select_options, set)},
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct select_options, split)},
     {"keep", 'k', OPTION_FLAG, NULL,
      "Make it the run's ensemble (ensemble.json, summary.json), with those that are chosen on each shift; --set may "
-     "change the selector alone.",
+     "change the selector and the calibrator alone.",
      .offset = offsetof(struct select_options, keep)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON: the text of ensemble.json, with its evaluation.",
      .offset = offsetof(struct select_options, json)},

@@ -56,6 +56,32 @@ static void show_best(const json_t *best, const char *loss, FILE *out) {
   show_measures(json_object_get(best, "measures"), out);
 }
 
+/* "calibrator  temperature, on 120 calibration rows: nll 0.43 without it, 0.40 with it (5 folds)" */
+static void show_calibration(const json_t *calibration, FILE *out) {
+  const char *refused = json_string_value(json_object_get(calibration, "refused")), *key;
+  const char *note = json_string_value(json_object_get(calibration, "note"));
+  char before[32], after[32];
+  json_t *value;
+  if (!json_is_object(calibration))
+    return;
+  (void)fprintf(out, "\ncalibrator  %s, on %lld %s rows", text_of(calibration, "calibrator"),
+                (long long)json_integer_value(json_object_get(calibration, "rows")), text_of(calibration, "split"));
+  if (refused)
+    (void)fprintf(out, ": the ensemble stays as it is\n            %s", refused);
+  else if (json_object_get(calibration, "measure"))
+    (void)fprintf(out, ": %s %s without it, %s with it (%lld folds)", text_of(calibration, "measure"),
+                  show_number(number_of(calibration, "before"), before),
+                  show_number(number_of(calibration, "after"), after),
+                  (long long)json_integer_value(json_object_get(calibration, "folds")));
+  json_object_foreach(json_object_get(calibration, "fit"), key, value) {
+    if (json_is_number(value))
+      (void)fprintf(out, "\n            %s %s", key, show_number(json_number_value(value), before));
+  }
+  if (note)
+    (void)fprintf(out, "\n            %s", note);
+  (void)fprintf(out, "\n");
+}
+
 void show_ensemble(const json_t *ensemble, FILE *out) {
   size_t index;
   json_t *member, *trace = json_object_get(ensemble, "trace");
@@ -73,6 +99,7 @@ void show_ensemble(const json_t *ensemble, FILE *out) {
         why = text_of(json_array_get(trace, i), "note");
     (void)fprintf(out, "  %8lld  %8s  %s\n", (long long)trial, show_number(number_of(member, "weight"), buffer), why);
   }
+  show_calibration(json_object_get(ensemble, "calibration"), out);
 }
 
 static const json_t *metrics_of(const json_t *evaluation, size_t split) {
@@ -87,11 +114,18 @@ static const json_t *find_metric(const json_t *metrics, const char *name) {
   return NULL;
 }
 
-static bool have_same_names(const json_t *a, const json_t *b) {
-  bool same = json_array_size(a) == json_array_size(b);
-  for (size_t i = 0; same && i < json_array_size(a); i++)
-    same = find_metric(b, text_of(json_array_get(a, i), "name"));
-  return same;
+static bool has_names_of(const json_t *a, const json_t *b) {
+  for (size_t i = 0; i < json_array_size(b); i++)
+    if (!find_metric(a, text_of(json_array_get(b, i), "name")))
+      return false;
+  return true;
+}
+
+/* Has the second the same metrics as the first or, after a calibrator, some of them? */
+static bool fits_beside(const json_t *first, const json_t *second) {
+  const json_t *a = json_object_get(first, "metrics"), *b = json_object_get(second, "metrics");
+  bool calibrated = json_object_get(second, "calibrated");
+  return has_names_of(a, b) && (calibrated || json_array_size(a) == json_array_size(b));
 }
 
 enum { COLUMNS = 4 };
@@ -100,7 +134,7 @@ enum { COLUMNS = 4 };
 static size_t block_end(const json_t *evaluation, size_t first) {
   size_t end = first + 1;
   while (end < json_array_size(evaluation) && end < first + COLUMNS &&
-         have_same_names(metrics_of(evaluation, end), metrics_of(evaluation, first)))
+         fits_beside(json_array_get(evaluation, first), json_array_get(evaluation, end)))
     end++;
   return end;
 }
@@ -117,7 +151,23 @@ static void show_metric_row(const json_t *evaluation, size_t first, size_t end, 
   (void)fprintf(out, "  %s\n", text_of(named, "unit"));
 }
 
-void show_evaluation(const json_t *evaluation, FILE *out) {
+/* After each split that a calibrator changes, a split "calibrated" with its metrics. */
+static json_t *with_calibrated(const json_t *evaluation) {
+  json_t *all = json_array(), *split;
+  size_t index;
+  json_array_foreach(evaluation, index, split) {
+    json_t *calibrated = json_object_get(split, "calibrated");
+    json_array_append_new(all, json_pack("{s:O, s:O}", "split", json_object_get(split, "split"), "metrics",
+                                         json_object_get(split, "metrics")));
+    if (calibrated)
+      json_array_append_new(
+          all, json_pack("{s:s, s:O, s:b}", "split", "calibrated", "metrics", calibrated, "calibrated", true));
+  }
+  return all;
+}
+
+void show_evaluation(const json_t *given, FILE *out) {
+  json_t *evaluation = with_calibrated(given);
   for (size_t first = 0, end; first < json_array_size(evaluation); first = end) {
     end = block_end(evaluation, first);
     (void)fprintf(out, "\n  %-28s", "metric");
@@ -127,6 +177,7 @@ void show_evaluation(const json_t *evaluation, FILE *out) {
     for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++)
       show_metric_row(evaluation, first, end, row, out);
   }
+  json_decref(evaluation);
 }
 
 /* The columns of a member's row, or of the row of means: its loss, then the measures that `named` has. */
@@ -203,8 +254,12 @@ void show_summary(const json_t *summary, FILE *out) {
     show_fit(summary, out);
     return;
   }
-  (void)fprintf(out, "plugins     builder %s, space %s, backend %s, selector %s\n", text_of(plugins, "builder"),
+  (void)fprintf(out, "plugins     builder %s, space %s, backend %s, selector %s", text_of(plugins, "builder"),
                 text_of(plugins, "space"), text_of(plugins, "backend"), text_of(plugins, "selector"));
+  const char *calibrator = json_string_value(json_object_get(plugins, "calibrator"));
+  if (calibrator && strcmp(calibrator, "none") != 0)
+    (void)fprintf(out, ", calibrator %s", calibrator);
+  (void)fprintf(out, "\n");
   show_data(json_object_get(summary, "data"), out);
   show_trials(trials, out);
   show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
@@ -262,10 +317,31 @@ static void show_facts(const char *label, const json_t *facts, FILE *out) {
   }
 }
 
+/* What the calibrator changes on the test rows. */
+static void show_changes(const json_t *splits, FILE *out) {
+  json_t *changed = json_array(), *split, *metric;
+  size_t index, i;
+  json_array_foreach(splits, index, split) {
+    json_t *before = json_array(), *after = json_array();
+    json_array_foreach(json_object_get(split, "calibrated"), i, metric) {
+      const json_t *old = find_metric(json_object_get(split, "metrics"), text_of(metric, "name"));
+      if (old && !json_equal(json_object_get(old, "value"), json_object_get(metric, "value"))) {
+        json_array_append(before, (json_t *)old);
+        json_array_append(after, metric);
+      }
+    }
+    json_array_append_new(changed, json_pack("{s:O, s:o, s:o}", "split", json_object_get(split, "split"), "metrics",
+                                             before, "calibrated", after));
+  }
+  show_evaluation(changed, out);
+  json_decref(changed);
+}
+
 void show_status(const json_t *status, size_t shown, FILE *out) {
   const json_t *trials = json_object_get(status, "all_trials");
   size_t count = json_array_size(trials);
   show_summary(status, out);
+  show_changes(json_object_get(status, "calibrated"), out);
   (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
                 json_is_true(json_object_get(status, "running")) ? "running" : "not running",
                 (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));

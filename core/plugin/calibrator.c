@@ -2,6 +2,7 @@
 #include "instance_impl.h"
 
 #include <math.h>
+#include <string.h>
 #include <tutti/calibrator.h>
 
 struct tutti_calibrator {
@@ -10,34 +11,67 @@ struct tutti_calibrator {
   bool fitted;
 };
 
+static const char *missing_ops(const void *of) {
+  const struct tutti_calibrator_ops *ops = of;
+  enum { ALL = TUTTI_GIVES_PROBABILITIES | TUTTI_GIVES_MOMENTS | TUTTI_GIVES_INTERVALS };
+  bool moments = ops->gives & TUTTI_GIVES_MOMENTS, intervals = ops->gives & TUTTI_GIVES_INTERVALS;
+  if (!(ops->gives & ALL) || (moments && intervals))
+    return "gives";
+  if ((ops->gives & (TUTTI_GIVES_PROBABILITIES | TUTTI_GIVES_MOMENTS)) && !ops->apply)
+    return "apply";
+  return intervals && !ops->intervals ? "intervals" : NULL;
+}
+
 static enum tutti_status check_task(tutti_context *context, const void *object, const void *setup) {
+  enum { OF_CLASSES = TUTTI_GIVES_PROBABILITIES, OF_VALUES = TUTTI_GIVES_MOMENTS | TUTTI_GIVES_INTERVALS };
   const tutti_calibrator *calibrator = object;
   const struct tutti_task *task = ((const struct tutti_calibrator_setup *)setup)->task;
   const char *name = calibrator->instance.descriptor->name;
   if (!task || task->kind == TUTTI_TASK_VALUE)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "calibrator %s: there are no predictions to calibrate", name);
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
-  if (!(calibrator->ops.tasks & (classes ? TUTTI_CALIBRATES_CLASSIFICATION : TUTTI_CALIBRATES_REGRESSION)))
+  if (!(calibrator->ops.gives & (unsigned)(classes ? OF_CLASSES : OF_VALUES)))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "calibrator %s does not serve %s; choose another calibrator", name,
                       classes ? "classification" : "regression");
   return TUTTI_OK;
 }
 
 TUTTI_DEFINE_KIND(CALIBRATOR, calibrator, .has_none = true,
-                  .required = {TUTTI_REQUIRED_OP(calibrator, fit), TUTTI_REQUIRED_OP(calibrator, apply),
-                               TUTTI_REQUIRED_OP(calibrator, print), TUTTI_REQUIRED_OP(calibrator, parse)},
-                  .check = check_task)
+                  .required = {TUTTI_REQUIRED_OP(calibrator, fit), TUTTI_REQUIRED_OP(calibrator, print),
+                               TUTTI_REQUIRED_OP(calibrator, parse)},
+                  .missing = missing_ops, .check = check_task)
+
+size_t tutti_combined_width(enum tutti_task_kind kind, size_t outputs) {
+  return kind == TUTTI_TASK_REGRESSION ? TUTTI_COMBINED_PARTS * outputs : outputs;
+}
+
+unsigned tutti_calibrator_gives(const tutti_calibrator *calibrator) { return calibrator->ops.gives; }
+
+size_t tutti_calibrator_least_rows(const tutti_calibrator *calibrator, size_t outputs) {
+  return calibrator->ops.least_rows ? calibrator->ops.least_rows(calibrator->instance.self, outputs) : 1;
+}
+
+/* --- fit --- */
+
+/* May this number be among the predictions that a calibrator is fitted to? */
+static bool is_fit_for(const struct tutti_combined *combined, size_t index) {
+  bool noise = combined->kind == TUTTI_TASK_REGRESSION && index % TUTTI_COMBINED_PARTS == TUTTI_COMBINED_ALEATORIC;
+  return isfinite(combined->values[index]) || (noise && isnan(combined->values[index]));
+}
 
 enum tutti_status tutti_calibrator_fit(tutti_context *context, tutti_calibrator *calibrator,
-                                       const struct tutti_predictions *predictions,
-                                       const struct tutti_targets *targets) {
-  if (predictions->rows == 0 || predictions->rows != targets->rows || predictions->outputs != targets->outputs)
-    return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL,
-                      "calibrator %s: predictions of %zu rows with %zu outputs beside targets of %zu with %zu",
-                      calibrator->instance.descriptor->name, predictions->rows, predictions->outputs, targets->rows,
-                      targets->outputs);
+                                       const struct tutti_combined *combined, const struct tutti_targets *targets) {
+  const char *name = calibrator->instance.descriptor->name;
+  size_t width = tutti_combined_width(combined->kind, combined->outputs);
   calibrator->fitted = false;
-  TUTTI_CALL(context, calibrator, calibrator->ops.fit(calibrator->instance.self, context, predictions, targets));
+  if (combined->rows == 0 || combined->rows != targets->rows || combined->outputs != targets->outputs)
+    return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL,
+                      "calibrator %s: predictions of %zu rows with %zu outputs beside targets of %zu with %zu", name,
+                      combined->rows, combined->outputs, targets->rows, targets->outputs);
+  for (size_t i = 0; i < combined->rows * width; i++)
+    if (!is_fit_for(combined, i))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "the ensemble's prediction for row %zu is not finite", i / width);
+  TUTTI_CALL(context, calibrator, calibrator->ops.fit(calibrator->instance.self, context, combined, targets));
   calibrator->fitted = true;
   return TUTTI_OK;
 }
@@ -49,21 +83,92 @@ static enum tutti_status check_fitted(tutti_context *context, const tutti_calibr
                     calibrator->instance.descriptor->name);
 }
 
-enum tutti_status tutti_calibrator_apply(tutti_context *context, tutti_calibrator *calibrator,
-                                         const struct tutti_predictions *predictions, float *out) {
-  bool classes = predictions->kind == TUTTI_TASK_CLASSIFICATION;
-  size_t count = predictions->rows * tutti_predictions_width(predictions->kind, predictions->outputs);
-  TUTTI_TRY(context, check_fitted(context, calibrator));
-  TUTTI_CALL(context, calibrator, calibrator->ops.apply(calibrator->instance.self, context, predictions, out));
-  for (size_t i = 0; i < count; i++) {
-    if (classes && !(out[i] >= 0 && out[i] <= 1))
-      return TUTTI_BREACH(context, &calibrator->instance, "apply gave a probability of %g", (double)out[i]);
-    if (!classes && (i % 2 ? out[i] < 0 : !isfinite(out[i])))
-      return TUTTI_BREACH(context, &calibrator->instance, "apply gave a %s of %g", i % 2 ? "variance" : "mean",
-                          (double)out[i]);
+/* --- probabilities and moments --- */
+
+static bool has_nan(size_t count, const double *values) {
+  for (size_t i = 0; i < count; i++)
+    if (isnan(values[i]))
+      return true;
+  return false;
+}
+
+/* What is wrong with a calibrated number; NULL: nothing. A variance of 0 stays 0. */
+static const char *wrong_with(enum tutti_task_kind kind, size_t index, double before, double after) {
+  if (kind == TUTTI_TASK_CLASSIFICATION)
+    return after >= 0 && after <= 1 ? NULL : "probability";
+  if (index % TUTTI_COMBINED_PARTS == TUTTI_COMBINED_MEAN)
+    return isfinite(after) ? NULL : "mean";
+  return after >= 0 && (before > 0 || after <= 0) ? NULL : "variance";
+}
+
+/* Take over what was applied, row by row; a row with a NaN stays as it was. */
+static enum tutti_status take_rows(tutti_context *context, const tutti_calibrator *calibrator,
+                                   const struct tutti_combined *combined, size_t width, double *applied) {
+  for (size_t row = 0; row < combined->rows; row++) {
+    const double *before = combined->values + row * width;
+    double *after = applied + row * width;
+    if (has_nan(width, before))
+      memcpy(after, before, width * sizeof *after);
+    for (size_t i = 0; i < width && !isnan(before[i]); i++) {
+      const char *wrong = wrong_with(combined->kind, i, before[i], after[i]);
+      if (wrong)
+        return TUTTI_BREACH(context, &calibrator->instance, "apply gave a %s of %g instead of %g", wrong, after[i],
+                            before[i]);
+    }
   }
   return TUTTI_OK;
 }
+
+static enum tutti_status call_apply(tutti_context *context, tutti_calibrator *calibrator,
+                                    const struct tutti_combined *combined, double *out) {
+  TUTTI_CALL(context, calibrator, calibrator->ops.apply(calibrator->instance.self, context, combined, out));
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_calibrator_apply(tutti_context *context, tutti_calibrator *calibrator,
+                                         const struct tutti_combined *combined, double *out) {
+  enum tutti_status status;
+  size_t width = tutti_combined_width(combined->kind, combined->outputs), bytes = width * sizeof(double);
+  double *applied = NULL;
+  TUTTI_TRY(context, check_fitted(context, calibrator));
+  if (combined->rows == 0)
+    return TUTTI_OK;
+  if (!(calibrator->ops.gives & (TUTTI_GIVES_PROBABILITIES | TUTTI_GIVES_MOMENTS))) {
+    memmove(out, combined->values, combined->rows * bytes);
+    return TUTTI_OK;
+  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, combined->rows, bytes, &applied));
+  TUTTI_TRY_OUT(context, call_apply(context, calibrator, combined, applied));
+  TUTTI_TRY_OUT(context, take_rows(context, calibrator, combined, width, applied));
+  memcpy(out, applied, combined->rows * bytes);
+out:
+  tutti_free(applied);
+  return status;
+}
+
+/* --- intervals --- */
+
+enum tutti_status tutti_calibrator_intervals(tutti_context *context, tutti_calibrator *calibrator,
+                                             const struct tutti_combined *combined, double level, double *out) {
+  TUTTI_TRY(context, check_fitted(context, calibrator));
+  if (combined->kind != TUTTI_TASK_REGRESSION || !(calibrator->ops.gives & TUTTI_GIVES_INTERVALS))
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "calibrator %s gives no intervals",
+                      calibrator->instance.descriptor->name);
+  if (!(level > 0 && level < 1))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the level of an interval is to be inside (0, 1), found %g", level);
+  TUTTI_CALL(context, calibrator, calibrator->ops.intervals(calibrator->instance.self, context, combined, level, out));
+  for (size_t i = 0; i < combined->rows * combined->outputs; i++) {
+    const double *given = combined->values + i * TUTTI_COMBINED_PARTS, mean = given[TUTTI_COMBINED_MEAN];
+    if (has_nan(TUTTI_COMBINED_PARTS, given) && (isnan(mean) || isnan(out[2 * i]) || isnan(out[2 * i + 1])))
+      out[2 * i] = out[2 * i + 1] = (double)NAN;
+    else if (!(out[2 * i] <= mean && mean <= out[2 * i + 1]))
+      return TUTTI_BREACH(context, &calibrator->instance, "intervals gave %g to %g, which does not hold the mean %g",
+                          out[2 * i], out[2 * i + 1], mean);
+  }
+  return TUTTI_OK;
+}
+
+/* --- text --- */
 
 enum tutti_status tutti_calibrator_print(tutti_context *context, tutti_calibrator *calibrator, char **json) {
   *json = NULL;
@@ -76,56 +181,5 @@ enum tutti_status tutti_calibrator_parse(tutti_context *context, tutti_calibrato
   calibrator->fitted = false;
   TUTTI_CALL(context, calibrator, calibrator->ops.parse(calibrator->instance.self, context, json));
   calibrator->fitted = true;
-  return TUTTI_OK;
-}
-
-/* --- quantiles --- */
-
-/* The quantile of the standard normal, by bisection of its distribution function down to the last bit. */
-static double normal_quantile(double level) {
-  double low = -40, high = 40;
-  for (int i = 0; i < 64; i++) {
-    double middle = (low + high) / 2;
-    if (0.5 * erfc(-middle * M_SQRT1_2) < level)
-      low = middle;
-    else
-      high = middle;
-  }
-  return (low + high) / 2;
-}
-
-static enum tutti_status normal_quantiles(tutti_context *context, tutti_calibrator *calibrator,
-                                          const struct tutti_predictions *predictions, size_t count,
-                                          const double *levels, double *out) {
-  float *moments;
-  size_t cells = predictions->rows * predictions->outputs;
-  TUTTI_TRY(context, tutti_alloc(context, cells, 2 * sizeof *moments, &moments));
-  enum tutti_status status = tutti_calibrator_apply(context, calibrator, predictions, moments);
-  for (size_t k = 0; k < count && status == TUTTI_OK; k++) {
-    double score = normal_quantile(levels[k]);
-    for (size_t i = 0; i < cells; i++)
-      out[i * count + k] = (double)moments[2 * i] + score * sqrt((double)moments[2 * i + 1]);
-  }
-  tutti_free(moments);
-  return status;
-}
-
-enum tutti_status tutti_calibrator_quantiles(tutti_context *context, tutti_calibrator *calibrator,
-                                             const struct tutti_predictions *predictions, size_t count,
-                                             const double *levels, double *out) {
-  TUTTI_TRY(context, check_fitted(context, calibrator));
-  if (predictions->kind != TUTTI_TASK_REGRESSION)
-    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "classes have no quantiles");
-  for (size_t k = 0; k < count; k++)
-    if (!(levels[k] > (k ? levels[k - 1] : 0) && levels[k] < 1))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "level %zu is %g, expected an ascending number in (0, 1)", k,
-                        levels[k]);
-  if (!calibrator->ops.quantiles)
-    return normal_quantiles(context, calibrator, predictions, count, levels, out);
-  TUTTI_CALL(context, calibrator,
-             calibrator->ops.quantiles(calibrator->instance.self, context, predictions, count, levels, out));
-  for (size_t i = 0; i < predictions->rows * predictions->outputs * count; i++)
-    if (isnan(out[i]) || (i % count > 0 && out[i] < out[i - 1]))
-      return TUTTI_BREACH(context, &calibrator->instance, "quantiles gave %g, which does not ascend", out[i]);
   return TUTTI_OK;
 }

@@ -22,6 +22,7 @@ struct tutti_data_config {
   int64_t split_seed;
   bool standardise;
   int64_t gap;
+  double calibration;
 };
 
 enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR, TUTTI_HEAD_NOMU };

@@ -55,6 +55,9 @@ static const struct tutti_param data_table[] = {
         struct tutti_data_config, gap, "-1", -1, TUTTI_NO_LIMIT,
         "The test rows are a gap in this numeric input, counted from 0 and round: the middle third of the rows "
         "that no file names, in the order of its values. Training and validation share the rest. -1: no gap."),
+    TUTTI_REAL(struct tutti_data_config, calibration, "0", 0, 0.9,
+               "Share of the rows of training that are kept apart, as the split calibration, for [calibrator] alone; "
+               "validation and test rows are the same with it and without it."),
     TUTTI_BOOL(struct tutti_data_config, standardise, "true",
                "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
                "stay 0 and 1. Predictions and metrics are in the target's own units either way."),

@@ -75,7 +75,7 @@ static enum tutti_status set_fingerprint(const struct tutti_loading *loading, tu
   tutti_free(description);
   for (size_t s = 0; s < dataset->split_count; s++) {
     dataset->fingerprint = tutti_split_hash(dataset->fingerprint, dataset->splits[s]);
-    if (s < TUTTI_SPLITS)
+    if (s <= TUTTI_CALIBRATION && strcmp(dataset->splits[s]->name, tutti_partition_name(s)) == 0)
       dataset->rows_fingerprint = dataset->fingerprint;
   }
   return TUTTI_OK;
@@ -108,7 +108,7 @@ enum tutti_status tutti_dataset_load(tutti_context *context, const tutti_config 
   *out = dataset;
   dataset = NULL;
 out:
-  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+  for (size_t s = 0; s < TUTTI_SHARED_OUT; s++)
     tutti_free(loading.of_split[s]);
   tutti_free(loading.labels);
   tutti_free(loading.split);

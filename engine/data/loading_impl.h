@@ -11,7 +11,7 @@
 
 enum {
   TUTTI_OUT_OF_DISTRIBUTION = 2,
-  TUTTI_MOST_SPLITS = TUTTI_SPLITS + 2 * TUTTI_SEVERITIES + TUTTI_OUT_OF_DISTRIBUTION
+  TUTTI_MOST_SPLITS = TUTTI_SHARED_OUT + 2 * TUTTI_SEVERITIES + TUTTI_OUT_OF_DISTRIBUTION
 };
 
 struct tutti_dataset {
@@ -32,12 +32,12 @@ struct tutti_loading {
   tutti_source *source;
   const char *folder;
   uint64_t seed;
-  tutti_rows *rows;                 /* as they were read; images are moved into the data set */
-  bool images;                      /* are they images? */
-  uint8_t *split;                   /* [rows] */
-  int32_t *labels;                  /* [rows]; NULL for regression */
-  uint32_t *of_split[TUTTI_SPLITS]; /* [counts]: numbers of rows */
-  size_t counts[TUTTI_SPLITS];
+  tutti_rows *rows;                     /* as they were read; images are moved into the data set */
+  bool images;                          /* are they images? */
+  uint8_t *split;                       /* [rows] */
+  int32_t *labels;                      /* [rows]; NULL for regression */
+  uint32_t *of_split[TUTTI_SHARED_OUT]; /* [counts]: numbers of rows */
+  size_t counts[TUTTI_SHARED_OUT];
 };
 
 /* The path in the parameter `name`, relative to the recipe's folder; NULL if it is empty. Free with tutti_free. */

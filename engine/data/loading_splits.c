@@ -89,6 +89,7 @@ static enum tutti_status partition(struct tutti_loading *loading, const struct t
                                     .classes = tutti_encoding_outputs(encoding),
                                     .shares = shares,
                                     .files = {files[0], files[1], files[2]},
+                                    .calibration = config->calibration,
                                     .gap = gap,
                                     .seed = loading->seed};
   for (size_t s = 0; s < config->limit.count; s++)
@@ -102,7 +103,7 @@ out:
 }
 
 static enum tutti_status list_rows(struct tutti_loading *loading) {
-  for (size_t s = 0; s < TUTTI_SPLITS; s++) {
+  for (size_t s = 0; s < TUTTI_SHARED_OUT; s++) {
     size_t count = 0;
     for (size_t r = 0; r < tutti_rows_count(loading->rows); r++)
       count += loading->split[r] == s;
@@ -160,7 +161,9 @@ enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_d
   if (loading->labels)
     TUTTI_TRY(context, check_classes(loading, dataset->encoding));
   TUTTI_TRY(context, measure(loading, dataset->encoding));
-  for (; dataset->split_count < TUTTI_SPLITS; dataset->split_count++)
+  /* Only data sets that ask for calibration rows have that split. */
+  for (size_t splits = loading->config->calibration > 0 ? TUTTI_SHARED_OUT : TUTTI_SPLITS;
+       dataset->split_count < splits; dataset->split_count++)
     TUTTI_TRY(context, make_split(loading, dataset->split_count, dataset));
   return TUTTI_OK;
 }

@@ -10,11 +10,11 @@
 #include "partition_impl.h"
 #include "core/base/file_impl.h"
 
-static const char *const split_names[] = {"train", "validation", "test"};
+static const char *const split_names[] = {"train", "validation", "test", "calibration"};
 
 const char *tutti_partition_name(size_t split) { return split_names[split]; }
 
-enum { FREE = TUTTI_SPLITS + 1 }; /* a row that no file has named yet */
+enum { FREE = TUTTI_UNUSED + 1 }; /* a row that no file has named yet */
 
 /* --- files of row numbers --- */
 
@@ -193,10 +193,42 @@ static enum tutti_status apply_limits(tutti_context *context, const struct tutti
   return TUTTI_OK;
 }
 
+/* --- calibration rows --- */
+
+/* Turn a share of the training rows into calibration rows: of each stratum its share, to within one row. */
+static enum tutti_status keep_apart(tutti_context *context, const struct tutti_partition *partition) {
+  uint32_t *rows;
+  size_t seen = 0, kept = 0;
+  TUTTI_TRY(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
+  for (size_t stratum = 0; stratum < (partition->labels ? partition->classes : 1); stratum++) {
+    struct tutti_random random;
+    size_t count = 0;
+    for (size_t r = 0; r < partition->rows; r++)
+      if (partition->split[r] == TUTTI_TRAIN && in_stratum(partition, r, stratum))
+        rows[count++] = (uint32_t)r;
+    if (!partition->in_order) {
+      tutti_random_init(&random, partition->seed, "calibration", stratum);
+      tutti_random_shuffle(&random, count, rows);
+    }
+    seen += count;
+    size_t keep = (size_t)floor((double)seen * partition->calibration + 0.5) - kept;
+    keep = keep < count ? keep : count - (count > 0); /* what is to be learned keeps a row */
+    kept += keep;
+    for (size_t i = count - keep; i < count; i++)
+      partition->split[rows[i]] = TUTTI_CALIBRATION;
+  }
+  tutti_free(rows);
+  if (kept > 0)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "data.calibration: %g of the %zu training rows is none; give a larger share, or 0 to do without",
+                    partition->calibration, seen);
+}
+
 /* --- check --- */
 
 static enum tutti_status check_counts(tutti_context *context, const struct tutti_partition *partition) {
-  size_t counts[TUTTI_SPLITS + 1] = {0};
+  size_t counts[TUTTI_UNUSED + 1] = {0};
   for (size_t r = 0; r < partition->rows; r++)
     counts[partition->split[r]]++;
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
@@ -226,6 +258,8 @@ enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, share_rest(context, partition, named));
   TUTTI_TRY_OUT(context, apply_limits(context, partition));
   TUTTI_TRY_OUT(context, check_counts(context, partition));
+  if (partition->calibration > 0)
+    TUTTI_TRY_OUT(context, keep_apart(context, partition));
 out:
   tutti_free(named);
   return status;

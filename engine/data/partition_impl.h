@@ -4,7 +4,17 @@
 
 #include <tutti/context.h>
 
-enum { TUTTI_TRAIN, TUTTI_VALIDATION, TUTTI_TEST, TUTTI_SPLITS, TUTTI_UNUSED = TUTTI_SPLITS };
+/* The splits that every data set has, the one for calibrators, which is the last of those that share the rows, and rows
+   of none. */
+enum {
+  TUTTI_TRAIN,
+  TUTTI_VALIDATION,
+  TUTTI_TEST,
+  TUTTI_SPLITS,
+  TUTTI_CALIBRATION = TUTTI_SPLITS,
+  TUTTI_SHARED_OUT,
+  TUTTI_UNUSED = TUTTI_SHARED_OUT
+};
 
 /* The rows to split, and how. */
 struct tutti_partition {
@@ -17,6 +27,7 @@ struct tutti_partition {
   bool in_order;                   /* shares are taken in the order of rows, not at random */
   size_t limits[TUTTI_SPLITS];     /* maximum of rows of a split; 0: no limit */
   const char *files[TUTTI_SPLITS]; /* of row numbers; NULL where there is none */
+  double calibration;              /* the share of the training rows that become calibration rows */
   const double *gap;               /* [rows]: test rows are the middle third in this order; or NULL */
   uint64_t seed;
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate_impl.h"
 #include "evaluate_impl.h"
 #include "core/score/metrics_impl.h"
 
@@ -20,6 +21,10 @@ static const struct tutti_param table[] = {
     TUTTI_REAL(struct tutti_evaluation_options, level, "0.95", 0, 1,
                "Probability of the central intervals whose coverage and width are told.", .min_open = true,
                .max_open = true),
+    TUTTI_INTEGER(
+        struct tutti_evaluation_options, folds, "5", 0, 1000,
+        "Folds over the rows that a calibrator is fitted to, by which it is refused where it does not help; 0 or 1: "
+        "it is taken as it is."),
 };
 static const struct tutti_params params = TUTTI_PARAMS(table, struct tutti_evaluation_options);
 
@@ -52,14 +57,18 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
-                                 const struct tutti_evaluation_options *given, tutti_evaluation **evaluation) {
+/* With the intervals of a calibrator, if it gives some, and of one that is calibrated without the metrics of members. */
+static enum tutti_status evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                  const struct tutti_evaluation_options *given, bool calibrated,
+                                  const double *intervals, tutti_evaluation **evaluation) {
   enum tutti_status status;
   struct tutti_combiner combiner = {0};
   struct tutti_evaluation_options options;
   *evaluation = NULL;
   TUTTI_TRY_OUT(context, checked(context, given, &options));
   TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
+  combiner.calibrated = calibrated;
+  combiner.intervals = intervals;
   TUTTI_TRY_OUT(context, check_targets(context, pool));
   if (pool->kind == TUTTI_TASK_CLASSIFICATION)
     TUTTI_TRY_OUT(context, tutti_evaluate_classification(context, &combiner, &options, evaluation));
@@ -68,6 +77,17 @@ enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool
 out:
   tutti_combiner_release(&combiner);
   return status;
+}
+
+enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                 const struct tutti_evaluation_options *options, tutti_evaluation **evaluation) {
+  return evaluate(context, pool, ensemble, options, false, NULL, evaluation);
+}
+
+enum tutti_status tutti_evaluate_calibrated(tutti_context *context, const struct tutti_calibrated *calibrated,
+                                            const struct tutti_evaluation_options *options,
+                                            tutti_evaluation **evaluation) {
+  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, true, calibrated->intervals, evaluation);
 }
 
 /* A vote is of labels, of which each member is certain: all the entropy of its shares is disagreement. */

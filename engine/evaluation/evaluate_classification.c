@@ -122,6 +122,16 @@ static bool of_probabilities(const void *of, size_t which) {
   return ((const struct classified *)of)->combiner->combination != TUTTI_COMBINATION_VOTE;
 }
 
+/* Metrics of members are of those that were trained. */
+static bool of_members(const void *of, size_t which) {
+  (void)which;
+  return !((const struct classified *)of)->combiner->calibrated;
+}
+
+static bool of_own_probabilities(const void *of, size_t which) {
+  return of_probabilities(of, which) && of_members(of, which);
+}
+
 static bool of_pairs(const void *of, size_t which) {
   (void)which;
   return ((const struct classified *)of)->combiner->members > 1;
@@ -207,28 +217,29 @@ static const struct metric_entry classification_metrics[] = {
            .defined = of_probabilities),
     METRIC("expected-entropy", "nats", NEITHER,
            "mean of sum_k w_k (H(p_k) - I_k), the aleatoric part of it; I_k: what a member tells of itself, or 0",
-           mean_of_rows, SUM(expected_entropy), .defined = of_probabilities),
+           mean_of_rows, SUM(expected_entropy), .defined = of_own_probabilities),
     METRIC("mutual-information", "nats", NEITHER, "entropy - expected-entropy, the epistemic part of it",
-           mutual_information, false, .defined = of_probabilities),
+           mutual_information, false, .defined = of_own_probabilities),
     METRIC("mutual-information-between", "nats", NEITHER, "its part between the members", mutual_information, true,
            .defined = of_parts),
     METRIC("mutual-information-within", "nats", NEITHER,
            "its part within the members, which they tell: sum_k w_k I_k, of label and draw", mean_of_rows, SUM(within),
            .defined = of_parts),
     METRIC_SHOWN(IN_CURVES, "oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_rows,
-                 SUM(oracle_nll)),
+                 SUM(oracle_nll), .defined = of_members),
     METRIC_SHOWN(IN_CURVES, "oracle-error", "fraction", LOWER, "rows on which the member with the lowest NLL is wrong",
-                 mean_of_rows, SUM(oracle_error)),
+                 mean_of_rows, SUM(oracle_error), .defined = of_members),
     METRIC("oracle-ece", "fraction", LOWER, "the calibration error of predicting each row as that member does",
-           oracle_calibration_error, 0),
-    METRIC("all-wrong", "fraction", LOWER, "rows on which every member is wrong", mean_of_rows, SUM(all_wrong)),
+           oracle_calibration_error, 0, .defined = of_members),
+    METRIC("all-wrong", "fraction", LOWER, "rows on which every member is wrong", mean_of_rows, SUM(all_wrong),
+           .defined = of_members),
     METRIC_SHOWN(IN_CURVES, "average-nll", "nats", LOWER,
                  "members' own NLL, averaged with their weights: the average base learner", mean_of_rows,
-                 SUM(average_nll)),
+                 SUM(average_nll), .defined = of_members),
     METRIC_SHOWN(IN_CURVES, "average-error", "fraction", LOWER, "members' own error, averaged with their weights",
-                 mean_of_rows, SUM(average_error)),
+                 mean_of_rows, SUM(average_error), .defined = of_members),
     METRIC("average-ece", "fraction", LOWER, "members' own calibration errors, averaged with their weights",
-           average_calibration_error, 0),
+           average_calibration_error, 0, .defined = of_members),
     METRIC("disagreement", "fraction", NEITHER, "mean over pairs of members of the rows on which their labels differ",
            disagreement, false, .defined = of_pairs),
     METRIC("normalised-disagreement", "", NEITHER,

@@ -13,6 +13,8 @@ struct tutti_combiner {
   const float **predictions; /* [members] -> [rows][width], borrowed from the pool */
   const float **epistemic;   /* [members] -> their own part (predictions.h), or NULL; likewise */
   bool parts;                /* some member tells its own part */
+  bool calibrated;           /* members are no longer what was trained */
+  const double *intervals;   /* [TUTTI_LEVELS][rows][outputs][2] of a calibrator that gives intervals, or NULL */
   double *weights;           /* [members], sum 1 */
   double *means, *variances; /* [members] for the current row and output */
   double *probabilities;     /* [outputs] of the current row: the weighted mean */

@@ -137,6 +137,12 @@ static double average_rmse(const void *of_, size_t which) {
   return mean;
 }
 
+/* Metrics of members are of those that were trained. */
+static bool of_members(const void *of, size_t which) {
+  (void)which;
+  return !((const struct regressed *)of)->combiner->calibrated;
+}
+
 /* Does a member tell its own part of its uncertainty? */
 static bool of_parts(const void *of, size_t which) {
   (void)which;
@@ -182,13 +188,13 @@ static const struct metric_entry regression_metrics[] = {
     METRIC("epistemic-within", "target", NEITHER, "root of its mean part within the members, which they tell",
            root_of_outputs, OUTPUT(within), .defined = of_parts),
     METRIC_SHOWN(IN_CURVES, "oracle-nll", "nats", LOWER, "mean over rows of the lowest NLL of a member", mean_of_joint,
-                 JOINT(oracle_nll)),
+                 JOINT(oracle_nll), .defined = of_members),
     METRIC_SHOWN(IN_CURVES, "oracle-rmse", "target", LOWER, "root of the mean over rows of the lowest squared error",
-                 root_of_joint, JOINT(oracle_square)),
+                 root_of_joint, JOINT(oracle_square), .defined = of_members),
     METRIC_SHOWN(IN_CURVES, "average-nll", "nats", LOWER, "members' own NLL, averaged with their weights",
-                 mean_of_joint, JOINT(average_nll)),
+                 mean_of_joint, JOINT(average_nll), .defined = of_members),
     METRIC_SHOWN(IN_CURVES, "average-rmse", "target", LOWER, "members' own RMSE, averaged with their weights",
-                 average_rmse, 0),
+                 average_rmse, 0, .defined = of_members),
 };
 const struct metric_table metrics_of_regression = METRIC_TABLE(regression_metrics);
 

@@ -1,3 +1,7 @@
+libtutti_engine_la_SOURCES += %D%/calibrate.c
+libtutti_engine_la_SOURCES += %D%/calibrate_impl.h
+libtutti_engine_la_SOURCES += %D%/calibrated.c
+libtutti_engine_la_SOURCES += %D%/combined.c
 libtutti_engine_la_SOURCES += %D%/combiner.c
 libtutti_engine_la_SOURCES += %D%/diversity.c
 libtutti_engine_la_SOURCES += %D%/evaluate.c
@@ -7,3 +11,4 @@ libtutti_engine_la_SOURCES += %D%/evaluate_ood.c
 libtutti_engine_la_SOURCES += %D%/evaluate_regression.c
 libtutti_engine_la_SOURCES += %D%/evaluation.c
 libtutti_engine_la_SOURCES += %D%/metric_tables.c
+libtutti_engine_la_SOURCES += %D%/quantile.c

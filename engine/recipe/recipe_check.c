@@ -218,7 +218,8 @@ static enum tutti_status put_root(tutti_context *context, tutti_recipe *recipe, 
   const struct recipe_entry *entry = tutti_recipe_find(recipe, section, "plugin");
   if (tutti_recipe_roots[index].kind == TUTTI_KIND_SPACE && !recipe->data)
     plugin = SPACE_WITHOUT_DATA;
-  if (entry && (!*entry->value || strcmp(entry->value, "none") == 0))
+  bool none = entry && strcmp(entry->value, "none") == 0 && strcmp(plugin, "none") != 0;
+  if (entry && (!*entry->value || none))
     return tutti_recipe_blame(context, entry,
                               TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a %s, found '%s'",
                                          tutti_kind_name(tutti_recipe_roots[index].kind), entry->value));

@@ -9,12 +9,13 @@ const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS] = {
     {"backend", TUTTI_KIND_BACKEND, "cpu", .of_run = true},
     {"builder", TUTTI_KIND_BUILDER, "nes-rs", .of_run = true},
     {"selector", TUTTI_KIND_SELECTOR, "forward", .of_run = true},
+    {"calibrator", TUTTI_KIND_CALIBRATOR, "none", .of_run = true, .of_data = true},
     {"surrogate", TUTTI_KIND_SURROGATE, "nomu", .of_fit = true},
     {"executor", TUTTI_KIND_EXECUTOR, "local", .of_run = true, .of_fit = true},
 };
 
 bool tutti_recipe_has_root(const tutti_recipe *recipe, const struct recipe_root *root) {
-  return recipe->fit ? root->of_fit : root->of_run;
+  return (recipe->fit ? root->of_fit : root->of_run) && (recipe->data || !root->of_data);
 }
 
 bool tutti_recipe_is_root(const tutti_recipe *recipe, const char *section) {

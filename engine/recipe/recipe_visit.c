@@ -32,7 +32,8 @@ static bool selector_is_shared(const tutti_recipe *recipe) {
 static enum tutti_recipe_part part_of(const tutti_recipe *recipe, const char *section, const char *key) {
   if (is_circumstance(recipe, section, key))
     return TUTTI_RECIPE_CIRCUMSTANCES;
-  if (strcmp(section, "evaluation") == 0 || (strcmp(section, "selector") == 0 && !selector_is_shared(recipe)))
+  if (strcmp(section, "evaluation") == 0 || strcmp(section, "calibrator") == 0 ||
+      (strcmp(section, "selector") == 0 && !selector_is_shared(recipe)))
     return TUTTI_RECIPE_SELECTION;
   return TUTTI_RECIPE_SEARCH;
 }
@@ -178,6 +179,7 @@ static const char *places_of(const tutti_recipe *recipe, const struct recipe_ent
     const char *read, *places;
   } known[] = {
       {"selector", "tutti run, tutti ablate, tutti select, and tutti curve"},
+      {"calibrator", "tutti run, tutti ablate, and tutti select"},
       {"evaluation", "tutti run, tutti ablate, tutti select without --keep, tutti curve, and tutti evaluate"},
       {"space", "tutti run, tutti ablate, and tutti distance"},
       {"run.plugin_path", "tutti run, tutti ablate, tutti select, tutti curve, and tutti distance"},

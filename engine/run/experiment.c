@@ -237,10 +237,23 @@ static enum tutti_status check_fit(tutti_context *context, const struct tutti_ex
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 
+/* The calibrator is made to see whether it serves the task. */
+static enum tutti_status check_calibrator(tutti_context *context, const struct tutti_experiment *experiment) {
+  struct tutti_calibrator_setup setup = {
+      .size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  tutti_calibrator *calibrator = NULL;
+  if (!experiment->dataset)
+    return TUTTI_OK;
+  enum tutti_status status = tutti_calibrator_create(context, experiment->host, "calibrator", &setup, &calibrator);
+  tutti_calibrator_destroy(calibrator);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
+}
+
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {
   if (tutti_experiment_is_fit(experiment))
     return check_fit(context, experiment);
   TUTTI_TRY(context, check_validation(context, experiment));
+  TUTTI_TRY(context, check_calibrator(context, experiment));
   if (tutti_backend_takes_networks(experiment->backend) && !experiment->dataset)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s trains on data, but the recipe has no section [data]",
                       tutti_backend_descriptor(experiment->backend)->name);

@@ -10,6 +10,7 @@ libtutti_engine_la_SOURCES += %D%/other_run.c
 libtutti_engine_la_SOURCES += %D%/record.c
 libtutti_engine_la_SOURCES += %D%/record_impl.h
 libtutti_engine_la_SOURCES += %D%/run.c
+libtutti_engine_la_SOURCES += %D%/run_calibration.c
 libtutti_engine_la_SOURCES += %D%/run_directory.c
 libtutti_engine_la_SOURCES += %D%/run_ensemble.c
 libtutti_engine_la_SOURCES += %D%/run_files.c

@@ -208,9 +208,9 @@ static enum tutti_status predict_rows(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, combine(context, model, &pool, forecast));
   add_origins(split, forecast);
   if (pool.values || pool.labels)
-    TUTTI_TRY_OUT(context,
-                  tutti_run_evaluate_pool(context, model->view->experiment, &model->view->history,
-                                          tutti_split_name(split), &pool, model->ensemble, &forecast->evaluation));
+    TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, model->view->experiment, &model->view->history,
+                                                   tutti_split_name(split), &pool, model->ensemble, NULL,
+                                                   &forecast->evaluation));
 out:
   for (size_t i = 0; i < models && members && epistemic; i++) {
     tutti_free(members[i]);

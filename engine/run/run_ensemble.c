@@ -2,6 +2,7 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/evaluation/calibrate_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -30,7 +31,7 @@ out:
 /* --- JSON --- */
 
 enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensemble *ensemble, const char *selector,
-                                       enum tutti_loss loss, char **json) {
+                                       enum tutti_loss loss, const json_t *calibration, char **json) {
   json_t *members = json_array(), *trace = json_array();
   uint64_t picks = tutti_ensemble_picks(ensemble);
   for (size_t i = 0; i < tutti_ensemble_size(ensemble); i++) {
@@ -46,11 +47,12 @@ enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensem
     json_array_append_new(trace, json_pack("{s:I, s:o, s:s}", "trial", (json_int_t)step->trial, "loss",
                                            tutti_json_number(step->loss), "note", step->note));
   }
-  return tutti_json_document(
-      context,
-      json_pack("{s:s, s:s, s:s, s:o, s:o}", "selector", selector, "loss", tutti_loss_names()[loss], "combination",
-                combinations[tutti_ensemble_combination(ensemble)], "members", members, "trace", trace),
-      json);
+  return tutti_json_document(context,
+                             json_pack("{s:s, s:s, s:s, s:o, s:o, s:O*}", "selector", selector, "loss",
+                                       tutti_loss_names()[loss], "combination",
+                                       combinations[tutti_ensemble_combination(ensemble)], "members", members, "trace",
+                                       trace, "calibration", (json_t *)calibration),
+                             json);
 }
 
 static enum tutti_status parse_members(tutti_context *context, const json_t *members, tutti_ensemble *ensemble) {
@@ -183,10 +185,35 @@ static enum tutti_status add_split(tutti_context *context, const struct tutti_ex
                  : TUTTI_OK;
 }
 
+/* Rows that had no part in the making of the ensemble and of its calibrator. */
+static bool is_new(const char *split) {
+  return strncmp(split, "validation", 10) != 0 && strcmp(split, "calibration") != 0;
+}
+
+/* Add to the split that was added last what its metrics are after the calibrator. */
+static enum tutti_status add_calibrated(tutti_context *context, tutti_calibrator *calibrator,
+                                        const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                        const struct tutti_evaluation_options *options, json_t *out) {
+  enum tutti_status status;
+  struct tutti_calibrated calibrated = {.trials = NULL};
+  tutti_evaluation *evaluation = NULL;
+  json_t *metrics = json_array(), *last = json_array_get(out, json_array_size(out) - 1);
+  TUTTI_TRY_OUT(context, tutti_calibrated_make(context, calibrator, pool, ensemble, options, &calibrated));
+  TUTTI_TRY_OUT(context, tutti_evaluate_calibrated(context, &calibrated, options, &evaluation));
+  add_metrics(metrics, evaluation);
+  (void)json_object_set(last, "calibrated", metrics);
+out:
+  json_decref(metrics);
+  tutti_evaluation_destroy(evaluation);
+  tutti_calibrated_release(&calibrated);
+  return status;
+}
+
 static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run_pool *source,
                                         const struct tutti_history *history, const char *split,
-                                        const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
-                                        const uint64_t *trials, json_t *out) {
+                                        const tutti_ensemble *ensemble, tutti_calibrator *calibrator,
+                                        const struct tutti_evaluation_options *options, const uint64_t *trials,
+                                        json_t *out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_pool pool = {.size = sizeof pool};
   tutti_evaluation *evaluation = NULL;
@@ -196,6 +223,8 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
                                  : tutti_evaluate(context, &pool, ensemble, options, &evaluation));
   TUTTI_TRY_OUT(context, add_split(context, source->experiment, history, split, &pool, evaluation,
                                    outside ? NULL : ensemble, out));
+  if (calibrator && !outside && is_new(split))
+    TUTTI_TRY_OUT(context, add_calibrated(context, calibrator, &pool, ensemble, options, out));
 out:
   tutti_evaluation_destroy(evaluation);
   tutti_run_pool_release(source, &pool);
@@ -204,13 +233,16 @@ out:
 
 enum tutti_status tutti_run_evaluate_pool(tutti_context *context, const struct tutti_experiment *experiment,
                                           const struct tutti_history *history, const char *name,
-                                          const struct tutti_pool *pool, const tutti_ensemble *ensemble, char **json) {
+                                          const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                          tutti_calibrator *calibrator, char **json) {
+  const struct tutti_evaluation_options *options = tutti_recipe_evaluation(experiment->recipe);
   enum tutti_status status = TUTTI_OK;
   tutti_evaluation *evaluation = NULL;
   json_t *splits = json_array();
-  TUTTI_TRY_OUT(context,
-                tutti_evaluate(context, pool, ensemble, tutti_recipe_evaluation(experiment->recipe), &evaluation));
+  TUTTI_TRY_OUT(context, tutti_evaluate(context, pool, ensemble, options, &evaluation));
   TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, ensemble, splits));
+  if (calibrator)
+    TUTTI_TRY_OUT(context, add_calibrated(context, calibrator, pool, ensemble, options, splits));
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
 out:
   tutti_evaluation_destroy(evaluation);
@@ -229,7 +261,8 @@ static bool is_wanted(const char *split, const char *shift) {
 
 enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                      const struct tutti_history *history, const tutti_ensemble *ensemble,
-                                     const struct tutti_evaluation_options *options, const char *shift, char **json) {
+                                     tutti_calibrator *calibrator, const struct tutti_evaluation_options *options,
+                                     const char *shift, char **json) {
   enum tutti_status status = TUTTI_OK;
   const tutti_dataset *dataset = source->experiment->dataset;
   uint64_t *trials = NULL;
@@ -239,8 +272,8 @@ enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_po
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
     const tutti_split *split = tutti_dataset_split(dataset, i);
     if (tutti_split_rows(split) > 0 && is_wanted(tutti_split_name(split), shift))
-      TUTTI_TRY_OUT(context, evaluate_split(context, source, history, tutti_split_name(split), ensemble, options,
-                                            trials, splits));
+      TUTTI_TRY_OUT(context, evaluate_split(context, source, history, tutti_split_name(split), ensemble, calibrator,
+                                            options, trials, splits));
   }
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
 out:

@@ -6,6 +6,7 @@
 #include "run_files.h"
 
 #include <jansson.h>
+#include <tutti/calibrator.h>
 #include <tutti/run.h>
 
 /* --- run directory (run_directory.c) --- */
@@ -81,20 +82,22 @@ struct tutti_choice {
 };
 TUTTI_NODISCARD enum tutti_status tutti_run_choose(tutti_context *context, const struct tutti_choice *choice,
                                                    tutti_ensemble *ensemble);
-/* Text of ensemble.json, and back. */
+/* Text of ensemble.json, with what is said of its calibration (NULL: it has none), and back. */
 TUTTI_NODISCARD enum tutti_status tutti_ensemble_print(tutti_context *context, const tutti_ensemble *ensemble,
-                                                       const char *selector, enum tutti_loss loss, char **json);
+                                                       const char *selector, enum tutti_loss loss,
+                                                       const json_t *calibration, char **json);
 TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, const char *json,
                                                        tutti_ensemble **ensemble);
 /* Trials of the members, ascending, as pools want them; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
                                                     uint64_t **trials);
-/* Metrics on every split except the training rows, as JSON text of an array. If `shift` is not NULL, only on the two
+/* Metrics on every split except the training rows, as JSON text of an array; with a calibrator (NULL: none), on test rows
+   also "calibrated". If `shift` is not NULL, only on the two
    splits named "validation" and "test" with `shift` appended ("" for the clean ones, or "-5"). */
 struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                                      const struct tutti_history *history,
-                                                     const tutti_ensemble *ensemble,
+                                                     const tutti_ensemble *ensemble, tutti_calibrator *calibrator,
                                                      const struct tutti_evaluation_options *options, const char *shift,
                                                      char **json);
 /* The same on one pool that has targets and only the members, under the name of a split; the array has one item. */
@@ -102,7 +105,7 @@ TUTTI_NODISCARD enum tutti_status tutti_run_evaluate_pool(tutti_context *context
                                                           const struct tutti_experiment *experiment,
                                                           const struct tutti_history *history, const char *name,
                                                           const struct tutti_pool *pool, const tutti_ensemble *ensemble,
-                                                          char **json);
+                                                          tutti_calibrator *calibrator, char **json);
 /* The part of a split's name after "validation" ("" or "-5"); TUTTI_ERROR_USAGE for any other split. */
 TUTTI_NODISCARD enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
                                                      const char *split, const char **shift);
@@ -114,6 +117,26 @@ TUTTI_NODISCARD enum tutti_status tutti_run_shifts(tutti_context *context, const
 TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_choice *choice,
                                                   const struct tutti_history *history,
                                                   const struct tutti_curve_options *options, char **json);
+
+/* --- calibration (run_calibration.c) --- */
+
+/* An ensemble's calibration: what ensemble.json says of it (NULL: the recipe has none), and the fitted calibrator (NULL:
+   it was refused, and the ensemble stays as it is). */
+struct tutti_run_calibration {
+  json_t *said;
+  tutti_calibrator *calibrator;
+  tutti_host *host; /* that a restored calibrator was made with */
+};
+/* Fit the calibrator of the choice's host to the chosen ensemble. Release it, also after a failure. */
+TUTTI_NODISCARD enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti_choice *choice,
+                                                      const tutti_ensemble *ensemble,
+                                                      struct tutti_run_calibration *calibration);
+/* Read it back from the text of an ensemble.json. Nothing is left after a failure. TUTTI_ERROR_CORRUPT: it is torn. */
+TUTTI_NODISCARD enum tutti_status tutti_run_restore_calibration(tutti_context *context,
+                                                                const struct tutti_experiment *experiment,
+                                                                const char *ensemble,
+                                                                struct tutti_run_calibration *calibration);
+void tutti_run_calibration_release(struct tutti_run_calibration *calibration);
 
 /* --- the result (run_result.c) --- */
 

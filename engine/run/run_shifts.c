@@ -35,9 +35,9 @@ static enum tutti_status choose_and_evaluate(tutti_context *context, const struc
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_choose(context, choice, ensemble));
   TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(choice->host, "selector"),
-                                              choice->source->experiment->loss, chosen));
-  TUTTI_TRY_OUT(context,
-                tutti_run_evaluate(context, choice->source, history, ensemble, choice->evaluation, shift, evaluation));
+                                              choice->source->experiment->loss, NULL, chosen));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, choice->source, history, ensemble, NULL, choice->evaluation, shift,
+                                            evaluation));
 out:
   tutti_ensemble_destroy(ensemble);
   return status;

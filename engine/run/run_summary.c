@@ -53,6 +53,12 @@ static const char *selector_of(const struct tutti_experiment *experiment, const 
   return chose ? chose : selects ? plugin_of(experiment, "selector") : "none";
 }
 
+/* The calibrator of the ensemble, or of the recipe where there is none yet. */
+static const char *calibrator_of(const struct tutti_experiment *experiment, const json_t *ensemble) {
+  const char *fitted = json_string_value(json_object_get(json_object_get(ensemble, "calibration"), "calibrator"));
+  return fitted ? fitted : json_is_object(ensemble) ? "none" : plugin_of(experiment, "calibrator");
+}
+
 /* {"budget", "done", "failed"}; with "failure", what the first failed trial says, if one failed. */
 static json_t *trials_of(const struct tutti_run_config *run, const struct tutti_history *history) {
   json_t *trials = json_pack("{s:I, s:I, s:I}", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done,
@@ -73,13 +79,13 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   json_t *best;
   TUTTI_TRY(context, best_of(context, experiment, history, &best));
   json_t *chosen = ensemble ? json_loads(ensemble, 0, NULL) : json_null();
-  json_t *root =
-      json_pack("{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "run", run->name, "task",
-                tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed",
-                (json_int_t)run->seed, "plugins", "space", plugin_of(experiment, "space"), "backend",
-                plugin_of(experiment, "backend"), "builder", plugin_of(experiment, "builder"), "selector",
-                selector_of(experiment, chosen), "data", data_of(experiment), "trials", trials_of(run, history), "best",
-                best, "ensemble", chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  json_t *root = json_pack(
+      "{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "run", run->name, "task",
+      tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed,
+      "plugins", "space", plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
+      plugin_of(experiment, "builder"), "selector", selector_of(experiment, chosen), "calibrator",
+      calibrator_of(experiment, chosen), "data", data_of(experiment), "trials", trials_of(run, history), "best", best,
+      "ensemble", chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
   if (tutti_experiment_is_fit(experiment)) {
     enum tutti_status status = tutti_run_describe_fit(context, experiment, history, root);
     if (status != TUTTI_OK) {
@@ -106,6 +112,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   enum tutti_status status = TUTTI_OK;
   const struct tutti_experiment *experiment = source->experiment;
   tutti_ensemble *ensemble = NULL;
+  struct tutti_run_calibration calibration = {.said = NULL};
   char *chosen = NULL, *evaluation = NULL, *shifts = NULL;
   uint64_t *trials = NULL;
   size_t count = 0;
@@ -127,10 +134,11 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
                                   .trials = trials,
                                   .evaluation = tutti_recipe_evaluation(experiment->recipe)};
     TUTTI_TRY_OUT(context, tutti_run_choose(context, &choice, ensemble));
+    TUTTI_TRY_OUT(context, tutti_run_calibrate(context, &choice, ensemble, &calibration));
     TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
-                                                experiment->loss, &chosen));
-    TUTTI_TRY_OUT(context,
-                  tutti_run_evaluate(context, source, history, ensemble, choice.evaluation, NULL, &evaluation));
+                                                experiment->loss, calibration.said, &chosen));
+    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, calibration.calibrator,
+                                              choice.evaluation, NULL, &evaluation));
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &shifts));
   } else {
     TUTTI_TRY_OUT(context, tutti_run_choose_by_loss(context, experiment, host, history, &chosen));
@@ -138,6 +146,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
   TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));
   TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, chosen, summary));
 out:
+  tutti_run_calibration_release(&calibration);
   tutti_ensemble_destroy(ensemble);
   tutti_free(trials);
   tutti_free(chosen);

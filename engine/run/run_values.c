@@ -74,7 +74,7 @@ static enum tutti_status choose(tutti_context *context, const struct tutti_exper
                                   .losses = candidates.losses};
   TUTTI_TRY_OUT(context, tutti_selector_select(context, selector, &pool, 0, ensemble));
   TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_selector_descriptor(selector)->name,
-                                              experiment->loss, json));
+                                              experiment->loss, NULL, json));
 out:
   tutti_ensemble_destroy(ensemble);
   release(&candidates);

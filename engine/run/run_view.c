@@ -114,15 +114,32 @@ static json_t *trial_row(const struct tutti_history *history, uint64_t trial) {
                    record->failure ? record->failure : "");
 }
 
+/* Of a finished run, the splits whose metrics a calibrator changes, as its summary has them; else NULL. */
+static enum tutti_status calibrated_splits(tutti_context *context, const tutti_view *view, json_t **splits) {
+  json_t *summary, *split;
+  size_t index;
+  *splits = NULL;
+  TUTTI_TRY(context, tutti_run_read_summary(context, view->directory, &summary));
+  json_array_foreach(json_object_get(summary, "evaluation"), index, split) {
+    if (!json_object_get(split, "calibrated"))
+      continue;
+    *splits = *splits ? *splits : json_array();
+    (void)json_array_append(*splits, split);
+  }
+  json_decref(summary);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_history *history = &view->history;
   char *summary = NULL, *builder = NULL, *ensemble = NULL;
-  json_t *root = NULL, *trials = json_array();
+  json_t *root = NULL, *trials = json_array(), *calibrated = NULL;
   double seconds = 0;
   TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, view->directory, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
   TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
+  TUTTI_TRY_OUT(context, calibrated_splits(context, view, &calibrated));
   for (uint64_t i = 0; i < history->asked; i++) {
     json_array_append_new(trials, trial_row(history, i));
     seconds += history->records[i].seconds;
@@ -135,11 +152,14 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   json_object_set_new(root, "asked", json_integer((json_int_t)history->asked));
   json_object_set_new(root, "training_seconds", json_real(seconds));
   json_object_set_new(root, "builder_state", builder ? json_loads(builder, 0, NULL) : json_null());
+  if (calibrated)
+    json_object_set(root, "calibrated", calibrated);
   json_object_set(root, "all_trials", trials);
   status = tutti_json_document(context, json_incref(root), json);
 out:
   json_decref(root);
   json_decref(trials);
+  json_decref(calibrated);
   tutti_free(summary);
   tutti_free(builder);
   tutti_free(ensemble);
@@ -149,8 +169,9 @@ out:
 /* --- select, keep, evaluate --- */
 
 /* What select, curve, keep and evaluate read of the recipe; other overrides are refused. */
-static const char *const select_reads[] = {"selector", "evaluation", "run.plugin_path", NULL};
-static const char *const keep_reads[] = {"selector", "run.plugin_path", NULL};
+static const char *const select_reads[] = {"selector", "calibrator", "evaluation", "run.plugin_path", NULL};
+static const char *const curve_reads[] = {"selector", "evaluation", "run.plugin_path", NULL};
+static const char *const keep_reads[] = {"selector", "calibrator", "run.plugin_path", NULL};
 static const char *const evaluate_reads[] = {"evaluation", NULL};
 
 /* The run's recipe with overrides, of which only what reads[] names may be overridden. */
@@ -223,15 +244,18 @@ static enum tutti_status choose(tutti_context *context, const tutti_view *view, 
                                 char **chosen, char **evaluation) {
   enum tutti_status status = TUTTI_OK;
   tutti_ensemble *ensemble = NULL;
+  struct tutti_run_calibration calibration = {.said = NULL};
   if (!view->experiment->dataset)
     return choose_by_loss(context, view, choice, chosen);
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_choose(context, choice, ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_calibrate(context, choice, ensemble, &calibration));
   TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(choice->host, "selector"),
-                                              view->experiment->loss, chosen));
-  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, choice->source, &view->history, ensemble, choice->evaluation, NULL,
-                                            evaluation));
+                                              view->experiment->loss, calibration.said, chosen));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, choice->source, &view->history, ensemble, calibration.calibrator,
+                                            choice->evaluation, NULL, evaluation));
 out:
+  tutti_run_calibration_release(&calibration);
   tutti_ensemble_destroy(ensemble);
   return status;
 }
@@ -288,7 +312,7 @@ enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view, con
                                    char **json) {
   struct trying trying = {0};
   TUTTI_TRY(context, tutti_view_check_data(context, view));
-  enum tutti_status status = begin_trying(context, view, split, select_reads, count, overrides, &trying);
+  enum tutti_status status = begin_trying(context, view, split, curve_reads, count, overrides, &trying);
   if (status == TUTTI_OK)
     status = tutti_run_curve(context, &trying.choice, &view->history, options, json);
   end_trying(&trying);
@@ -300,14 +324,17 @@ enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, 
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recipe = NULL;
   tutti_ensemble *ensemble = NULL;
+  struct tutti_run_calibration calibration = {.said = NULL};
   char *text = NULL;
   TUTTI_TRY(context, tutti_view_check_data(context, view));
   TUTTI_TRY_OUT(context, load_overridden(context, view, evaluate_reads, count, overrides, &recipe));
   TUTTI_TRY_OUT(context, tutti_view_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
-  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble,
+  TUTTI_TRY_OUT(context, tutti_run_restore_calibration(context, view->experiment, text, &calibration));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, &view->pool, &view->history, ensemble, calibration.calibrator,
                                             tutti_recipe_evaluation(recipe), NULL, json));
 out:
+  tutti_run_calibration_release(&calibration);
   tutti_ensemble_destroy(ensemble);
   tutti_free(text);
   tutti_recipe_destroy(recipe);

@@ -1,5 +1,6 @@
-/* calibrator.h - kind `calibrator`: corrects predicted probabilities and intervals. It is fitted to an ensemble's
-   predictions for rows that no member was trained on, and then applied to the ensemble's predictions for other rows. */
+/* calibrator.h - kind `calibrator`: corrects what an ensemble says: probabilities, variances or intervals. It is fitted
+   to the ensemble's predictions for rows that no member was trained on, after averaging, since calibrated members do not
+   make a calibrated ensemble (Rahaman & Thiery, 2021), and then applied to the ensemble's predictions for other rows. */
 #ifndef TUTTI_CALIBRATOR_H
 #define TUTTI_CALIBRATOR_H
 
@@ -10,6 +11,24 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_calibrator tutti_calibrator;
 
+/* What an ensemble says of rows once its members are averaged. Classification: probabilities [rows][outputs].
+   Regression: [rows][outputs][3]: the mean, counted from the target's origin (dataset.h), the aleatoric variance, NaN if
+   the members give none, and the epistemic variance. */
+struct tutti_combined {
+  size_t size; /* sizeof(struct tutti_combined) */
+  enum tutti_task_kind kind;
+  size_t rows, outputs;
+  const double *values;
+};
+enum tutti_combined_part {
+  TUTTI_COMBINED_MEAN,
+  TUTTI_COMBINED_ALEATORIC,
+  TUTTI_COMBINED_EPISTEMIC,
+  TUTTI_COMBINED_PARTS
+};
+/* How many numbers a row has, here [width]: 3 * outputs for regression, else outputs. */
+TUTTI_API size_t tutti_combined_width(enum tutti_task_kind kind, size_t outputs);
+
 /* --- the plugin's side ------------------------------------------------------------------------------------------ */
 
 struct tutti_calibrator_setup {
@@ -19,34 +38,41 @@ struct tutti_calibrator_setup {
   uint64_t seed;
 };
 
-/* Tasks that a calibrator serves. */
-enum { TUTTI_CALIBRATES_REGRESSION = 1, TUTTI_CALIBRATES_CLASSIFICATION = 2 };
+/* What a calibrator gives, and so whom it serves. */
+enum {
+  TUTTI_GIVES_PROBABILITIES = 1, /* classification: other probabilities */
+  TUTTI_GIVES_MOMENTS = 2,       /* regression: other means and variances */
+  TUTTI_GIVES_INTERVALS = 4      /* regression: central intervals at any level, which no moments stand behind */
+};
 
-/* Predictions and targets are laid out as predictions.h says, in the target's own units. A calibrator that needs
-   variances MUST refuse predictions without them (TUTTI_ERROR_USAGE). */
 struct tutti_calibrator_ops {
   size_t size;    /* sizeof(struct tutti_calibrator_ops) */
-  unsigned tasks; /* REQUIRED: TUTTI_CALIBRATES_..., added up */
+  unsigned gives; /* REQUIRED: TUTTI_GIVES_..., added up; of moments and intervals at most one */
 
   /* REQUIRED. Fit to predictions and targets of the same rows (>= 1), and forget any earlier fit. MUST be a function of
-     these and the seed. */
-  enum tutti_status (*fit)(void *self, tutti_context *context, const struct tutti_predictions *predictions,
+     these and the seed. All predictions are finite, save aleatoric variances of NaN. MUST fail with TUTTI_ERROR_NUMERIC
+     where these rows do not determine a fit, or with TUTTI_ERROR_USAGE where it needs variances and there are none; the
+     message says why, and the ensemble then stays as it is. */
+  enum tutti_status (*fit)(void *self, tutti_context *context, const struct tutti_combined *combined,
                            const struct tutti_targets *targets);
-  /* REQUIRED. Called once fitted. Write the calibrated predictions of any number of rows into out[rows][width], which
-     may be predictions->values itself. Each row's result MUST depend on that row alone. */
-  enum tutti_status (*apply)(void *self, tutti_context *context, const struct tutti_predictions *predictions,
-                             float *out);
-  /* REQUIRED, both. `print` gives the fit as JSON (free with tutti_free), and `parse` reads it back: what is applied
-     after `parse` MUST have the same bits. `parse` checks everything and says what is wrong, for the text may come from
-     a file. */
+  /* REQUIRED, both. `print` gives the fit as a JSON object (free with tutti_free), and `parse` reads it back. The text
+     MUST hold all that `apply` and `intervals` need: an instance with other parameters that has parsed it gives the same
+     bits. `parse` checks everything and says what is wrong, for the text may come from a file. */
   enum tutti_status (*print)(void *self, tutti_context *context, char **json);
   enum tutti_status (*parse)(void *self, tutti_context *context, const char *json);
 
-  /* OPTIONAL, for regression; default: quantiles of normals with the calibrated mean and variance. Given uncalibrated
-     predictions, write the calibrated quantiles at levels[count], ascending in (0, 1), into out[rows][outputs][count].
-     They MUST ascend with the level. */
-  enum tutti_status (*quantiles)(void *self, tutti_context *context, const struct tutti_predictions *predictions,
-                                 size_t count, const double *levels, double *out);
+  /* REQUIRED of whoever gives probabilities or moments. Called once fitted. Write the calibrated predictions of any
+     number of rows into out[rows][width], which may be combined->values itself. Each row's result MUST depend on that
+     row alone, and a variance of 0 MUST stay 0. */
+  enum tutti_status (*apply)(void *self, tutti_context *context, const struct tutti_combined *combined, double *out);
+  /* REQUIRED of whoever gives intervals. Called once fitted. Given uncalibrated predictions, write the lower and upper
+     end of the central interval of probability `level`, in (0, 1), into out[rows][outputs][2]. An end may be infinite.
+     Intervals MUST grow with the level, and hold the mean. */
+  enum tutti_status (*intervals)(void *self, tutti_context *context, const struct tutti_combined *combined,
+                                 double level, double *out);
+  /* OPTIONAL; default 1. The least number of rows to fit to, for so many outputs. With fewer the host does not fit, says
+     so, and leaves the ensemble as it is. */
+  size_t (*least_rows)(void *self, size_t outputs);
 };
 
 /* --- the host's side --- */
@@ -62,24 +88,28 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_create(tutti_contex
 TUTTI_API void tutti_calibrator_destroy(tutti_calibrator *calibrator);
 /* The plugin's descriptor, valid for the life of the process. */
 TUTTI_API const struct tutti_descriptor *tutti_calibrator_descriptor(const tutti_calibrator *calibrator);
+/* What it gives: TUTTI_GIVES_..., added up. */
+TUTTI_API unsigned tutti_calibrator_gives(const tutti_calibrator *calibrator);
+/* The least number of rows to fit it to. */
+TUTTI_API size_t tutti_calibrator_least_rows(const tutti_calibrator *calibrator, size_t outputs);
 /* Fit to predictions and targets of the same rows; both are borrowed until return. An earlier fit is lost, even on
-   failure. TUTTI_ERROR_INTERNAL: no rows, or rows or outputs that differ. */
+   failure. TUTTI_ERROR_NUMERIC: these rows do not determine a fit, or a prediction among them is not finite;
+   TUTTI_ERROR_INTERNAL: no rows, or rows or outputs that differ. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_fit(tutti_context *context, tutti_calibrator *calibrator,
-                                                                 const struct tutti_predictions *predictions,
+                                                                 const struct tutti_combined *combined,
                                                                  const struct tutti_targets *targets);
-/* Write the calibrated predictions into out[rows][width] (predictions.h), which may be predictions->values itself.
-   TUTTI_ERROR_INTERNAL: neither fitted nor parsed; TUTTI_ERROR_PLUGIN: a probability outside [0, 1], a mean that is not
-   finite, or a negative variance. */
+/* Write the calibrated predictions into out[rows][width], which may be combined->values itself; of whoever gives
+   intervals alone, they stay as they are. Rows with a NaN stay as they are. TUTTI_ERROR_INTERNAL: neither fitted nor
+   parsed; TUTTI_ERROR_PLUGIN: a probability outside [0, 1], a mean that is not finite, or a negative variance. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_apply(tutti_context *context, tutti_calibrator *calibrator,
-                                                                   const struct tutti_predictions *predictions,
-                                                                   float *out);
-/* Write the calibrated quantiles of uncalibrated predictions at levels[count], ascending in (0, 1), into
-   out[rows][outputs][count]. TUTTI_ERROR_INTERNAL: neither fitted nor parsed; TUTTI_ERROR_UNSUPPORTED: classification;
-   TUTTI_ERROR_USAGE: a level is wrong; TUTTI_ERROR_PLUGIN: quantiles do not ascend. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_quantiles(tutti_context *context,
+                                                                   const struct tutti_combined *combined, double *out);
+/* Write the ends of the central intervals of uncalibrated predictions at a level in (0, 1) into out[rows][outputs][2].
+   TUTTI_ERROR_INTERNAL: neither fitted nor parsed; TUTTI_ERROR_UNSUPPORTED: it gives none; TUTTI_ERROR_USAGE: the level
+   is wrong; TUTTI_ERROR_PLUGIN: an interval does not hold its mean. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_intervals(tutti_context *context,
                                                                        tutti_calibrator *calibrator,
-                                                                       const struct tutti_predictions *predictions,
-                                                                       size_t count, const double *levels, double *out);
+                                                                       const struct tutti_combined *combined,
+                                                                       double level, double *out);
 /* The fit as JSON; free *json with tutti_free. TUTTI_ERROR_INTERNAL: neither fitted nor parsed. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_print(tutti_context *context, tutti_calibrator *calibrator,
                                                                    char **json);

@@ -15,9 +15,10 @@ struct tutti_evaluation_options {
   int epistemic; /* enum tutti_epistemic */
   int64_t bins;  /* of the expected calibration error, >= 1 */
   double level;  /* of central intervals (coverage, width), inside (0, 1) */
+  int64_t folds; /* by which a calibrator is judged; 0 or 1: it is not */
 };
 #define TUTTI_EVALUATION_DEFAULTS                                                                                      \
-  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_PICKS, 15, 0.95 }
+  { sizeof(struct tutti_evaluation_options), TUTTI_EPISTEMIC_PICKS, 15, 0.95, 5 }
 /* The parameter table of section [evaluation]. Static. */
 TUTTI_API const struct tutti_params *tutti_evaluation_params(void);
 

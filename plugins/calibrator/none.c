@@ -4,19 +4,18 @@
 
 static const char nothing[] = "{}"; /* the fit */
 
-static enum tutti_status calibrator_fit_none(void *self, tutti_context *context,
-                                             const struct tutti_predictions *predictions,
+static enum tutti_status calibrator_fit_none(void *self, tutti_context *context, const struct tutti_combined *combined,
                                              const struct tutti_targets *targets) {
-  (void)self, (void)context, (void)predictions, (void)targets;
+  (void)self, (void)context, (void)combined, (void)targets;
   return TUTTI_OK;
 }
 
 static enum tutti_status calibrator_apply_none(void *self, tutti_context *context,
-                                               const struct tutti_predictions *predictions, float *out) {
+                                               const struct tutti_combined *combined, double *out) {
   (void)self, (void)context;
-  size_t count = predictions->rows * tutti_predictions_width(predictions->kind, predictions->outputs);
+  size_t count = combined->rows * tutti_combined_width(combined->kind, combined->outputs);
   if (count)
-    memmove(out, predictions->values, count * sizeof *out);
+    memmove(out, combined->values, count * sizeof *out);
   return TUTTI_OK;
 }
 
@@ -34,16 +33,16 @@ static enum tutti_status calibrator_parse_none(void *self, tutti_context *contex
 
 static const struct tutti_calibrator_ops none_ops = {
     .size = sizeof none_ops,
-    .tasks = TUTTI_CALIBRATES_REGRESSION | TUTTI_CALIBRATES_CLASSIFICATION,
+    .gives = TUTTI_GIVES_PROBABILITIES | TUTTI_GIVES_MOMENTS,
     .fit = calibrator_fit_none,
-    .apply = calibrator_apply_none,
     .print = calibrator_print_none,
     .parse = calibrator_parse_none,
+    .apply = calibrator_apply_none,
 };
 
 static const struct tutti_descriptor none_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_CALIBRATOR, "none"),
-    .version = "1.0",
+    .version = "2.0",
     .summary = "predictions stay as they are",
     .source = "",
     .licence = "Apache-2.0",

@@ -121,10 +121,10 @@ for override in builder.distinct=no builder.plugin=bo run.seed=2 data.split='0.5
   done
 done
 tutti select runs/small --set run.seed=2
-expect_err "expected a key of [selector], [evaluation] or run.plugin_path" "[run] seed acts in tutti run and tutti ablate"
+expect_err "expected a key of [selector], [calibrator], [evaluation] or run.plugin_path" "[run] seed acts in tutti run and tutti ablate"
 tutti select runs/small --keep --set evaluation.level=0.5
 expect_code 2
-expect_err "--set evaluation.level" "expected a key of [selector] or run.plugin_path" \
+expect_err "--set evaluation.level" "expected a key of [selector], [calibrator] or run.plugin_path" \
   "[evaluation] level acts in tutti run, tutti ablate, tutti select without --keep, tutti curve, and tutti evaluate"
 tutti evaluate runs/small --set selector.size=1
 expect_code 2

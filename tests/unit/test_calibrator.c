@@ -9,22 +9,21 @@
 /* --- a calibrator that does as it is told --- */
 
 static struct {
-  float scale, shift; /* applied to every number */
+  double scale, shift; /* applied to every number */
   bool fails, prints_nothing;
-  const double *quantiles; /* [2], for every cell */
+  double ends[2]; /* of every interval, from the mean */
 } act;
 
-static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_predictions *predictions,
+static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_combined *combined,
                              const struct tutti_targets *targets) {
-  (void)self, (void)predictions, (void)targets;
+  (void)self, (void)combined, (void)targets;
   return act.fails ? TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "no luck") : TUTTI_OK;
 }
 
-static enum tutti_status apply(void *self, tutti_context *context, const struct tutti_predictions *predictions,
-                               float *out) {
+static enum tutti_status apply(void *self, tutti_context *context, const struct tutti_combined *combined, double *out) {
   (void)self, (void)context;
-  for (size_t i = 0; i < predictions->rows * tutti_predictions_width(predictions->kind, predictions->outputs); i++)
-    out[i] = act.scale * predictions->values[i] + act.shift;
+  for (size_t i = 0; i < combined->rows * tutti_combined_width(combined->kind, combined->outputs); i++)
+    out[i] = act.scale * combined->values[i] + act.shift;
   return TUTTI_OK;
 }
 
@@ -38,23 +37,34 @@ static enum tutti_status parse(void *self, tutti_context *context, const char *j
   return *json == '{' ? TUTTI_OK : TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected an object");
 }
 
-static enum tutti_status quantiles(void *self, tutti_context *context, const struct tutti_predictions *predictions,
-                                   size_t count, const double *levels, double *out) {
-  (void)self, (void)context, (void)levels;
-  for (size_t i = 0; i < predictions->rows * predictions->outputs * count; i++)
-    out[i] = act.quantiles[i % count];
+static enum tutti_status intervals(void *self, tutti_context *context, const struct tutti_combined *combined,
+                                   double level, double *out) {
+  (void)self, (void)context, (void)level;
+  for (size_t i = 0; i < combined->rows * combined->outputs; i++)
+    for (size_t end = 0; end < 2; end++)
+      out[2 * i + end] = combined->values[i * TUTTI_COMBINED_PARTS] + act.ends[end];
   return TUTTI_OK;
 }
 
-enum { BOTH = TUTTI_CALIBRATES_REGRESSION | TUTTI_CALIBRATES_CLASSIFICATION };
-#define OPS(tasks_, ...)                                                                                               \
+static size_t least_rows(void *self, size_t outputs) {
+  (void)self;
+  return 7 * outputs;
+}
+
+enum { BOTH = TUTTI_GIVES_MOMENTS | TUTTI_GIVES_PROBABILITIES };
+#define OPS(gives_, ...)                                                                                               \
   {                                                                                                                    \
-    .size = sizeof(struct tutti_calibrator_ops), .tasks = tasks_, .fit = fit, .apply = apply, .print = print,          \
-    .parse = parse, __VA_ARGS__                                                                                        \
+    .size = sizeof(struct tutti_calibrator_ops), .gives = gives_, .fit = fit, .print = print, .parse = parse,          \
+    __VA_ARGS__                                                                                                        \
   }
-static const struct tutti_calibrator_ops plain_ops = OPS(BOTH, .quantiles = NULL),
-                                         classes_ops = OPS(TUTTI_CALIBRATES_CLASSIFICATION, .quantiles = NULL),
-                                         interval_ops = OPS(TUTTI_CALIBRATES_REGRESSION, .quantiles = quantiles);
+static const struct tutti_calibrator_ops plain_ops = OPS(BOTH, .apply = apply),
+                                         classes_ops = OPS(TUTTI_GIVES_PROBABILITIES, .apply = apply),
+                                         interval_ops = OPS(TUTTI_GIVES_INTERVALS, .intervals = intervals,
+                                                            .least_rows = least_rows),
+                                         idle_ops = OPS(TUTTI_GIVES_MOMENTS, .intervals = intervals),
+                                         torn_ops = OPS(TUTTI_GIVES_INTERVALS, .apply = apply),
+                                         double_ops = OPS(TUTTI_GIVES_INTERVALS | TUTTI_GIVES_MOMENTS, .apply = apply,
+                                                          .intervals = intervals);
 #define CALIBRATOR(name_, ops_)                                                                                        \
   {                                                                                                                    \
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_CALIBRATOR, name_), .version = "1", .summary = "a test's", .source = "",          \
@@ -62,7 +72,9 @@ static const struct tutti_calibrator_ops plain_ops = OPS(BOTH, .quantiles = NULL
                                                          .ops = ops_                                                   \
   }
 static const struct tutti_descriptor plugins[] = {CALIBRATOR("plain", &plain_ops), CALIBRATOR("classes", &classes_ops),
-                                                  CALIBRATOR("interval", &interval_ops)};
+                                                  CALIBRATOR("interval", &interval_ops)},
+                                     wrong[] = {CALIBRATOR("idle", &idle_ops), CALIBRATOR("torn", &torn_ops),
+                                                CALIBRATOR("double", &double_ops)};
 
 /* --- fixture: two rows of one target, and of two classes --- */
 
@@ -73,10 +85,11 @@ static struct {
   tutti_calibrator *calibrator;
 } world;
 
-static const float moments[] = {1, 4, -2, 9}, probabilities[] = {0.25f, 0.75f, 1, 0};
+/* Mean, aleatoric and epistemic variance. */
+static const double moments[] = {1, 3, 1, -2, 9, 0}, probabilities[] = {0.25, 0.75, 1, 0};
 static const double values[] = {0, 1};
 static const int32_t labels[] = {0, 1};
-static const struct tutti_predictions
+static const struct tutti_combined
     real = {.size = sizeof real, .kind = TUTTI_TASK_REGRESSION, .rows = 2, .outputs = 1, .values = moments},
     classes = {
         .size = sizeof classes, .kind = TUTTI_TASK_CLASSIFICATION, .rows = 2, .outputs = 2, .values = probabilities};
@@ -150,7 +163,7 @@ static void test_task(void **state) {
 /* Nothing is applied before a fit, after one that failed, or after a text that was refused. */
 static void test_fitted(void **state) {
   static const char message[] = "calibrator plain was not fitted";
-  float out[4];
+  double out[6];
   char *json;
   (void)state;
   must(make("plain", TUTTI_TASK_REGRESSION));
@@ -173,7 +186,7 @@ static void test_fitted(void **state) {
 
 static void test_shapes(void **state) {
   struct tutti_targets fewer = real_targets;
-  struct tutti_predictions nothing = real;
+  struct tutti_combined nothing = real;
   (void)state;
   fewer.rows = 1;
   nothing.rows = 0;
@@ -185,13 +198,17 @@ static void test_shapes(void **state) {
 }
 
 static void test_breaches(void **state) {
-  float out[4];
+  double out[6];
   char *json;
   (void)state;
   fit_real("plain");
   act.scale = -1;
   must_fail(tutti_calibrator_apply(world.context, world.calibrator, &real, out), TUTTI_ERROR_PLUGIN,
-            "calibrator plain broke its contract: apply gave a variance of -4");
+            "calibrator plain broke its contract: apply gave a variance of -3 instead of 3");
+  act.scale = 1;
+  act.shift = 1;
+  must_fail(tutti_calibrator_apply(world.context, world.calibrator, &real, out), TUTTI_ERROR_PLUGIN,
+            "calibrator plain broke its contract: apply gave a variance of 1 instead of 0");
   act.shift = NAN;
   assert_int_equal(tutti_calibrator_apply(world.context, world.calibrator, &real, out), TUTTI_ERROR_PLUGIN);
   act.prints_nothing = true;
@@ -203,51 +220,73 @@ static void test_breaches(void **state) {
   act.scale = 2;
   act.shift = 0;
   must_fail(tutti_calibrator_apply(world.context, world.calibrator, &classes, out), TUTTI_ERROR_PLUGIN,
-            "calibrator plain broke its contract: apply gave a probability of 1.5");
+            "calibrator plain broke its contract: apply gave a probability of 1.5 instead of 0.75");
 }
 
-/* The default: quantiles of normals with the calibrated moments. */
-static void test_normal_quantiles(void **state) {
-  const double levels[] = {0.025, 0.5, 0.975}, score = 1.959963984540054;
-  double out[6];
+/* What is not a number cannot be fitted to, and stays as it is. */
+static void test_nan(void **state) {
+  double numbers[6], out[6];
+  struct tutti_combined torn = real;
   (void)state;
-  fit_real("plain");
-  must(tutti_calibrator_quantiles(world.context, world.calibrator, &real, 3, levels, out));
-  const double expected[] = {1 - 2 * score, 1, 1 + 2 * score, -2 - 3 * score, -2, -2 + 3 * score};
-  for (size_t i = 0; i < 6; i++)
-    assert_true(fabs(out[i] - expected[i]) < 1e-12);
+  memcpy(numbers, moments, sizeof numbers);
+  torn.values = numbers;
+  numbers[4] = NAN; /* heads without a variance */
+  must(make("plain", TUTTI_TASK_REGRESSION));
+  must(tutti_calibrator_fit(world.context, world.calibrator, &torn, &real_targets));
+  numbers[3] = NAN;
+  must_fail(tutti_calibrator_fit(world.context, world.calibrator, &torn, &real_targets), TUTTI_ERROR_NUMERIC,
+            "the ensemble's prediction for row 1 is not finite");
+  must(tutti_calibrator_fit(world.context, world.calibrator, &real, &real_targets));
+  act.scale = 2;
+  must(tutti_calibrator_apply(world.context, world.calibrator, &torn, out));
+  assert_true(out[0] == 2 && out[1] == 6 && isnan(out[3]) && out[5] == 0);
 }
 
-static void test_own_quantiles(void **state) {
-  const double levels[] = {0.1, 0.9}, rise[] = {-1, 1}, fall[] = {1, -1};
+static void test_intervals(void **state) {
   double out[4];
   (void)state;
   fit_real("interval");
-  act.quantiles = rise;
-  must(tutti_calibrator_quantiles(world.context, world.calibrator, &real, 2, levels, out));
-  assert_true(out[2] == -1 && out[3] == 1);
-  act.quantiles = fall;
-  must_fail(tutti_calibrator_quantiles(world.context, world.calibrator, &real, 2, levels, out), TUTTI_ERROR_PLUGIN,
-            "calibrator interval broke its contract: quantiles gave -1, which does not ascend");
+  assert_int_equal(tutti_calibrator_least_rows(world.calibrator, 3), 21);
+  act.ends[0] = -1;
+  act.ends[1] = INFINITY;
+  must(tutti_calibrator_intervals(world.context, world.calibrator, &real, 0.9, out));
+  assert_true(out[0] == 0 && isinf(out[1]) && out[2] == -3);
+  act.ends[0] = 1;
+  must_fail(tutti_calibrator_intervals(world.context, world.calibrator, &real, 0.9, out), TUTTI_ERROR_PLUGIN,
+            "calibrator interval broke its contract: intervals gave 2 to inf, which does not hold the mean 1");
+  must_fail(tutti_calibrator_intervals(world.context, world.calibrator, &real, 1, out), TUTTI_ERROR_USAGE,
+            "the level of an interval is to be inside (0, 1), found 1");
+  /* Moments stay as they are. */
+  double same[6];
+  must(tutti_calibrator_apply(world.context, world.calibrator, &real, same));
+  assert_memory_equal(same, moments, sizeof same);
 }
 
-static void test_levels(void **state) {
+static void test_no_intervals(void **state) {
   double out[4];
   (void)state;
   fit_real("plain");
-  must_fail(tutti_calibrator_quantiles(world.context, world.calibrator, &real, 2, (const double[]){0.5, 0.5}, out),
-            TUTTI_ERROR_USAGE, "level 1 is 0.5, expected an ascending number in (0, 1)");
-  assert_int_equal(tutti_calibrator_quantiles(world.context, world.calibrator, &real, 1, (const double[]){1}, out),
-                   TUTTI_ERROR_USAGE);
-  must_fail(tutti_calibrator_quantiles(world.context, world.calibrator, &classes, 1, (const double[]){0.5}, out),
-            TUTTI_ERROR_UNSUPPORTED, "classes have no quantiles");
+  assert_int_equal(tutti_calibrator_gives(world.calibrator), BOTH);
+  assert_int_equal(tutti_calibrator_least_rows(world.calibrator, 3), 1);
+  must_fail(tutti_calibrator_intervals(world.context, world.calibrator, &real, 0.9, out), TUTTI_ERROR_UNSUPPORTED,
+            "calibrator plain gives no intervals");
+}
+
+/* What a plugin gives, it must have the operation for. */
+static void test_ops(void **state) {
+  static const char *const missing[] = {"apply", "intervals", "gives"};
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    assert_int_equal(tutti_plugin_register(world.context, &wrong[i]), TUTTI_ERROR_PLUGIN);
+    assert_non_null(strstr(tutti_error_message(world.context), missing[i]));
+  }
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_task),          TEST(test_fitted), TEST(test_shapes), TEST(test_breaches), TEST(test_normal_quantiles),
-      TEST(test_own_quantiles), TEST(test_levels),
+      TEST(test_task), TEST(test_fitted),    TEST(test_shapes),       TEST(test_breaches),
+      TEST(test_nan),  TEST(test_intervals), TEST(test_no_intervals), TEST(test_ops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

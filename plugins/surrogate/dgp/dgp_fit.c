@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/surrogate/ascent.h"
+#include "plugins/shared/ascent/ascent.h"
 #include "dgp_impl.h"
 
 struct target {

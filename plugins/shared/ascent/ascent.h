@@ -1,6 +1,6 @@
-/* ascent.h - bounded L-BFGS that keeps the best point met, for surrogates that maximise a likelihood. */
-#ifndef TUTTI_SURROGATE_ASCENT_H
-#define TUTTI_SURROGATE_ASCENT_H
+/* ascent.h - bounded L-BFGS that keeps the best point met, for plugins that maximise a likelihood. */
+#ifndef TUTTI_SHARED_ASCENT_H
+#define TUTTI_SHARED_ASCENT_H
 
 #include <tutti/plugin.h>
 

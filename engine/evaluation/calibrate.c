@@ -1,0 +1,242 @@
+/* calibrate.c - fits a calibrator to an ensemble's predictions, and refuses it where cross-validation over the same rows
+   shows no gain: a fit to few rows can do more harm than good. */
+#include "calibrate_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tutti/random.h>
+
+/* --- parts of the rows --- */
+
+/* Some of the rows, copied. */
+struct part {
+  struct tutti_combined combined;
+  struct tutti_targets targets;
+  double *values, *truths;
+  int32_t *labels;
+};
+
+static void release_part(struct part *part) {
+  tutti_free(part->values);
+  tutti_free(part->truths);
+  tutti_free(part->labels);
+  *part = (struct part){0};
+}
+
+/* The rows whose fold is `fold`, or whose fold is not. */
+static enum tutti_status take_part(tutti_context *context, const struct tutti_calibrating *of, const size_t *folds,
+                                   size_t fold, bool inside, struct part *part) {
+  size_t rows = of->combined->rows, outputs = of->combined->outputs, count = 0;
+  size_t width = tutti_combined_width(of->combined->kind, outputs);
+  *part = (struct part){.combined = *of->combined, .targets = *of->targets};
+  TUTTI_TRY(context, tutti_alloc(context, rows, width * sizeof(double), &part->values));
+  if (of->targets->values)
+    TUTTI_TRY(context, tutti_alloc(context, rows, outputs * sizeof(double), &part->truths));
+  if (of->targets->labels)
+    TUTTI_TRY(context, tutti_alloc(context, rows, sizeof(int32_t), &part->labels));
+  for (size_t r = 0; r < rows; r++) {
+    if ((folds[r] == fold) != inside)
+      continue;
+    memcpy(part->values + count * width, of->combined->values + r * width, width * sizeof(double));
+    if (part->truths)
+      memcpy(part->truths + count * outputs, of->targets->values + r * outputs, outputs * sizeof(double));
+    if (part->labels)
+      part->labels[count] = of->targets->labels[r];
+    count++;
+  }
+  part->combined.rows = part->targets.rows = count;
+  part->combined.values = part->values;
+  part->targets.values = part->truths;
+  part->targets.labels = part->labels;
+  return TUTTI_OK;
+}
+
+/* Deal the rows to the folds: in random order, and of classes one class after the other, so that each fold has its
+   share. */
+static enum tutti_status deal(tutti_context *context, const struct tutti_calibrating *of, size_t *folds) {
+  size_t rows = of->combined->rows, dealt = 0, classes = of->targets->labels ? of->combined->outputs : 1;
+  struct tutti_random random;
+  uint32_t *order;
+  TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *order, &order));
+  for (size_t r = 0; r < rows; r++)
+    order[r] = (uint32_t)r;
+  tutti_random_init(&random, of->seed, "calibration", 0);
+  tutti_random_shuffle(&random, rows, order);
+  for (size_t c = 0; c < classes; c++)
+    for (size_t i = 0; i < rows; i++)
+      if (!of->targets->labels || (size_t)of->targets->labels[order[i]] == c)
+        folds[order[i]] = dealt++ % (size_t)of->folds;
+  tutti_free(order);
+  return TUTTI_OK;
+}
+
+/* --- the measure --- */
+
+/* Sums over the rows of all folds. */
+struct sums {
+  double before, after;
+  double widest[TUTTI_FIXED_LEVELS]; /* of intervals: infinite where a fold is too small for the level */
+  double scores[2][TUTTI_FIXED_LEVELS], inside[TUTTI_FIXED_LEVELS];
+};
+
+static double likelihood_of(const struct tutti_combined *combined, const struct tutti_targets *targets, size_t row) {
+  size_t outputs = combined->outputs;
+  double nll = 0;
+  if (combined->kind == TUTTI_TASK_CLASSIFICATION)
+    return tutti_probability_nll(combined->values[row * outputs + (size_t)targets->labels[row]]);
+  for (size_t o = 0; o < outputs; o++) {
+    const double *moments = combined->values + (row * outputs + o) * TUTTI_COMBINED_PARTS;
+    nll += tutti_gaussian_nll(moments[TUTTI_COMBINED_MEAN],
+                              moments[TUTTI_COMBINED_ALEATORIC] + moments[TUTTI_COMBINED_EPISTEMIC],
+                              targets->values[row * outputs + o]);
+  }
+  return nll;
+}
+
+static void add_likelihoods(const struct part *part, const double *after, struct sums *sums) {
+  struct tutti_combined calibrated = part->combined;
+  calibrated.values = after;
+  for (size_t r = 0; r < part->combined.rows; r++) {
+    sums->before += likelihood_of(&part->combined, &part->targets, r);
+    sums->after += likelihood_of(&calibrated, &part->targets, r);
+  }
+}
+
+/* Of the rows of a fold. */
+static void add_intervals(const struct tutti_calibrating *of, const size_t *folds, size_t fold, size_t level,
+                          const double *after, struct sums *sums) {
+  const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
+  size_t outputs = of->combined->outputs, cells = of->combined->rows * outputs, taken = 0;
+  double at = tutti_level_at(&none, level);
+  for (size_t i = 0; i < cells; i++) {
+    if (folds[i / outputs] != fold)
+      continue;
+    const double *plain = of->plain + 2 * (level * cells + i), *ends = after + 2 * taken++;
+    double value = of->targets->values[i];
+    sums->scores[0][level] += tutti_interval_score(plain, at, value);
+    sums->scores[1][level] += tutti_interval_score(ends, at, value);
+    sums->inside[level] += plain[0] <= value && value <= plain[1];
+    sums->widest[level] = fmax(sums->widest[level], ends[1] - ends[0]);
+  }
+}
+
+static enum tutti_status judge_fold(tutti_context *context, tutti_calibrator *calibrator,
+                                    const struct tutti_calibrating *of, const size_t *folds, size_t fold,
+                                    struct sums *sums) {
+  const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
+  enum tutti_status status;
+  struct part rest = {0}, part = {0};
+  double *after = NULL;
+  TUTTI_TRY_OUT(context, take_part(context, of, folds, fold, false, &rest));
+  TUTTI_TRY_OUT(context, take_part(context, of, folds, fold, true, &part));
+  TUTTI_TRY_OUT(context, tutti_calibrator_fit(context, calibrator, &rest.combined, &rest.targets));
+  size_t width = tutti_combined_width(part.combined.kind, part.combined.outputs);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, part.combined.rows, width * sizeof *after, &after));
+  if (!(tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS)) {
+    TUTTI_TRY_OUT(context, tutti_calibrator_apply(context, calibrator, &part.combined, after));
+    add_likelihoods(&part, after, sums);
+    goto out;
+  }
+  for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
+    TUTTI_TRY_OUT(context,
+                  tutti_calibrator_intervals(context, calibrator, &part.combined, tutti_level_at(&none, l), after));
+    add_intervals(of, folds, fold, l, after, sums);
+  }
+out:
+  release_part(&rest);
+  release_part(&part);
+  tutti_free(after);
+  return status;
+}
+
+/* Does any level's coverage, without a calibrator, miss its goal by more than two standard errors? */
+static bool misses_coverage(const struct sums *sums, double cells) {
+  const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
+  for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
+    double level = tutti_level_at(&none, l);
+    if (fabs(sums->inside[l] / cells - level) > 2 * sqrt(level * (1 - level) / cells))
+      return true;
+  }
+  return false;
+}
+
+/* Intervals are judged by their score at the levels at which they are finite in every fold. */
+static void sum_scores(struct sums *sums) {
+  double levels = 0;
+  for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++)
+    if (isfinite(sums->widest[l])) {
+      sums->before += sums->scores[0][l];
+      sums->after += sums->scores[1][l];
+      levels++;
+    }
+  sums->before = levels > 0 ? sums->before / levels : (double)NAN;
+  sums->after = levels > 0 ? sums->after / levels : (double)NAN;
+}
+
+static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibrator, const struct tutti_calibrating *of,
+                               struct tutti_verdict *verdict) {
+  enum tutti_status status;
+  struct sums sums = {0};
+  size_t *folds = NULL;
+  bool intervals = tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS;
+  double count = (double)of->combined->rows * (intervals ? (double)of->combined->outputs : 1);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, of->combined->rows, sizeof *folds, &folds));
+  TUTTI_TRY_OUT(context, deal(context, of, folds));
+  for (size_t f = 0; f < (size_t)of->folds; f++)
+    TUTTI_TRY_OUT(context, judge_fold(context, calibrator, of, folds, f, &sums));
+  if (intervals)
+    sum_scores(&sums);
+  verdict->measure = intervals ? "interval-score" : "nll";
+  verdict->before = sums.before / count;
+  verdict->after = sums.after / count;
+  if (verdict->after >= verdict->before && !(intervals && misses_coverage(&sums, count)))
+    (void)snprintf(verdict->refused, sizeof verdict->refused,
+                   "over %lld folds of the rows it does not help: %s %.5g with it, %.5g without%s",
+                   (long long)of->folds, verdict->measure, verdict->after, verdict->before,
+                   intervals ? ", and the ensemble's own intervals cover what they should" : "");
+out:
+  tutti_free(folds);
+  return status;
+}
+
+/* --- fitting --- */
+
+/* Are there enough rows? If not, the verdict says so. */
+static bool has_rows(const struct tutti_calibrating *of, size_t least, struct tutti_verdict *verdict) {
+  size_t rows = of->combined->rows, folded = of->folds > 1 ? 2 * (size_t)of->folds : 0;
+  least = least > folded ? least : folded;
+  if (rows >= least)
+    return true;
+  (void)snprintf(verdict->refused, sizeof verdict->refused, "it needs %zu rows to fit to, and there are %zu", least,
+                 rows);
+  return false;
+}
+
+enum tutti_status tutti_calibrate(tutti_context *context, const struct tutti_calibrating *of, tutti_calibrator **out,
+                                  struct tutti_verdict *verdict) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_calibrator_setup setup = {.size = sizeof setup, .host = of->host, .seed = of->seed};
+  tutti_calibrator *calibrator = NULL;
+  *out = NULL;
+  *verdict = (struct tutti_verdict){.before = (double)NAN, .after = (double)NAN};
+  TUTTI_TRY_OUT(context, tutti_calibrator_create(context, of->host, "calibrator", &setup, &calibrator));
+  if (!has_rows(of, tutti_calibrator_least_rows(calibrator, of->combined->outputs), verdict))
+    goto out;
+  if (of->folds > 1)
+    status = judge(context, calibrator, of, verdict);
+  if (status == TUTTI_OK && !*verdict->refused)
+    status = tutti_calibrator_fit(context, calibrator, of->combined, of->targets);
+  if (status == TUTTI_ERROR_NUMERIC || status == TUTTI_ERROR_USAGE) {
+    (void)snprintf(verdict->refused, sizeof verdict->refused, "%s", tutti_error_message(context));
+    tutti_error_clear(context);
+    status = TUTTI_OK;
+  }
+  if (status == TUTTI_OK && !*verdict->refused) {
+    *out = calibrator;
+    calibrator = NULL;
+  }
+out:
+  tutti_calibrator_destroy(calibrator);
+  return status;
+}

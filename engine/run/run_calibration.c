@@ -1,0 +1,173 @@
+/* run_calibration.c - the calibrator of a run's ensemble. It is fitted on the rows that data.calibration keeps apart or,
+   without such rows, on the validation rows. What came of it is a part of ensemble.json, so that an ensemble and its
+   calibrator are replaced, copied and checked together. */
+#include "run_impl.h"
+
+#include "core/base/json_impl.h"
+#include "engine/evaluation/calibrate_impl.h"
+
+#include <string.h>
+
+static const char own[] = "calibration", key[] = "calibration";
+
+static size_t rows_of(const tutti_dataset *dataset, const char *split) {
+  const tutti_split *found = tutti_dataset_find(dataset, split);
+  return found ? tutti_split_rows(found) : 0;
+}
+
+/* Validation rows have chosen the ensemble, which fits them better than others. */
+static const char note_of_validation[] =
+    "fitted on the validation rows, which also chose the ensemble: its gain on other rows may be smaller; "
+    "data.calibration = 0.1 keeps rows apart for it";
+
+/* The intervals without a calibrator. */
+static enum tutti_status plain_intervals(tutti_context *context, const struct tutti_pool *pool,
+                                         const tutti_ensemble *ensemble, double **plain) {
+  const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
+  enum tutti_status status;
+  size_t cells = pool->rows * pool->outputs;
+  double *quantiles = NULL, p[2 * TUTTI_FIXED_LEVELS];
+  *plain = NULL;
+  if (pool->kind != TUTTI_TASK_REGRESSION)
+    return TUTTI_OK;
+  for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
+    p[2 * l] = 0.5 - tutti_level_at(&none, l) / 2;
+    p[2 * l + 1] = 0.5 + tutti_level_at(&none, l) / 2;
+  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, cells, sizeof p, &quantiles));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, cells, sizeof p, plain));
+  TUTTI_TRY_OUT(context, tutti_combined_quantiles(context, pool, ensemble, 2 * TUTTI_FIXED_LEVELS, p, quantiles));
+  for (size_t i = 0; i < cells; i++)
+    for (size_t k = 0; k < 2 * TUTTI_FIXED_LEVELS; k++)
+      (*plain)[2 * (k / 2 * cells + i) + k % 2] = quantiles[i * 2 * TUTTI_FIXED_LEVELS + k];
+out:
+  tutti_free(quantiles);
+  return status;
+}
+
+/* Fit on the pool of some rows; what cannot be fitted is refused in the verdict. */
+static enum tutti_status fit(tutti_context *context, const struct tutti_choice *choice,
+                             const struct tutti_evaluation_options *options, const struct tutti_pool *pool,
+                             const tutti_ensemble *ensemble, struct tutti_run_calibration *calibration,
+                             struct tutti_verdict *verdict) {
+  enum tutti_status status;
+  struct tutti_combined combined = {.values = NULL};
+  struct tutti_targets targets = {.size = sizeof targets};
+  double *plain = NULL;
+  tutti_pool_targets(pool, &targets);
+  status = tutti_combine(context, pool, ensemble, options, &combined);
+  if (status == TUTTI_ERROR_USAGE) {
+    *verdict = (struct tutti_verdict){.measure = NULL};
+    (void)snprintf(verdict->refused, sizeof verdict->refused, "%s", tutti_error_message(context));
+    tutti_error_clear(context);
+    return TUTTI_OK;
+  }
+  TUTTI_TRY_OUT(context, status);
+  TUTTI_TRY_OUT(context, plain_intervals(context, pool, ensemble, &plain));
+  const struct tutti_calibrating calibrating = {.host = choice->host,
+                                                .seed = choice->seed,
+                                                .folds = options->folds,
+                                                .combined = &combined,
+                                                .targets = &targets,
+                                                .plain = plain};
+  TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, verdict));
+out:
+  tutti_free((double *)(uintptr_t)combined.values);
+  tutti_free(plain);
+  return status;
+}
+
+/* What is said of it in ensemble.json. */
+static enum tutti_status describe(tutti_context *context, const char *name, const char *split, size_t rows,
+                                  int64_t folds, const struct tutti_verdict *verdict,
+                                  struct tutti_run_calibration *calibration) {
+  char *text;
+  json_t *said = json_pack("{s:s, s:s, s:I}", "calibrator", name, "split", split, "rows", (json_int_t)rows);
+  calibration->said = said;
+  if (verdict->measure)
+    (void)json_object_update_new(said, json_pack("{s:I, s:s, s:o, s:o}", "folds", (json_int_t)folds, "measure",
+                                                 verdict->measure, "before", tutti_json_number(verdict->before),
+                                                 "after", tutti_json_number(verdict->after)));
+  if (*verdict->refused) {
+    (void)json_object_set_new(said, "refused", json_string(verdict->refused));
+    tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: the ensemble stays as it is: %s", name, verdict->refused);
+    return TUTTI_OK;
+  }
+  if (strcmp(split, own) != 0) {
+    (void)json_object_set_new(said, "note", json_string(note_of_validation));
+    tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: %s", name, note_of_validation);
+  }
+  TUTTI_TRY(context, tutti_calibrator_print(context, calibration->calibrator, &text));
+  json_t *fitted = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  tutti_free(text);
+  if (!json_is_object(fitted)) {
+    json_decref(fitted);
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "calibrator %s: expected the fit as a JSON object", name);
+  }
+  return json_object_set_new(said, "fit", fitted) == 0 ? TUTTI_OK
+                                                       : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "no memory");
+}
+
+enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti_choice *choice,
+                                      const tutti_ensemble *ensemble, struct tutti_run_calibration *calibration) {
+  static const struct tutti_evaluation_options defaults = TUTTI_EVALUATION_DEFAULTS;
+  enum tutti_status status;
+  const struct tutti_evaluation_options *options = choice->evaluation ? choice->evaluation : &defaults;
+  const tutti_dataset *dataset = choice->source->experiment->dataset;
+  const char *name = tutti_host_plugin(choice->host, "calibrator"), *split = rows_of(dataset, own) ? own : "validation";
+  struct tutti_pool pool = {.size = sizeof pool};
+  struct tutti_verdict verdict;
+  uint64_t *trials = NULL;
+  *calibration = (struct tutti_run_calibration){.said = NULL};
+  if (!name || strcmp(name, "none") == 0)
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
+  TUTTI_TRY_OUT(context,
+                tutti_run_pool_open(choice->source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
+  TUTTI_TRY_OUT(context, fit(context, choice, options, &pool, ensemble, calibration, &verdict));
+  TUTTI_TRY_OUT(context, describe(context, name, split, pool.rows, options->folds, &verdict, calibration));
+out:
+  tutti_run_pool_release(choice->source, &pool);
+  tutti_free(trials);
+  return status;
+}
+
+void tutti_run_calibration_release(struct tutti_run_calibration *calibration) {
+  tutti_calibrator_destroy(calibration->calibrator);
+  tutti_host_destroy(calibration->host);
+  json_decref(calibration->said);
+  *calibration = (struct tutti_run_calibration){.said = NULL};
+}
+
+/* Make the calibrator that fitted, and have it read its fit. */
+static enum tutti_status restore(tutti_context *context, const struct tutti_experiment *experiment, const char *name,
+                                 const json_t *fitted, struct tutti_run_calibration *calibration) {
+  struct tutti_calibrator_setup setup = {.size = sizeof setup, .seed = experiment->facts.seed};
+  char *text;
+  TUTTI_TRY(context, tutti_host_create(context, &experiment->facts, &calibration->host));
+  TUTTI_TRY(context, tutti_host_put(context, calibration->host, "calibrator", TUTTI_KIND_CALIBRATOR, name));
+  TUTTI_TRY(context,
+            tutti_calibrator_create(context, calibration->host, "calibrator", &setup, &calibration->calibrator));
+  TUTTI_TRY(context, tutti_json_line(context, json_incref((json_t *)fitted), &text));
+  enum tutti_status status = tutti_calibrator_parse(context, calibration->calibrator, text);
+  tutti_free(text);
+  return status;
+}
+
+enum tutti_status tutti_run_restore_calibration(tutti_context *context, const struct tutti_experiment *experiment,
+                                                const char *ensemble, struct tutti_run_calibration *calibration) {
+  enum tutti_status status = TUTTI_OK;
+  json_t *root = json_loads(ensemble, 0, NULL), *said = json_object_get(root, key);
+  const char *name = json_string_value(json_object_get(said, "calibrator"));
+  const json_t *fitted = json_object_get(said, "fit");
+  *calibration = (struct tutti_run_calibration){.said = json_incref(said)};
+  if (said && !name)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected the name of the calibrator");
+  else if (fitted)
+    status = restore(context, experiment, name, fitted, calibration);
+  json_decref(root);
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  tutti_run_calibration_release(calibration);
+  return tutti_error_prefix(context, status, "the ensemble's \"%s\": ", key);
+}

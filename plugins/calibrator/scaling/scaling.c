@@ -1,0 +1,52 @@
+/* scaling.c - probabilities scaled in their logarithms. */
+#include "scaling.h"
+
+#include <float.h>
+#include <math.h>
+#include <tutti/metrics.h>
+
+/* One row: out[classes], the scaled probabilities; logits[classes] (may be NULL), the logarithms that were scaled. */
+static void scale_row(const struct scaling *scaling, const double *row, double *logits, double *out) {
+  double most = -HUGE_VAL, sum = 0;
+  for (size_t c = 0; c < scaling->classes; c++) {
+    double logit = log(row[c] < (double)FLT_MIN ? (double)FLT_MIN : row[c]);
+    if (logits)
+      logits[c] = logit;
+    out[c] = scaling->scales[c] * logit + (scaling->biases ? scaling->biases[c] : 0);
+    most = fmax(most, out[c]);
+  }
+  for (size_t c = 0; c < scaling->classes; c++)
+    sum += out[c] = exp(out[c] - most);
+  for (size_t c = 0; c < scaling->classes; c++)
+    out[c] /= sum;
+}
+
+void scaling_apply(const struct scaling *scaling, const struct tutti_combined *combined, double *out) {
+  for (size_t r = 0; r < combined->rows; r++)
+    scale_row(scaling, combined->values + r * scaling->classes, NULL, out + r * scaling->classes);
+}
+
+double scaling_loss(const struct scaling *scaling, const struct tutti_combined *combined, const int32_t *labels,
+                    double *room, double *by_scale, double *by_bias) {
+  size_t classes = scaling->classes;
+  double *logits = room, *scaled = room + classes, loss = 0, rows = (double)combined->rows;
+  for (size_t c = 0; c < classes; c++)
+    by_scale[c] = by_bias[c] = 0;
+  for (size_t r = 0; r < combined->rows; r++) {
+    scale_row(scaling, combined->values + r * classes, logits, scaled);
+    loss += tutti_probability_nll(scaled[labels[r]]) / rows;
+    for (size_t c = 0; c < classes; c++) {
+      double slope = (scaled[c] - (c == (size_t)labels[r])) / rows;
+      by_scale[c] += slope * logits[c];
+      by_bias[c] += slope;
+    }
+  }
+  return loss;
+}
+
+enum tutti_status scaling_check_labels(tutti_context *context, const struct tutti_targets *targets) {
+  for (size_t r = 1; r < targets->rows; r++)
+    if (targets->labels[r] != targets->labels[0])
+      return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "all %zu rows to calibrate on are of one class", targets->rows);
+}

@@ -1,0 +1,219 @@
+/* calibrator variance-scaling: multiplies variances by a factor; means stay. One factor for the whole variance of a
+   target, or one for its aleatoric and one for its epistemic part, which minimise the NLL of normals with the ensemble's
+   moments on the rows that they are fitted to.
+
+   Source: Laves et al., "Well-calibrated regression uncertainty in medical imaging with deep learning" (MIDL 2020): the one
+   factor is c^2 = mean z^2, in closed form. Deviations: the factor is bounded; apart, the two are found by L-BFGS in their
+   logarithms. */
+#include <math.h>
+#include <tutti/metrics.h>
+
+#include "plugins/shared/ascent/ascent.h"
+#include "text.h"
+
+struct variance_config {
+  bool apart;
+  double most;
+  int64_t least_rows;
+};
+
+static const struct tutti_param variance_params[] = {
+    TUTTI_BOOL(struct variance_config, apart, "no",
+               "A factor for the aleatoric and one for the epistemic variance; no: the same for both."),
+    TUTTI_REAL(struct variance_config, most, "10", 1, 1000,
+               "Standard deviations are multiplied by 1 / most at least, and by most at most."),
+    TUTTI_INTEGER(struct variance_config, least_rows, "20", 1, TUTTI_NO_LIMIT,
+                  "With fewer rows to fit to, nothing is fitted."),
+};
+
+struct variance {
+  const struct variance_config *config;
+  size_t outputs;
+  double *aleatoric, *epistemic; /* [outputs]: factors of the variances */
+};
+
+static enum tutti_status calibrator_create_variance_scaling(tutti_context *context, const void *config,
+                                                            const void *setup, void **self) {
+  struct variance *variance;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *variance, &variance));
+  variance->config = config;
+  variance->outputs = ((const struct tutti_calibrator_setup *)setup)->task->outputs;
+  *self = variance;
+  return TUTTI_OK;
+}
+
+static void release_variance(struct variance *variance) {
+  tutti_free(variance->aleatoric);
+  tutti_free(variance->epistemic);
+  variance->aleatoric = variance->epistemic = NULL;
+}
+
+static void calibrator_destroy_variance_scaling(void *self) {
+  release_variance(self);
+  tutti_free(self);
+}
+
+static size_t calibrator_least_rows_variance_scaling(void *self, size_t outputs) {
+  (void)outputs;
+  return (size_t)((struct variance *)self)->config->least_rows;
+}
+
+/* One output of the rows that are fitted to. */
+struct fitted_rows {
+  const struct tutti_combined *combined;
+  const double *targets;
+  size_t output;
+};
+
+static const double *moments_at(const struct fitted_rows *rows, size_t row) {
+  return rows->combined->values + (row * rows->combined->outputs + rows->output) * TUTTI_COMBINED_PARTS;
+}
+
+static double error_at(const struct fitted_rows *rows, size_t row) {
+  return rows->targets[row * rows->combined->outputs + rows->output] - moments_at(rows, row)[TUTTI_COMBINED_MEAN];
+}
+
+/* The factor with the least NLL: the mean of squared errors in units of the variance. */
+static double one_factor(const struct fitted_rows *rows, double most) {
+  double sum = 0;
+  for (size_t r = 0; r < rows->combined->rows; r++) {
+    const double *moments = moments_at(rows, r);
+    double error = error_at(rows, r), total = moments[TUTTI_COMBINED_ALEATORIC] + moments[TUTTI_COMBINED_EPISTEMIC];
+    sum += error * error / total;
+  }
+  return fmin(fmax(sum / (double)rows->combined->rows, 1 / (most * most)), most * most);
+}
+
+/* Minus the mean NLL; theta is the logarithms of both factors. */
+static enum tutti_status likelihood_of_factors(void *argument, tutti_context *context, const double *theta,
+                                               double *value, double *gradient) {
+  const struct fitted_rows *rows = argument;
+  double count = (double)rows->combined->rows, factors[2] = {exp(theta[0]), exp(theta[1])}, slopes[2] = {0, 0};
+  (void)context;
+  *value = 0;
+  for (size_t r = 0; r < rows->combined->rows; r++) {
+    const double *moments = moments_at(rows, r);
+    double mean = moments[TUTTI_COMBINED_MEAN], error = error_at(rows, r);
+    double parts[2] = {factors[0] * moments[TUTTI_COMBINED_ALEATORIC], factors[1] * moments[TUTTI_COMBINED_EPISTEMIC]};
+    double total = parts[0] + parts[1], slope = 0.5 / total * (1 - error * error / total);
+    *value -= tutti_gaussian_nll(mean, total, mean + error) / count;
+    for (size_t k = 0; k < 2; k++)
+      slopes[k] -= slope * parts[k] / count;
+  }
+  for (size_t k = 0; gradient && k < 2; k++)
+    gradient[k] = slopes[k];
+  return TUTTI_OK;
+}
+
+static enum tutti_status two_factors(tutti_context *context, struct fitted_rows *rows, double most, double *aleatoric,
+                                     double *epistemic) {
+  enum { EVALUATIONS = 500 };
+  enum tutti_status status;
+  const double bound = 2 * log(most), bounds[2][2] = {{-bound, bound}, {-bound, bound}};
+  const double begin = log(one_factor(rows, most)), start[2] = {begin, begin};
+  struct ascent ascent = {
+      .context = context, .function = likelihood_of_factors, .argument = rows, .count = 2, .bounds = bounds};
+  TUTTI_TRY_OUT(context, ascent_init(&ascent));
+  TUTTI_TRY_OUT(context, ascent_climb(&ascent, start, EVALUATIONS));
+  *aleatoric = exp(ascent.best[0]);
+  *epistemic = exp(ascent.best[1]);
+out:
+  ascent_clear(&ascent);
+  return status;
+}
+
+static enum tutti_status check_variances(tutti_context *context, const struct tutti_combined *combined) {
+  for (size_t i = 0; i < combined->rows * combined->outputs; i++) {
+    const double *moments = combined->values + i * TUTTI_COMBINED_PARTS;
+    double total = moments[TUTTI_COMBINED_ALEATORIC] + moments[TUTTI_COMBINED_EPISTEMIC];
+    if (isnan(total))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the members give no variance (head.kind = linear), so that there is none to scale");
+    if (!(total > 0))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "the variance of row %zu is %g, which no factor widens",
+                        i / combined->outputs, total);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status calibrator_fit_variance_scaling(void *self, tutti_context *context,
+                                                         const struct tutti_combined *combined,
+                                                         const struct tutti_targets *targets) {
+  struct variance *variance = self;
+  double most = variance->config->most;
+  TUTTI_TRY(context, check_variances(context, combined));
+  release_variance(variance);
+  TUTTI_TRY(context, tutti_alloc(context, combined->outputs, sizeof(double), &variance->aleatoric));
+  TUTTI_TRY(context, tutti_alloc(context, combined->outputs, sizeof(double), &variance->epistemic));
+  for (size_t o = 0; o < combined->outputs; o++) {
+    struct fitted_rows rows = {combined, targets->values, o};
+    if (variance->config->apart)
+      TUTTI_TRY(context, two_factors(context, &rows, most, &variance->aleatoric[o], &variance->epistemic[o]));
+    else
+      variance->aleatoric[o] = variance->epistemic[o] = one_factor(&rows, most);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status calibrator_apply_variance_scaling(void *self, tutti_context *context,
+                                                           const struct tutti_combined *combined, double *out) {
+  const struct variance *variance = self;
+  (void)context;
+  for (size_t i = 0; i < combined->rows * combined->outputs; i++) {
+    const double *moments = combined->values + i * TUTTI_COMBINED_PARTS;
+    double *scaled = out + i * TUTTI_COMBINED_PARTS;
+    scaled[TUTTI_COMBINED_MEAN] = moments[TUTTI_COMBINED_MEAN];
+    scaled[TUTTI_COMBINED_ALEATORIC] = variance->aleatoric[i % combined->outputs] * moments[TUTTI_COMBINED_ALEATORIC];
+    scaled[TUTTI_COMBINED_EPISTEMIC] = variance->epistemic[i % combined->outputs] * moments[TUTTI_COMBINED_EPISTEMIC];
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status calibrator_print_variance_scaling(void *self, tutti_context *context, char **json) {
+  const struct variance *variance = self;
+  return text_print(context,
+                    json_pack("{s:o, s:o}", "aleatoric_factors",
+                              text_of_numbers(variance->outputs, variance->aleatoric), "epistemic_factors",
+                              text_of_numbers(variance->outputs, variance->epistemic)),
+                    json);
+}
+
+static enum tutti_status calibrator_parse_variance_scaling(void *self, tutti_context *context, const char *json) {
+  enum { MOST = 1000000 }; /* of the parameter, squared */
+  enum tutti_status status;
+  struct variance *variance = self;
+  json_t *root;
+  TUTTI_TRY(context, text_parse(context, json, &root));
+  release_variance(variance);
+  TUTTI_TRY_OUT(context,
+                text_numbers(context, root, "aleatoric_factors", 0, MOST, &variance->outputs, &variance->aleatoric));
+  TUTTI_TRY_OUT(context,
+                text_numbers(context, root, "epistemic_factors", 0, MOST, &variance->outputs, &variance->epistemic));
+out:
+  json_decref(root);
+  return status;
+}
+
+static const struct tutti_calibrator_ops variance_scaling_ops = {
+    .size = sizeof variance_scaling_ops,
+    .gives = TUTTI_GIVES_MOMENTS,
+    .fit = calibrator_fit_variance_scaling,
+    .print = calibrator_print_variance_scaling,
+    .parse = calibrator_parse_variance_scaling,
+    .apply = calibrator_apply_variance_scaling,
+    .least_rows = calibrator_least_rows_variance_scaling,
+};
+
+static const struct tutti_descriptor variance_scaling_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_CALIBRATOR, "variance-scaling"),
+    .version = "1.0",
+    .summary = "a factor for the variances of each target",
+    .source = "Laves et al., Well-calibrated regression uncertainty in medical imaging with deep learning, MIDL 2020",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(variance_params, struct variance_config),
+    .create = calibrator_create_variance_scaling,
+    .destroy = calibrator_destroy_variance_scaling,
+    .ops = &variance_scaling_ops,
+};
+
+TUTTI_PLUGIN(variance_scaling_descriptor)

@@ -1,0 +1,106 @@
+#!/bin/bash
+# A run's calibrator: its rows, its place in the run directory, what it changes, what is refused and why.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+
+# Two classes that only a part of the rows can tell apart; a number with noise.
+awk 'BEGIN { srand(3); print "a,b,y"; for (i = 0; i < 300; i++) { a = rand(); b = rand(); print a "," b "," (rand() < .2 + .6 * (a > b) ? "yes" : "no") } }' >classes.csv
+awk 'BEGIN { srand(5); print "a,y"; for (i = 0; i < 300; i++) { a = rand(); print a "," 3 * a + .3 * (rand() + rand() + rand() - 1.5) } }' >values.csv
+recipe() { # NAME LINE...
+  printf '%s\n' '[run]' "name = $1" 'budget = 4' 'window = 2' '[data]' "path = $1.csv" 'split = 1 1 1' "${@:2}" \
+    '[space]' 'plugin = mlp' '[hyperparameters]' 'epochs = 8' 'learning_rate = log-uniform 1e-3 1e-1' >"$1.ini"
+}
+recipe classes 'calibration = 0.4' '[calibrator]' 'plugin = temperature' '[evaluation]' 'folds = 0'
+recipe values '[calibrator]' 'plugin = variance-scaling' 'apart = yes' '[evaluation]' 'folds = 0'
+
+# It is clear what is wrong.
+tutti validate values.ini --set calibrator.plugin=temperature
+expect_usage_error "calibrator temperature does not serve regression; choose another calibrator"
+tutti validate classes.ini --set calibrator.plugin=temprature
+expect_usage_error "did you mean 'temperature'"
+tutti validate classes.ini --set calibrator.most=.5
+expect_usage_error "most"
+tutti validate classes.ini --set data.calibration=.001
+expect_usage_error "data.calibration: 0.001 of the 100 training rows is none"
+
+# The calibration rows are training rows, of each class its share; the test rows are the same with them and without.
+tutti run classes.ini --quiet --json --workers 1
+expect_code 0
+expect_json 60 data rows train
+expect_json 40 data rows calibration
+expect_json temperature plugins calibrator
+expect_json calibration ensemble calibration split
+expect_json 40 ensemble calibration rows
+expect_json test evaluation 1 split
+expect_json nll evaluation 1 calibrated 0 name
+cp out first.json
+tutti run classes.ini --quiet --json --workers 3 --out again
+expect_code 0
+checks=$((checks + 1))
+cmp -s runs/classes/ensemble.json again/ensemble.json || complain "another ensemble.json with three workers"
+tutti run classes.ini --quiet --set data.calibration=0 --set calibrator.plugin=none --out without
+expect_code 0
+for split in test validation; do
+  checks=$((checks + 1))
+  cmp -s runs/classes/splits/$split-rows.npy without/splits/$split-rows.npy || complain "other $split rows"
+done
+
+# Without rows of its own it has the validation rows, and says so.
+tutti run values.ini --quiet
+expect_code 0
+expect_err "fitted on the validation rows, which also chose the ensemble"
+tutti status runs/values
+expect_code 0
+expect_out "calibrator  variance-scaling, on 100 validation rows" "calibrated" "nll-moments"
+
+# Another calibrator for the same ensemble; kept, it goes with a copy of the run.
+tutti select runs/values --set calibrator.plugin=conformal
+expect_code 0
+expect_out "conformal"
+tutti select runs/values --set calibrator.plugin=conformal --set calibrator.normalise=no --keep --json
+expect_code 0
+expect_json conformal plugins calibrator
+expect_json conformal ensemble calibration calibrator
+cp -r runs/values copy
+mv copy values-copy
+rm -rf values.csv.gone
+mv values.csv values.csv.gone
+tutti evaluate values-copy --json
+expect_code 0
+expect_json test 1 split
+expect_json nll 1 calibrated 0 name
+mv values.csv.gone values.csv
+
+# Killed between the two files: the summary's ensemble is the run's, under whatever name.
+mv values-copy/ensemble.json values-copy/ensemble.json.new
+cp runs/classes/ensemble.json values-copy/ensemble.json
+tutti evaluate values-copy --json
+expect_code 0
+expect_json nll 1 calibrated 0 name
+
+# A fit that was changed is noticed; as an ensemble of its own it is read, and what is wrong with it is said.
+sed -i 's/"scores"/"score"/' values-copy/ensemble.json.new
+tutti evaluate values-copy
+expect_code 1
+expect_err "this is not the ensemble of the summary"
+sed 's/"inverse_temperature": [0-9.e-]*/"inverse_temperature": 0/' runs/classes/ensemble.json >torn.json
+tutti evaluate runs/classes --ensemble torn.json
+expect_code 1
+expect_err "the ensemble's \"calibration\": calibrator temperature: the fit's \"inverse_temperature\": expected a positive number"
+sed 's/"calibrator": "temperature"/"calibrator": "of-somebody"/' runs/classes/ensemble.json >other.json
+tutti evaluate runs/classes --ensemble other.json
+expect_code 2
+expect_err "of-somebody"
+
+# Too few rows, no gain: said, and the ensemble stays as it is.
+tutti select runs/classes --set calibrator.plugin=isotonic
+expect_code 0
+expect_out "isotonic, on 40 calibration rows: the ensemble stays as it is" "it needs 100 rows to fit to, and there are 40"
+expect_err "calibrator isotonic: the ensemble stays as it is"
+tutti select runs/classes --set calibrator.plugin=isotonic --set calibrator.rows_per_class=2 --set evaluation.folds=30
+expect_code 0
+expect_out "it needs 60 rows to fit to, and there are 40"
+tutti select runs/classes --set calibrator.plugin=temperature --set selector.plugin=agnostic-bayes --set selector.combination=vote --json
+expect_code 0
+expect_err "the ensemble votes: it has shares of votes, and no probabilities to calibrate"
+
+finish
