@@ -129,7 +129,8 @@ static void open_subject(struct conform *conform, struct subject *subject) {
 
 static struct tutti_outcome train(struct conform *conform, const struct subject *subject) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
-  TRY(conform, tutti_backend_train(conform->context, subject->backend, &subject->job, &outcome));
+  const struct tutti_job *job = conform_given(conform, "the job", &subject->job, sizeof subject->job);
+  TRY(conform, tutti_backend_train(conform->context, subject->backend, job, &outcome));
   return outcome;
 }
 

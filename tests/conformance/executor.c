@@ -51,7 +51,8 @@ static void close_subject(struct subject *subject) {
 }
 
 static void submit(struct conform *conform, struct subject *subject, uint64_t trial, const char *request) {
-  TRY(conform, tutti_executor_submit(conform->context, subject->executor, trial, request));
+  const char *given = conform_given(conform, "the request", request, strlen(request) + 1);
+  TRY(conform, tutti_executor_submit(conform->context, subject->executor, trial, given));
 }
 
 /* Wait until some trial ends; the caller frees its text. */

@@ -174,7 +174,8 @@ static void check_mutation(struct conform *conform) {
 static char *network_text(struct conform *conform, const struct subject *subject, const tutti_genotype *genotype) {
   tutti_network *network = NULL;
   char *text = NULL;
-  TRY(conform, tutti_space_decode(conform->context, genotype, &subject->task, &network));
+  const struct tutti_task *task = conform_given(conform, "the task", &subject->task, sizeof subject->task);
+  TRY(conform, tutti_space_decode(conform->context, genotype, task, &network));
   TRY(conform, tutti_network_print(conform->context, network, &text));
   tutti_network_destroy(network);
   return text;
