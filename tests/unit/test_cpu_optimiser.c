@@ -211,6 +211,9 @@ static void test_rule(void **state) {
   const struct level_test *test = *state;
   struct cpu_config config = make_config(test->which);
   check_trajectory(&config, test->cpu, "plain");
+  config.learning_rate = 1; /* what the rate multiplies shows in more digits of the weights */
+  check_trajectory(&config, test->cpu, "long steps");
+  config = make_config(test->which);
   config.momentum = 0.8;
   config.l2 = 0.02;
   check_trajectory(&config, test->cpu, "momentum, L2");

@@ -91,6 +91,7 @@ static void idx_files(void **state) {
     assert_int_equal(tutti_split_rows(train), 8);
     assert_int_equal(tutti_split_rows(validation), 4);
     assert_memory_equal(tutti_split_labels(train), ((int32_t[]){2, 0, 1, 2, 0, 1, 2, 0}), 32);
+    assert_memory_equal(tutti_split_labels(validation), ((int32_t[]){1, 2, 0, 1}), 16);
     assert_int_equal(tutti_split_source_rows(validation)[0], 8);
     for (size_t i = 0; i < 20; i++) {
       assert_true(gathered("train", 7, i) == (float)((1 + 3 * (140 + i)) % 256 / 255.0));
@@ -296,6 +297,26 @@ static void channels_are_standardised_by_training_rows(void **state) {
       double expected = (bytes[(4 + row) * 8 + i] - sums[i % 2]) / sqrt(squares[i % 2]);
       assert_true(fabs((double)gathered("validation", row, i) - expected) < 1e-6);
     }
+
+  /* Training rows that are not the first of the file. */
+  bytes[8] = 255, bytes[9] = 0; /* no two rows are alike */
+  put_array("x.npy", TUTTI_U8, 4, (size_t[]){6, 2, 2, 2}, bytes);
+  static const char *const draws[] = {"path=x.npy\ntarget_path=y.npy\nsplit=2 1 0\nsplit_seed=1",
+                                      "path=x.npy\ntarget_path=y.npy\nsplit=2 1 0\nsplit_seed=2"};
+  for (size_t d = 0; d < 2; d++) {
+    loads(draws[d]);
+    const uint32_t *rows = tutti_split_source_rows(split_of("train"));
+    memset(sums, 0, sizeof sums), memset(squares, 0, sizeof squares);
+    for (size_t i = 0; i < 32; i++)
+      sums[i % 2] += bytes[rows[i / 8] * 8 + i % 8] / 16.0;
+    for (size_t i = 0; i < 32; i++)
+      squares[i % 2] += pow(bytes[rows[i / 8] * 8 + i % 8] - sums[i % 2], 2) / 16.0;
+    for (uint32_t row = 0; row < 4; row++)
+      for (size_t i = 0; i < 8; i++) {
+        double expected = (bytes[rows[row] * 8 + i] - sums[i % 2]) / sqrt(squares[i % 2]);
+        assert_true(fabs((double)gathered("train", row, i) - expected) < 1e-6);
+      }
+  }
   loads("path=x.npy\ntarget_path=y.npy\nsplit=2 1 0\npixel_mean=0.5 0.25\npixel_deviation=0.5");
   uint32_t row = tutti_split_source_rows(split_of("train"))[0];
   assert_true(fabs((double)gathered("train", 0, 3) - (bytes[row * 8 + 3] / 255.0 - 0.25) / 0.5) < 1e-6);

@@ -159,7 +159,7 @@ static void test_only_the_best(void **state) {
 /* Integers come back whole and in range, choices are tried, inactive dimensions stay inactive. */
 static void test_mixed(void **state) {
   /* depth of 9; kind one-hot a b c; n 1..5 if kind = b; x */
-  const double peak[] = {0.63, 0, 1, 0, 0.74, 0.21};
+  const double peak[] = {0.63, 0.1, 0.8, 0.2, 0.74, 0.21};
   (void)state;
   for (int slopes = 0; slopes < 2; slopes++) {
     struct toy toy;
@@ -169,8 +169,8 @@ static void test_mixed(void **state) {
     hill.joint = tutti_scope_joint(toy.scope);
     toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sobol-lbfgs");
     toy_set(&toy, "maximiser", "points", "300");
-    /* The nearest integers: depth 6 (.625), n 4 (.75). */
-    double best = -(0.005 * 0.005 + 0.01 * 0.01);
+    /* The nearest choice: b. The nearest integers: depth 6 (.625), n 4 (.75). */
+    double best = -(0.1 * 0.1 + 0.2 * 0.2 + 0.2 * 0.2 + 0.005 * 0.005 + 0.01 * 0.01);
     assert_close(climb(&toy, "sobol-lbfgs", &hill, slopes, 0, NULL, NULL, &candidate), best, 0, 1e-7);
     const double *x = tutti_candidate_hyperparameters(candidate);
     assert_true(tutti_genotype_point(tutti_candidate_genotype(candidate))[0] == 6);

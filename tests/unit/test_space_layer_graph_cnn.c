@@ -20,7 +20,7 @@ static int begin_images(void **state) {
 
 static void graphs_of_modifiers_hold(void **state) {
   (void)state;
-  check_lineages(5000);
+  check_lineages(2000);
 }
 
 static void chains_stay_chains(void **state) {

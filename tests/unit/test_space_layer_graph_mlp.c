@@ -11,7 +11,7 @@
 
 static void graphs_of_modifiers_hold(void **state) {
   (void)state;
-  check_lineages(5000);
+  check_lineages(2000);
 }
 
 /* --- bad input --------------------------------------------------------------------------------------------------- */

@@ -316,6 +316,46 @@ static void variances_are_those_of_rows_left_out(void **state) {
   learning_end(&learning);
 }
 
+/* The mean square of what is left, by machines that are trained here without each fold. */
+static void residual_variance_is_a_mean_of_squares(void **state) {
+  enum { COUNT = 12, FOLDS = 3, REST = COUNT - COUNT / FOLDS };
+  struct rows rows;
+  struct learning learning;
+  struct machine_nodes nodes;
+  double targets[COUNT], sum = 0, variance;
+  uint32_t fold[COUNT];
+  (void)state;
+  draw_rows(&rows, 2);
+  begin_values(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+  OK(machine_nodes_create(learning.context, COUNT, FEATURES, rows.inputs, &nodes));
+  struct svm_problem problem = {.l = COUNT, .y = targets, .x = nodes.rows};
+  const struct svm_parameter parameter = {
+      .svm_type = EPSILON_SVR, .kernel_type = RBF, .gamma = 0.5, .C = 1, .p = 0.1, .eps = 1e-6, .cache_size = 1};
+  for (size_t i = 0; i < COUNT; i++) {
+    targets[i] = (double)rows.targets[i];
+    fold[i] = (uint32_t)(i % FOLDS);
+  }
+  for (size_t k = 0; k < FOLDS; k++) {
+    struct svm_node *inputs[REST];
+    double values[REST];
+    struct svm_problem rest = {.y = values, .x = inputs};
+    struct svm_model *model;
+    for (size_t i = 0; i < COUNT; i++)
+      if (fold[i] != k) {
+        inputs[rest.l] = nodes.rows[i];
+        values[rest.l++] = targets[i];
+      }
+    OK(machine_train(learning.context, &rest, &parameter, &model));
+    for (size_t i = k; i < COUNT; i += FOLDS)
+      sum += pow(svm_predict(model, nodes.rows[i]) - targets[i], 2);
+    svm_free_and_destroy_model(&model);
+  }
+  OK(machine_residual_variance(learning.context, &problem, &parameter, fold, FOLDS, &variance));
+  assert_close(variance, sum / COUNT, 1e-6, 0);
+  machine_nodes_destroy(&nodes);
+  learning_end(&learning);
+}
+
 /* Two targets are two machines. */
 static void targets_are_independent(void **state) {
   struct rows rows;
@@ -597,6 +637,7 @@ int main(void) {
       cmocka_unit_test(sigmoids_are_at_their_optimum),
       cmocka_unit_test(probabilities_are_about_true),
       cmocka_unit_test(variances_are_those_of_rows_left_out),
+      cmocka_unit_test(residual_variance_is_a_mean_of_squares),
       cmocka_unit_test(targets_are_independent),
       cmocka_unit_test(results_depend_on_the_seed_alone),
       cmocka_unit_test(kept_and_read_again_it_predicts_the_same),
