@@ -1,6 +1,5 @@
 # libtutti: what a plugin may rest on. Which of its functions came with which version of the interface: libtutti.symbols.
 lib_LTLIBRARIES += libtutti.la
-libtutti_la_CPPFLAGS = $(AM_CPPFLAGS) -DTUTTI_PLUGIN_FOLDER='"$(plugindir)"' -DTUTTI_PLUGINS_BESIDE='"$(plugindir:$(libdir)/%=%)"'
 libtutti_la_LDFLAGS = -no-undefined $(TUTTI_ZDEFS) -version-info $(TUTTI_VERSION_INFO) -Wl,--version-script=%D%/libtutti.map
 EXTRA_libtutti_la_DEPENDENCIES = %D%/libtutti.map
 libtutti_la_LIBADD = $(LIBS_CORE_LIBS)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <unistd.h>
 
 enum { GENOTYPES = MOST_TEXTS };

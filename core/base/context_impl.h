@@ -1,4 +1,5 @@
-/* context_impl.h - the inside of a context; for core/ only. */
+/* context_impl.h - the inside of a context; for core/, and for the registry of
+   plugins in engine/plugins/. */
 #ifndef TUTTI_CONTEXT_IMPL_H
 #define TUTTI_CONTEXT_IMPL_H
 
@@ -23,7 +24,7 @@ struct tutti_context {
   _Atomic(const struct tutti_descriptor *) running;
   _Atomic double running_since;
   bool trusts_runs; /* tutti_trust_runs */
-  /* The plugin registry (registry.c), made on first use, and the function that destroys it. */
+  /* The plugin registry (engine/plugins/registry.c), made on first use, and the function that destroys it. */
   void *registry;
   void (*registry_destroy)(void *registry);
   /* The ops that plugins brought (op_table.c), likewise. */

@@ -1,6 +1,8 @@
-/* host_impl.h - the inside of a host, for host.c and assembly.c. */
+/* host_impl.h - the inside of a host, for host.c and engine/plugins/assembly.c. */
 #ifndef TUTTI_HOST_IMPL_H
 #define TUTTI_HOST_IMPL_H
+
+#include "core/base/private.h"
 
 #include <tutti/assembly.h>
 
@@ -17,7 +19,7 @@ struct tutti_host {
 };
 
 /* The section of this name; NULL if it is empty. */
-struct tutti_section *tutti_section_find(const tutti_host *host, const char *name);
-void tutti_section_release(struct tutti_section *section);
+TUTTI_PRIVATE struct tutti_section *tutti_section_find(const tutti_host *host, const char *name);
+TUTTI_PRIVATE void tutti_section_release(struct tutti_section *section);
 
 #endif

@@ -1,11 +1,26 @@
-/* instance_impl.h - an instance of a plugin: the part that the wrappers of all kinds share. */
+/* instance_impl.h - an instance of a plugin: the part that the wrappers of all kinds share; for core/plugin/ and
+   engine/plugins/, which has the kinds that only a host calls. */
 #ifndef TUTTI_INSTANCE_IMPL_H
 #define TUTTI_INSTANCE_IMPL_H
 
-#include "contract_impl.h"
+#include "core/base/private.h"
 
+#include <stddef.h>
 #include <tutti/descriptor.h>
 #include <tutti/host.h>
+
+/* An operation that every plugin of a kind must have. */
+struct tutti_required_op {
+  const char *name; /* NULL ends a list */
+  size_t offset;    /* in the ops table */
+};
+#define TUTTI_REQUIRED_OP(kind, op)                                                                                    \
+  { #op, offsetof(struct tutti_##kind##_ops, op) }
+
+/* Is the operation at this offset there? An ops table begins with its size, and may be shorter than ours
+   (instance.c). */
+TUTTI_PRIVATE bool tutti_op_there(const void *ops, size_t offset);
+#define TUTTI_HAS_OP(kind, ops, op) tutti_op_there((ops), offsetof(struct tutti_##kind##_ops, op))
 
 /* The first member of the wrapper of every kind, struct tutti_KIND; the kind's ops table is the second. */
 struct tutti_instance {
@@ -37,6 +52,7 @@ struct tutti_class {
 /* Define the class of a kind and the three functions that every kind's header declares: create, destroy and descriptor.
    The optional arguments are designated initialisers of struct tutti_class. */
 #define TUTTI_DEFINE_KIND(constant, name, ...)                                                                         \
+  extern TUTTI_PRIVATE const struct tutti_class tutti_class_##name;                                                    \
   const struct tutti_class tutti_class_##name = {.kind = TUTTI_KIND_##constant,                                        \
                                                  .size = sizeof(struct tutti_##name),                                  \
                                                  .ops_offset = offsetof(struct tutti_##name, ops),                     \
@@ -60,25 +76,28 @@ struct tutti_class {
    shorter or longer than ours: members that the other side lacks are zero, and those that we do not know are left out.
    `whole` [class->setup_size] receives the setup as the plugin gets it: with the host, and with the host's task if the
    caller names none. Errors name the plugin. */
-TUTTI_NODISCARD enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host *host,
-                                                        const char *section, const struct tutti_class *class,
-                                                        const void *setup, void *whole, void *object);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_instance_create(tutti_context *context, const tutti_host *host,
+                                                                      const char *section,
+                                                                      const struct tutti_class *class,
+                                                                      const void *setup, void *whole, void *object);
 /* Destroy the wrapper that begins with this instance; NULL is allowed. */
-void tutti_instance_destroy(struct tutti_instance *instance);
+TUTTI_PRIVATE void tutti_instance_destroy(struct tutti_instance *instance);
 
 /* Put "KIND NAME: " in front of an error that an op returned. Returns `status`. */
-enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutti_instance *instance,
-                                       enum tutti_status status);
+TUTTI_PRIVATE enum tutti_status tutti_instance_blame(tutti_context *context, const struct tutti_instance *instance,
+                                                     enum tutti_status status);
 /* An error of the plugin itself: "KIND NAME broke its contract: ...". */
 #define TUTTI_BREACH(context, instance, ...)                                                                           \
   tutti_instance_breach((context), (instance), __FILE__, __LINE__, __func__, __VA_ARGS__)
-enum tutti_status tutti_instance_breach(tutti_context *context, const struct tutti_instance *instance, const char *file,
-                                        int line, const char *function, const char *format, ...) TUTTI_PRINTF(6, 7);
+TUTTI_PRIVATE enum tutti_status tutti_instance_breach(tutti_context *context, const struct tutti_instance *instance,
+                                                      const char *file, int line, const char *function,
+                                                      const char *format, ...) TUTTI_PRINTF(6, 7);
 
 /* Note that the plugin's code runs from here on: whoever finds the process dead or stuck can then name it. Returns what
    tutti_instance_leave takes back: the plugin that called this one, or NULL. */
-const struct tutti_descriptor *tutti_instance_enter(tutti_context *context, const struct tutti_instance *instance);
-void tutti_instance_leave(tutti_context *context, const struct tutti_descriptor *caller);
+TUTTI_PRIVATE const struct tutti_descriptor *tutti_instance_enter(tutti_context *context,
+                                                                  const struct tutti_instance *instance);
+TUTTI_PRIVATE void tutti_instance_leave(tutti_context *context, const struct tutti_descriptor *caller);
 
 /* Run an op of `object->instance`; an error names the plugin. */
 #define TUTTI_CALL(context, object, call)                                                                              \

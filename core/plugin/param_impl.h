@@ -2,6 +2,8 @@
 #ifndef TUTTI_PARAM_IMPL_H
 #define TUTTI_PARAM_IMPL_H
 
+#include "core/base/private.h"
+
 #include <tutti/param.h>
 
 /* A value of any type. */
@@ -29,6 +31,6 @@ struct tutti_value tutti_value_load(const struct tutti_param *param, const void 
 size_t tutti_param_field_size(enum tutti_param_type type);
 bool tutti_param_is_text(enum tutti_param_type type);
 /* Is it of lower-case letters, digits and hyphens, and is the first a letter? */
-bool tutti_plugin_name_valid(const char *name);
+TUTTI_PRIVATE bool tutti_plugin_name_valid(const char *name);
 
 #endif

@@ -1,5 +1,3 @@
-libtutti_la_SOURCES += %D%/bands.c
-libtutti_la_SOURCES += %D%/bands_impl.h
 libtutti_la_SOURCES += %D%/bootstraps.c
 libtutti_la_SOURCES += %D%/ensemble_loss.c
 libtutti_la_SOURCES += %D%/ensemble_loss_brier.c

@@ -3,6 +3,7 @@
 #define TUTTI_METRICS_IMPL_H
 
 #include <float.h>
+#include <math.h>
 #include <tutti/metrics.h>
 
 /* Probabilities and variances below the smallest normal float32 count as that: it keeps likelihoods finite, and changes
@@ -11,6 +12,9 @@ static inline double metrics_floor(double value) { return value < (double)FLT_MI
 
 /* For a value that only rounding can make negative; NaN stays NaN. */
 static inline double metrics_positive(double value) { return value < 0 ? 0 : value; }
+
+#define METRICS_HALF_LOG_TWO_PI 0.91893853320467274178
+static inline double metrics_normal_density(double z) { return exp(-0.5 * z * z - METRICS_HALF_LOG_TWO_PI); }
 
 /* The most probable class (the lowest on ties, `classes` if one is NaN) and the Brier score, for predictions (float)
    and for their mixtures (double). */

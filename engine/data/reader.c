@@ -1,6 +1,6 @@
 /* reader.c - reads new rows for a data set, by the source that it came from or another one. */
 #include <string.h>
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/scan.h>
 
 #include "reader_impl.h"

@@ -3,7 +3,7 @@
 #ifndef TUTTI_READER_IMPL_H
 #define TUTTI_READER_IMPL_H
 
-#include <tutti/source.h>
+#include <tutti/hosting.h>
 
 /* A source and the values of its parameters, as a recipe would write them. */
 struct tutti_origin {

@@ -5,6 +5,7 @@
 
 #include <tutti/calibrator.h>
 #include <tutti/evaluate.h>
+#include <tutti/mixture.h>
 
 /* The levels of the central intervals that are evaluated: these, and that of the options. */
 enum { TUTTI_FIXED_LEVELS = 4, TUTTI_LEVELS = TUTTI_FIXED_LEVELS + 1 };

@@ -6,10 +6,7 @@
 #include "evaluate_impl.h"
 #include "core/score/metrics_impl.h"
 
-static const char *const epistemic_names[] = {[TUTTI_EPISTEMIC_UNBIASED] = "unbiased",
-                                              [TUTTI_EPISTEMIC_POPULATION] = "population",
-                                              [TUTTI_EPISTEMIC_PICKS] = "picks",
-                                              NULL};
+static const char *const epistemic_names[] = {TUTTI_EPISTEMIC_CHOICES};
 
 static const struct tutti_param table[] = {
     TUTTI_CHOICE(

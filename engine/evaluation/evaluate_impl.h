@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <tutti/evaluate.h>
+#include <tutti/mixture.h>
 
 struct tutti_combiner {
   const struct tutti_pool *pool;

@@ -3,7 +3,7 @@
 
 #include "evaluate_impl.h"
 #include "core/score/metrics_impl.h"
-#include "core/score/bands_impl.h"
+#include "bands_impl.h"
 
 /* Levels 0.05, 0.10, ..., 0.95 at which observed and expected frequencies are compared. */
 enum { LEVELS = 19 };

@@ -2,7 +2,7 @@
 #ifndef TUTTI_FIT_IMPL_H
 #define TUTTI_FIT_IMPL_H
 
-#include "core/score/bands_impl.h"
+#include "engine/evaluation/bands_impl.h"
 
 #include <tutti/data.h>
 #include <tutti/recipe.h>

@@ -1,3 +1,13 @@
+libtutti_engine_la_SOURCES += %D%/assembly.c
+libtutti_engine_la_SOURCES += %D%/assembly_impl.h
+libtutti_engine_la_SOURCES += %D%/contract.c
+libtutti_engine_la_SOURCES += %D%/contract_impl.h
+libtutti_engine_la_SOURCES += %D%/executor.c
+libtutti_engine_la_SOURCES += %D%/pruner.c
+libtutti_engine_la_SOURCES += %D%/registry.c
+libtutti_engine_la_SOURCES += %D%/registry_impl.h
 libtutti_engine_la_SOURCES += %D%/scan.c
 libtutti_engine_la_SOURCES += %D%/scan_impl.h
+libtutti_engine_la_SOURCES += %D%/source.c
 libtutti_engine_la_SOURCES += %D%/source_find.c
+libtutti_engine_la_SOURCES += %D%/source_impl.h

@@ -2,7 +2,7 @@
 #ifndef TUTTI_SCAN_IMPL_H
 #define TUTTI_SCAN_IMPL_H
 
-#include "core/plugin/registry_impl.h"
+#include "registry_impl.h"
 
 #include <jansson.h>
 #include <tutti/scan.h>

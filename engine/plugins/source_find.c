@@ -1,8 +1,8 @@
 /* source_find.c - which source reads a file, by the file's ending. Only the one that is found is loaded into this
    process: the others are asked in a child, where they may crash. */
 #include <tutti/sized.h>
-#include "core/plugin/source_impl.h"
 #include "scan_impl.h"
+#include "source_impl.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <tutti/recipe.h>
 
-#include "core/plugin/assembly_impl.h"
+#include "engine/plugins/assembly_impl.h"
 #include "recipe_impl.h"
 
 static enum tutti_status load(tutti_context *context, const char *path, size_t count, const char *const *overrides,

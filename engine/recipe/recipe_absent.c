@@ -3,7 +3,7 @@
    recorded can be read. */
 #include <string.h>
 
-#include "core/plugin/assembly_impl.h"
+#include "engine/plugins/assembly_impl.h"
 #include "recipe_impl.h"
 
 struct recipe_absent {

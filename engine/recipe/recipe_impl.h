@@ -2,6 +2,7 @@
 #ifndef TUTTI_RECIPE_IMPL_H
 #define TUTTI_RECIPE_IMPL_H
 
+#include <tutti/hosting.h>
 #include <tutti/recipe.h>
 
 /* A file that was read; entries point to it. The command line counts as a file, too. */

@@ -6,6 +6,7 @@
 #include "engine/fit/fit_impl.h"
 
 #include <tutti/data.h>
+#include <tutti/hosting.h>
 #include <tutti/plugin.h>
 #include <tutti/recipe.h>
 

@@ -1,4 +1,5 @@
-/* assembly.h - for embedders and tests: make a host by hand. A run makes its own from a recipe. */
+/* assembly.h - for embedders and tests: make a host by hand, with the facts of a run. A run makes its own from a recipe.
+   hosting.h puts plugins into it. */
 #ifndef TUTTI_ASSEMBLY_H
 #define TUTTI_ASSEMBLY_H
 
@@ -34,20 +35,7 @@ TUTTI_API void tutti_host_destroy(tutti_host *host);
 /* Replace all facts, copied likewise. Needed because a scope can be made only after the space, which is made from the
    host. */
 TUTTI_API void tutti_host_set_facts(tutti_host *host, const struct tutti_host_facts *facts);
-/* Put a plugin in a section ("surrogate", or the name of any parameter), with its parameters at their presets. For each
-   of its parameters of type TUTTI_PARAM_PLUGIN, the plugin that the preset names goes into the section of the
-   parameter's name, unless a plugin is there already. "none" and "" empty the section; "none" does not where the kind
-   has a plugin of that name (pruner, calibrator). Errors are those of tutti_plugin_find (registry.h). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status
-tutti_host_put(tutti_context *context, tutti_host *host, const char *section, enum tutti_kind kind, const char *plugin);
-/* Set a parameter of the plugin in a section from text, as a recipe writes it. A parameter of type TUTTI_PARAM_PLUGIN
-   also puts the plugin that it names. TUTTI_ERROR_USAGE: the section is empty, the parameter or its value is wrong, or
-   another plugin asks for another kind in that section. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host,
-                                                           const char *section, const char *key, const char *text);
-/* Check that every required parameter of every section is set and that plugins which share a section name the same
-   plugin; else TUTTI_ERROR_USAGE. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_check(tutti_context *context, const tutti_host *host);
+
 /* The number of sections with a plugin. Sections stand in the order in which they were put. */
 TUTTI_API size_t tutti_host_sections(const tutti_host *host);
 /* The name of section `index` (< tutti_host_sections), with its plugin and its parameters; all borrowed until the

@@ -55,30 +55,5 @@ struct tutti_executor_ops {
   int (*descriptor)(void *self);
 };
 
-/* --- the host's side --- */
-
-/* Make an instance of the executor plugin in `section` of the host; the caller destroys *executor. What is copied or
-   borrowed, and the errors of every kind: struct tutti_setup (host.h). TUTTI_ERROR_INTERNAL also without workers,
-   capacity or a worker command. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_create(tutti_context *context, const tutti_host *host,
-                                                                  const char *section,
-                                                                  const struct tutti_executor_setup *setup,
-                                                                  tutti_executor **executor);
-/* End the workers, idle ones by closing their input and busy ones by a signal, and destroy it; NULL is allowed. */
-TUTTI_API void tutti_executor_destroy(tutti_executor *executor);
-/* The plugin's descriptor, valid for the life of the process. */
-TUTTI_API const struct tutti_descriptor *tutti_executor_descriptor(const tutti_executor *executor);
-/* How many trials it holds at once without queueing. */
-TUTTI_API size_t tutti_executor_capacity(const tutti_executor *executor);
-/* Hand over a request, which is borrowed until return; it may queue. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_submit(tutti_context *context, tutti_executor *executor,
-                                                                  uint64_t trial, const char *request);
-/* Wait for one reply, at most `timeout` seconds (< 0: without end). *reply is overwritten; the caller frees reply->text
-   with tutti_free. Kind TUTTI_REPLY_NONE: the time is over, a signal came, or the context is cancelled.
-   TUTTI_ERROR_PLUGIN: a reply of no kind, or without a text. TUTTI_ERROR_INTERNAL: reply->size is not set. A worker that cannot start is an error with its
-   message. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *executor,
-                                                                double timeout, struct tutti_reply *reply);
-
 TUTTI_END_DECLS
 #endif

@@ -24,8 +24,7 @@ struct tutti_growth_config {
 /* The choices of these parameters, NULL-terminated. */
 static const char *const tutti_growth_losses[] = {TUTTI_LOSS_CHOICES};
 static const char *const tutti_growth_densities[] = {"mixture", "moments", NULL};
-/* In the order of enum tutti_epistemic. */
-static const char *const tutti_growth_epistemic[] = {"unbiased", "population", "picks", NULL};
+static const char *const tutti_growth_epistemic[] = {TUTTI_EPISTEMIC_CHOICES};
 static const char *const tutti_growth_keeps[] = {"last", "best", NULL};
 
 /* clang-format off */

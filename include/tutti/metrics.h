@@ -65,10 +65,8 @@ TUTTI_API double tutti_normal_cdf(double z);
 /* The z with tutti_normal_cdf(z) = p; -inf and inf for p = 0 and 1, NaN outside [0, 1]. */
 TUTTI_API double tutti_normal_quantile(double p);
 /* -log of the density of N(mean, variance) at `value`, in nats. Variances below the smallest normal float32 count as
-   that, here and in mixtures. */
+   that. */
 TUTTI_API double tutti_gaussian_nll(double mean, double variance, double value);
-/* The continuous ranked probability score of N(mean, variance) for `value`, in the target's unit. */
-TUTTI_API double tutti_gaussian_crps(double mean, double variance, double value);
 
 /* How the spread of the members' means m, with weights w, becomes a variance. */
 enum tutti_epistemic {
@@ -79,24 +77,8 @@ enum tutti_epistemic {
      picked twice counts as two. As TUTTI_EPISTEMIC_UNBIASED where weights count nothing. */
   TUTTI_EPISTEMIC_PICKS
 };
-/* A mixture of Gaussians, for one row and output: [members] each; weights are > 0 and sum to 1. Never grows. */
-struct tutti_mixture {
-  size_t members;
-  const double *weights, *means, *variances;
-  uint64_t picks; /* that the weights count; 0: they count nothing */
-};
-/* The law of total variance: variance = aleatoric + epistemic. Never grows. */
-struct tutti_moments {
-  double mean, aleatoric, epistemic, variance;
-};
-/* The mean of a mixture and the parts of its variance. */
-TUTTI_API struct tutti_moments tutti_mixture_moments(const struct tutti_mixture *mixture,
-                                                     enum tutti_epistemic epistemic);
-/* -log of the mixture's density at `value`, in nats. */
-TUTTI_API double tutti_mixture_nll(const struct tutti_mixture *mixture, double value);
-/* The continuous ranked probability score of a mixture for `value`, in the target's unit, in closed form (Grimit et al.
-   2006). Takes O(members^2) steps. */
-TUTTI_API double tutti_mixture_crps(const struct tutti_mixture *mixture, double value);
+/* The choices of a parameter of this type: static const char *const names[] = {TUTTI_EPISTEMIC_CHOICES}. */
+#define TUTTI_EPISTEMIC_CHOICES "unbiased", "population", "picks", NULL
 
 TUTTI_END_DECLS
 #endif

@@ -1,5 +1,5 @@
 /* plugin.h - everything that a plugin needs: the public headers of libtutti, except those of the kit (kit.h) and of
-   hosts (assembly.h, registry.h). Plugins link libtutti alone.
+   hosts (assembly.h). Plugins link libtutti alone.
 
    THREADS. This is the whole contract; every other header rests on it.
 

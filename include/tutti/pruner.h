@@ -73,24 +73,5 @@ struct tutti_pruner_ops {
   enum tutti_status (*rule)(void *self, tutti_context *context, uint64_t trial, tutti_rule *rule);
 };
 
-/* --- the host's side --- */
-
-/* Make an instance of the pruner plugin in `section` of the host; the caller destroys *pruner. What is copied or
-   borrowed, and the errors of every kind: struct tutti_setup (host.h). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_create(tutti_context *context, const tutti_host *host,
-                                                                const char *section,
-                                                                const struct tutti_pruner_setup *setup,
-                                                                tutti_pruner **pruner);
-/* Destroy it; NULL is allowed. */
-TUTTI_API void tutti_pruner_destroy(tutti_pruner *pruner);
-/* The plugin's descriptor, valid for the life of the process. */
-TUTTI_API const struct tutti_descriptor *tutti_pruner_descriptor(const tutti_pruner *pruner);
-/* Tell how a trial went; borrowed until return. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner,
-                                                              const struct tutti_curve *curve);
-/* Ask what trial number `trial` must reach; the caller destroys *rule, which is NULL on failure. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner,
-                                                              uint64_t trial, tutti_rule **rule);
-
 TUTTI_END_DECLS
 #endif

@@ -56,34 +56,5 @@ struct tutti_source_ops {
                             tutti_rows *rows);
 };
 
-/* --- the host's side --- */
-
-/* Make an instance of the source plugin in `section` of the host; the caller destroys *source. What is copied or
-   borrowed, and the errors of every kind: struct tutti_setup (host.h). */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_create(tutti_context *context, const tutti_host *host,
-                                                                const char *section,
-                                                                const struct tutti_source_setup *setup,
-                                                                tutti_source **source);
-/* Destroy it; NULL is allowed. */
-TUTTI_API void tutti_source_destroy(tutti_source *source);
-/* The plugin's descriptor, valid for the life of the process. */
-TUTTI_API const struct tutti_descriptor *tutti_source_descriptor(const tutti_source *source);
-/* The files that it reads: TUTTI_SOURCE_PATH | ... */
-TUTTI_API unsigned tutti_source_reads(const tutti_source *source);
-/* Check the paths of a request, without opening them. TUTTI_ERROR_USAGE: a path that the source needs is missing, or it
-   has no use for one. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_check(tutti_context *context, const tutti_source *source,
-                                                               const struct tutti_source_request *request);
-/* Check the request, read, and check the rows; the caller destroys *rows. TUTTI_ERROR_USAGE: the request, a file or a
-   parameter is wrong, or there are no rows; TUTTI_ERROR_PLUGIN: the source broke its contract. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_read(tutti_context *context, tutti_source *source,
-                                                              const struct tutti_source_request *request,
-                                                              tutti_rows **rows);
-
-/* Its parameters; borrowed. */
-TUTTI_API const tutti_config *tutti_source_config(const tutti_source *source);
-/* Does one of its endings, other than "", fit this path? */
-TUTTI_API bool tutti_source_fits(const tutti_source *source, const char *path);
-
 TUTTI_END_DECLS
 #endif

@@ -3,12 +3,13 @@
 #define TUTTI_TUTTI_H
 
 #include <tutti/ablation.h>
-#include <tutti/assembly.h>
 #include <tutti/catalogue.h>
 #include <tutti/compare.h>
 #include <tutti/data.h>
 #include <tutti/diversity.h>
+#include <tutti/hosting.h>
 #include <tutti/kit.h>
+#include <tutti/mixture.h>
 #include <tutti/model.h>
 #include <tutti/recipe.h>
 #include <tutti/registry.h>

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include <tutti/acquisition.h>
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/data.h>
 #include <tutti/registry.h>
 

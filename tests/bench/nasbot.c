@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/cpu.h>
 #include <tutti/plugin.h>
 

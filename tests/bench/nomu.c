@@ -8,7 +8,7 @@
    Plugins come from TUTTI_PLUGIN_PATH. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/plugin.h>
 
 #include "bench.h"

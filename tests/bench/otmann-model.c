@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/plugin.h>
 #include <tutti/tutti.h>
 

@@ -43,7 +43,7 @@ umbrella() {
   echo "<tutti/$1.h> lacks (<) or should not include (>):" && grep '^[<>]' "$work/difference"
   failed=1
 }
-below='core/(base|domain|network|plugin|score)' host='assembly|registry'
+below='core/(base|domain|network|plugin|score)' host='assembly'
 umbrella plugin < <(headers_of "$below" | grep -Evx "$host")
 umbrella kit < <(headers_of "$below|core/kit" | grep -Evx "$host" && echo plugin)
 umbrella tutti < <(headers_of '(core|engine).*' | grep -vx tutti)

@@ -2,7 +2,7 @@
 #include "loading.h"
 
 #include <ftw.h>
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/scan.h>
 #include <unistd.h>
 

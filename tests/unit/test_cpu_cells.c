@@ -9,7 +9,7 @@
 
 #include "cpu_check.h"
 
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/space.h>
 
 static const struct tutti_task task = {.size = sizeof task,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/score/bands_impl.h"
+#include "engine/evaluation/bands_impl.h"
 #include "engine/fit/svg.c"
 #include "plugins/shared/bnn/bnn.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <tutti/metrics.h>
+#include <tutti/mixture.h>
 
 #include "golden.h"
 

@@ -4,7 +4,7 @@
 #define TOY_H
 
 #include <stdarg.h>
-#include <tutti/assembly.h>
+#include <tutti/hosting.h>
 #include <tutti/plugin.h>
 
 struct toy {

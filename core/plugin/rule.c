@@ -1,11 +1,8 @@
-/* pruner.c - kind pruner: rules, and checks around its ops. */
+/* rule.c - what a trial must reach on its way: the answers of pruners. */
 #include <tutti/sized.h>
-#include "instance_impl.h"
 
 #include <math.h>
 #include <tutti/pruner.h>
-
-/* --- rules --- */
 
 struct tutti_rule {
   size_t count, room;
@@ -67,32 +64,4 @@ bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *loss
     if (rule->rungs[i].epoch == epochs)
       return !(measure_curve(rule->rungs[i].measure, epochs, losses) > rule->rungs[i].threshold);
   return true;
-}
-
-/* --- the kind --- */
-
-struct tutti_pruner {
-  struct tutti_instance instance;
-  struct tutti_pruner_ops ops;
-};
-
-TUTTI_DEFINE_KIND(PRUNER, pruner, .has_none = true,
-                  .required = {TUTTI_REQUIRED_OP(pruner, tell), TUTTI_REQUIRED_OP(pruner, rule)})
-
-enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner, const struct tutti_curve *curve) {
-  struct tutti_curve whole;
-  TUTTI_TAKE(&whole, curve);
-  TUTTI_CALL(context, pruner, pruner->ops.tell(pruner->instance.self, context, &whole));
-  return TUTTI_OK;
-}
-
-enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner, uint64_t trial, tutti_rule **rule) {
-  TUTTI_TRY(context, tutti_rule_create(context, rule));
-  enum tutti_status status = pruner->ops.rule(pruner->instance.self, context, trial, *rule);
-  if (status == TUTTI_OK)
-    return TUTTI_OK;
-  tutti_rule_destroy(*rule);
-  *rule = NULL;
-  return tutti_error_trace(context, tutti_instance_blame(context, &pruner->instance, status), __FILE__, __LINE__,
-                           __func__);
 }

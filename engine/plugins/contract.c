@@ -1,10 +1,10 @@
 /* contract.c - the kinds' demands on tables of operations. */
 #include "contract_impl.h"
-#include "instance_impl.h"
+#include "core/plugin/instance_impl.h"
 
 #include <string.h>
 
-#define DECLARE(constant, name, title) extern const struct tutti_class tutti_class_##name;
+#define DECLARE(constant, name, title) extern TUTTI_PRIVATE const struct tutti_class tutti_class_##name;
 TUTTI_KINDS(DECLARE)
 
 #define CLASS(constant, name, title) &tutti_class_##name,

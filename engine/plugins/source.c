@@ -1,11 +1,11 @@
 /* source.c - kind source: checks around its ops. */
 #include <tutti/sized.h>
-#include "instance_impl.h"
-#include "rows_impl.h"
+#include "core/plugin/instance_impl.h"
+#include "core/plugin/rows_impl.h"
 #include "source_impl.h"
 
 #include <string.h>
-#include <tutti/source.h>
+#include <tutti/hosting.h>
 
 struct tutti_source {
   struct tutti_instance instance;

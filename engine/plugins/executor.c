@@ -1,8 +1,8 @@
 /* executor.c - kind executor: checks around its ops. */
 #include "core/base/sized_impl.h"
-#include "instance_impl.h"
+#include "core/plugin/instance_impl.h"
 
-#include <tutti/executor.h>
+#include <tutti/hosting.h>
 
 struct tutti_executor {
   struct tutti_instance instance;

@@ -2,7 +2,7 @@
    Appendix B.2.1). */
 #include "bands_impl.h"
 
-#include "metrics_impl.h"
+#include "core/score/metrics_impl.h"
 
 #include <math.h>
 

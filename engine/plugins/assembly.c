@@ -1,7 +1,7 @@
 /* assembly.c - puts plugins into the sections of a host, together with the plugins that their parameters name. */
 #include "assembly_impl.h"
 #include "contract_impl.h"
-#include "host_impl.h"
+#include "core/plugin/host_impl.h"
 
 #include <string.h>
 #include <tutti/registry.h>

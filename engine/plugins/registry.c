@@ -1,8 +1,8 @@
 /* registry.c - finds, loads and checks plugins. The context holds what is loaded. */
 #include "core/base/context_impl.h"
-#include "contract_impl.h"
 #include "core/network/op_impl.h"
-#include "param_impl.h"
+#include "core/plugin/param_impl.h"
+#include "contract_impl.h"
 #include "registry_impl.h"
 
 #include <dirent.h>
