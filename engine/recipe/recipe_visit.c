@@ -13,7 +13,10 @@ static bool is_circumstance(const tutti_recipe *recipe, const char *section, con
   const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
   if (strcmp(section, "executor") == 0 || tutti_params_find(&executor->params, section))
     return true;
-  return strcmp(section, "run") == 0 && tutti_run_is_circumstance(key);
+  if (strcmp(section, "run") != 0)
+    return false;
+  bool more_repeats = recipe->fit && strcmp(key, "budget") == 0; /* each has a seed of its own */
+  return more_repeats || tutti_run_is_circumstance(key);
 }
 
 /* Does a plugin name the section [selector] in a parameter of its own? Then the run's selector is part of the

@@ -26,6 +26,7 @@ struct manager {
   struct tutti_history history;
   int lock;
   bool changed;     /* something waits for a commit */
+  bool regrown;     /* a fit goes on with another number of repeats than it was recorded with */
   bool idle;        /* the builder answered "nothing" since the last result was told */
   uint64_t *queue;  /* results to tell in order of completion: [asked] */
   uint64_t arrived; /* ... how many came */
@@ -477,6 +478,7 @@ static enum tutti_status check_same_run(struct manager *manager) {
     goto out;
   }
   TUTTI_TRY_OUT(context, check_same_data(manager));
+  manager->regrown = tutti_recipe_run(recorded)->budget != manager->run->budget;
 out:
   tutti_recipe_destroy(recorded);
   tutti_free(path);
@@ -506,6 +508,16 @@ static enum tutti_status enter_directory(struct manager *manager) {
   return refuse_a_second_run(manager);
 }
 
+/* A fit may go on with more repeats than it began with, but it keeps those that it has. */
+static enum tutti_status check_repeats(const struct manager *manager) {
+  if (!tutti_experiment_is_fit(manager->experiment) || manager->history.asked <= (uint64_t)manager->run->budget)
+    return TUTTI_OK;
+  return TUTTI_FAIL(manager->context, TUTTI_ERROR_USAGE,
+                    "run.budget: %s has %" PRIu64 " repeats already, and %" PRId64
+                    " are asked for; ask for as many at least, or begin a new fit",
+                    manager->options->directory, manager->history.asked, manager->run->budget);
+}
+
 /* Record the data's fingerprint and the files of the directory. Files that differ from the record are written again;
    they can be, since this is the same run on the same data. */
 static enum tutti_status record_directory(struct manager *manager) {
@@ -514,9 +526,9 @@ static enum tutti_status record_directory(struct manager *manager) {
   enum tutti_status status = TUTTI_OK;
   char *files = NULL, *why = NULL, fingerprint[17], rows[17];
   TUTTI_TRY_OUT(context, tutti_run_check_files(context, directory, manager->catalogue, &why));
-  if (!why)
+  if (!why && !manager->regrown)
     goto out;
-  if (manager->history.asked > 0)
+  if (why && manager->history.asked > 0)
     tutti_log(context, TUTTI_LOG_WARNING, "%s; it is written again", why);
   TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
   TUTTI_TRY_OUT(context, tutti_run_record_files(context, directory, manager->experiment, &files));
@@ -555,6 +567,7 @@ static enum tutti_status open_directory(struct manager *manager) {
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "members_from", members_from));
   TUTTI_TRY_OUT(context,
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
+  TUTTI_TRY_OUT(context, check_repeats(manager));
   TUTTI_TRY_OUT(context, record_directory(manager));
   manager->progress.restored = manager->history.done;
   for (uint64_t i = 0; i < manager->history.asked; i++)

@@ -135,8 +135,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit(
     enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_recipe_item *item),
     void *argument);
 /* Are two recipes of one run? They are if they differ at most in circumstances: run.name, run.workers,
-   run.trial_timeout, run.plugin_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections.
-   Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both values. */
+   run.trial_timeout, run.plugin_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections; fits also
+   in run.budget, the number of repeats. Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

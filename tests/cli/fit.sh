@@ -114,6 +114,17 @@ tutti fit "$ini/1d.ini" "${slow[@]}" --out killed --quiet --resume
 expect_code 0
 same whole killed
 
+# A finished fit goes on with more repeats, as if it had been given them at once; never with fewer than it has.
+tutti fit "$ini/1d.ini" "${tiny[@]}" --repeats 2 --out grown --quiet
+tutti fit "$ini/1d.ini" "${tiny[@]}" --repeats 4 --out grown --quiet --resume
+expect_code 0
+tutti status grown
+expect_out "4 of 4 done"
+tutti fit "$ini/1d.ini" "${tiny[@]}" --repeats 4 --out at-once --quiet
+same at-once grown
+tutti fit "$ini/1d.ini" "${tiny[@]}" --repeats 3 --out grown --quiet --resume
+expect_usage_error "grown has 4 repeats already, and 3 are asked for"
+
 # Two inputs: fields. Other surrogates.
 tutti fit "$ini/1d.ini" "${tiny[@]}" --set data.function=styblinski2d --set fit.grid=9 --repeats 1 --out plane --quiet
 expect_code 0
