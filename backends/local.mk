@@ -44,6 +44,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
 libbackendcpu_la_SOURCES += %D%/cpu/predict.c
 libbackendcpu_la_SOURCES += %D%/cpu/draws.c
+libbackendcpu_la_SOURCES += %D%/cpu/slope.c
 libbackendcpu_la_SOURCES += %D%/cpu/nomu.c
 libbackendcpu_la_SOURCES += %D%/cpu/product.c
 libbackendcpu_la_SOURCES += %D%/cpu/reduce.c

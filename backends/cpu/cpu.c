@@ -376,6 +376,17 @@ static enum tutti_status backend_ask_cpu(void *self, tutti_context *context, voi
   return TUTTI_OK;
 }
 
+static enum tutti_status backend_ask_slope_cpu(void *self, tutti_context *context, void *predictor,
+                                               const struct tutti_query *theirs, const struct tutti_slope *wanted,
+                                               float *out) {
+  struct tutti_query query;
+  struct tutti_slope slope;
+  (void)self;
+  TUTTI_TAKE(&query, theirs);
+  TUTTI_TAKE(&slope, wanted);
+  return backend_cpu_ask_slope(context, predictor, &query, &slope, out);
+}
+
 static void backend_close_cpu(void *self, void *predictor) {
   (void)self;
   backend_cpu_close(predictor);
@@ -406,6 +417,7 @@ static const struct tutti_backend_ops cpu_ops = {
     .close = backend_close_cpu,
     .tells_epistemic = backend_tells_epistemic_cpu,
     .predict_parts = backend_predict_parts_cpu,
+    .ask_slope = backend_ask_slope_cpu,
 };
 
 static const struct tutti_descriptor cpu_descriptor = {

@@ -22,6 +22,7 @@
    many.c     jobs side by side
    train.c    epochs of mini-batches
    predict.c  predictors that stay open
+   slope.c    gradients of their answers in the inputs
    draws.c    predictions of a split, by draws of dropout too, and what of their uncertainty is the model's own
    lbfgs.c    L-BFGS on all rows
    cpu.c      parameters, and the backend's ops */
@@ -199,6 +200,7 @@ struct cpu_plan {
   size_t bytes;           /* bytes of memory that a step works on */
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
+  bool slopes;            /* for gradients in the inputs alone; the weights are another plan's */
   float *arena, *weights, *gradients;
   float *other;          /* [floats]: a second place for weights, when training */
   struct cpu_team *team; /* shares the work of a step; NULL: nobody does */
@@ -242,6 +244,12 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
 /* A plan with gradients for the network of a job, but for the layers that the job freezes. */
 enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, size_t rows, struct cpu_plan **plan);
+/* Rows of a plan for slopes: most questions are of one or two, and so many fill a vector. */
+enum { CPU_SLOPE_ROWS = 16 };
+/* A plan with gradients in the inputs of the network of another, which outlives it and whose weights it uses. All rows
+   share the masks of dropout, and batch norms use running statistics: it is for forward passes with draws->one. */
+enum tutti_status backend_cpu_plan_create_slopes(tutti_context *context, const struct cpu_plan *of,
+                                                 const struct tutti_task *task, size_t rows, struct cpu_plan **plan);
 void backend_cpu_plan_destroy(struct cpu_plan *plan);
 /* Place the arrays of a plan in memory. TUTTI_ERROR_MEMORY if there is not enough; the message has both sizes in
    MiB. */
@@ -311,6 +319,8 @@ struct cpu_input_product {
   bool accumulate;
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
+/* The same for at most CPU_SLOPE_ROWS rows of a dense layer, in a plan for slopes. */
+void backend_cpu_product_few_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
 /* A product, in parts for the plan's team if it is large. */
 void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product);
 /* Is a product of these sizes large? */
@@ -384,6 +394,11 @@ double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
 double backend_cpu_loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients);
 /* NOMU's standard deviation for a raw uncertainty (Heiss et al., Eq. 2). */
 double backend_cpu_readout(const struct cpu_attributes *attributes, double raw);
+/* The gradients of the head's inputs, of the sum of its predictions and of what is its own of the variances, times these
+   weights [rows][2 outputs] and [rows][outputs]. */
+void backend_cpu_pull_nomu(struct cpu_plan *plan, size_t rows, const float *by_out, const float *by_epistemic);
+/* The variance of the noise that a head reads out of a raw value, and its derivative. */
+double backend_cpu_noise(const struct cpu_attributes *attributes, double raw, double *slope);
 /* Is the noise the last of the head's inputs? */
 bool backend_cpu_nomu_has_noise(const struct cpu_attributes *attributes);
 /* What head-nomu says of an output: the variance is the uncertainty's and the noise's. */
@@ -492,12 +507,23 @@ void backend_cpu_answer(struct cpu_plan *plan, struct cpu_drawing *drawing, size
 enum tutti_status backend_cpu_draws_check(tutti_context *context, const struct tutti_job *job);
 /* Do predictions tell which part of their uncertainty is the network's own? */
 bool backend_cpu_tells_epistemic(const struct tutti_job *job);
+/* What gives gradients of predictions in the inputs (slope.c), for the predictor with the plan `of`, which outlives
+   it. */
+struct cpu_slopes;
+enum tutti_status backend_cpu_slopes_create(tutti_context *context, const struct cpu_plan *of,
+                                            const struct tutti_task *task, struct cpu_slopes **slopes);
+void backend_cpu_slopes_destroy(struct cpu_slopes *slopes);
+/* Answer a question, and write slope->gradient. `plan` and `drawing` are the predictor's. */
+void backend_cpu_slopes(struct cpu_slopes *slopes, struct cpu_plan *plan, struct cpu_drawing *drawing,
+                        const struct tutti_query *query, const struct tutti_slope *slope, float *out);
 /* An open predictor (predict.c). */
 struct cpu_predictor;
 enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,
                                    const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
                                    struct cpu_predictor **predictor);
 void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *query, float *out);
+enum tutti_status backend_cpu_ask_slope(tutti_context *context, struct cpu_predictor *predictor,
+                                        const struct tutti_query *query, const struct tutti_slope *slope, float *out);
 void backend_cpu_close(struct cpu_predictor *predictor);
 /* Loss over all rows of a split, in order. */
 double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split);

@@ -73,5 +73,6 @@ void backend_cpu_drop_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   const struct cpu_edge *edge = &node->edges[0];
   size_t size = node->pixels * node->ld;
   for (size_t r = 0; r < rows; r++)
-    drop_apply(plan, node, r, node->gradient + r * size, !edge->first, plan->nodes[edge->source].gradient + r * size);
+    drop_apply(plan, node, plan->slopes ? 0 : r, node->gradient + r * size, !edge->first,
+               plan->nodes[edge->source].gradient + r * size);
 }

@@ -69,8 +69,8 @@ static void fix_node(struct memory_builder *b, struct cpu_node *node) {
   }
   if (b->training && keeps_slope(node))
     fix(b, b->plan->rows * node->pixels * node->ld, &node->slope);
-  if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH) /* predictions: all rows share one */
-    fix(b, mask_size(node, b->training ? b->plan->rows : 1), &node->mask);
+  if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH) /* predictions, slopes: all rows share one */
+    fix(b, mask_size(node, b->training && !b->plan->slopes ? b->plan->rows : 1), &node->mask);
 }
 
 /* Number of floats of each array of the scratch, as far as one node needs them. */
@@ -87,6 +87,8 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
   s.across = source->through ? images * source->pixels * source->ld : 0;
   if (node->op == TUTTI_OP_DENSE)
     s.transposed = units * backend_cpu_ld(node->inputs);
+  if (node->op == TUTTI_OP_DENSE && plan->slopes)
+    s.transposed = larger(s.transposed, (node->width + node->inputs) * CPU_SLOPE_ROWS);
   if (node->op == TUTTI_OP_DENSE && backend_cpu_is_large(plan->rows, node->width, node->inputs))
     s.pack = CPU_LARGE_PACK;
   else if (reduce || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE))
@@ -138,14 +140,23 @@ static void fix_scratch(struct memory_builder *b) {
   fix(b, s.row, &to->row);
 }
 
+/* Do backward passes through frozen nodes of this plan compute gradients of weights, too, though nobody wants them? */
+static bool writes_gradients(const struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++)
+    if (plan->nodes[i].op == TUTTI_OP_CONV2D || plan->nodes[i].op == TUTTI_OP_FACTORISED_REDUCE)
+      return true;
+  return false;
+}
+
 static void fix_all(struct memory_builder *b) {
   struct cpu_plan *plan = b->plan;
   size_t cells = plan->rows * plan->outputs;
-  fix(b, plan->floats, &plan->weights);
-  if (b->training) {
+  if (!plan->slopes)
+    fix(b, plan->floats, &plan->weights);
+  if (b->training && (!plan->slopes || writes_gradients(plan)))
     fix(b, plan->trained, &plan->gradients);
+  if (b->training && !plan->slopes)
     fix(b, plan->floats, &plan->other);
-  }
   for (size_t i = 0; i < plan->node_count; i++)
     fix_node(b, &plan->nodes[i]);
   fix_scratch(b);

@@ -36,8 +36,7 @@ static double push_of(const struct cpu_attributes *a, double r, double *slope) {
   return e;
 }
 
-/* The variance of the noise for its raw value, and its derivative. */
-static double noise_of(const struct cpu_attributes *a, double raw, double *slope) {
+double backend_cpu_noise(const struct cpu_attributes *a, double raw, double *slope) {
   double z = a->scale * raw, soft = fmax(z, 0) + log1p(exp(-fabs(z))), s = a->floor + soft;
   double rise = a->scale / (1 + exp(-z));
   *slope = a->variance ? rise : 2 * s * rise;
@@ -62,7 +61,7 @@ static double loss_at_row(const struct cpu_attributes *a, double target, struct 
     return squared + square;
   }
   bool learnt = backend_cpu_nomu_has_noise(a);
-  double variance = learnt ? noise_of(a, p->in[2], &rise) : a->known_noise * a->known_noise;
+  double variance = learnt ? backend_cpu_noise(a, p->in[2], &rise) : a->known_noise * a->known_noise;
   variance = fmax(variance, (double)FLT_MIN);
   p->to[0] = residual / variance;
   p->to[1] = a->pi_sqr * slope / (2 * variance);
@@ -154,11 +153,63 @@ void backend_cpu_moments_nomu(struct cpu_plan *plan, size_t row, size_t output, 
     p.in[i] = (double)node->value[row * node->ld + output];
   }
   if (backend_cpu_nomu_has_noise(a))
-    noise = noise_of(a, p.in[2], &slope);
+    noise = backend_cpu_noise(a, p.in[2], &slope);
   else if (a->noise == TUTTI_NOMU_NOISE_KNOWN)
     noise = a->known_noise * a->known_noise;
   double deviation = deviation_of(a, &p);
   *moments = (struct cpu_nomu_moments){p.in[0], deviation * deviation + noise, deviation * deviation};
+}
+
+/* The deviation, and its derivative by each of the head's inputs. */
+static double deviation_slopes(const struct cpu_attributes *a, const struct point *p, double *slope) {
+  double deviation = deviation_of(a, p), raw = p->in[1];
+  bool some = deviation > 0;
+  switch (a->bounds) {
+  case TUTTI_NOMU_BOUNDS_LOWER:
+    slope[0] = some ? 1 : 0;
+    slope[1] = some ? -1 : 0;
+    break;
+  case TUTTI_NOMU_BOUNDS_UPPER:
+    slope[0] = some ? -1 : 0;
+    slope[1] = some ? 1 : 0;
+    break;
+  case TUTTI_NOMU_BOUNDS_BOTH:
+    slope[1] = some ? -0.5 : 0;
+    slope[2] = some ? 0.5 : 0;
+    break;
+  default:
+    if (a->readout == TUTTI_NOMU_READOUT_LINEAR)
+      slope[1] = a->l_min < raw && raw < a->l_max ? 1 : 0;
+    else
+      slope[1] = raw > 0 ? exp(-(raw + a->l_min) / a->l_max) : 0;
+  }
+  return deviation;
+}
+
+void backend_cpu_pull_nomu(struct cpu_plan *plan, size_t rows, const float *by_out, const float *by_epistemic) {
+  const struct cpu_node *head = backend_cpu_plan_head(plan);
+  const struct cpu_attributes *a = head->attributes;
+  size_t inputs = head->edge_count < 3 ? head->edge_count : 3, outputs = plan->outputs;
+  for (size_t i = 0; i < inputs; i++)
+    if (input_of(plan, i)->gradient)
+      memset(input_of(plan, i)->gradient, 0, rows * input_of(plan, i)->ld * sizeof(float));
+  for (size_t at = 0; at < rows * outputs; at++) {
+    size_t r = at / outputs, o = at % outputs;
+    double slope[3] = {0}, noise = 0, by_variance = (double)by_out[2 * at + 1];
+    struct point p = {.in = {0}};
+    for (size_t i = 0; i < inputs; i++)
+      p.in[i] = (double)input_of(plan, i)->value[r * input_of(plan, i)->ld + o];
+    double deviation = deviation_slopes(a, &p, slope),
+           by_deviation = 2 * deviation * (by_variance + (double)by_epistemic[at]);
+    if (backend_cpu_nomu_has_noise(a))
+      (void)backend_cpu_noise(a, p.in[2], &noise);
+    p.to[0] = (double)by_out[2 * at] + by_deviation * slope[0];
+    p.to[1] = by_deviation * slope[1];
+    p.to[2] = by_deviation * slope[2] + by_variance * noise;
+    for (size_t i = 0; i < inputs; i++)
+      if (input_of(plan, i)->gradient)
+        input_of(plan, i)->gradient[r * input_of(plan, i)->ld + o] = (float)p.to[i];
+  }
 }
 
 double backend_cpu_likelihood_nomu(struct cpu_plan *plan, size_t rows) {

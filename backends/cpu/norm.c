@@ -158,7 +158,7 @@ static void norm_sum_gradients(const struct cpu_plan *plan, struct cpu_node *nod
 }
 
 void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count) {
-  if (!edge->last)
+  if (!edge->last || plan->slopes)
     return;
   for (size_t i = plan->nodes[edge->source].norms; i != CPU_NONE; i = plan->nodes[i].next_norm) {
     struct cpu_node *norm = &plan->nodes[i];
@@ -166,11 +166,9 @@ void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_ed
   }
 }
 
-void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_node *source = &plan->nodes[edge->source];
+/* The batch's mean and deviation follow from its rows: the terms that this adds, and the gradients of the weights. */
+static void norm_follow_batch(struct cpu_plan *plan, struct cpu_node *node, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
-  size_t pixels = rows * node->pixels;
   if (node->gathered == 0)
     norm_sum_gradients(plan, node, 0, pixels);
   node->gathered = 0;
@@ -187,6 +185,19 @@ void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   }
   norm_repeat(node, a.tilt);
   norm_repeat(node, a.offset);
+}
+
+void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  size_t pixels = rows * node->pixels;
+  if (plan->slopes) { /* predictions use running statistics, which no row moves */
+    struct norm_arrays a = norm_arrays(node);
+    memset(a.tilt, 0, backend_cpu_period(node) * sizeof *a.tilt);
+    memset(a.offset, 0, backend_cpu_period(node) * sizeof *a.offset);
+  } else {
+    norm_follow_batch(plan, node, pixels);
+  }
   if (!edge->gradient || source->norm != CPU_NONE)
     return;
   struct cpu_norm slopes = backend_cpu_norm_slopes(node);

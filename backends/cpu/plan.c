@@ -178,8 +178,9 @@ static void plan_add_edges(struct plan_builder *b, struct cpu_node *node) {
     size_t parts = source.parts ? source.parts->input_count : 1, inputs = 0, ld = 0;
     for (size_t p = 0; p < parts; p++) {
       struct plan_source part = source.parts ? b->sources[source.parts->inputs[p]] : source;
+      bool gradient = b->plan->slopes || (!part.detached && !source.detached);
       node->edges[node->edge_count++] =
-          (struct cpu_edge){.source = part.node, .gradient = !part.detached && !source.detached, .relu = source.relu};
+          (struct cpu_edge){.source = part.node, .gradient = gradient, .relu = source.relu};
       inputs += b->plan->nodes[part.node].width;
       ld += b->plan->nodes[part.node].ld;
     }
@@ -321,12 +322,12 @@ static void plan_join(struct cpu_plan *plan) {
 
 /* --- the way of the gradients --- */
 
-/* Mark the nodes that need a gradient: there are weights at or before them, and a path without detach leads from them
-   to the head. */
+/* Mark the nodes that need a gradient: there are weights at or before them, or for slopes the inputs, and a path without
+   detach leads from them to the head. */
 static void plan_find_gradients(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
-    node->needs_gradient = node->weight != CPU_NONE && !node->frozen;
+    node->needs_gradient = plan->slopes ? i == 0 : node->weight != CPU_NONE && !node->frozen;
     for (size_t e = 0; e < node->edge_count; e++)
       node->needs_gradient |= node->edges[e].gradient && plan->nodes[node->edges[e].source].needs_gradient;
   }
@@ -436,17 +437,24 @@ static bool plan_is_named(const char *const *labels, const char *label) {
   return false;
 }
 
-/* Freeze the layers of these labels. */
+/* Freeze the layers of these labels; for slopes, all. */
 static void plan_freeze(struct cpu_plan *plan, const char *const *labels) {
   for (size_t i = 0; i < plan->node_count; i++)
-    plan->nodes[i].frozen = plan_is_named(labels, plan->nodes[i].layer->label);
+    plan->nodes[i].frozen = plan->slopes || plan_is_named(labels, plan->nodes[i].layer->label);
   for (size_t s = 0; s < plan->segment_count; s++)
     plan->segments[s].frozen = plan_is_named(labels, plan->segments[s].layer->label);
 }
 
+/* What a plan is for besides predictions. */
+struct plan_purpose {
+  bool gradients;
+  const char *const *frozen;
+  const struct cpu_plan *slopes; /* of the predictions of this plan, whose weights it shares; or NULL */
+};
+
 static enum tutti_status plan_create(tutti_context *context, const struct cpu_kernels *kernels,
                                      const tutti_network *network, const struct tutti_task *task, size_t rows,
-                                     bool training, const char *const *frozen, struct cpu_plan **made) {
+                                     const struct plan_purpose *purpose, struct cpu_plan **made) {
   struct plan_builder b = {0};
   struct cpu_plan *plan = NULL;
   enum tutti_status status;
@@ -467,6 +475,8 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   plan->network = network;
   plan->rows = rows;
   plan->outputs = task->outputs;
+  plan->slopes = purpose->slopes != NULL;
+  plan->weights = purpose->slopes ? purpose->slopes->weights : NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *plan->attributes, &plan->attributes));
   for (size_t i = 0; i < layers; i++)
     plan->attributes[i] = backend_cpu_attributes(tutti_network_layer(network, i));
@@ -478,11 +488,11 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.readers, &b.readers));
   plan_add_layers(&b);
   plan_add_weights(plan);
-  plan_freeze(plan, frozen);
+  plan_freeze(plan, purpose->frozen);
   plan_join(plan);
-  if (training)
+  if (purpose->gradients)
     TUTTI_TRY_OUT(context, plan_find_ways(context, plan));
-  TUTTI_TRY_OUT(context, backend_cpu_plan_place(context, plan, training));
+  TUTTI_TRY_OUT(context, backend_cpu_plan_place(context, plan, purpose->gradients));
   *made = plan;
   plan = NULL;
 out:
@@ -495,12 +505,19 @@ out:
 enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
                                           const tutti_network *network, const struct tutti_task *task, size_t rows,
                                           bool training, struct cpu_plan **plan) {
-  return plan_create(context, kernels, network, task, rows, training, NULL, plan);
+  return plan_create(context, kernels, network, task, rows, &(struct plan_purpose){.gradients = training}, plan);
 }
 
 enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, size_t rows, struct cpu_plan **plan) {
-  return plan_create(context, kernels, job->network, job->task, rows, true, job->frozen, plan);
+  const struct plan_purpose purpose = {.gradients = true, .frozen = job->frozen};
+  return plan_create(context, kernels, job->network, job->task, rows, &purpose, plan);
+}
+
+enum tutti_status backend_cpu_plan_create_slopes(tutti_context *context, const struct cpu_plan *of,
+                                                 const struct tutti_task *task, size_t rows, struct cpu_plan **plan) {
+  const struct plan_purpose purpose = {.gradients = true, .slopes = of};
+  return plan_create(context, of->kernels, of->network, task, rows, &purpose, plan);
 }
 
 void backend_cpu_plan_destroy(struct cpu_plan *plan) {

@@ -9,6 +9,8 @@ struct cpu_predictor {
   struct cpu_plan *plan;
   struct cpu_drawing drawing;
   size_t width, parts; /* of a row's predictions, and of what is the network's own of them */
+  struct tutti_task task;
+  struct cpu_slopes *slopes; /* NULL before the first gradient */
 };
 
 enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,
@@ -19,6 +21,7 @@ enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kern
   enum tutti_status status;
   *out = NULL;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *made, &made));
+  TUTTI_TAKE(&made->task, job->task);
   made->width = tutti_predictions_width(job->task->kind, job->task->outputs);
   made->parts = tutti_epistemic_width(job->task->kind, job->task->outputs);
   rows = rows == 0 ? 1 : rows > most ? most : rows;
@@ -35,6 +38,7 @@ out:
 void backend_cpu_close(struct cpu_predictor *predictor) {
   if (!predictor)
     return;
+  backend_cpu_slopes_destroy(predictor->slopes);
   backend_cpu_drawing_release(&predictor->drawing);
   backend_cpu_plan_destroy(predictor->plan);
   tutti_free(predictor);
@@ -62,4 +66,14 @@ void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *
     backend_cpu_predict(plan, here, to, epistemic);
   }
   backend_cpu_leave(kept);
+}
+
+enum tutti_status backend_cpu_ask_slope(tutti_context *context, struct cpu_predictor *predictor,
+                                        const struct tutti_query *query, const struct tutti_slope *slope, float *out) {
+  if (!predictor->slopes)
+    TUTTI_TRY(context, backend_cpu_slopes_create(context, predictor->plan, &predictor->task, &predictor->slopes));
+  unsigned kept = backend_cpu_enter();
+  backend_cpu_slopes(predictor->slopes, predictor->plan, &predictor->drawing, query, slope, out);
+  backend_cpu_leave(kept);
+  return TUTTI_OK;
 }

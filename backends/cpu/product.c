@@ -92,6 +92,30 @@ static void product_of_units(struct cpu_plan *plan, const struct cpu_input_produ
   plan->kernels->gemm(&product);
 }
 
+/* The gradient of the inputs, transposed, is W times that of the units, transposed: so nobody transposes W, and one pass
+   over it serves all rows. */
+void backend_cpu_product_few_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
+  float *units = plan->scratch.transposed, *inputs = units + p->units * CPU_SLOPE_ROWS;
+  struct cpu_gemm product = {.m = p->inputs,
+                             .n = CPU_SLOPE_ROWS,
+                             .k = p->units,
+                             .a = p->weights,
+                             .a_row = p->ldw,
+                             .a_column = 1,
+                             .b = units,
+                             .ldb = CPU_SLOPE_ROWS,
+                             .c = inputs,
+                             .ldc = CPU_SLOPE_ROWS};
+  plan->kernels->transpose(p->rows, p->units, p->gradient, p->ldg, units, CPU_SLOPE_ROWS);
+  plan->kernels->gemm(&product);
+  for (size_t r = 0; r < p->rows; r++)
+    for (size_t i = 0; i < p->columns; i++) {
+      size_t at = r * p->ldt + i;
+      float sum = i < p->inputs ? inputs[i * CPU_SLOPE_ROWS + r] : 0;
+      p->to[at] = p->mask && !(p->mask[at] > 0) ? 0 : (p->accumulate ? p->to[at] : 0) + sum;
+    }
+}
+
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
   struct cpu_gemm whole = {.m = p->rows,
                            .n = p->columns,

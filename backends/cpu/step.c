@@ -156,7 +156,9 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                      .accumulate = !edge->first};
   if (!node->frozen)
     backend_cpu_product_weights(plan, &weights);
-  if (edge->gradient)
+  if (edge->gradient && plan->slopes && inputs.rows <= CPU_SLOPE_ROWS)
+    backend_cpu_product_few_inputs(plan, &inputs);
+  else if (edge->gradient)
     backend_cpu_product_inputs(plan, &inputs);
   if (node->bias != CPU_NONE && !node->frozen)
     plan->kernels->column_sums(rows * node->pixels, backend_cpu_columns(node), node->gradient, node->ld,
@@ -229,7 +231,7 @@ static void backward_crelu(const struct cpu_plan *plan, const struct cpu_node *n
 void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows) {
   struct cpu_node *node = &plan->nodes[index];
   bool has = node->gradient || node->norm != CPU_NONE;
-  if (!node->needs_gradient || !has || node->through)
+  if (!node->needs_gradient || !has || node->through || node->edge_count == 0)
     return;
   if (!node->artificial) /* 0 there: nothing to pass on */
     rows -= plan->artificial;

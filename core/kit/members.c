@@ -39,6 +39,7 @@ struct tutti_members {
   float *block, *answers; /* [BLOCK][dimension], [BLOCK][2] */
   float *parts;           /* [BLOCK]: what of the variances in `answers` is the network's own */
   double *scatter;        /* [BLOCK] */
+  float *slopes;          /* [2][dimension]: gradients of one or two rows */
 };
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
@@ -71,6 +72,7 @@ static enum tutti_status create_arrays(tutti_context *context, tutti_members *me
   TUTTI_TRY(context, tutti_alloc(context, BLOCK * dimension, sizeof(float), &members->block));
   TUTTI_TRY(context, tutti_alloc(context, BLOCK * 2, sizeof(float), &members->answers));
   TUTTI_TRY(context, tutti_alloc(context, BLOCK, sizeof(float), &members->parts));
+  TUTTI_TRY(context, tutti_alloc(context, 2 * dimension, sizeof(float), &members->slopes));
   return tutti_alloc(context, BLOCK, sizeof(double), &members->scatter);
 }
 
@@ -143,6 +145,7 @@ void tutti_members_destroy(tutti_members *members) {
   tutti_free(members->answers);
   tutti_free(members->parts);
   tutti_free(members->scatter);
+  tutti_free(members->slopes);
   tutti_free(members->name);
   tutti_free(members);
 }
@@ -530,11 +533,16 @@ static enum tutti_status own(tutti_context *context, tutti_members *members, str
   return TUTTI_OK;
 }
 
+static enum tutti_status check_fitted(tutti_context *context, const tutti_members *members) {
+  if (members->members == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate %s: fit was expected before a prediction", members->name);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_members_predict(tutti_context *context, tutti_members *members,
                                         const struct tutti_points *points, enum tutti_member_moments moments,
                                         size_t draws, uint64_t seed, double *mean, double *deviation) {
-  if (members->members == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "surrogate %s: fit was expected before a prediction", members->name);
+  TUTTI_TRY(context, check_fitted(context, members));
   for (size_t begin = 0; begin < points->count; begin += BLOCK) {
     size_t here = points->count - begin < BLOCK ? points->count - begin : BLOCK;
     struct tutti_query query = {.size = sizeof query, .rows = here, .inputs = members->block, .seed = seed};
@@ -550,6 +558,85 @@ enum tutti_status tutti_members_predict(tutti_context *context, tutti_members *m
   for (size_t i = 0; i < points->count; i++) {
     mean[i] = members->middle_value + members->half_value * mean[i];
     deviation[i] *= members->half_value;
+  }
+  return TUTTI_OK;
+}
+
+/* --- gradients of moments ----------------------------------------------------------------------------------------- */
+
+bool tutti_members_has_gradient(const tutti_members *members) { return tutti_backend_has_slopes(members->trainer); }
+
+/* Of scattered(): the deviation's gradient follows from the covariance of values and gradients over the terms, which is
+   gathered as Welford's sum of squares is. */
+static enum tutti_status scattered_slopes(tutti_context *context, tutti_members *members, struct tutti_query *query,
+                                          size_t draws, double *mean, double *deviation, double *by_mean,
+                                          double *by_deviation) {
+  static const float of_mean[] = {1, 0};
+  struct tutti_slope slope = {.size = sizeof slope, .by_out = of_mean, .gradient = members->slopes};
+  size_t terms = draws ? draws : members->members;
+  double scatter = 0;
+  query->rows = 1;
+  query->drop = draws > 0;
+  *mean = 0;
+  for (size_t k = 0; k < members->dimension; k++)
+    by_mean[k] = by_deviation[k] = 0;
+  for (size_t term = 0; term < terms; term++) {
+    query->draw = term;
+    TUTTI_TRY(context,
+              tutti_predictor_slope(context, members->predictors[draws ? 0 : term], query, &slope, members->answers));
+    double from = (double)members->answers[0] - *mean;
+    add_term(1, term, members->answers, mean, &scatter);
+    for (size_t k = 0; k < members->dimension; k++) {
+      double apart = (double)members->slopes[k] - by_mean[k];
+      by_mean[k] += apart / (double)(term + 1);
+      by_deviation[k] += from * ((double)members->slopes[k] - by_mean[k]);
+    }
+  }
+  *deviation = sqrt(scatter / (double)terms);
+  for (size_t k = 0; k < members->dimension; k++)
+    by_deviation[k] = *deviation > 0 ? by_deviation[k] / ((double)terms * *deviation) : 0;
+  return TUTTI_OK;
+}
+
+/* Of own(). The vector is asked twice at once: for the mean's gradient, and for the variance's. */
+static enum tutti_status own_slopes(tutti_context *context, tutti_members *members, struct tutti_query *query,
+                                    double *mean, double *deviation, double *by_mean, double *by_deviation) {
+  static const float of_variance[] = {1, 0, 0, 1}, of_mean[] = {1, 0, 0, 0}, of_part[] = {0, 1};
+  bool tells = tutti_predictor_tells_epistemic(members->predictors[0]);
+  struct tutti_slope slope = {.size = sizeof slope,
+                              .by_out = tells ? of_mean : of_variance,
+                              .by_epistemic = tells ? of_part : NULL,
+                              .gradient = members->slopes};
+  size_t dimension = members->dimension;
+  query->rows = 2;
+  query->epistemic = tells ? members->parts : NULL;
+  memcpy(members->block + dimension, members->block, dimension * sizeof *members->block);
+  TUTTI_TRY(context, tutti_predictor_slope(context, members->predictors[0], query, &slope, members->answers));
+  *mean = (double)members->answers[0];
+  *deviation = sqrt((double)(tells ? members->parts[1] : members->answers[3]));
+  for (size_t k = 0; k < dimension; k++) {
+    by_mean[k] = (double)members->slopes[k];
+    by_deviation[k] = *deviation > 0 ? (double)members->slopes[dimension + k] / (2 * *deviation) : 0;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_members_gradient(tutti_context *context, tutti_members *members, const double *vector,
+                                         enum tutti_member_moments moments, size_t draws, uint64_t seed, double *mean,
+                                         double *deviation, double *by_mean, double *by_deviation) {
+  struct tutti_query query = {.size = sizeof query, .inputs = members->block, .seed = seed};
+  TUTTI_TRY(context, check_fitted(context, members));
+  scale_vector(members, vector, members->block);
+  if (moments == TUTTI_MEMBER_OWN)
+    TUTTI_TRY(context, own_slopes(context, members, &query, mean, deviation, by_mean, by_deviation));
+  else
+    TUTTI_TRY(context, scattered_slopes(context, members, &query, moments == TUTTI_MEMBER_DRAWS ? draws : 0, mean,
+                                        deviation, by_mean, by_deviation));
+  *mean = members->middle_value + members->half_value * *mean;
+  *deviation *= members->half_value;
+  for (size_t k = 0; k < members->dimension; k++) {
+    by_mean[k] *= members->half_value / members->half[k];
+    by_deviation[k] *= members->half_value / members->half[k];
   }
   return TUTTI_OK;
 }

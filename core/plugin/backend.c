@@ -28,6 +28,8 @@ static const char *missing_ops(const void *ops) {
   bool open = TUTTI_HAS_OP(backend, ops, open);
   if (open != TUTTI_HAS_OP(backend, ops, ask) || open != TUTTI_HAS_OP(backend, ops, close))
     return "open, ask or close (all or none)";
+  if (TUTTI_HAS_OP(backend, ops, ask_slope) && !open)
+    return "open, without which there is no ask_slope";
   if (TUTTI_HAS_OP(backend, ops, tells_epistemic) != TUTTI_HAS_OP(backend, ops, predict_parts))
     return "tells_epistemic or predict_parts (both or neither)";
   return NULL;

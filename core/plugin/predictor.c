@@ -2,6 +2,7 @@
    by its op `predict` on a split that is made for each question. */
 #include "backend_impl.h"
 
+#include <math.h>
 #include <tutti/sized.h>
 
 struct tutti_predictor {
@@ -61,6 +62,15 @@ static enum tutti_status ask_by_split(tutti_context *context, tutti_predictor *p
   return status;
 }
 
+static enum tutti_status check_answer(tutti_context *context, const tutti_predictor *predictor,
+                                      const struct tutti_query *query, const float *out) {
+  const struct tutti_task *task = predictor->job.task;
+  TUTTI_TRY(context, tutti_backend_check_predictions(context, predictor->backend, task, NULL, query->rows, out));
+  return query->epistemic
+             ? tutti_backend_check_parts(context, predictor->backend, task, NULL, query->rows, out, query->epistemic)
+             : TUTTI_OK;
+}
+
 enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *predictor,
                                       const struct tutti_query *query, float *out) {
   const tutti_backend *backend = predictor->backend;
@@ -71,10 +81,38 @@ enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *p
   if (!predictor->self)
     return ask_by_split(context, predictor, &own, out);
   TUTTI_CALL(context, backend, backend->ops.ask(backend->instance.self, context, predictor->self, query, out));
-  TUTTI_TRY(context, tutti_backend_check_predictions(context, backend, predictor->job.task, NULL, own.rows, out));
-  return own.epistemic
-             ? tutti_backend_check_parts(context, backend, predictor->job.task, NULL, own.rows, out, own.epistemic)
-             : TUTTI_OK;
+  return check_answer(context, predictor, &own, out);
+}
+
+bool tutti_backend_has_slopes(const tutti_backend *backend) { return backend->ops.ask_slope != NULL; }
+
+static enum tutti_status check_slope(tutti_context *context, const tutti_predictor *predictor, size_t rows,
+                                     const struct tutti_slope *slope) {
+  const struct tutti_shape input = predictor->job.task->input;
+  size_t count = rows * (size_t)input.height * (size_t)input.width * (size_t)input.channels;
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(slope->gradient[i]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: a gradient of its predictions is not finite",
+                        predictor->backend->instance.descriptor->name);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_predictor_slope(tutti_context *context, tutti_predictor *predictor,
+                                        const struct tutti_query *query, const struct tutti_slope *slope, float *out) {
+  const tutti_backend *backend = predictor->backend;
+  struct tutti_query own;
+  struct tutti_slope its;
+  TUTTI_TAKE(&own, query);
+  TUTTI_TAKE(&its, slope);
+  if (!tutti_backend_has_slopes(backend))
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s gives no gradients of its predictions",
+                      backend->instance.descriptor->name);
+  if ((own.epistemic || its.by_epistemic) && !tutti_predictor_tells_epistemic(predictor))
+    return tutti_backend_has_no_parts(context, backend);
+  TUTTI_CALL(context, backend,
+             backend->ops.ask_slope(backend->instance.self, context, predictor->self, query, slope, out));
+  TUTTI_TRY(context, check_answer(context, predictor, &own, out));
+  return check_slope(context, predictor, own.rows, &its);
 }
 
 void tutti_predictor_close(tutti_predictor *predictor) {

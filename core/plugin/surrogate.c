@@ -33,6 +33,8 @@ static const char *missing_ops(const void *ops) {
     return "components or predict_components (both or neither)";
   if (TUTTI_HAS_OP(surrogate, ops, gradient_components) != (components && TUTTI_HAS_OP(surrogate, ops, gradient)))
     return "gradient_components, or gradient and components (all or not)";
+  if (TUTTI_HAS_OP(surrogate, ops, has_gradient) && !TUTTI_HAS_OP(surrogate, ops, gradient))
+    return "gradient, without which there is no has_gradient";
   bool fantasies = TUTTI_HAS_OP(surrogate, ops, fantasise);
   if (fantasies != TUTTI_HAS_OP(surrogate, ops, least) || (fantasies && !components))
     return "fantasise, least and components (the first two with the third)";
@@ -234,7 +236,8 @@ void tutti_surrogate_release(tutti_surrogate *surrogate) {
 }
 
 bool tutti_surrogate_has_gradient(const tutti_surrogate *surrogate) {
-  return surrogate->ops.gradient != NULL && !surrogate->white;
+  const struct tutti_surrogate_ops *ops = &surrogate->ops;
+  return ops->gradient && !surrogate->white && (!ops->has_gradient || ops->has_gradient(surrogate->instance.self));
 }
 
 enum tutti_status tutti_surrogate_gradient(tutti_context *context, tutti_surrogate *surrogate, const double *vector,

@@ -93,6 +93,15 @@ struct tutti_query {
   float *epistemic;
 };
 
+/* Of what the gradient in the inputs is wanted: for each row, the sum of the numbers that are answered, each times its
+   weight. Everything is borrowed until the call returns. */
+struct tutti_slope {
+  size_t size;               /* sizeof(struct tutti_slope) */
+  const float *by_out;       /* [rows][width]; 0 where the answer is NaN */
+  const float *by_epistemic; /* [rows][tutti_epistemic_width] of query->epistemic; NULL: 0 */
+  float *gradient;           /* [rows][features]: where to write it, in units of `out` per unit of the inputs */
+};
+
 struct tutti_backend_ops {
   size_t size; /* sizeof(struct tutti_backend_ops) */
 
@@ -154,6 +163,13 @@ struct tutti_backend_ops {
   enum tutti_status (*predict_parts)(void *self, tutti_context *context, const struct tutti_job *job,
                                      const tutti_tensors *weights, const tutti_split *split, float *out,
                                      float *epistemic);
+
+  /* OPTIONAL, only with `open`, without default. Answer as `ask` does, and write the gradient in the inputs that
+     `slope` wants: of the function that predicts, with dropout as the query has it, through layers that end the
+     gradients of a training (detach), too. Where there is none, as at the kink of a ReLU, one from either side. May
+     allocate at its first call alone. */
+  enum tutti_status (*ask_slope)(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
+                                 const struct tutti_slope *slope, float *out);
 };
 
 /* --- the host's side --- */
@@ -233,6 +249,14 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_open(tutti_context *
    tutti_backend_has_predictor is false; what is the model's own, where tutti_backend_tells_epistemic is. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_ask(tutti_context *context, tutti_predictor *predictor,
                                                                 const struct tutti_query *query, float *out);
+/* Do its predictors give gradients in the inputs? */
+TUTTI_API bool tutti_backend_has_slopes(const tutti_backend *backend);
+/* Answer as tutti_predictor_ask does, and write slope->gradient[query->rows][features]. Errors as there;
+   TUTTI_ERROR_UNSUPPORTED also where tutti_backend_has_slopes is false, TUTTI_ERROR_NUMERIC also if the gradient is not
+   finite. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_slope(tutti_context *context, tutti_predictor *predictor,
+                                                                  const struct tutti_query *query,
+                                                                  const struct tutti_slope *slope, float *out);
 /* Does it tell what of the uncertainty is the model's own (query->epistemic)? */
 TUTTI_API bool tutti_predictor_tells_epistemic(const tutti_predictor *predictor);
 /* Close it; NULL is allowed. */

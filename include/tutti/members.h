@@ -121,6 +121,16 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_predict(tutti_context 
                                                                   enum tutti_member_moments moments, size_t draws,
                                                                   uint64_t seed, double *mean, double *deviation);
 
+/* Does the trainer give gradients of predictions in the inputs? */
+TUTTI_API bool tutti_members_has_gradient(const tutti_members *members);
+/* What tutti_members_predict gives at one vector[dimension], and the gradients [dimension] of both; of a deviation of 0,
+   zeros. TUTTI_ERROR_UNSUPPORTED: tutti_members_has_gradient is false. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_gradient(tutti_context *context, tutti_members *members,
+                                                                   const double *vector,
+                                                                   enum tutti_member_moments moments, size_t draws,
+                                                                   uint64_t seed, double *mean, double *deviation,
+                                                                   double *mean_gradient, double *deviation_gradient);
+
 /* Add dense layers "<prefix>1", "<prefix>2", ... of units[count], each with bias, this L2 weight and ReLU, and dropout
    of that rate after each unless it is 0. *layer: the last one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_add_hidden(tutti_context *context, tutti_network *network,

@@ -89,6 +89,9 @@ struct tutti_surrogate_ops {
      MUST have the same bits whatever points it comes with. */
   enum tutti_status (*bound)(void *self, tutti_context *context, const struct tutti_points *points, size_t stage,
                              double *mean, double *deviation);
+
+  /* OPTIONAL, only with `gradient`; default: yes. Does this instance have gradients? The answer never changes. */
+  bool (*has_gradient)(void *self);
 };
 
 /* --- the host's side --- */

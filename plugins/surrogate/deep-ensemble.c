@@ -130,11 +130,26 @@ static enum tutti_status surrogate_predict_deep_ensemble(void *instance, tutti_c
   return tutti_members_predict(context, self->members, points, TUTTI_MEMBER_BETWEEN, 0, 0, mean, deviation);
 }
 
+static bool surrogate_has_gradient_deep_ensemble(void *instance) {
+  return tutti_members_has_gradient(((const struct deep_ensemble *)instance)->members);
+}
+
+static enum tutti_status surrogate_gradient_deep_ensemble(void *instance, tutti_context *context, const double *vector,
+                                                          double *mean, double *deviation, double *mean_gradient,
+                                                          double *deviation_gradient) {
+  struct deep_ensemble *self = instance;
+  TUTTI_TRY(context, settle_deep_ensemble(self, context));
+  return tutti_members_gradient(context, self->members, vector, TUTTI_MEMBER_BETWEEN, 0, 0, mean, deviation,
+                                mean_gradient, deviation_gradient);
+}
+
 static const struct tutti_surrogate_ops de_ops = {
     .size = sizeof(struct tutti_surrogate_ops),
     .needs = TUTTI_NEEDS_VECTORS,
     .fit = surrogate_fit_deep_ensemble,
     .predict = surrogate_predict_deep_ensemble,
+    .gradient = surrogate_gradient_deep_ensemble,
+    .has_gradient = surrogate_has_gradient_deep_ensemble,
 };
 
 static const struct tutti_descriptor de_descriptor = {

@@ -333,18 +333,37 @@ static enum tutti_status surrogate_fit_hyper_deep_ensemble(void *instance, tutti
   return tutti_members_observe(context, self->members, points, values);
 }
 
+/* Train if there are observations that the networks have not seen. */
+static enum tutti_status settle_hyper_deep_ensemble(struct hyper_deep_ensemble *self, tutti_context *context) {
+  if (self->trained)
+    return TUTTI_OK;
+  if (tutti_members_observed(self->members) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "surrogate hyper-deep-ensemble: fit was expected before a prediction");
+  TUTTI_TRY(context, build_hyper_deep_ensemble(self, context));
+  self->trained = true;
+  return TUTTI_OK;
+}
+
 static enum tutti_status surrogate_predict_hyper_deep_ensemble(void *instance, tutti_context *context,
                                                                const struct tutti_points *points, double *mean,
                                                                double *deviation) {
   struct hyper_deep_ensemble *self = instance;
-  if (!self->trained) {
-    if (tutti_members_observed(self->members) == 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
-                        "surrogate hyper-deep-ensemble: fit was expected before a prediction");
-    TUTTI_TRY(context, build_hyper_deep_ensemble(self, context));
-    self->trained = true;
-  }
+  TUTTI_TRY(context, settle_hyper_deep_ensemble(self, context));
   return tutti_members_predict(context, self->members, points, TUTTI_MEMBER_BETWEEN, 0, 0, mean, deviation);
+}
+
+static bool surrogate_has_gradient_hyper_deep_ensemble(void *instance) {
+  return tutti_members_has_gradient(((const struct hyper_deep_ensemble *)instance)->members);
+}
+
+static enum tutti_status surrogate_gradient_hyper_deep_ensemble(void *instance, tutti_context *context,
+                                                                const double *vector, double *mean, double *deviation,
+                                                                double *mean_gradient, double *deviation_gradient) {
+  struct hyper_deep_ensemble *self = instance;
+  TUTTI_TRY(context, settle_hyper_deep_ensemble(self, context));
+  return tutti_members_gradient(context, self->members, vector, TUTTI_MEMBER_BETWEEN, 0, 0, mean, deviation,
+                                mean_gradient, deviation_gradient);
 }
 
 /* --- the plugin --------------------------------------------------------------------------------------------------- */
@@ -354,6 +373,8 @@ static const struct tutti_surrogate_ops hde_ops = {
     .needs = TUTTI_NEEDS_VECTORS,
     .fit = surrogate_fit_hyper_deep_ensemble,
     .predict = surrogate_predict_hyper_deep_ensemble,
+    .gradient = surrogate_gradient_hyper_deep_ensemble,
+    .has_gradient = surrogate_has_gradient_hyper_deep_ensemble,
 };
 
 static const struct tutti_descriptor hde_descriptor = {

@@ -129,11 +129,26 @@ static enum tutti_status surrogate_predict_mc_dropout(void *instance, tutti_cont
                                self->seed, mean, deviation);
 }
 
+static bool surrogate_has_gradient_mc_dropout(void *instance) {
+  return tutti_members_has_gradient(((const struct mc_dropout *)instance)->members);
+}
+
+static enum tutti_status surrogate_gradient_mc_dropout(void *instance, tutti_context *context, const double *vector,
+                                                       double *mean, double *deviation, double *mean_gradient,
+                                                       double *deviation_gradient) {
+  struct mc_dropout *self = instance;
+  TUTTI_TRY(context, settle_mc_dropout(self, context));
+  return tutti_members_gradient(context, self->members, vector, TUTTI_MEMBER_DRAWS, (size_t)self->config->draws,
+                                self->seed, mean, deviation, mean_gradient, deviation_gradient);
+}
+
 static const struct tutti_surrogate_ops mc_ops = {
     .size = sizeof(struct tutti_surrogate_ops),
     .needs = TUTTI_NEEDS_VECTORS,
     .fit = surrogate_fit_mc_dropout,
     .predict = surrogate_predict_mc_dropout,
+    .gradient = surrogate_gradient_mc_dropout,
+    .has_gradient = surrogate_has_gradient_mc_dropout,
 };
 
 static const struct tutti_descriptor mc_descriptor = {

@@ -286,6 +286,19 @@ static enum tutti_status surrogate_predict_nomu(void *instance, tutti_context *c
   return tutti_members_predict(context, self->members, points, TUTTI_MEMBER_OWN, 0, 0, mean, deviation);
 }
 
+static bool surrogate_has_gradient_nomu(void *instance) {
+  return tutti_members_has_gradient(((const struct nomu *)instance)->members);
+}
+
+static enum tutti_status surrogate_gradient_nomu(void *instance, tutti_context *context, const double *vector,
+                                                 double *mean, double *deviation, double *mean_gradient,
+                                                 double *deviation_gradient) {
+  struct nomu *self = instance;
+  TUTTI_TRY(context, settle_nomu(self, context));
+  return tutti_members_gradient(context, self->members, vector, TUTTI_MEMBER_OWN, 0, 0, mean, deviation, mean_gradient,
+                                deviation_gradient);
+}
+
 /* --- the plugin --------------------------------------------------------------------------------------------------- */
 
 static const struct tutti_surrogate_ops nomu_ops = {
@@ -293,6 +306,8 @@ static const struct tutti_surrogate_ops nomu_ops = {
     .needs = TUTTI_NEEDS_VECTORS,
     .fit = surrogate_fit_nomu,
     .predict = surrogate_predict_nomu,
+    .gradient = surrogate_gradient_nomu,
+    .has_gradient = surrogate_has_gradient_nomu,
 };
 
 static const struct tutti_descriptor nomu_descriptor = {

@@ -806,6 +806,143 @@ static void check_predictor(struct conform *conform) {
   snprintf(conform->why, sizeof conform->why, "%zu models%s", checked, draws ? ", and their draws of dropout" : "");
 }
 
+/* --- gradients of predictions ------------------------------------------------------------------------------------- */
+
+/* The numbers of a row that are weighed, and their weights. */
+struct weighed {
+  const struct subject *subject;
+  tutti_predictor *predictor;
+  struct tutti_query query; /* of one row */
+  bool tells;
+  size_t width, parts, features;
+  float *inputs, *out, *own; /* [features], [width], [parts] */
+  float *by_out, *by_own;    /* [width], [parts] */
+};
+
+static void weigh(struct conform *conform, struct weighed *w) {
+  struct tutti_random random;
+  tutti_random_init(&random, WORLD_SEED, "conform slopes", 0);
+  w->out = conform_alloc(conform, w->width, sizeof(float)), w->own = conform_alloc(conform, w->parts, sizeof(float));
+  w->by_out = conform_alloc(conform, w->width, sizeof(float));
+  w->by_own = conform_alloc(conform, w->parts, sizeof(float));
+  tutti_random_fill_normal(&random, w->width, 0, 1, w->by_out);
+  tutti_random_fill_normal(&random, w->parts, 0, 1, w->by_own);
+  w->query.inputs = w->inputs;
+  w->query.epistemic = w->tells ? w->own : NULL;
+  TRY(conform, tutti_predictor_ask(conform->context, w->predictor, &w->query, w->out));
+  for (size_t i = 0; i < w->width; i++)
+    if (isnan(w->out[i]))
+      w->by_out[i] = 0;
+}
+
+static double weighed_sum(struct conform *conform, struct weighed *w) {
+  double sum = 0;
+  TRY(conform, tutti_predictor_ask(conform->context, w->predictor, &w->query, w->out));
+  for (size_t i = 0; i < w->width; i++)
+    sum += isnan(w->out[i]) ? 0 : (double)w->by_out[i] * (double)w->out[i];
+  for (size_t i = 0; i < w->parts && w->tells; i++)
+    sum += (double)w->by_own[i] * (double)w->own[i];
+  return sum;
+}
+
+static bool input_slope_agrees(struct conform *conform, struct weighed *w, size_t feature, double slope,
+                               double *closest) {
+  static const float steps[] = {3e-2f, 1e-2f, 3e-3f, 1e-3f};
+  float *number = w->inputs + feature, at = *number;
+  bool agree = false;
+  *closest = NAN;
+  for (size_t i = 0; i < 4 && !agree; i++) {
+    volatile float high = at + steps[i], low = at - steps[i];
+    *number = high;
+    double above = weighed_sum(conform, w);
+    *number = low;
+    double below = weighed_sum(conform, w), difference = (above - below) / ((double)high - (double)low);
+    agree = conform_close(difference, slope, 2e-2, 1e-3);
+    if (!(fabs(difference - slope) >= fabs(*closest - slope)))
+      *closest = difference;
+  }
+  *number = at;
+  return agree;
+}
+
+/* All rows at once are asked for their gradients; each is compared with differences of the row alone. */
+static void check_slopes_of(struct conform *conform, struct weighed *w, size_t rows, float *inputs) {
+  enum { PROBED = 6 };
+  size_t step = w->features > PROBED ? w->features / PROBED : 1;
+  float *gradient = conform_alloc(conform, rows * w->features, sizeof(float));
+  float *out = conform_alloc(conform, rows * w->width, sizeof(float));
+  float *by_out = conform_alloc(conform, rows * w->width, sizeof(float));
+  float *by_own = conform_alloc(conform, rows * w->parts, sizeof(float));
+  for (size_t r = 0; r < rows; r++) {
+    memcpy(by_out + r * w->width, w->by_out, w->width * sizeof(float));
+    memcpy(by_own + r * w->parts, w->by_own, w->parts * sizeof(float));
+  }
+  struct tutti_query query = w->query;
+  struct tutti_slope slope = {
+      .size = sizeof slope, .by_out = by_out, .by_epistemic = w->tells ? by_own : NULL, .gradient = gradient};
+  query.rows = rows;
+  query.inputs = inputs;
+  query.epistemic = NULL;
+  TRY(conform, tutti_predictor_slope(conform->context, w->predictor, &query, &slope, out));
+  for (size_t r = 0; r < rows; r++) {
+    double difference;
+    w->query.inputs = w->inputs = inputs + r * w->features;
+    (void)weighed_sum(conform, w);
+    REQUIRE(conform, same_numbers(w->width, w->out, out + r * w->width),
+            "%s: with its gradient, row %zu is predicted differently", w->subject->example.name, r);
+    for (size_t k = 0; k < w->features; k += step)
+      REQUIRE(conform, input_slope_agrees(conform, w, k, (double)gradient[r * w->features + k], &difference),
+              "%s: row %zu: the derivative by input %zu is given as %g, by differences it is %g",
+              w->subject->example.name, r, k, (double)gradient[r * w->features + k], difference);
+  }
+  tutti_free(gradient), tutti_free(out), tutti_free(by_out), tutti_free(by_own);
+}
+
+static void check_example_slopes(struct conform *conform, const struct subject *subject) {
+  enum { SLOPES = 4 };
+  const struct tutti_task *task = &subject->example.task;
+  struct tutti_outcome outcome = finish(conform, subject);
+  struct weighed w = {.subject = subject,
+                      .query = {.size = sizeof w.query, .rows = 1, .seed = 5},
+                      .tells = tutti_backend_tells_epistemic(subject->backend, &subject->job),
+                      .width = tutti_predictions_width(task->kind, task->outputs),
+                      .parts = tutti_epistemic_width(task->kind, task->outputs),
+                      .features =
+                          (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels};
+  float *inputs = conform_alloc(conform, SLOPES * w.features, sizeof *inputs);
+  for (uint32_t r = 0; r < SLOPES; r++)
+    tutti_split_gather(subject->validation, 1, &r, inputs + r * w.features);
+  w.inputs = inputs;
+  TRY(conform,
+      tutti_predictor_open(conform->context, subject->backend, &subject->job, outcome.weights, 3, &w.predictor));
+  weigh(conform, &w);
+  check_slopes_of(conform, &w, SLOPES, inputs);
+  w.query.drop = true;
+  check_slopes_of(conform, &w, SLOPES, inputs);
+  tutti_predictor_close(w.predictor);
+  tutti_tensors_destroy(outcome.weights);
+  tutti_free(inputs), tutti_free(w.out), tutti_free(w.own), tutti_free(w.by_out), tutti_free(w.by_own);
+}
+
+static void check_slopes(struct conform *conform) {
+  struct subject subject;
+  size_t checked = 0;
+  for (size_t i = 0; i < example_count() && needs_data(conform); i++) {
+    if (!open_example(conform, &subject, i))
+      continue;
+    bool has = tutti_backend_has_slopes(subject.backend);
+    if (has)
+      check_example_slopes(conform, &subject);
+    close_subject(&subject);
+    if (!has)
+      break;
+    checked++;
+  }
+  if (checked == 0)
+    conform_skip(conform, "it gives none");
+  snprintf(conform->why, sizeof conform->why, "%zu small networks", checked);
+}
+
 /* --- what jobs may set, and backends honour or refuse --- */
 
 static void require_refused_job(struct conform *conform, const struct subject *subject, const char *what,
@@ -918,6 +1055,7 @@ const struct conform_check conform_backend[] = {
     {"starts from given weights", check_initial},
     {"gradients against finite differences", check_gradients},
     {"an open predictor gives what a split gives", check_predictor},
+    {"gradients of predictions against finite differences", check_slopes},
     {"frozen layers stay as they are", check_frozen},
     {"artificial points are drawn in the job's box", check_box},
     {NULL, NULL},

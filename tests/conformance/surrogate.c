@@ -34,13 +34,18 @@ static void fill_values(struct conform *conform, struct subject *subject) {
   }
 }
 
+/* Is it made of networks? Then it computes in floats, and its ReLUs have kinks. */
+static bool has_networks(const struct conform *conform) {
+  return tutti_params_find(&conform->descriptor->params, "trainer") != NULL;
+}
+
 /* A surrogate that trains networks, small and for few epochs: its defaults may take minutes a fit. */
 static void shrink(struct conform *conform, tutti_host *host) {
   static const char *const small[][3] = {{"surrogate", "units", "24 24"},
                                          {"surrogate", "uncertainty_units", "24 24"},
                                          {"trainer", "epochs", "150"},
                                          {"trainer", "learning_rate", "0.01"}};
-  if (!tutti_params_find(&conform->descriptor->params, "trainer"))
+  if (!has_networks(conform))
     return;
   for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
     if (tutti_host_set(conform->context, host, small[i][0], small[i][1], small[i][2]) != TUTTI_OK)
@@ -274,22 +279,28 @@ static void check_add(struct conform *conform) {
   close_subject(&b);
 }
 
-/* The better of differences at several steps: rounding spoils the small ones, curvature and kinks the large. */
+/* The best of differences at several steps: rounding spoils the small ones, curvature and kinks the large. A kink on
+   one side leaves the difference on the other. */
 static bool slopes_agree(struct conform *conform, struct subject *subject, double *vector, size_t k, bool deviations,
                          double slope) {
   static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-6};
-  double at = vector[k];
+  bool networks = has_networks(conform);
+  double at = vector[k], relative = networks ? 2e-2 : 1e-3, absolute = networks ? 1e-3 : 1e-5;
   bool agree = false;
   for (size_t i = 0; i < 4 && !agree; i++) {
-    double ends[2][2];
-    for (int side = 0; side < 2; side++) {
-      vector[k] = at + (side ? steps[i] : -steps[i]);
+    double ends[3][2], step = networks ? 10 * steps[i] : steps[i];
+    for (int side = -1; side <= 1; side++) {
+      vector[k] = at + side * step;
       struct tutti_points point = {
           .size = sizeof point, .count = 1, .dimension = subject->probe_points.dimension, .vectors = vector};
-      TRY(conform,
-          tutti_surrogate_predict(conform->context, subject->surrogate, &point, &ends[side][0], &ends[side][1]));
+      TRY(conform, tutti_surrogate_predict(conform->context, subject->surrogate, &point, &ends[side + 1][0],
+                                           &ends[side + 1][1]));
     }
-    agree = conform_close((ends[1][deviations] - ends[0][deviations]) / (2 * steps[i]), slope, 1e-3, 1e-5);
+    double below = (ends[1][deviations] - ends[0][deviations]) / step;
+    double above = (ends[2][deviations] - ends[1][deviations]) / step;
+    agree = conform_close((below + above) / 2, slope, relative, absolute) ||
+            (networks &&
+             (conform_close(below, slope, relative, absolute) || conform_close(above, slope, relative, absolute)));
   }
   vector[k] = at;
   return agree;
