@@ -17,6 +17,15 @@ wait_for_trials() {
   done
 }
 
+# wait_for_worker: until the manager in the background trains, however busy the machine is.
+wait_for_worker() {
+  local i
+  for ((i = 0; i < 300; i++)); do
+    pgrep -P "$manager" -f ' worker ' >/dev/null && return
+    sleep 0.1
+  done
+}
+
 what="tutti run slow.ini, interrupted"
 "${afresh[@]}" "$TUTTI_PROGRAM" run slow.ini --workers 2 >out 2>err &
 manager=$!
@@ -38,7 +47,7 @@ expect_code 130
 # Interrupted once more, now from its own message.
 "${afresh[@]}" "$TUTTI_PROGRAM" run slow.ini --resume --workers 1 >out 2>err &
 manager=$!
-sleep 1
+wait_for_worker
 kill -INT "$manager"
 wait "$manager"
 code=$?
@@ -54,7 +63,7 @@ expect_json 30 trials 'done'
 for signal in TERM HUP; do
   "${afresh[@]}" "$TUTTI_PROGRAM" run slow.ini --out "by-$signal" --workers 1 >out 2>err &
   manager=$!
-  sleep 1
+  wait_for_worker
   kill -$signal "$manager"
   wait "$manager"
   code=$?
@@ -64,7 +73,7 @@ for signal in TERM HUP; do
 done
 (trap '' HUP; exec "$TUTTI_PROGRAM" run slow.ini --out ignored --workers 8 >out 2>err) &
 manager=$!
-sleep 1
+wait_for_worker
 kill -HUP "$manager"
 wait "$manager"
 code=$?
@@ -78,7 +87,10 @@ regression_recipe >small.ini
 tutti run small.ini --quiet
 "$TUTTI_PROGRAM" predict runs/small large.csv --out large.out >out 2>err &
 reader=$!
-sleep 0.3
+for ((i = 0; i < 300; i++)); do
+  find "/proc/$reader/fd" -lname '*/large.csv' 2>/dev/null | grep -q . && break
+  sleep 0.1
+done
 kill -TERM "$reader"
 wait "$reader"
 code=$?
