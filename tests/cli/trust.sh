@@ -136,6 +136,7 @@ catalogue() {
 }
 catalogue "UPDATE trials SET told = 0"
 catalogue "UPDATE trials SET told = told + 1"
+catalogue "UPDATE trials SET asked_after = 4, told = 4 WHERE told = 5" # only that a result is told twice is wrong
 catalogue "UPDATE trials SET asked_after = 6 - number"
 catalogue "UPDATE trials SET parent = number"
 catalogue "UPDATE trials SET state = NULL WHERE number = 1"

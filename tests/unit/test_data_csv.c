@@ -73,7 +73,7 @@ static void headers(void **state) {
   loads(PLAIN "header=no");
   assert_int_equal(tutti_split_rows(split_of("train")), 3);
   assert_string_equal(tutti_dataset_feature(dataset, 0), "x0=blue");
-  refuses("both named 'a'", (put("a.csv", "a,b,a\n1,2,3\n"), PLAIN));
+  refuses("a.csv:1: columns 0 and 2 are both named 'a'", (put("a.csv", "a,b,a\n1,2,3\n"), PLAIN));
 }
 
 static void targets_by_name_and_number(void **state) {

@@ -92,6 +92,28 @@ static void what_is_made_is_synced_and_so_is_its_folder(void **state) {
   assert_string_equal(synced, expected);
 }
 
+/* What a killed writer left under the temporary name is replaced, and a link there is not followed. */
+static void what_stands_in_the_way_goes(void **state) {
+  (void)state;
+  char temporary[160], other[160];
+  (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
+  (void)snprintf(other, sizeof other, "%s/other", folder);
+  assert_int_equal(tutti_file_write_text(context, temporary, "half of a te"), TUTTI_OK);
+  assert_int_equal(tutti_file_write_text(context, path, "whole"), TUTTI_OK);
+  assert_holds("whole");
+  assert_int_equal(access(temporary, F_OK), -1);
+  assert_int_equal(tutti_file_write_text(context, other, "other"), TUTTI_OK);
+  assert_int_equal(symlink(other, temporary), 0);
+  assert_int_equal(tutti_file_write_text(context, path, "new"), TUTTI_OK);
+  assert_holds("new");
+  char *text;
+  size_t bytes;
+  assert_int_equal(tutti_file_read(context, other, &text, &bytes), TUTTI_OK);
+  assert_string_equal(text, "other");
+  tutti_free(text);
+  assert_int_equal(unlink(other), 0);
+}
+
 static void a_full_disk_leaves_the_old_file(void **state) {
   (void)state;
   static char large[4096];
@@ -145,6 +167,30 @@ static void what_is_not_there_or_no_file_is_an_error(void **state) {
   assert_int_equal(access(temporary, F_OK), -1);
 }
 
+/* It would not end, or be taken for an empty file. */
+static void a_pipe_is_no_file(void **state) {
+  (void)state;
+  char pipe_path[160], *text;
+  size_t bytes;
+  (void)snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
+  assert_int_equal(mkfifo(pipe_path, 0600), 0);
+  assert_int_equal(tutti_file_read(context, pipe_path, &text, &bytes), TUTTI_ERROR_IO);
+  assert_int_equal(unlink(pipe_path), 0);
+}
+
+static void a_large_file_has_one_checksum(void **state) {
+  (void)state;
+  static char large[200001];
+  uint64_t length;
+  uint32_t checksum;
+  for (size_t i = 0; i < sizeof large - 1; i++)
+    large[i] = (char)('a' + i * i % 23);
+  assert_int_equal(tutti_file_write_text(context, path, large), TUTTI_OK);
+  assert_int_equal(tutti_file_checksum(context, path, &length, &checksum), TUTTI_OK);
+  assert_int_equal(length, sizeof large - 1);
+  assert_int_equal(checksum, crc32(0, (const unsigned char *)large, sizeof large - 1));
+}
+
 static void folders_are_made_with_those_above(void **state) {
   (void)state;
   char deep[160], middle[160];
@@ -162,9 +208,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_joined_and_replace_the_old_file),
       cmocka_unit_test(what_is_made_is_synced_and_so_is_its_folder),
+      cmocka_unit_test(what_stands_in_the_way_goes),
       cmocka_unit_test(a_full_disk_leaves_the_old_file),
       cmocka_unit_test(a_full_device_is_told_apart),
       cmocka_unit_test(what_is_not_there_or_no_file_is_an_error),
+      cmocka_unit_test(a_pipe_is_no_file),
+      cmocka_unit_test(a_large_file_has_one_checksum),
       cmocka_unit_test(folders_are_made_with_those_above),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

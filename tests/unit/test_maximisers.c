@@ -1,6 +1,7 @@
 /* Maximisers sample, sobol-lbfgs and direct on objectives whose maximum is known. */
 #include "golden.h"
 #include "toy.h"
+#include "words.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -220,6 +221,71 @@ static void test_known_candidates(void **state) {
   }
 }
 
+/* Another step has other samples, and the same one the same. */
+static void test_a_step_has_samples_of_its_own(void **state) {
+  const double peak[] = {0.5, 0.3123};
+  tutti_candidate *candidates[3];
+  struct toy toy;
+  struct hill hill = {.peak = peak, .width = 2};
+  (void)state;
+  toy_create(&toy, 1, 1, 1, "a = uniform 0 10");
+  toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sample");
+  tutti_maximiser *maximiser = make(&toy, "sample");
+  for (uint64_t i = 0; i < 3; i++) {
+    struct tutti_objective objective = {
+        .size = sizeof(objective), .argument = &hill, .evaluate = evaluate_hill, .step = 7 + i / 2};
+    double worth;
+    TOY_OK(&toy, tutti_maximiser_maximise(toy.context, maximiser, &objective, &candidates[i], &worth));
+  }
+  assert_true(tutti_candidate_equal(candidates[0], candidates[1]));
+  assert_false(tutti_candidate_equal(candidates[0], candidates[2]));
+  for (size_t i = 0; i < 3; i++)
+    tutti_candidate_unref(candidates[i]);
+  tutti_maximiser_destroy(maximiser);
+  toy_destroy(&toy);
+}
+
+static enum tutti_status evaluate_words(void *argument, tutti_context *context, const struct tutti_points *points,
+                                        double *worth) {
+  (void)context;
+  for (size_t i = 0; i < points->count; i++) {
+    double distances[WORDS_MEASURES];
+    words_distances(argument, words_letters(tutti_candidate_genotype(points->candidates[i])), distances);
+    worth[i] = -distances[0];
+  }
+  return TUTTI_OK;
+}
+
+/* In a space of graphs a mutant of the incumbent is found that no sample would be. */
+static void test_mutants_of_the_incumbent(void **state) {
+  char incumbent[] = "abcdeabc";
+  double losses[] = {1}, worth;
+  tutti_genotype *genotype;
+  tutti_candidate *known, *candidate;
+  struct toy toy;
+  (void)state;
+  toy_create_in(&toy, 1, 1, &words_descriptor, NULL);
+  toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "sample");
+  toy_set(&toy, "maximiser", "samples", "1");
+  toy_set(&toy, "maximiser", "incumbents", "1");
+  TOY_OK(&toy, tutti_space_parse(toy.context, toy.space, "{\"word\": \"abcdeabc\"}", &genotype));
+  TOY_OK(&toy, tutti_scope_candidate(toy.context, toy.scope, genotype, NULL, 1, &known));
+  struct tutti_objective objective = {.size = sizeof(objective),
+                                      .argument = incumbent,
+                                      .evaluate = evaluate_words,
+                                      .known_count = 1,
+                                      .known = (const tutti_candidate *const *)&known,
+                                      .known_losses = losses};
+  tutti_maximiser *maximiser = make(&toy, "sample");
+  TOY_OK(&toy, tutti_maximiser_maximise(toy.context, maximiser, &objective, &candidate, &worth));
+  assert_close(worth, -100, 0, 0); /* one edit */
+  tutti_maximiser_destroy(maximiser);
+  tutti_candidate_unref(candidate);
+  tutti_candidate_unref(known);
+  tutti_genotype_unref(genotype);
+  toy_destroy(&toy);
+}
+
 /* A needle beside the incumbent, in a space of a million: found among its neighbours, or from points near it. */
 static void test_near_the_incumbent(void **state) {
   static const char *const plugins[] = {"sample", "sobol-lbfgs"};
@@ -336,6 +402,8 @@ int main(void) {
       cmocka_unit_test(test_mixed),
       cmocka_unit_test(test_known_candidates),
       cmocka_unit_test(test_near_the_incumbent),
+      cmocka_unit_test(test_a_step_has_samples_of_its_own),
+      cmocka_unit_test(test_mutants_of_the_incumbent),
       cmocka_unit_test(test_errors_and_cancel),
       cmocka_unit_test(test_rectangles),
       cmocka_unit_test(test_refuses_scopes),

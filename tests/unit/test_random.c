@@ -82,6 +82,19 @@ static void normals_have_their_moments(void **state) {
   assert_true(fabs(fourth / DRAWS - 3) < 5 * sqrt(96) / sqrt(DRAWS));
 }
 
+/* Two normal numbers are the coordinates of one point of Box and Muller, and take four words of the stream. */
+static void normals_come_in_pairs(void **state) {
+  struct tutti_random random, copy;
+  tutti_random_init(&random, 4, "pairs", 0);
+  copy = random;
+  for (int i = 0; i < 10; i++) {
+    double radius = sqrt(-2 * log(1 - tutti_random_uniform(&copy))), angle = 2 * M_PI * tutti_random_uniform(&copy);
+    assert_true(fabs(tutti_random_normal(&random) - radius * cos(angle)) < 1e-12);
+    assert_true(fabs(tutti_random_normal(&random) - radius * sin(angle)) < 1e-12);
+  }
+  assert_true(tutti_random_u64(&random) == tutti_random_u64(&copy));
+}
+
 static void chosen_numbers_are_distinct_and_all_likely(void **state) {
   enum { COUNT = 6, TAKEN = 3, DRAWS = 60000 };
   struct tutti_random random;
@@ -215,17 +228,12 @@ static void choosing_all_or_none(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(philox_known_answers),
-      cmocka_unit_test(streams_differ_by_each_part_of_their_name),
-      cmocka_unit_test(below_is_uniform),
-      cmocka_unit_test(normals_have_their_moments),
-      cmocka_unit_test(chosen_numbers_are_distinct_and_all_likely),
-      cmocka_unit_test(a_stream_goes_on),
-      cmocka_unit_test(uniforms_fill_their_interval),
-      cmocka_unit_test(below_large_bounds),
-      cmocka_unit_test(filled_floats),
-      cmocka_unit_test(shuffles_are_uniform),
-      cmocka_unit_test(choosing_all_or_none),
+      cmocka_unit_test(philox_known_answers),  cmocka_unit_test(streams_differ_by_each_part_of_their_name),
+      cmocka_unit_test(below_is_uniform),      cmocka_unit_test(normals_have_their_moments),
+      cmocka_unit_test(normals_come_in_pairs), cmocka_unit_test(chosen_numbers_are_distinct_and_all_likely),
+      cmocka_unit_test(a_stream_goes_on),      cmocka_unit_test(uniforms_fill_their_interval),
+      cmocka_unit_test(below_large_bounds),    cmocka_unit_test(filled_floats),
+      cmocka_unit_test(shuffles_are_uniform),  cmocka_unit_test(choosing_all_or_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
