@@ -36,6 +36,8 @@ TUTTI_NODISCARD enum tutti_status read_json(tutti_context *context, const char *
 const char *text_of(const json_t *object, const char *key);
 double number_of(const json_t *object, const char *key);
 long long count_of(const json_t *object, const char *key);
+/* The metric of that name in an array of metrics; NULL if there is none. */
+const json_t *metric_of(const json_t *metrics, const char *name);
 /* Print a tree as JSON with all digits. */
 void print_json(const json_t *root);
 /* Print a text that may have come from anybody: control characters other than line feeds and tabs become "?", so that

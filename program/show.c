@@ -106,17 +106,9 @@ static const json_t *metrics_of(const json_t *evaluation, size_t split) {
   return json_object_get(json_array_get(evaluation, split), "metrics");
 }
 
-/* The metric of that name; NULL if there is none. */
-static const json_t *find_metric(const json_t *metrics, const char *name) {
-  for (size_t i = 0; i < json_array_size(metrics); i++)
-    if (strcmp(text_of(json_array_get(metrics, i), "name"), name) == 0)
-      return json_array_get(metrics, i);
-  return NULL;
-}
-
 static bool has_names_of(const json_t *a, const json_t *b) {
   for (size_t i = 0; i < json_array_size(b); i++)
-    if (!find_metric(a, text_of(json_array_get(b, i), "name")))
+    if (!metric_of(a, text_of(json_array_get(b, i), "name")))
       return false;
   return true;
 }
@@ -146,7 +138,7 @@ static void show_metric_row(const json_t *evaluation, size_t first, size_t end, 
   (void)fprintf(out, "  %-28s", name);
   for (size_t i = first; i < end; i++) {
     char buffer[32];
-    (void)fprintf(out, " %12s", show_number(number_of(find_metric(metrics_of(evaluation, i), name), "value"), buffer));
+    (void)fprintf(out, " %12s", show_number(number_of(metric_of(metrics_of(evaluation, i), name), "value"), buffer));
   }
   (void)fprintf(out, "  %s\n", text_of(named, "unit"));
 }
@@ -324,7 +316,7 @@ static void show_changes(const json_t *splits, FILE *out) {
   json_array_foreach(splits, index, split) {
     json_t *before = json_array(), *after = json_array();
     json_array_foreach(json_object_get(split, "calibrated"), i, metric) {
-      const json_t *old = find_metric(json_object_get(split, "metrics"), text_of(metric, "name"));
+      const json_t *old = metric_of(json_object_get(split, "metrics"), text_of(metric, "name"));
       if (old && !json_equal(json_object_get(old, "value"), json_object_get(metric, "value"))) {
         json_array_append(before, (json_t *)old);
         json_array_append(after, metric);

@@ -29,14 +29,6 @@ static const char *letter(size_t index, char name[NAME_SIZE]) {
 
 /* --- which metrics --- */
 
-static const json_t *find_metric(const json_t *comparison, const char *name) {
-  size_t index;
-  json_t *metric;
-  json_array_foreach(json_object_get(comparison, "metrics"), index,
-                     metric) if (strcmp(text_of(metric, "name"), name) == 0) return metric;
-  return NULL;
-}
-
 static bool unknown_metric(const json_t *comparison, const char *name) {
   const json_t *metrics = json_object_get(comparison, "metrics");
   const char *names[MOST_SHOWN];
@@ -61,7 +53,7 @@ static bool choose_metrics(const json_t *comparison, const struct texts *wanted,
   const json_t *metrics = json_object_get(comparison, "metrics");
   shown->count = 0;
   for (size_t i = 0; i < wanted->count; i++) {
-    const json_t *metric = find_metric(comparison, wanted->items[i]);
+    const json_t *metric = metric_of(json_object_get(comparison, "metrics"), wanted->items[i]);
     if (!metric)
       return unknown_metric(comparison, wanted->items[i]);
     show_this(shown, metric);
@@ -70,7 +62,7 @@ static bool choose_metrics(const json_t *comparison, const struct texts *wanted,
     if (tutti_metric_shown_in(text_of(json_array_get(metrics, i), "name")) == TUTTI_METRIC_IN_BRIEF)
       show_this(shown, json_array_get(metrics, i));
   if (shown->count == 0)
-    show_this(shown, find_metric(comparison, "best-trial"));
+    show_this(shown, metric_of(json_object_get(comparison, "metrics"), "best-trial"));
   return true;
 }
 
@@ -370,7 +362,7 @@ static void show_last_metric(const json_t *comparison, const json_t *last, const
 static void show_last(const json_t *comparison, const struct shown *shown, FILE *out) {
   const json_t *last = json_object_get(comparison, "last");
   for (size_t m = 0; m < shown->count; m++) {
-    const json_t *metric = find_metric(last, text_of(shown->metrics[m], "name"));
+    const json_t *metric = metric_of(json_object_get(last, "metrics"), text_of(shown->metrics[m], "name"));
     if (json_array_size(json_object_get(metric, "duels")) > 0)
       show_last_metric(comparison, last, metric, out);
   }

@@ -9,8 +9,10 @@
 
 #include "partition_impl.h"
 #include "core/base/file_impl.h"
+#include "engine/data/split_names.h"
 
-static const char *const split_names[] = {"train", "validation", "test", "calibration"};
+static const char *const split_names[] = {TUTTI_SPLIT_TRAIN, TUTTI_SPLIT_VALIDATION, TUTTI_SPLIT_TEST,
+                                          TUTTI_SPLIT_CALIBRATION};
 
 const char *tutti_partition_name(size_t split) { return split_names[split]; }
 

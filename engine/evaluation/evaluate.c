@@ -88,7 +88,8 @@ enum tutti_status tutti_evaluate_calibrated(tutti_context *context, const struct
 }
 
 /* A vote is of labels, of which each member is certain: all the entropy of its shares is disagreement. */
-static void predict_classes(struct tutti_combiner *combiner, size_t row, struct tutti_uncertainty *out) {
+static void predict_classes(struct tutti_combiner *combiner, size_t row, void *out_) {
+  struct tutti_uncertainty *out = out_;
   size_t classes = combiner->pool->outputs;
   bool vote = combiner->combination == TUTTI_COMBINATION_VOTE;
   double expected = tutti_combiner_probabilities(combiner, row) - tutti_combiner_within(combiner, row);
@@ -99,8 +100,8 @@ static void predict_classes(struct tutti_combiner *combiner, size_t row, struct 
     out[c] = (struct tutti_uncertainty){means[c], aleatoric, metrics_positive(total - aleatoric), total};
 }
 
-static void predict_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic,
-                           struct tutti_uncertainty *out) {
+static void predict_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic, void *out_) {
+  struct tutti_uncertainty *out = out_;
   for (size_t o = 0; o < combiner->pool->outputs; o++) {
     struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, o);
     struct tutti_moments moments = tutti_combiner_moments(combiner, &mixture, row, o, epistemic, NULL);
@@ -109,27 +110,8 @@ static void predict_values(struct tutti_combiner *combiner, size_t row, enum tut
   }
 }
 
-enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool,
-                                         const tutti_ensemble *ensemble, const struct tutti_evaluation_options *given,
-                                         struct tutti_uncertainty *predicted) {
-  enum tutti_status status;
-  struct tutti_combiner combiner = {0};
-  struct tutti_evaluation_options options;
-  TUTTI_TRY_OUT(context, checked(context, given, &options));
-  TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
-  for (size_t n = 0; n < pool->rows; n++) {
-    struct tutti_uncertainty *out = predicted + n * pool->outputs;
-    if (pool->kind == TUTTI_TASK_CLASSIFICATION)
-      predict_classes(&combiner, n, out);
-    else
-      predict_values(&combiner, n, (enum tutti_epistemic)options.epistemic, out);
-  }
-out:
-  tutti_combiner_release(&combiner);
-  return status;
-}
-
-static void part_classes(struct tutti_combiner *combiner, size_t row, struct tutti_epistemic_parts *out) {
+static void part_classes(struct tutti_combiner *combiner, size_t row, void *out_) {
+  struct tutti_epistemic_parts *out = out_;
   double expected = tutti_combiner_probabilities(combiner, row), within = tutti_combiner_within(combiner, row);
   const double *means = tutti_combiner_classes(combiner);
   bool vote = combiner->combination == TUTTI_COMBINATION_VOTE;
@@ -138,8 +120,8 @@ static void part_classes(struct tutti_combiner *combiner, size_t row, struct tut
     out[c] = (struct tutti_epistemic_parts){metrics_positive(between), within};
 }
 
-static void part_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic,
-                        struct tutti_epistemic_parts *out) {
+static void part_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic, void *out_) {
+  struct tutti_epistemic_parts *out = out_;
   for (size_t o = 0; o < combiner->pool->outputs; o++) {
     struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, o);
     double within, between = tutti_mixture_moments(&mixture, epistemic).epistemic;
@@ -148,24 +130,42 @@ static void part_values(struct tutti_combiner *combiner, size_t row, enum tutti_
   }
 }
 
-enum tutti_status tutti_ensemble_epistemic_parts(tutti_context *context, const struct tutti_pool *pool,
-                                                 const tutti_ensemble *ensemble,
-                                                 const struct tutti_evaluation_options *given,
-                                                 struct tutti_epistemic_parts *parts, bool *told) {
+/* Fill out[rows][outputs], entries of `size` bytes, row by row; *told: do all members tell their own part? */
+static enum tutti_status visit_rows(tutti_context *context, const struct tutti_pool *pool,
+                                    const tutti_ensemble *ensemble, const struct tutti_evaluation_options *given,
+                                    void (*classes)(struct tutti_combiner *combiner, size_t row, void *out),
+                                    void (*values)(struct tutti_combiner *combiner, size_t row,
+                                                   enum tutti_epistemic epistemic, void *out),
+                                    size_t size, void *out, bool *told) {
   enum tutti_status status;
   struct tutti_combiner combiner = {0};
   struct tutti_evaluation_options options;
   TUTTI_TRY_OUT(context, checked(context, given, &options));
   TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
   for (size_t n = 0; n < pool->rows; n++) {
-    struct tutti_epistemic_parts *out = parts + n * pool->outputs;
+    void *row = (char *)out + n * pool->outputs * size;
     if (pool->kind == TUTTI_TASK_CLASSIFICATION)
-      part_classes(&combiner, n, out);
+      classes(&combiner, n, row);
     else
-      part_values(&combiner, n, (enum tutti_epistemic)options.epistemic, out);
+      values(&combiner, n, (enum tutti_epistemic)options.epistemic, row);
   }
   *told = combiner.parts;
 out:
   tutti_combiner_release(&combiner);
   return status;
+}
+
+enum tutti_status tutti_ensemble_predict(tutti_context *context, const struct tutti_pool *pool,
+                                         const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
+                                         struct tutti_uncertainty *predicted) {
+  bool told;
+  return visit_rows(context, pool, ensemble, options, predict_classes, predict_values, sizeof *predicted, predicted,
+                    &told);
+}
+
+enum tutti_status tutti_ensemble_epistemic_parts(tutti_context *context, const struct tutti_pool *pool,
+                                                 const tutti_ensemble *ensemble,
+                                                 const struct tutti_evaluation_options *options,
+                                                 struct tutti_epistemic_parts *parts, bool *told) {
+  return visit_rows(context, pool, ensemble, options, part_classes, part_values, sizeof *parts, parts, told);
 }

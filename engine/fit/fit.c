@@ -3,6 +3,7 @@
 #include "fit_impl.h"
 
 #include "core/score/metrics_impl.h"
+#include "engine/data/split_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +21,11 @@ static size_t rows_of(const tutti_dataset *dataset, const char *split) {
 
 static enum tutti_status check_data(tutti_context *context, const tutti_dataset *dataset) {
   const struct tutti_task *task = tutti_dataset_task(dataset);
-  size_t train = rows_of(dataset, "train"), test = rows_of(dataset, "test");
+  size_t train = rows_of(dataset, TUTTI_SPLIT_TRAIN), test = rows_of(dataset, TUTTI_SPLIT_TEST);
   if (task->kind != TUTTI_TASK_REGRESSION)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.task: tutti fit is for regression, and these data have classes; tutti run takes both");
-  if (!tutti_split_inputs(tutti_dataset_find(dataset, "train")))
+  if (!tutti_split_inputs(tutti_dataset_find(dataset, TUTTI_SPLIT_TRAIN)))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.path: expected a table of numbers for surrogates, found images");
   if (task->outputs != 1)
@@ -127,7 +128,7 @@ static void end_fitting(struct fitting *fitting) {
 
 static enum tutti_status begin_fitting(tutti_context *context, struct fitting *fitting) {
   const struct tutti_fit *fit = fitting->fit;
-  const tutti_split *train = tutti_dataset_find(fit->dataset, "train");
+  const tutti_split *train = tutti_dataset_find(fit->dataset, TUTTI_SPLIT_TRAIN);
   size_t inputs = fitting->result->inputs;
   TUTTI_TRY(context, tutti_domain_create(context, &fitting->domain));
   for (size_t k = 0; k < inputs; k++) {
@@ -214,7 +215,7 @@ static struct tutti_bands bands_of(const struct tutti_fit_points *points) {
 static enum tutti_status calibrate(tutti_context *context, const struct fitting *fitting,
                                    struct tutti_fit_result *result) {
   const struct tutti_fit_config *config = fitting->fit->config;
-  const tutti_split *split = tutti_dataset_find(fitting->fit->dataset, "validation");
+  const tutti_split *split = tutti_dataset_find(fitting->fit->dataset, TUTTI_SPLIT_VALIDATION);
   struct tutti_fit_points points = {0};
   enum tutti_status status;
   result->c = config->c > 0 ? config->c : 1;
@@ -283,7 +284,7 @@ static enum tutti_status measure(tutti_context *context, const struct tutti_fit 
 /* Training rows and their box, which holds the validation rows, too, if these are fitted later. */
 static enum tutti_status begin_result(tutti_context *context, const struct tutti_fit *fit,
                                       struct tutti_fit_result *result) {
-  const tutti_split *train = tutti_dataset_find(fit->dataset, "train");
+  const tutti_split *train = tutti_dataset_find(fit->dataset, TUTTI_SPLIT_TRAIN);
   *result = (struct tutti_fit_result){0};
   TUTTI_TRY(context, check_data(context, fit->dataset));
   struct tutti_shape shape = tutti_split_input(train);
@@ -295,7 +296,7 @@ static enum tutti_status begin_result(tutti_context *context, const struct tutti
   struct tutti_fit_points fitted = {0};
   enum tutti_status status = add_rows(context, train, result->inputs, &fitted);
   if (status == TUTTI_OK && fit->config->refit)
-    status = add_rows(context, tutti_dataset_find(fit->dataset, "validation"), result->inputs, &fitted);
+    status = add_rows(context, tutti_dataset_find(fit->dataset, TUTTI_SPLIT_VALIDATION), result->inputs, &fitted);
   if (status == TUTTI_OK)
     status = find_box(context, fit, &fitted, result);
   release_points(&fitted);
@@ -320,7 +321,8 @@ enum tutti_status tutti_fit_run(tutti_context *context, const struct tutti_fit *
   TUTTI_TRY_OUT(context, begin_fitting(context, &fitting));
   TUTTI_TRY_OUT(context, observe(context, &fitting, &result->train));
   TUTTI_TRY_OUT(context, calibrate(context, &fitting, result));
-  TUTTI_TRY_OUT(context, add_rows(context, tutti_dataset_find(fit->dataset, "test"), result->inputs, &result->test));
+  TUTTI_TRY_OUT(context,
+                add_rows(context, tutti_dataset_find(fit->dataset, TUTTI_SPLIT_TEST), result->inputs, &result->test));
   TUTTI_TRY_OUT(context, lay_grid(context, fit, result));
   TUTTI_TRY_OUT(context, predict(context, &fitting, &result->test));
   if (result->grid.rows > 0)

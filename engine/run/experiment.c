@@ -2,6 +2,7 @@
 #include "experiment_impl.h"
 #include "engine/data/fingerprint_impl.h"
 #include "engine/recipe/recipe_impl.h"
+#include "engine/data/split_names.h"
 
 /* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
 enum { PROBES = 16 };
@@ -208,8 +209,8 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
                           .network = network,
                           .candidate = candidate,
                           .config = tutti_config_values(config),
-                          .train = dataset ? tutti_dataset_find(dataset, "train") : NULL,
-                          .validation = dataset ? tutti_dataset_find(dataset, "validation") : NULL};
+                          .train = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_TRAIN) : NULL,
+                          .validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL};
   TUTTI_TRY_OUT(context, tutti_backend_check(context, experiment->backend, &job));
   TUTTI_TRY_OUT(context, check_parts(context, experiment, &job));
 out:
@@ -221,7 +222,8 @@ out:
 
 /* Losses are computed on the validation rows: without any, every trial would fail. */
 static enum tutti_status check_validation(tutti_context *context, const struct tutti_experiment *experiment) {
-  const tutti_split *validation = experiment->dataset ? tutti_dataset_find(experiment->dataset, "validation") : NULL;
+  const tutti_split *validation =
+      experiment->dataset ? tutti_dataset_find(experiment->dataset, TUTTI_SPLIT_VALIDATION) : NULL;
   if (!experiment->dataset || (validation && tutti_split_rows(validation) > 0))
     return TUTTI_OK;
   enum tutti_status status =

@@ -30,4 +30,5 @@ libtutti_engine_la_SOURCES += %D%/safetensors.c
 libtutti_engine_la_SOURCES += %D%/trial.c
 libtutti_engine_la_SOURCES += %D%/trial_fit.c
 libtutti_engine_la_SOURCES += %D%/trial_impl.h
+libtutti_engine_la_SOURCES += %D%/trial_model.c
 libtutti_engine_la_SOURCES += %D%/worker.c

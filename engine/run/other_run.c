@@ -1,6 +1,7 @@
 /* other_run.c - takes a candidate from another run. That run must have the same training, validation and test rows:
    else its choices rest on rows that this run tests on. */
 #include "run_impl.h"
+#include "engine/data/split_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -94,7 +95,7 @@ static enum tutti_status find_best(tutti_context *context, const struct tutti_ex
                                    const struct tutti_other_trial *wanted, tutti_catalogue *catalogue,
                                    struct finding *finding) {
   TUTTI_TRY(context, tutti_catalogue_visit(context, catalogue, list_finished, finding));
-  if (wanted->split && strcmp(wanted->split, "validation") != 0)
+  if (wanted->split && strcmp(wanted->split, TUTTI_SPLIT_VALIDATION) != 0)
     TUTTI_TRY(context, find_best_on(context, experiment, wanted, catalogue, finding));
   if (finding->trial == TUTTI_BEST_TRIAL)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "no trial of %s has finished with a loss yet", wanted->run);

@@ -5,10 +5,11 @@
 
 #include "core/base/json_impl.h"
 #include "engine/evaluation/calibrate_impl.h"
+#include "engine/data/split_names.h"
 
 #include <string.h>
 
-static const char own[] = "calibration", key[] = "calibration";
+static const char own[] = TUTTI_SPLIT_CALIBRATION, key[] = "calibration";
 
 static size_t rows_of(const tutti_dataset *dataset, const char *split) {
   const tutti_split *found = tutti_dataset_find(dataset, split);
@@ -114,7 +115,8 @@ enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti
   enum tutti_status status;
   const struct tutti_evaluation_options *options = choice->evaluation ? choice->evaluation : &defaults;
   const tutti_dataset *dataset = choice->source->experiment->dataset;
-  const char *name = tutti_host_plugin(choice->host, "calibrator"), *split = rows_of(dataset, own) ? own : "validation";
+  const char *name = tutti_host_plugin(choice->host, "calibrator"),
+             *split = rows_of(dataset, own) ? own : TUTTI_SPLIT_VALIDATION;
   struct tutti_pool pool = {.size = sizeof pool};
   struct tutti_verdict verdict;
   uint64_t *trials = NULL;

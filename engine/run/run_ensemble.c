@@ -3,6 +3,7 @@
 
 #include "core/base/json_impl.h"
 #include "engine/evaluation/calibrate_impl.h"
+#include "engine/data/split_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -156,7 +157,8 @@ out:
 
 /* The in-distribution rows: test rows, or validation rows if there are none. */
 static const char *inside_of(const tutti_dataset *dataset) {
-  return tutti_split_rows(tutti_dataset_find(dataset, "test")) > 0 ? "test" : "validation";
+  return tutti_split_rows(tutti_dataset_find(dataset, TUTTI_SPLIT_TEST)) > 0 ? TUTTI_SPLIT_TEST
+                                                                             : TUTTI_SPLIT_VALIDATION;
 }
 
 /* Out-of-distribution rows, compared with in-distribution ones. */
@@ -187,7 +189,8 @@ static enum tutti_status add_split(tutti_context *context, const struct tutti_ex
 
 /* Rows that had no part in the making of the ensemble and of its calibrator. */
 static bool is_new(const char *split) {
-  return strncmp(split, "validation", 10) != 0 && strcmp(split, "calibration") != 0;
+  return strncmp(split, TUTTI_SPLIT_VALIDATION, sizeof TUTTI_SPLIT_VALIDATION - 1) != 0 &&
+         strcmp(split, TUTTI_SPLIT_CALIBRATION) != 0;
 }
 
 /* Add to the split that was added last what its metrics are after the calibrator. */
@@ -252,11 +255,11 @@ out:
 
 /* For a shift, only its two splits; otherwise all splits. */
 static bool is_wanted(const char *split, const char *shift) {
-  static const char *const clean[] = {"validation", "test"};
+  static const char *const clean[] = {TUTTI_SPLIT_VALIDATION, TUTTI_SPLIT_TEST};
   for (size_t i = 0; shift && i < 2; i++)
     if (strncmp(split, clean[i], strlen(clean[i])) == 0 && strcmp(split + strlen(clean[i]), shift) == 0)
       return true;
-  return !shift && strcmp(split, "train") != 0;
+  return !shift && strcmp(split, TUTTI_SPLIT_TRAIN) != 0;
 }
 
 enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,

@@ -3,6 +3,7 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/data/split_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ enum tutti_status tutti_run_describe_fit(tutti_context *context, const struct tu
   double c = NAN;
   if (status == TUTTI_OK && repeats.count > 0) {
     c = add_metrics(&repeats, metrics);
-    evaluation = json_pack("[{s:s, s:O}]", "split", "test", "metrics", metrics);
+    evaluation = json_pack("[{s:s, s:O}]", "split", TUTTI_SPLIT_TEST, "metrics", metrics);
   }
   (void)json_object_set_new(summary, "evaluation", evaluation);
   (void)json_object_set_new(summary, "fit",

@@ -3,12 +3,13 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/data/split_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char clean[] = "validation";
+static const char clean[] = TUTTI_SPLIT_VALIDATION;
 
 enum tutti_status tutti_run_shift_of(tutti_context *context, const struct tutti_experiment *experiment,
                                      const char *split, const char **shift) {

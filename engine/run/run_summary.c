@@ -2,6 +2,7 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/data/split_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -129,7 +130,7 @@ enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool
     struct tutti_choice choice = {.source = source,
                                   .host = host,
                                   .seed = experiment->facts.seed,
-                                  .split = "validation",
+                                  .split = TUTTI_SPLIT_VALIDATION,
                                   .count = count,
                                   .trials = trials,
                                   .evaluation = tutti_recipe_evaluation(experiment->recipe)};

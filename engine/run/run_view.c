@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 #include "core/base/sized_impl.h"
 #include "record_impl.h"
+#include "engine/data/split_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -211,7 +212,7 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
   trying->choice = (struct tutti_choice){.source = &view->pool,
                                          .host = trying->host,
                                          .seed = view->experiment->facts.seed,
-                                         .split = split ? split : "validation",
+                                         .split = split ? split : TUTTI_SPLIT_VALIDATION,
                                          .count = finished,
                                          .trials = trying->trials,
                                          .evaluation = tutti_recipe_evaluation(trying->recipe)};

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-enum tutti_status tutti_training_fit(tutti_context *context, const struct tutti_experiment *experiment,
-                                     struct tutti_training *training) {
+static enum tutti_status train(tutti_context *context, const struct tutti_experiment *experiment,
+                               struct tutti_training *training) {
   TUTTI_TRY(context, tutti_experiment_load(context, experiment, training->number, &training->dataset));
   const struct tutti_fit fit =
       tutti_experiment_fit(experiment, training->number, tutti_candidate_seed(training->candidate), training->dataset);
@@ -42,9 +42,11 @@ static json_t *measures_of(const struct tutti_fit_config *config, const struct t
   return measures;
 }
 
-enum tutti_status tutti_training_write_fit(tutti_context *context, const struct tutti_experiment *experiment,
-                                           const char *folder, struct tutti_training *training, json_t *files,
-                                           double *loss) {
+/* The loss is the NLL on the test rows. */
+static enum tutti_status write_fit(tutti_context *context, const struct tutti_experiment *experiment,
+                                   const char *folder, struct tutti_training *training, json_t *files, json_t *metrics,
+                                   double *loss) {
+  (void)metrics;
   const struct tutti_fit fit =
       tutti_experiment_fit(experiment, training->number, tutti_candidate_seed(training->candidate), training->dataset);
   const char *names[TUTTI_FIT_FILES];
@@ -56,3 +58,5 @@ enum tutti_status tutti_training_write_fit(tutti_context *context, const struct 
   *loss = tutti_bands_nll(&training->fit.bands, training->fit.c);
   return TUTTI_OK;
 }
+
+const struct tutti_trial_kind tutti_trial_fit = {.train = train, .write = write_fit, .number = "NLL on the test rows"};

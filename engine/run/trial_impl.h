@@ -5,8 +5,29 @@
 #include "experiment_impl.h"
 #include "run_files.h"
 
+#include <jansson.h>
+
+struct tutti_training;
+/* What differs between the trials of a search with data (trial_model.c), of one without, and the repeats of a fit
+   (trial_fit.c). */
+struct tutti_trial_kind {
+  /* Make the job of a candidate; NULL: it has none. */
+  enum tutti_status (*prepare)(tutti_context *context, const struct tutti_experiment *experiment,
+                               struct tutti_training *training);
+  enum tutti_status (*train)(tutti_context *context, const struct tutti_experiment *experiment,
+                             struct tutti_training *training);
+  /* Write what came of it into the trial's folder, and set *loss. NULL: there is nothing to write, and the loss is the
+     outcome's value. */
+  enum tutti_status (*write)(tutti_context *context, const struct tutti_experiment *experiment, const char *folder,
+                             struct tutti_training *training, json_t *files, json_t *metrics, double *loss);
+  bool has_weights;   /* without them there is nothing to write */
+  const char *number; /* what the loss is, for messages */
+};
+extern const struct tutti_trial_kind tutti_trial_model, tutti_trial_value, tutti_trial_fit;
+
 /* A trial being trained. */
 struct tutti_training {
+  const struct tutti_trial_kind *kind;
   uint64_t number;
   tutti_candidate *candidate;
   tutti_network *network;
@@ -15,8 +36,8 @@ struct tutti_training {
   struct tutti_outcome outcome;
   struct tutti_epoch *curve; /* [epochs] */
   size_t epochs, room;
-  struct json_t *measures; /* object: numbers beside the loss, by name; NULL: none */
-  tutti_dataset *dataset;  /* of a repeat of a fit: its data, and what came of it */
+  json_t *measures;       /* object: numbers beside the loss, by name; NULL: none */
+  tutti_dataset *dataset; /* of a repeat of a fit: its data, and what came of it */
   struct tutti_fit_result fit;
   double started; /* seconds of the monotonic clock */
   tutti_context *context;
@@ -31,6 +52,10 @@ TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, ui
 TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context,
                                                        const struct tutti_experiment *experiment, const char *request,
                                                        struct tutti_training *training);
+/* Train it by itself. */
+TUTTI_NODISCARD enum tutti_status tutti_training_train(tutti_context *context,
+                                                       const struct tutti_experiment *experiment,
+                                                       struct tutti_training *training);
 /* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is the status of the
    training. */
 TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
@@ -38,15 +63,6 @@ TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
                                                        enum tutti_status result, struct tutti_training *training,
                                                        char **reply);
 void tutti_training_end(struct tutti_training *training);
-
-/* The same two steps of a repeat of a fit (trial_fit.c): fit, and write the artefacts into the trial's folder. *loss is
-   the NLL on the test rows. */
-TUTTI_NODISCARD enum tutti_status tutti_training_fit(tutti_context *context, const struct tutti_experiment *experiment,
-                                                     struct tutti_training *training);
-TUTTI_NODISCARD enum tutti_status tutti_training_write_fit(tutti_context *context,
-                                                           const struct tutti_experiment *experiment,
-                                                           const char *folder, struct tutti_training *training,
-                                                           struct json_t *files, double *loss);
 
 /* The contents of a reply, for the manager. */
 struct tutti_reply_facts {

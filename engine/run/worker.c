@@ -143,10 +143,7 @@ static enum tutti_status train(struct worker *worker, size_t count) {
     batch.places[batch.count++] = i;
   }
   if (count == 1 && batch.count == 1) {
-    worker->results[0] =
-        worker->experiment->backend
-            ? tutti_backend_train(context, worker->experiment->backend, batch.jobs[0], batch.outcomes[0])
-            : tutti_training_fit(context, worker->experiment, &worker->trainings[0]);
+    worker->results[0] = tutti_training_train(context, worker->experiment, &worker->trainings[0]);
     TUTTI_TRY_OUT(context, answer(worker, 0));
   } else if (batch.count > 0) {
     status = tutti_backend_train_many(context, worker->experiment->backend, batch.count, batch.jobs, batch.outcomes,

@@ -2,6 +2,7 @@
 #include "compare_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/data/split_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -290,7 +291,7 @@ enum tutti_status tutti_compare(tutti_context *context, size_t count, const char
   enum tutti_status status = TUTTI_OK;
   struct tutti_compare_options options;
   TUTTI_TAKE(&options, given);
-  struct compare compare = {.split = options.split ? options.split : "test"};
+  struct compare compare = {.split = options.split ? options.split : TUTTI_SPLIT_TEST};
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_compare_read(context, &compare, count, directories));
   if (compare.compared == 0) {

@@ -2,6 +2,7 @@
    On request, the ensembles that would have been chosen by then are compared, too, with the rows that only one of two
    gets wrong. Nothing is trained. */
 #include "compare_impl.h"
+#include "engine/data/split_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -250,7 +251,7 @@ out:
 
 /* Ensembles are chosen on validation rows, and curves tell of these and the test rows. */
 static enum tutti_status check_split(tutti_context *context, const char *split) {
-  if (strcmp(split, "validation") == 0 || strcmp(split, "test") == 0)
+  if (strcmp(split, TUTTI_SPLIT_VALIDATION) == 0 || strcmp(split, TUTTI_SPLIT_TEST) == 0)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "ensembles that are chosen anew are compared on split 'test' or 'validation'; found '%s'", split);

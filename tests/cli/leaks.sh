@@ -114,33 +114,8 @@ for recipe in regression classification; do
 done
 # --- rows out of distribution, which are told from test rows ---
 
-{
-  printf '\0\0\10\3\0\0\0\74\0\0\0\24\0\0\0\24'
-  for i in $(seq 30); do
-    head -c 400 < <(yes "$(printf 'Az0%.0s' $(seq $((i % 7 + 5))))")
-    head -c 400 < <(yes "$(printf '~~~~~!!!!!%.0s' $(seq $((i % 3 + 1))))")
-  done
-} >images.idx
-{
-  printf '\0\0\10\1\0\0\0\74'
-  printf '\0\1%.0s' $(seq 30)
-} >labels.idx
-cat >stripes.ini <<'INI'
-[run]
-budget = 3
-[data]
-plugin = idx
-path = images.idx
-target_path = labels.idx
-split = 1 1 1
-ood_noise = 20
-[space]
-plugin = mlp
-[hyperparameters]
-epochs = 2
-[selector]
-plugin = all
-INI
+make_stripes
+stripes_recipe | sed '/^shift/d; s/= forward/= all/; /^size/d' >stripes.ini
 tutti run stripes.ini --quiet --out stripes
 expect_code 0
 ood=$(basename "$(compgen -G "stripes/trials/000000/*noise*.npy")" .npy)

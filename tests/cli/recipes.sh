@@ -45,6 +45,44 @@ classification_recipe() {
   regression_recipe | sed 's/^target = .*/target = kind/; s/^ignore = .*/ignore = y/; s/^name = .*/name = classes/'
 }
 
+# 60 images of 20 x 20 pixels of two kinds of stripes.
+make_stripes() {
+  {
+    printf '\0\0\10\3\0\0\0\74\0\0\0\24\0\0\0\24'
+    for i in $(seq 30); do
+      head -c 400 < <(yes "$(printf 'Az0%.0s' $(seq $((i % 7 + 5))))")
+      head -c 400 < <(yes "$(printf '~~~~~!!!!!%.0s' $(seq $((i % 3 + 1))))")
+    done
+  } >images.idx
+  {
+    printf '\0\0\10\1\0\0\0\74'
+    printf '\0\1%.0s' $(seq 30)
+  } >labels.idx
+}
+
+# They are told apart; with shifted rows, and rows out of distribution.
+stripes_recipe() {
+  cat <<'INI'
+[run]
+name = stripes
+budget = 3
+[data]
+plugin = idx
+path = images.idx
+target_path = labels.idx
+split = 1 1 1
+shift = 5
+ood_noise = 20
+[space]
+plugin = mlp
+[hyperparameters]
+epochs = 2
+[selector]
+plugin = forward
+size = 2
+INI
+}
+
 # A search without data, whose trials sleep: NAME SECONDS BUDGET.
 function_recipe() {
   cat <<INI
