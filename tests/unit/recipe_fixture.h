@@ -65,7 +65,7 @@ static const struct tutti_param backend_params[] = {
     PARAM(text, TUTTI_PARAM_STRING, "", .flags = 0),
 };
 static const struct tutti_param gpu_params[] = {
-    PARAM(epochs, TUTTI_PARAM_INTEGER, "100", .min = 1, .max = 1000, .flags = TUTTI_PARAM_SEARCHABLE),
+    PARAM(epochs, TUTTI_PARAM_INTEGER, "100", .min = 1, .max = 200, .flags = TUTTI_PARAM_SEARCHABLE),
 };
 static const struct tutti_param agebo_params[] = {
     PARAM(surrogate, TUTTI_PARAM_PLUGIN, "gp", .kind = TUTTI_KIND_SURROGATE),

@@ -92,7 +92,7 @@ static void masks_differ_between_layers_steps_and_rows(void **state) {
   enum { UNITS = 64, BATCH = 32, COUNT = UNITS * BATCH };
   static const double rate = 0.3;
   float kept[2][COUNT];
-  const float *masks[2];
+  const float *masks[2], *values[2];
   struct training t;
   size_t found = 0;
   (void)state;
@@ -101,8 +101,10 @@ static void masks_differ_between_layers_steps_and_rows(void **state) {
   OK(backend_cpu_training_create(s->context, kernels_of(s), &s->job, true, &t));
   assert_int_equal(t.batch, BATCH);
   for (size_t i = 0; i < tutti_network_layers(s->network); i++)
-    if (t.plan->nodes[i].op == TUTTI_OP_DROPOUT)
+    if (t.plan->nodes[i].op == TUTTI_OP_DROPOUT) {
+      values[found % 2] = t.plan->nodes[i].value;
       masks[found++ % 2] = t.plan->nodes[i].mask;
+    }
   assert_int_equal(found, 2);
   backend_cpu_shuffle_rows(&t, 1);
   for (uint64_t step = 0; step < 2; step++) {
@@ -113,6 +115,8 @@ static void masks_differ_between_layers_steps_and_rows(void **state) {
       assert_true(fabs(zeros_of(masks[m], COUNT, rate) - rate) < 6 * sqrt(rate * (1 - rate) / COUNT));
       for (size_t row = 1; row < BATCH; row++)
         assert_true(differences(masks[m], masks[m] + row * UNITS, UNITS) > 0);
+      for (size_t i = 0; i < COUNT; i++) /* each row has its own */
+        assert_true(masks[m][i] != 0 || values[m][i] == 0);
     }
     /* Independent masks differ in 2 * 0.3 * 0.7 of their entries. */
     double differ = (double)differences(masks[0], masks[1], COUNT) / COUNT;
@@ -136,6 +140,38 @@ static void masks_differ_between_layers_steps_and_rows(void **state) {
 }
 
 /* A draw of a predictor is one function: the same for equal rows, and another for another draw. */
+/* Along the gradient the loss, with the same masks, rises as the gradient's length says. */
+static void the_gradient_goes_through_the_masks(void **state) {
+  enum { BATCH = 32 };
+  struct training t;
+  double square = 0, losses[2];
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  network_with_two(s, 0.5);
+  OK(backend_cpu_training_create(s->context, kernels_of(s), &s->job, true, &t));
+  backend_cpu_shuffle_rows(&t, 1);
+  (void)backend_cpu_rows_gradient(&t, BATCH, t.order, &t.draws);
+  size_t count = t.plan->trained;
+  float *gradient = malloc(count * sizeof *gradient), *weights = malloc(count * sizeof *weights);
+  assert_true(gradient && weights);
+  memcpy(gradient, t.plan->gradients, count * sizeof *gradient);
+  memcpy(weights, t.plan->weights, count * sizeof *weights);
+  for (size_t i = 0; i < count; i++)
+    square += (double)gradient[i] * (double)gradient[i];
+  double step = 1e-2 / sqrt(square);
+  for (int side = 0; side < 2; side++) {
+    for (size_t i = 0; i < count; i++)
+      t.plan->weights[i] = (float)((double)weights[i] + (side ? step : -step) * (double)gradient[i]);
+    losses[side] = backend_cpu_rows_gradient(&t, BATCH, t.order, &t.draws);
+  }
+  double slope = (losses[1] - losses[0]) / (2 * step);
+  assert_true(fabs(slope - square) < 0.01 * square);
+  free(gradient);
+  free(weights);
+  backend_cpu_training_destroy(&t);
+  end(s);
+}
+
 static void a_predictor_has_other_masks_in_other_draws(void **state) {
   enum { SAME = 5 };
   float inputs[SAME][FEATURES], out[3][SAME][2];
@@ -202,6 +238,7 @@ int main(void) {
       cmocka_unit_test(every_epoch_has_its_own_order),
       cmocka_unit_test(orders_have_the_key_that_the_recipe_says),
       cmocka_unit_test(masks_differ_between_layers_steps_and_rows),
+      cmocka_unit_test(the_gradient_goes_through_the_masks),
       cmocka_unit_test(a_predictor_has_other_masks_in_other_draws),
       cmocka_unit_test(what_is_kept_gives_the_loss_that_was_best),
   };

@@ -435,6 +435,28 @@ static void test_hallucination(void **state) {
   close_subject(&subject);
 }
 
+/* Fitted again, to as many other values, it is as if there had been no fit before. */
+static void test_fitted_again(void **state) {
+  enum { COUNT = 20, PROBES = 20, FIRST = COUNT + 1 };
+  struct subject subject, fresh;
+  double before[2][PROBES], again[2][PROBES], alone[2][PROBES];
+  (void)state;
+  open_subject(&subject, plain_hyper);
+  open_subject(&fresh, plain_hyper);
+  fit(&subject, COUNT, NULL);
+  predict(&subject, FIRST, PROBES, before[0], before[1]);
+  for (size_t i = 0; i < COUNT; i++)
+    subject.values[i] = fresh.values[i] = subject.values[i] * subject.values[i] + (double)(i % 3);
+  fit(&subject, COUNT, NULL);
+  predict(&subject, FIRST, PROBES, again[0], again[1]);
+  fit(&fresh, COUNT, NULL);
+  predict(&fresh, FIRST, PROBES, alone[0], alone[1]);
+  assert_memory_equal(again, alone, sizeof alone);
+  assert_memory_not_equal(again, before, sizeof before);
+  close_subject(&subject);
+  close_subject(&fresh);
+}
+
 /* Twice the same candidate is pending, which was observed, and there is no noise: no pivot is left, and none is
    missed. */
 static void test_pending_twice(void **state) {
@@ -723,6 +745,7 @@ int main(void) {
       cmocka_unit_test(test_fit_finds_the_likeliest),
       cmocka_unit_test(test_learns),
       cmocka_unit_test(test_hallucination),
+      cmocka_unit_test(test_fitted_again),
       cmocka_unit_test(test_pending_twice),
       cmocka_unit_test(test_distances_are_kept),
       cmocka_unit_test(test_history_alone_counts),

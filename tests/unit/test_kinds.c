@@ -222,12 +222,28 @@ static const struct tutti_backend_ops backend_ops = {
     .size = sizeof backend_ops, .supports = supports, .train = train, .predict = predict_rows};
 static const struct tutti_backend_ops value_ops = {.size = sizeof value_ops, .supports = supports, .train = train};
 
-/* --- executor --- */
-
 static size_t capacity(void *self) {
   (void)self;
   return 2;
 }
+
+/* The last job is not told. */
+static enum tutti_status train_all_but_one(void *self, tutti_context *context, size_t count,
+                                           const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
+                                           void (*done)(void *argument, size_t index), void *argument) {
+  for (size_t i = 0; i + 1 < count; i++) {
+    TUTTI_TRY(context, train(self, context, jobs[i], outcomes[i]));
+    done(argument, i);
+  }
+  return TUTTI_OK;
+}
+static const struct tutti_backend_ops forgetful_ops = {.size = sizeof forgetful_ops,
+                                                       .supports = supports,
+                                                       .train = train,
+                                                       .capacity = capacity,
+                                                       .train_many = train_all_but_one};
+
+/* --- executor --- */
 
 static enum tutti_status submit(void *self, tutti_context *context, uint64_t trial, const char *request) {
   (void)self, (void)context, (void)trial, (void)request;
@@ -261,6 +277,7 @@ static const struct tutti_descriptor plugins[] = {
     PLUGIN(TUTTI_KIND_MAXIMISER, "fake", &maximiser_ops),
     PLUGIN(TUTTI_KIND_SELECTOR, "fake", &selector_ops),
     PLUGIN(TUTTI_KIND_BACKEND, "valued", &value_ops),
+    PLUGIN(TUTTI_KIND_BACKEND, "forgetful", &forgetful_ops),
     PLUGIN(TUTTI_KIND_EXECUTOR, "fake", &executor_ops),
 };
 static const struct tutti_descriptor backend = {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "fake"),
@@ -678,6 +695,11 @@ static void test_backend_many(void **state) {
   TOY_OK(&toy, tutti_backend_train_many(toy.context, made, 2, job_list, outcome_list, on_done, &done));
   assert_int_equal(done, 12);
   assert_true(outcomes[0].value == 4 && outcomes[1].value == 8);
+  tutti_backend *forgetful;
+  TOY_OK(&toy, make_backend("forgetful", TUTTI_TASK_VALUE, &forgetful));
+  must_fail(tutti_backend_train_many(toy.context, forgetful, 2, job_list, outcome_list, on_done, &done),
+            TUTTI_ERROR_PLUGIN, "never called done for job 1 of 2");
+  tutti_backend_destroy(forgetful);
   float out;
   double loss;
   tutti_tensors *slopes;

@@ -125,6 +125,12 @@ static void swapping_a_plugin_keeps_what_fits(void **state) {
   assert_string_equal(value_in(recipe, "acquisition", "plugin"), "(no such section)");
   assert_int_equal(tutti_domain_count(tutti_recipe_hyperparameters(recipe)), 0);
   tutti_recipe_destroy(recipe);
+  /* A value that the new plugin does not take is left out, too; the swapping layer's own is refused. */
+  write_text("b.ini", "[backend]\nplugin = cpu\nepochs = 300\n");
+  recipe = load("extends = b.ini\n[backend]\nplugin = gpu\n");
+  assert_string_equal(value_in(recipe, "backend", "epochs"), "100");
+  tutti_recipe_destroy(recipe);
+  refuse("extends = b.ini\n[backend]\nplugin = gpu\nepochs = 300\n", "expected an integer in [1, 200]");
   static const char *const swap[] = {"builder.surrogate=forest", "builder.acquisition=none"};
   write_text("x.ini", "extends = a.ini\n");
   recipe = load_with(2, swap);
