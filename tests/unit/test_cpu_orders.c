@@ -140,6 +140,28 @@ static void masks_differ_between_layers_steps_and_rows(void **state) {
 }
 
 /* A draw of a predictor is one function: the same for equal rows, and another for another draw. */
+/* With steps that change no weight, the epoch's loss is that of its batches, each with the masks of its own step. */
+static void masks_are_drawn_anew_in_every_step(void **state) {
+  struct training t;
+  double total = 0;
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  network_with_two(s, 0.5);
+  s->values->learning_rate = 1e-30;
+  s->values->epochs = 1;
+  train(s);
+  OK(backend_cpu_training_create(s->context, kernels_of(s), &s->job, true, &t));
+  assert_true(t.batch < ROWS / 3); /* or nothing is tested */
+  backend_cpu_shuffle_rows(&t, 1);
+  for (size_t first = 0; first < ROWS; first += t.batch, t.draws.step++) {
+    size_t count = ROWS - first < t.batch ? ROWS - first : t.batch;
+    total += (double)count * backend_cpu_rows_gradient(&t, count, t.order + first, &t.draws);
+  }
+  assert_true(fabs(total / ROWS - s->epochs[0].train_loss) < 1e-9 * s->epochs[0].train_loss);
+  backend_cpu_training_destroy(&t);
+  end(s);
+}
+
 /* Along the gradient the loss, with the same masks, rises as the gradient's length says. */
 static void the_gradient_goes_through_the_masks(void **state) {
   enum { BATCH = 32 };
@@ -238,6 +260,7 @@ int main(void) {
       cmocka_unit_test(every_epoch_has_its_own_order),
       cmocka_unit_test(orders_have_the_key_that_the_recipe_says),
       cmocka_unit_test(masks_differ_between_layers_steps_and_rows),
+      cmocka_unit_test(masks_are_drawn_anew_in_every_step),
       cmocka_unit_test(the_gradient_goes_through_the_masks),
       cmocka_unit_test(a_predictor_has_other_masks_in_other_draws),
       cmocka_unit_test(what_is_kept_gives_the_loss_that_was_best),

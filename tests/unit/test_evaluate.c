@@ -353,6 +353,15 @@ static void test_disagreement_by_hand(void **state) {
   /* The entropy is that of the shares; a vote has none. */
   assert_close(predicted[0].total, log(3) - 2.0 / 3 * log(2), 1e-15, 0);
   assert_true(predicted[0].aleatoric == 0 && predicted[0].epistemic == predicted[0].total);
+  /* With a weight of 4 the third member outvotes the others: (2/6, 4/6). */
+  assert_int_equal(tutti_ensemble_add(context, ensemble, models.trials[2], 3), TUTTI_OK);
+  assert_int_equal(tutti_ensemble_predict(context, &models.pool, ensemble, NULL, predicted), TUTTI_OK);
+  assert_close(predicted[0].mean, 1.0 / 3, 1e-15, 0);
+  assert_close(predicted[1].mean, 2.0 / 3, 1e-15, 0);
+  /* No member has a weight of nothing, less, or without bounds. */
+  static const double none[] = {0, -1, INFINITY, NAN};
+  for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+    assert_int_equal(tutti_ensemble_add(context, ensemble, models.trials[0], none[i]), TUTTI_ERROR_USAGE);
   tutti_ensemble_destroy(ensemble);
   pools_free(&models);
 }
