@@ -103,8 +103,11 @@ enum tutti_status tutti_members_create(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, create_arrays(context, made));
   struct tutti_backend_setup trainer = {
       .size = sizeof trainer, .host = surrogate.host, .task = &made->task, .seed = surrogate.seed};
-  TUTTI_TRY_OUT(context, tutti_backend_create(context, surrogate.host, setup.trainer ? setup.trainer : "trainer",
-                                              &trainer, &made->trainer));
+  status = tutti_backend_create(context, surrogate.host, setup.trainer ? setup.trainer : "trainer", &trainer,
+                                &made->trainer);
+  if (status != TUTTI_OK)
+    (void)tutti_error_prefix(context, status, "its trainer: ");
+  TUTTI_TRY_OUT(context, status);
   TUTTI_TRY_OUT(context, check_trainer(context, made, &setup));
   *out = made;
   return TUTTI_OK;

@@ -119,9 +119,9 @@ static const struct tutti_param head_table[] = {
                "The least standard deviation (or variance) of a gaussian head, in units of the standardised target; "
                "these three are also those of the noise that nomu learns."),
     TUTTI_REAL(struct tutti_head_config, pi_sqr, "0.1", 0, TUTTI_NO_LIMIT,
-               "nomu: weight of the squared uncertainty at training rows; more narrows it there."),
+               "nomu: weight of the squared uncertainty at training rows; more narrows it there.", .min_open = true),
     TUTTI_REAL(struct tutti_head_config, pi_exp, "0.01", 0, TUTTI_NO_LIMIT,
-               "nomu: weight of the push upward at artificial points; more widens the uncertainty."),
+               "nomu: weight of the push upward at artificial points; more widens the uncertainty.", .min_open = true),
     TUTTI_REAL(struct tutti_head_config, c_exp, "30", 0, TUTTI_NO_LIMIT,
                "nomu: exponent of that push; more narrows large uncertainties and widens small ones.",
                .min_open = true),

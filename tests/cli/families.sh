@@ -75,6 +75,10 @@ tutti validate words.ini
 expect_usage_error "nomu head takes numbers"
 tutti validate nomu.ini --set head.bounds=lower
 expect_usage_error "noise only with symmetric bounds"
+tutti validate nomu.ini --set head.pi_sqr=0
+expect_usage_error "head.pi_sqr: expected a number > 0"
+tutti validate nomu.ini --set head.pi_exp=0
+expect_usage_error "head.pi_exp: expected a number > 0"
 tutti validate nomu.ini --set head.l_max=0
 expect_usage_error "head.l_max: expected a number > 0"
 finish

@@ -82,6 +82,8 @@ expect_usage_error "surrogate nomu needs vectors"
 
 tutti run "$ini/bo.ini" --set surrogate.trainer=trees --out none
 expect_usage_error "surrogate nomu needs a trainer with networks, and backend trees has none"
+tutti run "$ini/bo.ini" --set surrogate.trainer=function --out none
+expect_usage_error "its trainer: backend function does not predict"
 tutti run "$ini/bo.ini" --set surrogate.pi_sqr=0 --out none
 expect_usage_error "surrogate.pi_sqr: expected a number > 0"
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The table of nomu-bo.sh: nomu-bo.py OUT DIMENSIONS SEEDS FUNCTIONS METHODS, the last two as lists in quotes. Runs that are missing are
-left out, and the number of seeds that a mean is of stands behind it."""
+"""The table of nomu-bo.sh: nomu-bo.py OUT DIMENSIONS SEEDS FUNCTIONS METHODS TSV, FUNCTIONS and METHODS as lists in quotes; TSV gets the regrets
+of each run. Runs that are missing are left out, and the number of seeds that a mean is of stands behind it."""
 import math
 import pathlib
 import sqlite3
@@ -44,6 +44,7 @@ def main():
     out, dimensions, seeds = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     functions, methods = sys.argv[4].split(), sys.argv[5].split()
     averages = {method: [] for method in methods}
+    rows = ["function\tdimensions\tmethod\tseed\tregret-24\tregret-64"]
     print(f"{'function':<12} {'method':<20} {'after 24 steps':>22} {'after 64 steps':>22} {'seeds':>5}")
     for function in functions:
         for method in methods:
@@ -55,6 +56,7 @@ def main():
                 best = least(out, function, dimensions, seed, methods)
                 for to, count in zip(regrets, (8 + 24, 8 + 64)):
                     to.append((min(run[:count]) - best) / abs(best))
+                rows.append("\t".join(map(str, [function, dimensions, method, seed, f"{regrets[0][-1]:.4g}", f"{regrets[1][-1]:.4g}"])))
             if not regrets[0]:
                 continue
             cells = ["{:.2e} +- {:.1e}".format(*mean_and_half(r)) for r in regrets]
@@ -65,6 +67,7 @@ def main():
         if values:
             paper = PAPER.get(dimensions, {}).get(method, math.nan)
             print(f"{dimensions:>2} dim.      {method:<20} {statistics.mean(values):>22.2e} {len(values):>10} {paper:>20.2e}")
+    pathlib.Path(sys.argv[6]).write_text("\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":
