@@ -430,23 +430,22 @@ static int hops_to_op(const struct graph *graph, int layer) {
   return least;
 }
 
-/* Where a shortcut leads to the decision, layers far from the input are not nearer to the output: an edge may skip
-   only what lies apart by two hops both ways. All pairs that may be joined are, sooner or later, and no others. */
-static void skips_lie_apart_both_ways(void **state) {
+/* Beside a shortcut from `from`, to the decision for 0: an edge may skip only what lies apart by two hops both ways. All
+   pairs that may be joined are, sooner or later, and no others. */
+static void check_skips_beside(int from, int to) {
   uint64_t wanted[GRAPH_LAYERS_MOST] = {0}, found[GRAPH_LAYERS_MOST] = {0};
   struct graph before;
   int refused = 0;
-  (void)state;
   pool_mlp.build(0, LABEL_SOFTMAX, &before); /* a chain */
   int decision = before.count - 2;
-  graph_add_edge(&before, 2, decision);
+  graph_add_edge(&before, from, to ? to : decision);
   for (int i = 1; i < decision; i++)
     for (int k = 1; k < decision; k++) {
-      bool apart = hops_from_ip(&before, k) >= hops_from_ip(&before, i) + 2;
-      if (apart && hops_to_op(&before, i) >= hops_to_op(&before, k) + 2)
+      bool behind = hops_from_ip(&before, k) >= hops_from_ip(&before, i) + 2;
+      bool nearer = hops_to_op(&before, i) >= hops_to_op(&before, k) + 2;
+      if (behind && nearer)
         wanted[i] |= bit(k) & ~before.layers[i].children;
-      else
-        refused += apart;
+      refused += behind != nearer;
     }
   assert_true(refused > 0); /* or nothing is tested */
   for (uint64_t draw = 0; draw < 40 * DRAWS; draw++) {
@@ -457,6 +456,14 @@ static void skips_lie_apart_both_ways(void **state) {
       found[i] |= after.layers[i].children & ~before.layers[i].children;
   }
   assert_memory_equal(found, wanted, sizeof found);
+}
+
+/* Behind the one shortcut layers far from the input are not nearer to the output; behind the other, layers nearer to the
+   output are not farther from the input. */
+static void skips_lie_apart_both_ways(void **state) {
+  (void)state;
+  check_skips_beside(2, 0);
+  check_skips_beside(1, 4);
 }
 
 /* An edge may end in a linear decision layer, and never in a softmax. */
