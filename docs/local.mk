@@ -5,6 +5,7 @@ dist_doc_DATA += %D%/autodeuq.md
 dist_doc_DATA += %D%/backend-cpu.md
 dist_doc_DATA += %D%/concepts.md
 dist_doc_DATA += %D%/data.md
+dist_doc_DATA += %D%/export.md
 dist_doc_DATA += %D%/fidelity.md
 dist_doc_DATA += %D%/learners.md
 dist_doc_DATA += %D%/metrics.md

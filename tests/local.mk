@@ -260,7 +260,7 @@ unit_tests += %D%/unit/test_text
 unit_tests += %D%/unit/test_threads
 tests_unit_test_threads_SOURCES = %D%/unit/test_threads.c %D%/unit/toy.c %D%/unit/toy.h
 # What the engine keeps to itself, for tests of its parts.
-engine_parts = libgolden.a $(libtutti_engine_la_OBJECTS) $(TUTTI_LA) $(CMOCKA_LIBS) $(LIBS_CORE_LIBS) $(LIBS_ENGINE_LIBS)
+engine_parts = libgolden.a $(libtutti_engine_la_OBJECTS) $(onnx_messages) $(TUTTI_LA) $(CMOCKA_LIBS) $(LIBS_CORE_LIBS) $(LIBS_ENGINE_LIBS)
 engine_prerequisites = libgolden.a $(libtutti_engine_la_OBJECTS) $(TUTTI_LA)
 unit_tests += %D%/unit/test_run
 tests_unit_test_run_SOURCES = %D%/unit/test_run.c %D%/unit/simulated.c %D%/unit/simulated.h
@@ -297,6 +297,8 @@ cli_tests += %D%/cli/compare.sh
 cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/distance.sh
 cli_tests += %D%/cli/headers.sh
+cli_tests += %D%/cli/export.sh
+EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py
 cli_tests += %D%/cli/fidelity.sh
 cli_tests += %D%/cli/completion.sh
 cli_tests += %D%/cli/help.sh

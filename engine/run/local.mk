@@ -6,6 +6,7 @@ libtutti_engine_la_SOURCES += %D%/catalogue_sums.h
 libtutti_engine_la_SOURCES += %D%/experiment.c
 libtutti_engine_la_SOURCES += %D%/experiment_impl.h
 libtutti_engine_la_SOURCES += %D%/model.c
+libtutti_engine_la_SOURCES += %D%/model_impl.h
 libtutti_engine_la_SOURCES += %D%/other_run.c
 libtutti_engine_la_SOURCES += %D%/record.c
 libtutti_engine_la_SOURCES += %D%/record_impl.h

@@ -1,5 +1,5 @@
 /* model.c - the chosen ensemble of a run: its members with their weights, and what they predict. */
-#include "run_view_impl.h"
+#include "model_impl.h"
 
 #include "core/base/file_impl.h"
 #include "core/base/sized_impl.h"
@@ -7,24 +7,7 @@
 #include "trial_impl.h"
 
 #include <unistd.h>
-#include <tutti/model.h>
 #include <tutti/safetensors.h>
-
-struct member {
-  tutti_network *network; /* NULL unless the backend takes networks */
-  tutti_config *config;
-  tutti_tensors *weights;
-  struct tutti_job job; /* borrows these, and the candidate from the view */
-};
-
-struct tutti_model {
-  tutti_view *view;
-  bool owns_view;
-  tutti_ensemble *ensemble;
-  size_t count;
-  uint64_t *trials;       /* [count], ascending */
-  struct member *members; /* [count] */
-};
 
 /* --- members --- */
 
@@ -46,7 +29,7 @@ out:
 }
 
 static enum tutti_status open_member(tutti_context *context, const tutti_view *view, uint64_t trial,
-                                     struct member *member) {
+                                     struct tutti_member *member) {
   const struct tutti_experiment *experiment = view->experiment;
   const char *report;
   TUTTI_TRY(context, tutti_run_report(context, &view->pool, trial, &report));
@@ -68,7 +51,7 @@ static enum tutti_status open_member(tutti_context *context, const tutti_view *v
   return TUTTI_OK;
 }
 
-static void close_member(struct member *member) {
+static void close_member(struct tutti_member *member) {
   tutti_tensors_destroy(member->weights);
   tutti_config_destroy(member->config);
   tutti_network_destroy(member->network);
@@ -76,8 +59,7 @@ static void close_member(struct member *member) {
 
 /* --- opening --- */
 
-/* The members of an ensemble (the text of an ensemble.json; NULL: the run's own), of a view that is borrowed. */
-static enum tutti_status open_members(tutti_context *context, tutti_view *view, const char *given, tutti_model **out) {
+enum tutti_status tutti_view_model(tutti_context *context, tutti_view *view, const char *given, tutti_model **out) {
   enum tutti_status status;
   tutti_model *model = NULL;
   char *text = NULL;
@@ -106,7 +88,7 @@ enum tutti_status tutti_model_open(tutti_context *context, const char *directory
   tutti_view *view;
   *model = NULL;
   TUTTI_TRY(context, tutti_view_open(context, directory, &view));
-  enum tutti_status status = open_members(context, view, NULL, model);
+  enum tutti_status status = tutti_view_model(context, view, NULL, model);
   if (status != TUTTI_OK) {
     tutti_view_close(view);
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
@@ -281,7 +263,7 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   tutti_model *model = NULL;
   tutti_split *split = NULL;
   TUTTI_TRY(context, begin_forecast(context, forecast));
-  TUTTI_TRY_OUT(context, open_members(context, view, given, &model));
+  TUTTI_TRY_OUT(context, tutti_view_model(context, view, given, &model));
   TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
   TUTTI_TRY_OUT(context, predict_split(context, model, split, forecast));
 out:

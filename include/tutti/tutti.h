@@ -7,6 +7,7 @@
 #include <tutti/compare.h>
 #include <tutti/data.h>
 #include <tutti/diversity.h>
+#include <tutti/export.h>
 #include <tutti/hosting.h>
 #include <tutti/kit.h>
 #include <tutti/mixture.h>

@@ -1,0 +1,171 @@
+/* onnx_ensemble.c - the members' predictions mixed, as engine/evaluation does it, and the graph's outputs. */
+#include "onnx_impl.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The ensemble, its members' predictions, and room for a value of each. */
+struct mixing {
+  struct onnx_graph *graph;
+  const struct tutti_model *model;
+  const struct onnx_prediction *members;
+  double *weights;    /* [model->count] */
+  onnx_value *values; /* [model->count] */
+};
+
+static double weight_of(const struct tutti_model *model, size_t member) {
+  double weight = 0;
+  for (size_t i = 0; i < tutti_ensemble_size(model->ensemble); i++)
+    if (tutti_ensemble_trial(model->ensemble, i) == model->trials[member])
+      weight += tutti_ensemble_weight(model->ensemble, i);
+  return weight;
+}
+
+/* sum_k weights[k] values[k] */
+static onnx_value weighted(const struct mixing *m) {
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = ONNX(m->graph, "Mul", m->values[k], onnx_double(m->graph, m->weights[k]));
+  return onnx_node(m->graph, "Sum", NULL, m->model->count, m->values);
+}
+
+static onnx_value square(struct onnx_graph *graph, onnx_value x) { return ONNX(graph, "Mul", x, x); }
+static onnx_value positive(struct onnx_graph *graph, onnx_value x) {
+  return ONNX(graph, "Max", x, onnx_double(graph, 0));
+}
+
+/* --- regression --- */
+
+/* What the variance of the members' means is divided by (evaluation.epistemic). */
+static double epistemic_divisor(const struct mixing *m) {
+  const struct tutti_evaluation_options *options = tutti_recipe_evaluation(m->model->view->experiment->recipe);
+  uint64_t picks = tutti_ensemble_picks(m->model->ensemble);
+  double squares = 0;
+  for (size_t k = 0; k < m->model->count; k++)
+    squares += m->weights[k] * m->weights[k];
+  if (options->epistemic == TUTTI_EPISTEMIC_POPULATION || m->model->count < 2)
+    return 1;
+  return 1 - (options->epistemic == TUTTI_EPISTEMIC_PICKS && picks > 1 ? 1 / (double)picks : squares);
+}
+
+/* A member's variance, not below the least that counts; NaN of one that gives none. */
+static onnx_value variance_of(const struct mixing *m, size_t k) {
+  onnx_value variance = m->members[k].variance;
+  return variance ? ONNX(m->graph, "Max", variance, onnx_double(m->graph, (double)FLT_MIN))
+                  : ONNX(m->graph, "Mul", m->members[k].mean, onnx_double(m->graph, (double)NAN));
+}
+
+/* The part of a member's variance that is its own. */
+static onnx_value own_of(const struct mixing *m, size_t k) {
+  return m->members[k].own ? ONNX(m->graph, "Min", m->members[k].own, variance_of(m, k)) : NULL;
+}
+
+static void mix_values(const struct mixing *m) {
+  struct onnx_graph *graph = m->graph;
+  const struct tutti_encoding *encoding = m->model->view->experiment->dataset->encoding;
+  const int64_t outputs = (int64_t)encoding->targets;
+  bool told = false;
+  for (size_t k = 0; k < m->model->count; k++) {
+    m->values[k] = m->members[k].mean;
+    told = told || m->members[k].own;
+  }
+  onnx_value mean = weighted(m);
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = square(graph, ONNX(graph, "Sub", m->members[k].mean, mean));
+  onnx_value between = ONNX(graph, "Div", weighted(m), onnx_double(graph, epistemic_divisor(m)));
+  for (size_t k = 0; k < m->model->count; k++) {
+    onnx_value own = own_of(m, k), variance = variance_of(m, k);
+    m->values[k] = own ? ONNX(graph, "Sub", variance, own) : variance;
+  }
+  onnx_value noise = weighted(m), epistemic = between;
+  if (told) {
+    for (size_t k = 0; k < m->model->count; k++) {
+      onnx_value own = own_of(m, k);
+      m->values[k] = own ? own : ONNX(graph, "Mul", m->members[k].mean, onnx_double(graph, 0));
+    }
+    onnx_value within = weighted(m);
+    epistemic = ONNX(graph, "Add", between, within);
+    onnx_output(graph, "epistemic_between", ONNX(graph, "Sqrt", between), ONNX_DOUBLE, 1, &outputs);
+    onnx_output(graph, "epistemic_within", ONNX(graph, "Sqrt", within), ONNX_DOUBLE, 1, &outputs);
+  }
+  onnx_value origin = onnx_doubles(graph, 1, &outputs, encoding->target_origin);
+  onnx_output(graph, "mean", ONNX(graph, "Add", mean, origin), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "aleatoric", ONNX(graph, "Sqrt", noise), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "epistemic", ONNX(graph, "Sqrt", epistemic), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "total", ONNX(graph, "Sqrt", ONNX(graph, "Add", noise, epistemic)), ONNX_DOUBLE, 1, &outputs);
+}
+
+/* --- classification --- */
+
+/* The entropy of each row's probabilities, in nats: [rows, 1]; 0 log 0 = 0. */
+static onnx_value entropy(struct onnx_graph *graph, onnx_value p) {
+  onnx_value log = ONNX(graph, "Log", ONNX(graph, "Max", p, onnx_double(graph, DBL_MIN)));
+  onnx_value sum = ONNX(graph, "ReduceSum", ONNX(graph, "Mul", p, log), onnx_integers(graph, 1, &(int64_t){1}));
+  return ONNX(graph, "Neg", sum);
+}
+
+static onnx_value most_probable(struct onnx_graph *graph, onnx_value p, int64_t keep) {
+  return ONNX_NODE(graph, "ArgMax", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 1), ONNX_INTEGER("keepdims", keep)), p);
+}
+
+/* A member's vote: 1 for its most probable class, 0 for the others. */
+static onnx_value vote(const struct mixing *m, onnx_value p, onnx_value classes) {
+  return onnx_cast(m->graph, ONNX(m->graph, "Equal", most_probable(m->graph, p, 1), classes), ONNX_DOUBLE);
+}
+
+/* The numbers of the classes, 0 ... count - 1. */
+static onnx_value class_numbers(struct onnx_graph *graph, size_t count) {
+  int64_t *numbers;
+  if (onnx_graph_failed(graph))
+    return NULL;
+  onnx_graph_fail(graph, tutti_alloc(onnx_graph_context(graph), count, sizeof *numbers, &numbers));
+  if (onnx_graph_failed(graph))
+    return NULL;
+  for (size_t i = 0; i < count; i++)
+    numbers[i] = (int64_t)i;
+  onnx_value made = onnx_integers(graph, count, numbers);
+  tutti_free(numbers);
+  return made;
+}
+
+static void mix_classes(const struct mixing *m) {
+  struct onnx_graph *graph = m->graph;
+  const struct tutti_data_column *target = &m->model->view->experiment->dataset->encoding->target[0];
+  const int64_t classes = (int64_t)target->categories;
+  bool votes = tutti_ensemble_combination(m->model->ensemble) == TUTTI_COMBINATION_VOTE;
+  onnx_value numbers = votes ? class_numbers(graph, target->categories) : NULL;
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = votes ? vote(m, m->members[k].mean, numbers) : m->members[k].mean;
+  onnx_value mean = weighted(m), total = entropy(graph, mean);
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = entropy(graph, m->members[k].mean);
+  onnx_value expected = votes ? ONNX(graph, "Mul", total, onnx_double(graph, 0)) : positive(graph, weighted(m));
+  onnx_value names = onnx_texts(graph, target->categories, (const char *const *)target->category);
+  onnx_output(graph, "label", ONNX(graph, "Gather", names, most_probable(graph, mean, 0)), ONNX_STRING, 0, NULL);
+  onnx_output(graph, "probabilities", mean, ONNX_DOUBLE, 1, &classes);
+  onnx_output(graph, "entropy", total, ONNX_DOUBLE, 1, &(int64_t){1});
+  onnx_output(graph, "expected_entropy", expected, ONNX_DOUBLE, 1, &(int64_t){1});
+  onnx_output(graph, "mutual_information", positive(graph, ONNX(graph, "Sub", total, expected)), ONNX_DOUBLE, 1,
+              &(int64_t){1});
+}
+
+/* --- both --- */
+
+void onnx_ensemble(struct onnx_graph *graph, const struct tutti_model *model, const struct onnx_prediction *members) {
+  enum tutti_status status;
+  tutti_context *context = onnx_graph_context(graph);
+  struct mixing m = {graph, model, members, NULL, NULL};
+  if (onnx_graph_failed(graph))
+    return;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *m.weights, &m.weights));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *m.values, &m.values));
+  for (size_t k = 0; k < model->count; k++)
+    m.weights[k] = weight_of(model, k);
+  if (tutti_model_kind(model) == TUTTI_TASK_CLASSIFICATION)
+    mix_classes(&m);
+  else
+    mix_values(&m);
+out:
+  onnx_graph_fail(graph, status);
+  tutti_free(m.weights);
+  tutti_free(m.values);
+}

@@ -1,0 +1,407 @@
+/* onnx_graph.c - an ONNX graph in the structs that protobuf-c makes of onnx.proto, and its file. */
+#include "onnx_graph.h"
+
+#include "core/base/file_impl.h"
+#include "engine/export/onnx.pb-c.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <tutti/version.h>
+
+/* Both are understood by every runtime since 2022. */
+enum { IR_VERSION = 8, OPSET = 15, ML_OPSET = 3 };
+static const char ml_domain[] = "ai.onnx.ml";
+
+/* Everything that the graph points to; freed at once. */
+struct block {
+  struct block *next;
+};
+
+/* A list of pointers, as protobuf-c has them. */
+struct list {
+  size_t count, room;
+  void **items;
+};
+
+struct onnx_graph {
+  tutti_context *context;
+  enum tutti_status status;
+  struct block *blocks;
+  struct list nodes, constants, inputs, outputs, notes;
+  size_t values;
+};
+
+/* --- memory --- */
+
+enum tutti_status onnx_graph_create(tutti_context *context, struct onnx_graph **graph) {
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof **graph, graph));
+  (*graph)->context = context;
+  return TUTTI_OK;
+}
+
+void onnx_graph_destroy(struct onnx_graph *graph) {
+  if (!graph)
+    return;
+  while (graph->blocks) {
+    struct block *next = graph->blocks->next;
+    tutti_free(graph->blocks);
+    graph->blocks = next;
+  }
+  tutti_free(graph->nodes.items);
+  tutti_free(graph->constants.items);
+  tutti_free(graph->inputs.items);
+  tutti_free(graph->outputs.items);
+  tutti_free(graph->notes.items);
+  tutti_free(graph);
+}
+
+tutti_context *onnx_graph_context(const struct onnx_graph *graph) { return graph->context; }
+bool onnx_graph_failed(const struct onnx_graph *graph) { return graph->status != TUTTI_OK; }
+void onnx_graph_fail(struct onnx_graph *graph, enum tutti_status status) {
+  if (graph->status == TUTTI_OK)
+    graph->status = status;
+}
+
+/* Zeroed memory that lives as long as the graph; NULL after a failure. */
+static void *keep(struct onnx_graph *graph, size_t count, size_t size) {
+  enum { HEAD = 64 }; /* what follows stays aligned */
+  char *made;
+  size_t bytes;
+  if (onnx_graph_failed(graph))
+    return NULL;
+  if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, HEAD, &bytes))
+    onnx_graph_fail(graph, TUTTI_FAIL(graph->context, TUTTI_ERROR_MEMORY, "a model of so many numbers"));
+  else
+    onnx_graph_fail(graph, tutti_alloc(graph->context, bytes, 1, &made));
+  if (onnx_graph_failed(graph))
+    return NULL;
+  struct block *block = (struct block *)(void *)made;
+  block->next = graph->blocks;
+  graph->blocks = block;
+  return made + HEAD;
+}
+
+static void *keep_copy(struct onnx_graph *graph, const void *data, size_t count, size_t size) {
+  void *copy = keep(graph, count ? count : 1, size);
+  if (copy && count)
+    memcpy(copy, data, count * size);
+  return copy;
+}
+
+static char *keep_text(struct onnx_graph *graph, const char *text) {
+  return keep_copy(graph, text, strlen(text) + 1, 1);
+}
+
+static void append(struct onnx_graph *graph, struct list *list, void *item) {
+  if (onnx_graph_failed(graph))
+    return;
+  if (list->count == list->room) {
+    size_t room = list->room * 2 + 32;
+    onnx_graph_fail(graph, tutti_realloc(graph->context, list->count, room, sizeof *list->items, &list->items));
+    if (onnx_graph_failed(graph))
+      return;
+    list->room = room;
+  }
+  list->items[list->count++] = item;
+}
+
+/* A name that no other value has. Users' names have no such prefix. */
+static char *new_name(struct onnx_graph *graph) {
+  char name[32];
+  (void)snprintf(name, sizeof name, "_%zu", graph->values++);
+  return keep_text(graph, name);
+}
+
+/* --- inputs and outputs --- */
+
+static Onnx__TensorShapeProto__Dimension *dimension(struct onnx_graph *graph, const int64_t *size) {
+  Onnx__TensorShapeProto__Dimension *made = keep(graph, 1, sizeof *made);
+  if (!made)
+    return NULL;
+  onnx__tensor_shape_proto__dimension__init(made);
+  made->value_case = size ? ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE
+                          : ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+  if (size)
+    made->dim_value = *size;
+  else
+    made->dim_param = keep_text(graph, "rows");
+  return made;
+}
+
+static Onnx__ValueInfoProto *value_info(struct onnx_graph *graph, const char *name, enum onnx_type type, size_t count,
+                                        const int64_t *dims) {
+  Onnx__ValueInfoProto *info = keep(graph, 1, sizeof *info);
+  Onnx__TypeProto *typed = keep(graph, 1, sizeof *typed);
+  Onnx__TypeProto__Tensor *tensor = keep(graph, 1, sizeof *tensor);
+  Onnx__TensorShapeProto *shape = keep(graph, 1, sizeof *shape);
+  Onnx__TensorShapeProto__Dimension **sizes = keep(graph, count + 1, sizeof *sizes);
+  char *own = keep_text(graph, name);
+  if (!own)
+    return NULL;
+  onnx__value_info_proto__init(info);
+  onnx__type_proto__init(typed);
+  onnx__type_proto__tensor__init(tensor);
+  onnx__tensor_shape_proto__init(shape);
+  for (size_t i = 0; i <= count; i++)
+    sizes[i] = dimension(graph, i ? &dims[i - 1] : NULL);
+  shape->n_dim = count + 1;
+  shape->dim = sizes;
+  tensor->has_elem_type = true;
+  tensor->elem_type = (int32_t)type;
+  tensor->shape = shape;
+  typed->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  typed->tensor_type = tensor;
+  info->name = own;
+  info->type = typed;
+  return info;
+}
+
+onnx_value onnx_input(struct onnx_graph *graph, const char *name, enum onnx_type type, size_t count,
+                      const int64_t *dims) {
+  Onnx__ValueInfoProto *info = value_info(graph, name, type, count, dims);
+  append(graph, &graph->inputs, info);
+  return info ? info->name : NULL;
+}
+
+/* --- nodes --- */
+
+static Onnx__AttributeProto *attribute_of(struct onnx_graph *graph, const struct onnx_attribute *from) {
+  Onnx__AttributeProto *made = keep(graph, 1, sizeof *made);
+  char *name = keep_text(graph, from->name);
+  if (!name)
+    return NULL;
+  onnx__attribute_proto__init(made);
+  made->name = name;
+  made->has_type = true;
+  switch (from->type) {
+  case ONNX_IS_INTEGER:
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
+    made->has_i = true;
+    made->i = from->integer;
+    break;
+  case ONNX_IS_INTEGERS:
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
+    made->n_ints = from->count;
+    made->ints = keep_copy(graph, from->integers, from->count, sizeof *from->integers);
+    break;
+  case ONNX_IS_REAL:
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
+    made->has_f = true;
+    made->f = (float)from->real;
+    break;
+  case ONNX_IS_TEXTS:
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS;
+    made->n_strings = from->count;
+    made->strings = keep(graph, from->count, sizeof *made->strings);
+    for (size_t i = 0; made->strings && i < from->count; i++) {
+      made->strings[i].len = strlen(from->texts[i]);
+      made->strings[i].data = (uint8_t *)keep_text(graph, from->texts[i]);
+    }
+    break;
+  }
+  return made;
+}
+
+static void add_attributes(struct onnx_graph *graph, Onnx__NodeProto *node, const struct onnx_attribute *attributes) {
+  size_t count = 0;
+  while (attributes && attributes[count].name)
+    count++;
+  if (count == 0)
+    return;
+  node->attribute = keep(graph, count, sizeof *node->attribute);
+  for (size_t i = 0; node->attribute && i < count; i++)
+    node->attribute[i] = attribute_of(graph, &attributes[i]);
+  node->n_attribute = count;
+}
+
+/* A node whose output has a given name. */
+static onnx_value named_node(struct onnx_graph *graph, const char *operator_, const struct onnx_attribute *attributes,
+                             size_t count, const onnx_value *inputs, char *output) {
+  size_t domain = sizeof ml_domain - 1;
+  bool ml = strncmp(operator_, ml_domain, domain) == 0 && operator_[domain] == ':';
+  Onnx__NodeProto *node = keep(graph, 1, sizeof *node);
+  char *name = keep_text(graph, ml ? operator_ + domain + 1 : operator_);
+  char **in = keep(graph, count ? count : 1, sizeof *in), **out = keep(graph, 1, sizeof *out);
+  if (!out)
+    return NULL;
+  onnx__node_proto__init(node);
+  node->op_type = name;
+  if (ml)
+    node->domain = keep_text(graph, ml_domain);
+  for (size_t i = 0; i < count; i++)
+    in[i] = keep_text(graph, inputs[i]);
+  out[0] = output;
+  node->n_input = count;
+  node->input = in;
+  node->n_output = 1;
+  node->output = out;
+  add_attributes(graph, node, attributes);
+  append(graph, &graph->nodes, node);
+  return onnx_graph_failed(graph) ? NULL : output;
+}
+
+onnx_value onnx_node(struct onnx_graph *graph, const char *operator_, const struct onnx_attribute *attributes,
+                     size_t count, const onnx_value *inputs) {
+  return onnx_graph_failed(graph) ? NULL : named_node(graph, operator_, attributes, count, inputs, new_name(graph));
+}
+
+void onnx_output(struct onnx_graph *graph, const char *name, onnx_value value, enum onnx_type type, size_t count,
+                 const int64_t *dims) {
+  Onnx__ValueInfoProto *info = value_info(graph, name, type, count, dims);
+  if (!info)
+    return;
+  append(graph, &graph->outputs, info);
+  (void)named_node(graph, "Identity", NULL, 1, &value, info->name);
+}
+
+onnx_value onnx_cast(struct onnx_graph *graph, onnx_value value, enum onnx_type type) {
+  return ONNX_NODE(graph, "Cast", ONNX_ATTRIBUTES(ONNX_INTEGER("to", type)), value);
+}
+
+onnx_value onnx_columns(struct onnx_graph *graph, onnx_value value, int64_t begin, int64_t end) {
+  return ONNX(graph, "Slice", value, onnx_integers(graph, 1, &begin), onnx_integers(graph, 1, &end),
+              onnx_integers(graph, 1, &(int64_t){1}));
+}
+
+/* --- constants --- */
+
+static Onnx__TensorProto *constant(struct onnx_graph *graph, enum onnx_type type, size_t rank, const int64_t *dims) {
+  Onnx__TensorProto *tensor = keep(graph, 1, sizeof *tensor);
+  int64_t *sizes = keep_copy(graph, dims, rank, sizeof *dims);
+  char *name = onnx_graph_failed(graph) ? NULL : new_name(graph);
+  if (!name)
+    return NULL;
+  onnx__tensor_proto__init(tensor);
+  tensor->name = name;
+  tensor->n_dims = rank;
+  tensor->dims = sizes;
+  tensor->has_data_type = true;
+  tensor->data_type = (int32_t)type;
+  append(graph, &graph->constants, tensor);
+  return onnx_graph_failed(graph) ? NULL : tensor;
+}
+
+/* ONNX wants raw numbers in little-endian order. */
+static void to_little_endian(size_t count, size_t size, uint8_t *bytes) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  for (size_t i = 0; i < count; i++)
+    for (size_t b = 0; b < size / 2; b++) {
+      uint8_t *first = bytes + i * size + b, *last = bytes + (i + 1) * size - 1 - b, kept = *first;
+      *first = *last;
+      *last = kept;
+    }
+#else
+  (void)count, (void)size, (void)bytes;
+#endif
+}
+
+static onnx_value numbers(struct onnx_graph *graph, enum onnx_type type, size_t rank, const int64_t *dims, size_t size,
+                          const void *values) {
+  size_t count = 1;
+  for (size_t i = 0; i < rank; i++)
+    count *= (size_t)dims[i];
+  Onnx__TensorProto *tensor = constant(graph, type, rank, dims);
+  if (!tensor)
+    return NULL;
+  tensor->has_raw_data = true;
+  tensor->raw_data.len = count * size;
+  tensor->raw_data.data = keep_copy(graph, values, count, size);
+  if (!tensor->raw_data.data)
+    return NULL;
+  to_little_endian(count, size, tensor->raw_data.data);
+  return tensor->name;
+}
+
+onnx_value onnx_floats(struct onnx_graph *graph, size_t rank, const int64_t *dims, const float *values) {
+  return numbers(graph, ONNX_FLOAT, rank, dims, sizeof *values, values);
+}
+onnx_value onnx_doubles(struct onnx_graph *graph, size_t rank, const int64_t *dims, const double *values) {
+  return numbers(graph, ONNX_DOUBLE, rank, dims, sizeof *values, values);
+}
+onnx_value onnx_integers(struct onnx_graph *graph, size_t count, const int64_t *values) {
+  return numbers(graph, ONNX_INT64, 1, &(int64_t){(int64_t)count}, sizeof *values, values);
+}
+onnx_value onnx_float(struct onnx_graph *graph, double value) {
+  return onnx_floats(graph, 0, NULL, &(float){(float)value});
+}
+onnx_value onnx_double(struct onnx_graph *graph, double value) { return onnx_doubles(graph, 0, NULL, &value); }
+
+onnx_value onnx_texts(struct onnx_graph *graph, size_t count, const char *const *values) {
+  Onnx__TensorProto *tensor = constant(graph, ONNX_STRING, 1, &(int64_t){(int64_t)count});
+  if (!tensor)
+    return NULL;
+  tensor->string_data = keep(graph, count, sizeof *tensor->string_data);
+  tensor->n_string_data = count;
+  for (size_t i = 0; tensor->string_data && i < count; i++) {
+    tensor->string_data[i].len = strlen(values[i]);
+    tensor->string_data[i].data = (uint8_t *)keep_text(graph, values[i]);
+  }
+  return onnx_graph_failed(graph) ? NULL : tensor->name;
+}
+
+/* --- the file --- */
+
+void onnx_note(struct onnx_graph *graph, const char *key, const char *text) {
+  Onnx__StringStringEntryProto *note = keep(graph, 1, sizeof *note);
+  char *own_key = keep_text(graph, key), *own = keep_text(graph, text);
+  if (!own)
+    return;
+  onnx__string_string_entry_proto__init(note);
+  note->key = own_key;
+  note->value = own;
+  append(graph, &graph->notes, note);
+}
+
+static Onnx__OperatorSetIdProto operators(const char *domain, int64_t version) {
+  Onnx__OperatorSetIdProto made = ONNX__OPERATOR_SET_ID_PROTO__INIT;
+  made.domain = (char *)(uintptr_t)domain; /* protobuf-c only reads it */
+  made.has_version = true;
+  made.version = version;
+  return made;
+}
+
+static enum tutti_status write_model(struct onnx_graph *graph, const Onnx__ModelProto *model, const char *path) {
+  enum tutti_status status;
+  size_t bytes = onnx__model_proto__get_packed_size(model);
+  uint8_t *packed = NULL;
+  if (bytes > INT32_MAX)
+    return TUTTI_FAIL(graph->context, TUTTI_ERROR_UNSUPPORTED,
+                      "%s: the model has %zu bytes, and an ONNX file holds at most %d; export an ensemble of fewer or "
+                      "smaller members",
+                      path, bytes, INT32_MAX);
+  TUTTI_TRY_OUT(graph->context, tutti_alloc(graph->context, bytes, 1, &packed));
+  (void)onnx__model_proto__pack(model, packed);
+  TUTTI_TRY_OUT(graph->context, tutti_file_write(graph->context, path, 1, &(struct tutti_file_part){packed, bytes}));
+out:
+  tutti_free(packed);
+  return status;
+}
+
+enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *name, const char *doc, const char *path) {
+  Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
+  Onnx__GraphProto content = ONNX__GRAPH_PROTO__INIT;
+  Onnx__OperatorSetIdProto sets[2] = {operators("", OPSET), operators(ml_domain, ML_OPSET)};
+  Onnx__OperatorSetIdProto *imported[2] = {&sets[0], &sets[1]};
+  content.name = keep_text(graph, name);
+  content.doc_string = keep_text(graph, doc);
+  model.producer_name = keep_text(graph, "tutti");
+  model.producer_version = keep_text(graph, tutti_version());
+  if (onnx_graph_failed(graph))
+    return tutti_error_trace(graph->context, graph->status, __FILE__, __LINE__, __func__);
+  content.n_node = graph->nodes.count;
+  content.node = (Onnx__NodeProto **)graph->nodes.items;
+  content.n_initializer = graph->constants.count;
+  content.initializer = (Onnx__TensorProto **)graph->constants.items;
+  content.n_input = graph->inputs.count;
+  content.input = (Onnx__ValueInfoProto **)graph->inputs.items;
+  content.n_output = graph->outputs.count;
+  content.output = (Onnx__ValueInfoProto **)graph->outputs.items;
+  model.has_ir_version = true;
+  model.ir_version = IR_VERSION;
+  model.n_opset_import = 2;
+  model.opset_import = imported;
+  model.graph = &content;
+  model.n_metadata_props = graph->notes.count;
+  model.metadata_props = (Onnx__StringStringEntryProto **)graph->notes.items;
+  return write_model(graph, &model, path);
+}

@@ -1,0 +1,25 @@
+/* model_impl.h - the members of a model; for engine/ alone. */
+#ifndef TUTTI_MODEL_IMPL_H
+#define TUTTI_MODEL_IMPL_H
+
+#include "engine/run/run_view_impl.h"
+
+#include <tutti/model.h>
+
+struct tutti_member {
+  tutti_network *network; /* NULL unless the backend takes networks */
+  tutti_config *config;
+  tutti_tensors *weights;
+  struct tutti_job job; /* borrows these, and the candidate from the view */
+};
+
+struct tutti_model {
+  tutti_view *view;
+  bool owns_view;
+  tutti_ensemble *ensemble;
+  size_t count;
+  uint64_t *trials;             /* [count], ascending */
+  struct tutti_member *members; /* [count] */
+};
+
+#endif

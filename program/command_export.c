@@ -1,0 +1,64 @@
+/* command_export.c - tutti export: a run's ensemble in a form that other programs run. */
+#include "program_impl.h"
+
+#include <string.h>
+#include <tutti/export.h>
+
+struct export_options {
+  const char *to, *ensemble;
+  bool trust;
+};
+
+static bool is_onnx(const char *path) {
+  size_t length = strlen(path);
+  return length > 5 && strcmp(path + length - 5, ".onnx") == 0;
+}
+
+static int run_export(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct export_options *options = given;
+  enum tutti_status status = TUTTI_OK;
+  tutti_view *view = NULL;
+  tutti_model *model = NULL;
+  char *ensemble = NULL;
+  if (!options->to || !is_onnx(options->to))
+    return fail(context,
+                TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                           "expected --to FILE.onnx, the file to write, %s%s; as in tutti export %s --to model.onnx",
+                           options->to ? "found " : "found none", options->to ? options->to : "", operands->items[0]));
+  tutti_trust_runs(context, options->trust);
+  if (options->ensemble)
+    TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
+  TUTTI_TRY_OUT(context, tutti_view_model(context, view, ensemble, &model));
+  TUTTI_TRY_OUT(context, tutti_export_onnx(context, model, options->to));
+out:
+  tutti_model_close(model);
+  tutti_view_close(view);
+  tutti_free(ensemble);
+  return status == TUTTI_OK ? EXIT_DONE : fail(context, status);
+}
+
+static const struct command_option export_options[] = {
+    {"to", 't', OPTION_TEXT, "FILE.onnx", "Write there; required.", .offset = offsetof(struct export_options, to),
+     .completes = COMPLETE_FILE},
+    {"ensemble", 'e', OPTION_TEXT, "FILE", "This ensemble (as select --json prints it), not the run's own.",
+     .offset = offsetof(struct export_options, ensemble), .completes = COMPLETE_FILE},
+    TRUST_OPTION(struct export_options),
+    {0}};
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "a run's ensemble as an ONNX model",
+    .about = "Write a run's ensemble as an ONNX model, which other programs run without Tutti.",
+    .notes = "The file has everything that turns a raw row into a prediction: scaling and categories, the networks "
+             "with their "
+             "weights, and how they are mixed. Inputs are the columns of the data by name, [rows, 1]: doubles, where "
+             "NaN is a "
+             "missing value, or strings of a column with categories; of images, one input \"image\". Outputs are those "
+             "of tutti "
+             "predict. What ONNX has no counterpart of is refused, by name.",
+    .operands = ONE_RUN,
+    .options = export_options,
+    .size = sizeof(struct export_options),
+    .run = run_export,
+};
