@@ -10,6 +10,9 @@ endif
 if !HAVE_LIBSVM
 lint_left_out += ! -path '*/svm/*'
 endif
+if !HAVE_ONNX
+lint_left_out += ! -path '*/export/onnx*'
+endif
 LINT_FILES = `find $(lint_folders) -name '*.c' $(lint_left_out)`
 
 # After a public function was added: note which version of the interface it came with.

@@ -65,7 +65,7 @@ void onnx_graph_fail(struct onnx_graph *graph, enum tutti_status status) {
 /* Zeroed memory that lives as long as the graph; NULL after a failure. */
 static void *keep(struct onnx_graph *graph, size_t count, size_t size) {
   enum { HEAD = 64 }; /* what follows stays aligned */
-  char *made;
+  char *made = NULL;
   size_t bytes;
   if (onnx_graph_failed(graph))
     return NULL;
@@ -73,7 +73,7 @@ static void *keep(struct onnx_graph *graph, size_t count, size_t size) {
     onnx_graph_fail(graph, TUTTI_FAIL(graph->context, TUTTI_ERROR_MEMORY, "a model of so many numbers"));
   else
     onnx_graph_fail(graph, tutti_alloc(graph->context, bytes, 1, &made));
-  if (onnx_graph_failed(graph))
+  if (!made)
     return NULL;
   struct block *block = (struct block *)(void *)made;
   block->next = graph->blocks;
