@@ -1,5 +1,6 @@
 /* catalogue.c - the run's record in SQLite. */
 #include "catalogue_impl.h"
+#include "catalogue_write.h"
 
 #include <errno.h>
 #include <math.h>

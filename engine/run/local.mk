@@ -3,6 +3,7 @@ libtutti_engine_la_SOURCES += %D%/catalogue_impl.h
 libtutti_engine_la_SOURCES += %D%/catalogue_row.c
 libtutti_engine_la_SOURCES += %D%/catalogue_sums.c
 libtutti_engine_la_SOURCES += %D%/catalogue_sums.h
+libtutti_engine_la_SOURCES += %D%/catalogue_write.h
 libtutti_engine_la_SOURCES += %D%/experiment.c
 libtutti_engine_la_SOURCES += %D%/experiment_impl.h
 libtutti_engine_la_SOURCES += %D%/model.c

@@ -1,4 +1,5 @@
 /* run.c - the manager: asks the builder, has trials trained, records results and tells them; stops and resumes. */
+#include "catalogue_write.h"
 #include "run_impl.h"
 
 #include "core/base/file_impl.h"

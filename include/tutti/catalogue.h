@@ -40,24 +40,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_open(tutti_context *
 /* Close it; NULL is allowed. After writing, the record is one file, unless a reader is at work. */
 TUTTI_API void tutti_catalogue_close(tutti_catalogue *catalogue);
 
-/* Begin a change; changes up to tutti_catalogue_commit become durable together or not at all. If the commit fails, none
-   of them is kept. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_begin(tutti_context *context, tutti_catalogue *catalogue);
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_commit(tutti_context *context, tutti_catalogue *catalogue);
-
-/* Record that a trial was asked for: number, candidate, parent, origin and asked_after are read. TUTTI_ERROR_IO also if
-   the number is recorded already. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_asked(tutti_context *context, tutti_catalogue *catalogue,
-                                                                  const struct tutti_trial *trial);
-/* Record the result of trial->number: state, loss, seconds, worker, failure, report and at are read. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_done(tutti_context *context, tutti_catalogue *catalogue,
-                                                                 const struct tutti_trial *trial);
-/* Record that the result of trial `number` was told to the builder as number `told`, from 0. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_told(tutti_context *context, tutti_catalogue *catalogue,
-                                                                 uint64_t number, uint64_t told);
-/* Set the text of a key ("recipe", "fingerprint", "builder", ...); an old one is replaced. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_set(tutti_context *context, tutti_catalogue *catalogue,
-                                                                const char *key, const char *text);
 /* The text of a key; free *text with tutti_free. *text = NULL if there is none. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_get(tutti_context *context, tutti_catalogue *catalogue,
                                                                 const char *key, char **text);

@@ -96,10 +96,6 @@ TUTTI_API const struct tutti_evaluation_options *tutti_recipe_evaluation(const t
 TUTTI_API const struct tutti_fit_config *tutti_recipe_fit(const tutti_recipe *recipe);
 /* The recipe's file, as it was named; borrowed. */
 TUTTI_API const char *tutti_recipe_path(const tutti_recipe *recipe);
-/* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): put "FILE:LINE: "
-   in front, or "--set " for an override, or only the recipe's file if it does not have the key. Returns `status`. */
-TUTTI_API enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe,
-                                               enum tutti_status status);
 /* The folder of the recipe's file, absolute; borrowed. Paths in configs are absolute already: relative ones were taken
    from the folder of the file that has them, those of overrides from the working folder. */
 TUTTI_API const char *tutti_recipe_folder(const tutti_recipe *recipe);

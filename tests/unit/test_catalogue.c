@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <tutti/catalogue.h>
+#include "engine/run/catalogue_write.h"
 #include <unistd.h>
 
 static char folder[] = "/tmp/tutti-catalogue-XXXXXX", path[64];
