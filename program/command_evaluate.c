@@ -4,7 +4,7 @@
 struct evaluate_options {
   const char *ensemble;
   struct texts set;
-  bool json, trust;
+  bool json, tables, trust;
 };
 
 static enum tutti_status work_evaluate(tutti_context *context, tutti_view *view, const void *given, char **text) {
@@ -17,9 +17,10 @@ static enum tutti_status work_evaluate(tutti_context *context, tutti_view *view,
   return status;
 }
 
-static void show_metrics(const json_t *root, const void *options, FILE *out) {
-  (void)options;
+static void show_metrics(const json_t *root, const void *given, FILE *out) {
   show_evaluation(root, out);
+  if (((const struct evaluate_options *)given)->tables)
+    show_tables(root, out);
 }
 
 static int run_evaluate(tutti_context *context, const struct texts *operands, const void *given) {
@@ -34,6 +35,8 @@ static const struct command_option evaluate_options[] = {
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
      "Other choices of metrics, as in evaluation.bins=10; may be repeated.",
      .offset = offsetof(struct evaluate_options, set)},
+    {"tables", 't', OPTION_FLAG, NULL, "With the tables of each split, which JSON always has: reliability, classes.",
+     .offset = offsetof(struct evaluate_options, tables)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON.", .offset = offsetof(struct evaluate_options, json)},
     TRUST_OPTION(struct evaluate_options),
     {0}};

@@ -6,8 +6,9 @@
 #include <string.h>
 
 struct predict_options {
-  const char *out, *ensemble;
-  bool json, trust;
+  const char *out, *ensemble, *level;
+  struct texts quantiles;
+  bool json, trust, uncalibrated;
 };
 
 /* --- the columns of a prediction --- */
@@ -54,18 +55,33 @@ static void add_uncertainty(struct columns *columns, const char *output, const s
   add_parts(columns, "epistemic_between", "epistemic_within", output, forecast, k);
 }
 
+static void add_intervals(struct columns *columns, const char *output, const struct tutti_forecast *forecast,
+                          size_t k) {
+  size_t outputs = forecast->outputs, count = forecast->quantile_count;
+  add_column(columns, "lower", output, forecast->intervals + 2 * k, 2 * outputs);
+  add_column(columns, "upper", output, forecast->intervals + 2 * k + 1, 2 * outputs);
+  for (size_t q = 0; q < count; q++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "q%g", forecast->quantiles_at[q]);
+    add_column(columns, name, output, forecast->quantiles + k * count + q, count * outputs);
+  }
+}
+
 static enum tutti_status make_columns(tutti_context *context, const tutti_view *view,
                                       const struct tutti_forecast *forecast, struct columns *columns) {
   const struct tutti_uncertainty *predicted = forecast->predicted;
   size_t outputs = forecast->outputs, stride = row_of_uncertainty(outputs);
   bool classes = forecast->kind == TUTTI_TASK_CLASSIFICATION;
   *columns = (struct columns){0};
-  TUTTI_TRY(context, tutti_alloc(context, outputs * 6 + 5, sizeof *columns->items, &columns->items));
+  TUTTI_TRY(context, tutti_alloc(context, outputs * (8 + forecast->quantile_count) + 5, sizeof *columns->items,
+                                 &columns->items));
   for (size_t k = 0; k < outputs; k++) {
     const char *output = classes || outputs > 1 ? tutti_view_output(view, k) : "";
     add_column(columns, classes ? "p" : "mean", output, &predicted[k].mean, stride);
-    if (!classes)
+    if (!classes) {
       add_uncertainty(columns, output, forecast, k);
+      add_intervals(columns, output, forecast, k);
+    }
   }
   if (classes) { /* the same for every class of a row */
     add_column(columns, "entropy", "", &predicted->total, stride);
@@ -209,6 +225,32 @@ static int show_metrics(const struct predict_options *options, const struct tutt
 
 /* --- the command --- */
 
+/* A number between 0 and 1, or -1, which no level is. */
+static double probability_of(const char *text) {
+  char *end;
+  double value = strtod(text, &end);
+  return *text && !*end && value > 0 && value < 1 ? value : -1;
+}
+
+/* What is asked of a forecast: quantiles[MOST_TEXTS] are the room for those. */
+static enum tutti_status ask(tutti_context *context, const struct predict_options *options, double *quantiles,
+                             struct tutti_forecast *forecast) {
+  forecast->uncalibrated = options->uncalibrated;
+  forecast->level = options->level ? probability_of(options->level) : 0;
+  if (forecast->level < 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--level: expected a number between 0 and 1, found '%s'",
+                      options->level);
+  forecast->quantiles_at = quantiles;
+  for (size_t q = 0; q < options->quantiles.count; q++) {
+    quantiles[q] = probability_of(options->quantiles.items[q]);
+    if (quantiles[q] < 0)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--quantiles: expected numbers between 0 and 1, found '%s'",
+                        options->quantiles.items[q]);
+  }
+  forecast->quantile_count = options->quantiles.count;
+  return TUTTI_OK;
+}
+
 static int run_predict(tutti_context *context, const struct texts *operands, const void *given) {
   const struct predict_options *options = given;
   enum tutti_status status = TUTTI_OK;
@@ -217,7 +259,9 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   struct columns columns = {0};
   char *ensemble = NULL;
   int code = EXIT_FAILED;
+  double quantiles[MOST_TEXTS];
   tutti_trust_runs(context, options->trust);
+  TUTTI_TRY_OUT(context, ask(context, options, quantiles, &forecast));
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
@@ -241,6 +285,12 @@ static const struct command_option predict_options[] = {
      .offset = offsetof(struct predict_options, out), .completes = COMPLETE_FILE},
     {"ensemble", 'e', OPTION_TEXT, "FILE", "With this ensemble (as select --json prints it), not the run's own.",
      .offset = offsetof(struct predict_options, ensemble), .completes = COMPLETE_FILE},
+    {"level", 'l', OPTION_TEXT, "P", "Probability of the intervals from lower to upper (default 0.95).",
+     .offset = offsetof(struct predict_options, level)},
+    {"quantiles", 'q', OPTION_PARTS, "P,...", "Quantiles as well, as in 0.05,0.5,0.95: columns q0.05, q0.5, q0.95.",
+     .offset = offsetof(struct predict_options, quantiles)},
+    {"uncalibrated", 'u', OPTION_FLAG, NULL, "Without the ensemble's calibrator.",
+     .offset = offsetof(struct predict_options, uncalibrated)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, by column, with the metrics as \"evaluation\".",
      .offset = offsetof(struct predict_options, json)},
     TRUST_OPTION(struct predict_options),
@@ -252,7 +302,9 @@ const struct command command_predict = {
     .about = "Predict the rows of FILE (CSV, NPY or images) with a run's ensemble.",
     .notes =
         "Regression, in the target's units: mean, and standard deviations: aleatoric (noise in the data), epistemic "
-        "(what the ensemble does not know), total (both). Classification: label, probabilities p_CLASS, and in "
+        "(what the ensemble does not know), total (both); lower and upper, the ends of the interval that holds the "
+        "target with probability --level: of the mixture of the members or, where the run has a calibrator, of that; "
+        "an end that is infinite is empty, in .npy inf. Classification: label, probabilities p_CLASS, and in "
         "nats: entropy (of the mean probabilities: total), expected_entropy (the members' mean: aleatoric), "
         "mutual_information (their difference: epistemic). Of an ensemble that votes, p_CLASS is the share of the "
         "votes, "

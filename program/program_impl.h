@@ -95,6 +95,8 @@ const char *show_number(double value, char buffer[32]);
 void show_summary(const json_t *summary, FILE *out);
 void show_values(const json_t *values, const char *loss, FILE *out); /* of an ensemble without predictions */
 void show_ensemble(const json_t *ensemble, FILE *out);
+/* The tables of each split of an evaluation: reliability, classes. */
+void show_tables(const json_t *evaluation, FILE *out);
 void show_evaluation(const json_t *evaluation, FILE *out);
 /* Two lines of a summary: its data, its trials. */
 void show_data(const json_t *data, FILE *out);

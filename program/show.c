@@ -172,6 +172,38 @@ void show_evaluation(const json_t *given, FILE *out) {
   json_decref(evaluation);
 }
 
+static void show_table(const char *split, const char *name, const json_t *rows, FILE *out) {
+  const char *column;
+  json_t *row, *value;
+  size_t index;
+  (void)fprintf(out, "\n  %s: %s\n ", split, name);
+  json_object_foreach(json_array_get(rows, 0), column, value) { (void)fprintf(out, " %12s", column); }
+  (void)fprintf(out, "\n");
+  json_array_foreach((json_t *)rows, index, row) {
+    (void)fprintf(out, " ");
+    json_object_foreach(row, column, value) {
+      char buffer[32];
+      (void)fprintf(out, " %12s",
+                    json_is_string(value) ? json_string_value(value) : show_number(number_of(row, column), buffer));
+    }
+    (void)fprintf(out, "\n");
+  }
+}
+
+void show_tables(const json_t *evaluation, FILE *out) {
+  size_t index;
+  json_t *split, *rows;
+  const char *name;
+  json_array_foreach((json_t *)evaluation, index, split) {
+    json_object_foreach(json_object_get(split, "tables"), name, rows) {
+      show_table(text_of(split, "split"), name, rows, out);
+    }
+    json_object_foreach(json_object_get(split, "calibrated_tables"), name, rows) {
+      show_table("calibrated", name, rows, out);
+    }
+  }
+}
+
 /* The columns of a member's row, or of the row of means: its loss, then the measures that `named` has. */
 static void show_value_row(const json_t *row, const json_t *named, FILE *out) {
   char buffer[32];

@@ -1,12 +1,14 @@
 /* evaluate_classification.c - metrics of an ensemble of classifiers and of its members. */
 #include <math.h>
+#include <string.h>
 
 #include "evaluate_impl.h"
+#include "ranking_impl.h"
 #include "core/score/metrics_impl.h"
 
 /* A bin of confidence, (lower, upper]. */
 struct bin {
-  size_t right;
+  size_t rows, right;
   double confidence;
 };
 
@@ -22,7 +24,10 @@ struct sums {
   struct calibration ensemble, oracle, *members; /* [members] */
   size_t *labels;                                /* [members] of the row at hand */
   size_t *wrong;                                 /* [members]: rows */
-  size_t *differ; /* [members][members], j < i: rows on which the labels of i and j differ */
+  size_t *differ;              /* [members][members], j < i: rows on which the labels of i and j differ */
+  double *classes;             /* [rows][outputs]: the ensemble's probabilities, or shares of votes */
+  size_t *chosen;              /* [rows]: its labels */
+  struct tutti_ranked *ranked; /* [rows], room */
 };
 
 /* The bin b with b / bins < confidence <= (b + 1) / bins, even if the product is rounded. */
@@ -49,6 +54,7 @@ static void add_to_bins(struct calibration *calibration, size_t bins, size_t lab
     return;
   }
   struct bin *bin = &calibration->bins[bin_of(confidence, bins)];
+  bin->rows++;
   bin->right += label == truth;
   bin->confidence += confidence;
 }
@@ -101,6 +107,8 @@ static void add_ensemble(struct tutti_combiner *combiner, size_t row, size_t tru
   sums->within += within;
   const double *probabilities = combiner->probabilities;
   size_t label = tutti_label_of(classes, tutti_combiner_classes(combiner));
+  memcpy(sums->classes + row * classes, tutti_combiner_classes(combiner), classes * sizeof *sums->classes);
+  sums->chosen[row] = label;
   sums->error += wrong(label, truth, classes);
   sums->nll += tutti_probability_nll(probabilities[truth]);
   sums->brier += metrics_brier_double(classes, probabilities, truth);
@@ -202,6 +210,114 @@ static double disagreement(const void *of, size_t normalised) {
   return mean;
 }
 
+/* --- of the order of the rows, and of single classes --- */
+
+static size_t rows_of(const struct classified *of) { return of->combiner->pool->rows; }
+static size_t classes_of(const struct classified *of) { return of->combiner->pool->outputs; }
+static size_t truth_of(const struct classified *of, size_t row) { return (size_t)of->combiner->pool->labels[row]; }
+
+/* How unsure the ensemble is of each row, and whether it is wrong there. */
+static void rank_by_doubt(const struct classified *of) {
+  for (size_t r = 0; r < rows_of(of); r++) {
+    size_t label = of->sums.chosen[r];
+    double most = label < classes_of(of) ? of->sums.classes[r * classes_of(of) + label] : (double)NAN;
+    of->sums.ranked[r] = (struct tutti_ranked){1 - most, label != truth_of(of, r)};
+  }
+}
+
+static double risk(const void *of, size_t which) {
+  const struct classified *classified = of;
+  (void)which;
+  rank_by_doubt(classified);
+  return tutti_ranked_risk(rows_of(classified), classified->sums.ranked);
+}
+
+static double area_of_errors(const void *of, size_t which) {
+  const struct classified *classified = of;
+  (void)which;
+  rank_by_doubt(classified);
+  return tutti_ranked_area(rows_of(classified), classified->sums.ranked);
+}
+
+static double area_of_class(const struct classified *of, size_t class) {
+  for (size_t r = 0; r < rows_of(of); r++)
+    of->sums.ranked[r] = (struct tutti_ranked){of->sums.classes[r * classes_of(of) + class], truth_of(of, r) == class};
+  return tutti_ranked_area(rows_of(of), of->sums.ranked);
+}
+
+/* Of two classes that of the second; of more, the mean over the classes that have an area. */
+static double area_of_classes(const void *of, size_t which) {
+  const struct classified *classified = of;
+  double sum = 0, count = 0;
+  (void)which;
+  for (size_t c = classes_of(classified) == 2; c < classes_of(classified); c++) {
+    double area = area_of_class(classified, c);
+    sum += isnan(area) ? 0 : area;
+    count += !isnan(area);
+  }
+  return sum / count;
+}
+
+/* How many rows are of a class, are given it, and both. */
+struct counts {
+  double of, given, both;
+};
+
+static struct counts count_class(const struct classified *of, size_t class) {
+  struct counts counts = {0, 0, 0};
+  for (size_t r = 0; r < rows_of(of); r++) {
+    counts.of += truth_of(of, r) == class;
+    counts.given += of->sums.chosen[r] == class;
+    counts.both += truth_of(of, r) == class && of->sums.chosen[r] == class;
+  }
+  return counts;
+}
+
+/* NaN for a class that no row has and none is given. */
+static double f1_of(struct counts counts) { return 2 * counts.both / (counts.of + counts.given); }
+
+static double macro_f1(const void *of, size_t which) {
+  double sum = 0, count = 0;
+  (void)which;
+  for (size_t c = 0; c < classes_of(of); c++) {
+    double f1 = f1_of(count_class(of, c));
+    sum += isnan(f1) ? 0 : f1;
+    count += !isnan(f1);
+  }
+  return sum / count;
+}
+
+static enum tutti_status add_tables(tutti_context *context, const struct classified *of, tutti_evaluation *evaluation) {
+  static const char *const of_bins[] = {"lower", "upper", "rows", "confidence", "accuracy"};
+  static const char *const of_classes[] = {"class", "precision", "recall", "f1", "support"};
+  enum { COLUMNS = 5 };
+  enum tutti_status status;
+  size_t classes = classes_of(of), most = classes > of->bins ? classes : of->bins;
+  double(*values)[COLUMNS] = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, most, sizeof *values, &values));
+  for (size_t b = 0; b < of->bins; b++) {
+    const struct bin *bin = &of->sums.ensemble.bins[b];
+    double rows = (double)bin->rows, bins = (double)of->bins;
+    const double row[COLUMNS] = {(double)b / bins, (double)(b + 1) / bins, rows, bin->confidence / rows,
+                                 (double)bin->right / rows};
+    memcpy(values[b], row, sizeof row);
+  }
+  if (of_probabilities(of, 0))
+    TUTTI_TRY_OUT(context, tutti_evaluation_add_table(context, evaluation, "reliability", of->bins, COLUMNS, of_bins,
+                                                      &values[0][0]));
+  for (size_t c = 0; c < classes; c++) {
+    struct counts counts = count_class(of, c);
+    const double row[COLUMNS] = {(double)c, counts.both / counts.given, counts.both / counts.of, f1_of(counts),
+                                 counts.of};
+    memcpy(values[c], row, sizeof row);
+  }
+  TUTTI_TRY_OUT(
+      context, tutti_evaluation_add_table(context, evaluation, "classes", classes, COLUMNS, of_classes, &values[0][0]));
+out:
+  tutti_free(values);
+  return status;
+}
+
 #define SUM(name) offsetof(struct sums, name)
 static const struct metric_entry classification_metrics[] = {
     METRIC_SHOWN(IN_BRIEF, "nll", "nats", LOWER, "mean of -log p(y)", mean_of_rows, SUM(nll),
@@ -213,6 +329,21 @@ static const struct metric_entry classification_metrics[] = {
         IN_CURVES, "ece", "fraction", LOWER,
         "sum over bins of (n_b / N) abs(accuracy_b - confidence_b), confidence = max p, B bins ((b - 1)/B, b/B]",
         ensemble_calibration_error, 0, .defined = of_probabilities),
+    METRIC("auc", "", HIGHER,
+           "probability that a row of the second of two classes has a higher p of it than one of the first, ties "
+           "counting half; of more classes the mean over each against the rest",
+           area_of_classes, 0),
+    METRIC("macro-f1", "", HIGHER,
+           "mean over classes of 2 hits / (rows of the class + rows given it), without those that have neither",
+           macro_f1, 0),
+    METRIC("aurc", "fraction", LOWER,
+           "area under risk over coverage: mean over n of the error of the n rows with the highest max p; ties share "
+           "their errors",
+           risk, 0),
+    METRIC(
+        "auroc-error", "", HIGHER,
+        "probability that a row with a wrong label has a lower max p than one with the right label, ties counting half",
+        area_of_errors, 0),
     METRIC("entropy", "nats", NEITHER, "mean of H(p), the total uncertainty of `predict`", mean_of_rows, SUM(entropy),
            .defined = of_probabilities),
     METRIC("expected-entropy", "nats", NEITHER,
@@ -251,7 +382,12 @@ const struct metric_table metrics_of_classification = METRIC_TABLE(classificatio
 /* --- sums --- */
 
 /* Bins of the ensemble, the oracle and each member lie in one array, which the ensemble's begin. */
-static enum tutti_status create_sums(tutti_context *context, size_t members, size_t bins, struct sums *sums) {
+static enum tutti_status create_sums(tutti_context *context, const struct tutti_combiner *combiner, size_t bins,
+                                     struct sums *sums) {
+  size_t members = combiner->members, rows = combiner->pool->rows, classes = combiner->pool->outputs;
+  TUTTI_TRY(context, tutti_alloc(context, rows, classes * sizeof *sums->classes, &sums->classes));
+  TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *sums->chosen, &sums->chosen));
+  TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *sums->ranked, &sums->ranked));
   TUTTI_TRY(context, tutti_alloc(context, members + 2, bins * sizeof *sums->ensemble.bins, &sums->ensemble.bins));
   TUTTI_TRY(context, tutti_alloc(context, members, sizeof *sums->members, &sums->members));
   TUTTI_TRY(context, tutti_alloc(context, members, sizeof *sums->labels, &sums->labels));
@@ -269,6 +405,9 @@ static void free_sums(struct sums *sums) {
   tutti_free(sums->labels);
   tutti_free(sums->wrong);
   tutti_free(sums->differ);
+  tutti_free(sums->classes);
+  tutti_free(sums->chosen);
+  tutti_free(sums->ranked);
 }
 
 enum tutti_status tutti_evaluate_classification(tutti_context *context, struct tutti_combiner *combiner,
@@ -277,13 +416,14 @@ enum tutti_status tutti_evaluate_classification(tutti_context *context, struct t
   enum tutti_status status;
   struct classified classified = {.combiner = combiner, .bins = (size_t)options->bins};
   struct sums *sums = &classified.sums;
-  TUTTI_TRY_OUT(context, create_sums(context, combiner->members, classified.bins, sums));
+  TUTTI_TRY_OUT(context, create_sums(context, combiner, classified.bins, sums));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     size_t truth = (size_t)combiner->pool->labels[n];
     add_members(combiner, n, truth, classified.bins, sums);
     add_ensemble(combiner, n, truth, classified.bins, sums);
   }
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_classification, &classified, evaluation));
+  TUTTI_TRY_OUT(context, add_tables(context, &classified, *evaluation));
 out:
   free_sums(sums);
   return status;

@@ -75,6 +75,10 @@ extern const struct metric_table metrics_of_classification, metrics_of_ood, metr
 /* The metrics of a table that are defined. */
 TUTTI_NODISCARD enum tutti_status tutti_evaluation_create(tutti_context *context, const struct metric_table *table,
                                                           const void *of, tutti_evaluation **evaluation);
+/* Add a table, whose values[rows][columns] are copied. */
+TUTTI_NODISCARD enum tutti_status tutti_evaluation_add_table(tutti_context *context, tutti_evaluation *evaluation,
+                                                             const char *name, size_t rows, size_t columns,
+                                                             const char *const *column, const double *values);
 TUTTI_NODISCARD enum tutti_status tutti_evaluate_classification(tutti_context *context, struct tutti_combiner *combiner,
                                                                 const struct tutti_evaluation_options *options,
                                                                 tutti_evaluation **evaluation);

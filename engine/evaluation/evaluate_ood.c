@@ -1,17 +1,12 @@
 /* evaluate_ood.c - an ensemble of classifiers on out-of-distribution inputs: how uncertain it is about them, and how
    well that separates them from ordinary inputs. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "evaluate_impl.h"
+#include "ranking_impl.h"
 
 /* Scores for being out of distribution: the higher, the more likely. */
 enum score { SCORE_ENTROPY, SCORE_MUTUAL_INFORMATION, SCORE_DOUBT };
-
-struct scored {
-  double score;
-  bool outside;
-};
 
 static double score_of(const struct tutti_uncertainty *row, size_t classes, enum score score) {
   double most = 0;
@@ -20,27 +15,6 @@ static double score_of(const struct tutti_uncertainty *row, size_t classes, enum
   for (size_t c = 0; c < classes; c++)
     most = fmax(most, row[c].mean);
   return 1 - most;
-}
-
-static int by_score(const void *a, const void *b) {
-  double x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
-  return x < y ? -1 : x > y;
-}
-
-/* The probability that an outside row scores higher than an inside row, with ties counting half: the area under the
-   receiver operating characteristic, computed from ranks (Mann & Whitney, 1947). */
-static double area(struct scored *rows, size_t count) {
-  double pairs = 0, inside = 0, outside = 0;
-  qsort(rows, count, sizeof *rows, by_score);
-  for (size_t begin = 0, end; begin < count; begin = end) {
-    double in = 0, out = 0;
-    for (end = begin; end < count && rows[end].score <= rows[begin].score; end++)
-      *(rows[end].outside ? &out : &in) += 1;
-    pairs += out * (inside + in / 2);
-    inside += in;
-    outside += out;
-  }
-  return pairs / (inside * outside);
 }
 
 struct predicted {
@@ -59,10 +33,10 @@ static enum tutti_status predict(tutti_context *context, const struct tutti_pool
   return tutti_ensemble_predict(context, pool, ensemble, NULL, predicted->rows);
 }
 
-static size_t add_scores(const struct predicted *predicted, enum score score, bool outside, struct scored *out) {
+static size_t add_scores(const struct predicted *predicted, enum score score, bool outside, struct tutti_ranked *out) {
   size_t rows = predicted->pool->rows, classes = predicted->pool->outputs;
   for (size_t r = 0; r < rows; r++)
-    out[r] = (struct scored){score_of(predicted->rows + r * classes, classes, score), outside};
+    out[r] = (struct tutti_ranked){score_of(predicted->rows + r * classes, classes, score), outside};
   return rows;
 }
 
@@ -70,7 +44,7 @@ static size_t add_scores(const struct predicted *predicted, enum score score, bo
 
 struct told_apart {
   struct predicted inside, outside;
-  struct scored *room; /* [rows of both] */
+  struct tutti_ranked *room; /* [rows of both] */
 };
 
 /* NaN if any prediction is: the area is then unknown. */
@@ -78,10 +52,7 @@ static double auroc(const void *of_, size_t score) {
   const struct told_apart *of = of_;
   size_t count = add_scores(&of->inside, (enum score)score, false, of->room);
   count += add_scores(&of->outside, (enum score)score, true, of->room + count);
-  for (size_t i = 0; i < count; i++)
-    if (isnan(of->room[i].score))
-      return NAN;
-  return area(of->room, count);
+  return tutti_ranked_area(count, of->room);
 }
 
 static double mean_outside(const void *of, size_t score) {

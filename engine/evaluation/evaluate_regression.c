@@ -1,7 +1,9 @@
 /* evaluate_regression.c - metrics of an ensemble of regressors and of its members. */
 #include <math.h>
 
+#include "calibrate_impl.h"
 #include "evaluate_impl.h"
+#include "ranking_impl.h"
 #include "core/score/metrics_impl.h"
 #include "bands_impl.h"
 
@@ -16,7 +18,11 @@ struct output {
   double inside;                                  /* rows inside the central interval */
   double below[LEVELS];                           /* rows whose value is below that quantile */
   double target_mean, target_square;              /* of the targets: running mean, squares about it */
+  double within_level[TUTTI_LEVELS];              /* rows inside the interval of that level */
+  double score, interval_width;                   /* of the interval of the options' level */
   double r2, width, calibration, area, least_nll; /* derived from them */
+  double risk;
+  struct tutti_ranked *ranked; /* [rows]: variance, absolute error */
 };
 
 static void add_target(struct output *sums, size_t row, double value) {
@@ -43,6 +49,24 @@ static void add_row(struct output *sums, const struct tutti_mixture *mixture, co
   double cdf = tutti_normal_cdf(z);
   for (int i = 0; i < LEVELS; i++)
     sums->below[i] += isnan(z) ? (double)NAN : cdf <= (i + 1) / (LEVELS + 1.0);
+}
+
+/* Add a row's intervals: those of the calibrator if it gives some, else those of the mixture. */
+static void add_intervals(struct output *sums, const struct tutti_combiner *combiner,
+                          const struct tutti_evaluation_options *options, const struct tutti_mixture *mixture,
+                          size_t cell, double value) {
+  size_t cells = combiner->pool->rows * combiner->pool->outputs;
+  for (size_t l = 0; l < TUTTI_LEVELS; l++) {
+    double level = tutti_level_at(options, l), ends[2];
+    for (size_t end = 0; end < 2; end++)
+      ends[end] = combiner->intervals ? combiner->intervals[2 * (l * cells + cell) + end]
+                                      : tutti_mixture_quantile(mixture, end ? 0.5 + level / 2 : 0.5 - level / 2);
+    sums->within_level[l] += isnan(ends[0]) ? (double)NAN : ends[0] <= value && value <= ends[1];
+    if (l < TUTTI_FIXED_LEVELS)
+      continue;
+    sums->score += tutti_interval_score(ends, level, value);
+    sums->interval_width += ends[1] - ends[0];
+  }
 }
 
 /* The members alone, and the mixture of their joint densities over all outputs of a row. */
@@ -86,11 +110,15 @@ static double quantile_error(const struct output *sums, double rows) {
 }
 
 static void finish_output(struct output *sums, double rows, double half) {
-  double *const means[] = {&sums->nll_moments, &sums->square,    &sums->absolute,  &sums->crps,    &sums->crps_moments,
-                           &sums->inside,      &sums->aleatoric, &sums->epistemic, &sums->between, &sums->within};
+  double *const means[] = {&sums->nll_moments,  &sums->square, &sums->absolute,  &sums->crps,
+                           &sums->crps_moments, &sums->inside, &sums->aleatoric, &sums->epistemic,
+                           &sums->between,      &sums->within, &sums->score,     &sums->interval_width};
   sums->r2 = 1 - sums->square / sums->target_square;
   for (size_t i = 0; i < sizeof means / sizeof *means; i++)
     *means[i] /= rows;
+  for (size_t l = 0; l < TUTTI_LEVELS; l++)
+    sums->within_level[l] /= rows;
+  sums->risk = tutti_ranked_risk((size_t)rows, sums->ranked);
   sums->width = tutti_bands_width(&sums->bounds, half);
   sums->calibration = quantile_error(sums, rows);
   sums->area = tutti_bands_area(&sums->bounds);
@@ -150,6 +178,7 @@ static bool of_parts(const void *of, size_t which) {
 }
 
 #define OUTPUT(name) offsetof(struct output, name)
+#define LEVEL(index) (offsetof(struct output, within_level) + (index) * sizeof(double))
 #define JOINT(name) offsetof(struct joint, name)
 static const struct metric_entry regression_metrics[] = {
     METRIC_SHOWN(IN_BRIEF, "nll", "nats", LOWER,
@@ -173,6 +202,21 @@ static const struct metric_entry regression_metrics[] = {
     METRIC("calibration-error", "fraction", LOWER,
            "mean over q = 0.05, 0.10, ..., 0.95 of abs(share of rows with Phi((y - mean)/total) <= q, minus q)",
            mean_of_outputs, OUTPUT(calibration)),
+    METRIC(
+        "coverage-50", "fraction", NEITHER,
+        "rows inside the central interval of 50 % that `predict` gives, of the mixture's quantiles or the calibrator's",
+        mean_of_outputs, LEVEL(0)),
+    METRIC("coverage-80", "fraction", NEITHER, "likewise of 80 %", mean_of_outputs, LEVEL(1)),
+    METRIC("coverage-90", "fraction", NEITHER, "likewise of 90 %", mean_of_outputs, LEVEL(2)),
+    METRIC("coverage-95", "fraction", NEITHER, "likewise of 95 %", mean_of_outputs, LEVEL(3)),
+    METRIC("interval-score", "target", LOWER,
+           "mean score of these intervals [l, u] at `level`: u - l + 2/(1 - level) times the distance of a y outside",
+           mean_of_outputs, OUTPUT(score)),
+    METRIC("interval-width", "target", LOWER, "their mean width", mean_of_outputs, OUTPUT(interval_width)),
+    METRIC("aurc", "target", LOWER,
+           "area under risk over coverage: mean over n of the mean absolute error of the n rows with the least total "
+           "variance; ties share their errors",
+           mean_of_outputs, OUTPUT(risk)),
     METRIC("width-coverage-area", "target", LOWER,
            "area under mean width as a function of coverage, both grown by scaling the deviations: "
            "2 mean(s) mean(abs(y - mean)/s)",
@@ -198,16 +242,34 @@ static const struct metric_entry regression_metrics[] = {
 };
 const struct metric_table metrics_of_regression = METRIC_TABLE(regression_metrics);
 
+/* How often the target is below each quantile, over all outputs. */
+static enum tutti_status add_reliability(tutti_context *context, const struct regressed *of,
+                                         tutti_evaluation *evaluation) {
+  static const char *const columns[] = {"level", "below"};
+  double values[LEVELS][2], cells = (double)(of->combiner->pool->rows * of->combiner->pool->outputs);
+  for (int i = 0; i < LEVELS; i++) {
+    values[i][0] = (i + 1) / (LEVELS + 1.0);
+    values[i][1] = 0;
+    for (size_t o = 0; o < of->combiner->pool->outputs; o++)
+      values[i][1] += of->outputs[o].below[i] / cells;
+  }
+  return tutti_evaluation_add_table(context, evaluation, "reliability", LEVELS, 2, columns, &values[0][0]);
+}
+
 enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti_combiner *combiner,
                                             const struct tutti_evaluation_options *options,
                                             tutti_evaluation **evaluation) {
   enum tutti_status status;
   size_t outputs = combiner->pool->outputs;
+  struct tutti_ranked *ranked = NULL;
   double half = tutti_normal_quantile(0.5 + options->level / 2);
   struct regressed of = {.combiner = combiner};
   TUTTI_TRY_OUT(context, tutti_alloc(context, outputs, sizeof *of.outputs, &of.outputs));
   TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &of.joint.squares));
   TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &of.joint.nlls));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->pool->rows, outputs * sizeof *ranked, &ranked));
+  for (size_t o = 0; o < outputs; o++)
+    of.outputs[o].ranked = ranked + o * combiner->pool->rows;
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     for (size_t o = 0; o < outputs; o++) {
       double value = combiner->pool->values[n * outputs + o];
@@ -217,13 +279,17 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
           tutti_combiner_moments(combiner, &mixture, n, o, (enum tutti_epistemic)options->epistemic, &within);
       add_target(&of.outputs[o], n, value);
       add_row(&of.outputs[o], &mixture, &moments, within, half, value);
+      add_intervals(&of.outputs[o], combiner, options, &mixture, n * outputs + o, value);
+      of.outputs[o].ranked[n] = (struct tutti_ranked){moments.variance, fabs(value - moments.mean)};
     }
     add_joint(&of.joint, combiner, n);
   }
   for (size_t o = 0; o < outputs; o++)
     finish_output(&of.outputs[o], (double)combiner->pool->rows, half);
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_regression, &of, evaluation));
+  TUTTI_TRY_OUT(context, add_reliability(context, &of, *evaluation));
 out:
+  tutti_free(ranked);
   tutti_free(of.outputs);
   tutti_free(of.joint.squares);
   tutti_free(of.joint.nlls);

@@ -15,9 +15,11 @@ enum tutti_better tutti_better_parse(const char *name) {
   return better;
 }
 
+enum { MOST_TABLES = 2 };
 struct tutti_evaluation {
-  size_t count;
+  size_t count, tables;
   struct tutti_metric *metrics;
+  struct tutti_evaluation_table table[MOST_TABLES];
 };
 
 enum tutti_status tutti_evaluation_create(tutti_context *context, const struct metric_table *table, const void *of,
@@ -41,9 +43,31 @@ out:
 }
 
 void tutti_evaluation_destroy(tutti_evaluation *evaluation) {
-  if (evaluation)
-    tutti_free(evaluation->metrics);
+  if (!evaluation)
+    return;
+  for (size_t i = 0; i < evaluation->tables; i++)
+    tutti_free((double *)(uintptr_t)evaluation->table[i].values);
+  tutti_free(evaluation->metrics);
   tutti_free(evaluation);
+}
+
+enum tutti_status tutti_evaluation_add_table(tutti_context *context, tutti_evaluation *evaluation, const char *name,
+                                             size_t rows, size_t columns, const char *const *column,
+                                             const double *values) {
+  double *copy;
+  if (evaluation->tables == MOST_TABLES)
+    return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "an evaluation has at most %d tables", (int)MOST_TABLES);
+  TUTTI_TRY(context, tutti_alloc(context, rows, columns * sizeof *copy, &copy));
+  memcpy(copy, values, rows * columns * sizeof *copy);
+  evaluation->table[evaluation->tables++] =
+      (struct tutti_evaluation_table){sizeof(struct tutti_evaluation_table), name, rows, columns, column, copy};
+  return TUTTI_OK;
+}
+
+size_t tutti_evaluation_tables(const tutti_evaluation *evaluation) { return evaluation->tables; }
+
+const struct tutti_evaluation_table *tutti_evaluation_table(const tutti_evaluation *evaluation, size_t index) {
+  return index < evaluation->tables ? &evaluation->table[index] : NULL;
 }
 
 size_t tutti_evaluation_count(const tutti_evaluation *evaluation) { return evaluation->count; }

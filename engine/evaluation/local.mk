@@ -15,3 +15,5 @@ libtutti_engine_la_SOURCES += %D%/evaluation.c
 libtutti_engine_la_SOURCES += %D%/metric_tables.c
 libtutti_engine_la_SOURCES += %D%/quantile.c
 libtutti_engine_la_SOURCES += %D%/mixture.c
+libtutti_engine_la_SOURCES += %D%/ranking.c
+libtutti_engine_la_SOURCES += %D%/ranking_impl.h

@@ -4,8 +4,10 @@
 #include "core/base/file_impl.h"
 #include "core/base/sized_impl.h"
 #include "record_impl.h"
+#include "engine/evaluation/calibrate_impl.h"
 #include "trial_impl.h"
 
+#include <math.h>
 #include <unistd.h>
 #include <tutti/safetensors.h>
 
@@ -70,6 +72,7 @@ enum tutti_status tutti_view_model(tutti_context *context, tutti_view *view, con
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *model, &model));
   model->view = view;
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &model->ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_restore_calibration(context, view->experiment, text, &model->calibration));
   TUTTI_TRY_OUT(context, tutti_run_members(context, model->ensemble, &model->trials));
   TUTTI_TRY_OUT(context,
                 tutti_alloc(context, tutti_ensemble_size(model->ensemble), sizeof *model->members, &model->members));
@@ -104,6 +107,7 @@ void tutti_model_close(tutti_model *model) {
     close_member(&model->members[i]);
   tutti_free(model->members);
   tutti_free(model->trials);
+  tutti_run_calibration_release(&model->calibration);
   tutti_ensemble_destroy(model->ensemble);
   if (model->owns_view)
     tutti_view_close(model->view);
@@ -153,14 +157,114 @@ static enum tutti_status combine(tutti_context *context, const struct tutti_mode
   return TUTTI_OK;
 }
 
+/* --- calibrated --- */
+
+/* Probabilities are the calibrator's, and total is their entropy, of which aleatoric and epistemic keep their shares. */
+static void correct_classes(const struct tutti_calibrated *calibrated, struct tutti_forecast *forecast) {
+  size_t classes = forecast->outputs;
+  for (size_t r = 0; r < forecast->rows; r++) {
+    const double *probabilities = calibrated->after.values + r * classes;
+    struct tutti_uncertainty *row = forecast->predicted + r * classes;
+    double total = tutti_entropy(classes, probabilities), share = row->total > 0 ? row->epistemic / row->total : 0;
+    for (size_t c = 0; c < classes; c++) {
+      struct tutti_epistemic_parts *parts = forecast->parts ? &forecast->parts[r * classes + c] : NULL;
+      double factor = parts && row[c].epistemic > 0 ? share * total / row[c].epistemic : 0;
+      row[c] = (struct tutti_uncertainty){probabilities[c], (1 - share) * total, share * total, total};
+      if (parts)
+        *parts = (struct tutti_epistemic_parts){factor * parts->between, factor * parts->within};
+    }
+  }
+}
+
+static enum tutti_status correct_values(tutti_context *context, const struct tutti_evaluation_options *options,
+                                        const struct tutti_calibrated *calibrated, struct tutti_forecast *forecast) {
+  bool told;
+  for (size_t i = 0; i < forecast->rows * forecast->outputs; i++) {
+    const double *moments = calibrated->after.values + i * TUTTI_COMBINED_PARTS;
+    double aleatoric = moments[TUTTI_COMBINED_ALEATORIC], epistemic = moments[TUTTI_COMBINED_EPISTEMIC];
+    forecast->predicted[i] = (struct tutti_uncertainty){moments[TUTTI_COMBINED_MEAN], sqrt(aleatoric), sqrt(epistemic),
+                                                        sqrt(aleatoric + epistemic)};
+  }
+  if (!forecast->parts)
+    return TUTTI_OK;
+  return tutti_ensemble_epistemic_parts(context, &calibrated->pool, calibrated->ensemble, options, forecast->parts,
+                                        &told);
+}
+
+/* --- intervals and quantiles --- */
+
+static bool is_inside(double p) { return p > 0 && p < 1; }
+
+static enum tutti_status check_asked(tutti_context *context, const struct tutti_forecast *forecast) {
+  if (!is_inside(forecast->level))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a level of intervals between 0 and 1, found %g",
+                      forecast->level);
+  for (size_t k = 0; k < forecast->quantile_count; k++)
+    if (!is_inside(forecast->quantiles_at[k]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected quantiles between 0 and 1, found %g",
+                        forecast->quantiles_at[k]);
+  return TUTTI_OK;
+}
+
+static enum tutti_status quantiles(tutti_context *context, const struct tutti_model *model,
+                                   const struct tutti_pool *pool, const struct tutti_calibrated *calibrated,
+                                   size_t count, const double *at, double *out) {
+  if (calibrated)
+    return tutti_calibrated_quantiles(context, model->calibration.calibrator, calibrated, count, at, out);
+  return tutti_combined_quantiles(context, pool, model->ensemble, count, at, out);
+}
+
+static enum tutti_status add_quantiles(tutti_context *context, const struct tutti_model *model,
+                                       const struct tutti_pool *pool, const struct tutti_calibrated *calibrated,
+                                       struct tutti_forecast *forecast) {
+  size_t cells = pool->rows * pool->outputs, count = forecast->quantile_count;
+  const double ends[2] = {0.5 - forecast->level / 2, 0.5 + forecast->level / 2};
+  if (forecast->kind != TUTTI_TASK_REGRESSION)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, cells, sizeof ends, &forecast->intervals));
+  TUTTI_TRY(context, quantiles(context, model, pool, calibrated, 2, ends, forecast->intervals));
+  if (count == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, cells, count * sizeof(double), &forecast->quantiles));
+  return quantiles(context, model, pool, calibrated, count, forecast->quantiles_at, forecast->quantiles);
+}
+
+/* All that is said of the rows of a pool, with the calibrator unless it is left out. */
+static enum tutti_status say(tutti_context *context, const struct tutti_model *model, const struct tutti_pool *pool,
+                             struct tutti_forecast *forecast) {
+  const struct tutti_evaluation_options *options = tutti_recipe_evaluation(model->view->experiment->recipe);
+  enum tutti_status status;
+  struct tutti_calibrated calibrated = {.trials = NULL};
+  bool calibrates = model->calibration.calibrator && !forecast->uncalibrated;
+  TUTTI_TRY_OUT(context, combine(context, model, pool, forecast));
+  if (calibrates) {
+    TUTTI_TRY_OUT(context, tutti_calibrated_make(context, model->calibration.calibrator, pool, model->ensemble, options,
+                                                 &calibrated));
+    if (pool->kind == TUTTI_TASK_CLASSIFICATION)
+      correct_classes(&calibrated, forecast);
+    else
+      TUTTI_TRY_OUT(context, correct_values(context, options, &calibrated, forecast));
+  }
+  TUTTI_TRY_OUT(context, add_quantiles(context, model, pool, calibrates ? &calibrated : NULL, forecast));
+out:
+  tutti_calibrated_release(&calibrated);
+  return status;
+}
+
 /* Count predicted values from 0 again. */
 static void add_origins(const tutti_split *split, struct tutti_forecast *forecast) {
   enum { OF_FLOATS = 9, OF_DOUBLES = 17 }; /* digits that tell them apart */
   forecast->digits = OF_FLOATS;
   for (size_t o = 0; forecast->kind == TUTTI_TASK_REGRESSION && o < forecast->outputs; o++) {
     double origin = tutti_split_target_origin(split, o);
-    for (size_t r = 0; r < forecast->rows; r++)
-      forecast->predicted[r * forecast->outputs + o].mean += origin;
+    for (size_t r = 0; r < forecast->rows; r++) {
+      size_t cell = r * forecast->outputs + o, count = forecast->quantile_count;
+      forecast->predicted[cell].mean += origin;
+      for (size_t k = 0; k < 2; k++)
+        forecast->intervals[2 * cell + k] += origin;
+      for (size_t k = 0; k < count; k++)
+        forecast->quantiles[cell * count + k] += origin;
+    }
     if (origin != 0)
       forecast->digits = OF_DOUBLES;
   }
@@ -187,11 +291,12 @@ static enum tutti_status predict_rows(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *members, &members));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *epistemic, &epistemic));
   TUTTI_TRY_OUT(context, predict_members(context, model, split, members, epistemic, &pool));
-  TUTTI_TRY_OUT(context, combine(context, model, &pool, forecast));
+  TUTTI_TRY_OUT(context, say(context, model, &pool, forecast));
   add_origins(split, forecast);
+  tutti_calibrator *calibrator = forecast->uncalibrated ? NULL : model->calibration.calibrator;
   if (pool.values || pool.labels)
     TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, model->view->experiment, &model->view->history,
-                                                   tutti_split_name(split), &pool, model->ensemble, NULL,
+                                                   tutti_split_name(split), &pool, model->ensemble, calibrator,
                                                    &forecast->evaluation));
 out:
   for (size_t i = 0; i < models && members && epistemic; i++) {
@@ -203,15 +308,30 @@ out:
   return status;
 }
 
-/* Is the caller's forecast of a version that has `parts`? */
+/* Is the caller's forecast of a version that has `parts`, and has_quantiles: intervals and quantiles? */
 static bool has_parts(const struct tutti_forecast *forecast) {
   return forecast->size >= offsetof(struct tutti_forecast, parts) + sizeof forecast->parts;
+}
+static bool has_quantiles(const struct tutti_forecast *forecast) {
+  return forecast->size >= offsetof(struct tutti_forecast, quantiles) + sizeof forecast->quantiles;
+}
+
+/* An empty forecast that asks for what the caller's asks for. */
+static struct tutti_forecast asked_by(const struct tutti_forecast *forecast) {
+  struct tutti_forecast asked = {.size = sizeof asked, .level = 0.95};
+  if (!has_quantiles(forecast))
+    return asked;
+  asked.level = forecast->level != 0 ? forecast->level : asked.level;
+  asked.quantile_count = forecast->quantile_count;
+  asked.quantiles_at = forecast->quantiles_at;
+  asked.uncalibrated = forecast->uncalibrated;
+  return asked;
 }
 
 /* Predict a split into the caller's forecast, which may be of an older version. */
 static enum tutti_status predict_split(tutti_context *context, const struct tutti_model *model,
                                        const tutti_split *split, struct tutti_forecast *forecast) {
-  struct tutti_forecast own = {.size = sizeof own};
+  struct tutti_forecast own = asked_by(forecast);
   enum tutti_status status = predict_rows(context, model, split, &own);
   if (status != TUTTI_OK) {
     tutti_forecast_release(&own);
@@ -220,15 +340,19 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   TUTTI_GIVE(forecast, &own);
   if (!has_parts(forecast))
     tutti_free(own.parts);
+  if (!has_quantiles(forecast)) {
+    tutti_free(own.intervals);
+    tutti_free(own.quantiles);
+  }
   return TUTTI_OK;
 }
 
 /* Make the caller's forecast empty. */
 static enum tutti_status begin_forecast(tutti_context *context, struct tutti_forecast *forecast) {
-  const struct tutti_forecast empty = {.size = sizeof empty};
   TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_forecast, forecast, evaluation));
+  const struct tutti_forecast empty = asked_by(forecast);
   TUTTI_GIVE(forecast, &empty);
-  return TUTTI_OK;
+  return check_asked(context, &empty);
 }
 
 enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model, const tutti_rows *rows,
@@ -281,4 +405,9 @@ void tutti_forecast_release(struct tutti_forecast *forecast) {
     return;
   tutti_free(forecast->parts);
   forecast->parts = NULL;
+  if (!has_quantiles(forecast))
+    return;
+  tutti_free(forecast->intervals);
+  tutti_free(forecast->quantiles);
+  forecast->intervals = forecast->quantiles = NULL;
 }

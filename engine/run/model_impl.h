@@ -17,6 +17,7 @@ struct tutti_model {
   tutti_view *view;
   bool owns_view;
   tutti_ensemble *ensemble;
+  struct tutti_run_calibration calibration;
   size_t count;
   uint64_t *trials;             /* [count], ascending */
   struct tutti_member *members; /* [count] */

@@ -120,6 +120,26 @@ static void add_metrics(json_t *metrics, const tutti_evaluation *evaluation) {
   }
 }
 
+/* {"reliability": [{"lower": ...}, ...], "classes": [...]}; classes have their names. */
+static json_t *tables_of(const struct tutti_experiment *experiment, const tutti_evaluation *evaluation) {
+  json_t *tables = json_object();
+  for (size_t t = 0; t < tutti_evaluation_tables(evaluation); t++) {
+    const struct tutti_evaluation_table *table = tutti_evaluation_table(evaluation, t);
+    json_t *rows = json_array();
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+      const char *column = table->column[i % table->columns];
+      bool class = strcmp(column, "class") == 0;
+      if (i % table->columns == 0)
+        json_array_append_new(rows, json_object());
+      json_object_set_new(json_array_get(rows, i / table->columns), column,
+                          class ? json_string(tutti_dataset_class(experiment->dataset, (size_t)table->values[i]))
+                                : tutti_json_number(table->values[i]));
+    }
+    json_object_set_new(tables, table->name, rows);
+  }
+  return tables;
+}
+
 /* How often a trial was picked; once, if the weights count no picks. */
 static uint64_t picks_of(const tutti_ensemble *ensemble, uint64_t trial) {
   double weight = 0, picks = (double)tutti_ensemble_picks(ensemble);
@@ -181,8 +201,8 @@ static enum tutti_status add_split(tutti_context *context, const struct tutti_ex
                                    const tutti_ensemble *diverse, json_t *out) {
   json_t *metrics = json_array();
   add_metrics(metrics, evaluation);
-  json_array_append_new(
-      out, json_pack("{s:s, s:I, s:o}", "split", split, "rows", (json_int_t)pool->rows, "metrics", metrics));
+  json_array_append_new(out, json_pack("{s:s, s:I, s:o, s:o}", "split", split, "rows", (json_int_t)pool->rows,
+                                       "metrics", metrics, "tables", tables_of(experiment, evaluation)));
   return diverse ? add_diversity(context, experiment->scope, history, pool->models, pool->trials, diverse, metrics)
                  : TUTTI_OK;
 }
@@ -194,9 +214,10 @@ static bool is_new(const char *split) {
 }
 
 /* Add to the split that was added last what its metrics are after the calibrator. */
-static enum tutti_status add_calibrated(tutti_context *context, tutti_calibrator *calibrator,
-                                        const struct tutti_pool *pool, const tutti_ensemble *ensemble,
-                                        const struct tutti_evaluation_options *options, json_t *out) {
+static enum tutti_status add_calibrated(tutti_context *context, const struct tutti_experiment *experiment,
+                                        tutti_calibrator *calibrator, const struct tutti_pool *pool,
+                                        const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
+                                        json_t *out) {
   enum tutti_status status;
   struct tutti_calibrated calibrated = {.trials = NULL};
   tutti_evaluation *evaluation = NULL;
@@ -205,6 +226,7 @@ static enum tutti_status add_calibrated(tutti_context *context, tutti_calibrator
   TUTTI_TRY_OUT(context, tutti_evaluate_calibrated(context, &calibrated, options, &evaluation));
   add_metrics(metrics, evaluation);
   (void)json_object_set(last, "calibrated", metrics);
+  (void)json_object_set_new(last, "calibrated_tables", tables_of(experiment, evaluation));
 out:
   json_decref(metrics);
   tutti_evaluation_destroy(evaluation);
@@ -227,7 +249,7 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   TUTTI_TRY_OUT(context, add_split(context, source->experiment, history, split, &pool, evaluation,
                                    outside ? NULL : ensemble, out));
   if (calibrator && !outside && is_new(split))
-    TUTTI_TRY_OUT(context, add_calibrated(context, calibrator, &pool, ensemble, options, out));
+    TUTTI_TRY_OUT(context, add_calibrated(context, source->experiment, calibrator, &pool, ensemble, options, out));
 out:
   tutti_evaluation_destroy(evaluation);
   tutti_run_pool_release(source, &pool);
@@ -245,7 +267,7 @@ enum tutti_status tutti_run_evaluate_pool(tutti_context *context, const struct t
   TUTTI_TRY_OUT(context, tutti_evaluate(context, pool, ensemble, options, &evaluation));
   TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, ensemble, splits));
   if (calibrator)
-    TUTTI_TRY_OUT(context, add_calibrated(context, calibrator, pool, ensemble, options, splits));
+    TUTTI_TRY_OUT(context, add_calibrated(context, experiment, calibrator, pool, ensemble, options, splits));
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));
 out:
   tutti_evaluation_destroy(evaluation);

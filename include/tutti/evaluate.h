@@ -75,6 +75,18 @@ TUTTI_API size_t tutti_evaluation_count(const tutti_evaluation *evaluation);
 TUTTI_API const struct tutti_metric *tutti_evaluation_metric(const tutti_evaluation *evaluation, size_t index);
 TUTTI_API const struct tutti_metric *tutti_evaluation_find(const tutti_evaluation *evaluation, const char *name);
 
+/* A table beside the metrics, for diagrams and pages. Texts are static. */
+struct tutti_evaluation_table {
+  size_t size;      /* sizeof(struct tutti_evaluation_table) of the library */
+  const char *name; /* "reliability", "classes" */
+  size_t rows, columns;
+  const char *const *column; /* [columns]: "lower", "accuracy", ...; a column "class" holds numbers of classes */
+  const double *values;      /* [rows][columns]; NaN: not defined, like the accuracy of no rows */
+};
+/* The number of tables; tutti_evaluation_table: table number `index`, NULL past the last, borrowed like a metric. */
+TUTTI_API size_t tutti_evaluation_tables(const tutti_evaluation *evaluation);
+TUTTI_API const struct tutti_evaluation_table *tutti_evaluation_table(const tutti_evaluation *evaluation, size_t index);
+
 /* Evaluate an ensemble on a pool with targets that has each member's trial. The caller destroys *evaluation; NULL on
    failure. TUTTI_ERROR_USAGE: a member is not in the pool, there are no rows or no targets, a label is no class, or an
    option is out of range. */

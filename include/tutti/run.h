@@ -132,14 +132,25 @@ struct tutti_forecast {
   /* [rows][outputs]: of what the epistemic parts are made; NULL unless a member tells its own part (predictions.h) */
   struct tutti_epistemic_parts *parts;
   int digits; /* of the means that are worth printing: 9, or 17 of values that are large beside their spread */
+  /* What the caller asks for, set beforehand: for regression, the level of the intervals, in (0, 1) (0 stands for 0.95),
+     and the probabilities of quantiles, each in (0, 1), borrowed; and whether to leave the ensemble's calibrator out. */
+  double level;
+  size_t quantile_count;
+  const double *quantiles_at; /* [quantile_count] */
+  bool uncalibrated;
+  /* Regression, else NULL: the central interval of that level, of the mixture or of the calibrator, whose ends may be
+     infinite; and quantiles, likewise. NaN if the members give no variance. */
+  double *intervals; /* [rows][outputs][2] */
+  double *quantiles; /* [rows][outputs][quantile_count] */
 };
-/* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own). *forecast
-   is overwritten; the caller releases it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, or
-   a member or its weights are missing. */
+/* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own) and, unless
+   the caller does without, its calibrator. *forecast is overwritten but for what the caller asks; the caller releases
+   it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, a member or its weights are missing, or
+   a level or quantile is not in (0, 1). TUTTI_ERROR_CORRUPT: the ensemble's calibration is torn. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
                                                                const char *ensemble, const char *path,
                                                                struct tutti_forecast *forecast);
-/* Free the predictions and metrics of a forecast. */
+/* Free what was predicted, and the metrics. */
 TUTTI_API void tutti_forecast_release(struct tutti_forecast *forecast);
 /* The name of target or class number `index`, for headings; borrowed. */
 TUTTI_API const char *tutti_view_output(const tutti_view *view, size_t index);

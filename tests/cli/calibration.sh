@@ -70,6 +70,34 @@ expect_json test 1 split
 expect_json nll 1 calibrated 0 name
 mv values.csv.gone values.csv
 
+# Intervals and quantiles of new rows: of the mixture, and of the calibrator, from the copy.
+printf 'a\n.1\n.5\n.9\n' >new.csv
+tutti predict values-copy new.csv --quantiles .05,.5,.95 --level .9
+expect_code 0
+expect_out "row,mean,aleatoric,epistemic,total,lower,upper,q0.05,q0.5,q0.95"
+checks=$((checks + 1))
+awk -F, 'NR > 1 && !($6 < $2 && $2 < $7 && $6 == $8 && $7 == $10 && $9 == $2) { exit 1 }' out ||
+  complain "intervals of 90 % end in the quantiles .05 and .95, about the mean"
+checks=$((checks + 1))
+awk -F, 'NR > 1 { d = $7 - $6 - (w == "" ? $7 - $6 : w); w = $7 - $6; if (d > 1e-6 || d < -1e-6) exit 1 }' out ||
+  complain "without normalise all intervals are of one width"
+tutti predict values-copy new.csv --level .999 --json
+expect_code 0
+expect_json null lower 0
+tutti predict values-copy new.csv --uncalibrated --json
+expect_code 0
+checks=$((checks + 1))
+"$json_value" out upper 0 | grep -q '^[0-9]' || complain "the mixture has quantiles"
+tutti predict values-copy new.csv --level 95
+expect_code 2
+expect_err "--level: expected a number between 0 and 1, found '95'"
+tutti predict values-copy new.csv --quantiles .05,0
+expect_code 2
+expect_err "--quantiles: expected numbers between 0 and 1, found '0'"
+tutti evaluate values-copy --tables
+expect_code 0
+expect_out "test: reliability" "below" "calibrated: reliability" "coverage-95" "interval-score"
+
 # Killed between the two files: the summary's ensemble is the run's, under whatever name.
 mv values-copy/ensemble.json values-copy/ensemble.json.new
 cp runs/classes/ensemble.json values-copy/ensemble.json

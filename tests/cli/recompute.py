@@ -39,6 +39,33 @@ def entropy(p):
     return -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1)
 
 
+def area(scores, positive):
+    """P(a positive row scores higher than another one), ties counting half, from all pairs."""
+    a, b = scores[positive], scores[~positive]
+    return np.mean((a[:, None] > b) + 0.5 * (a[:, None] == b)) if len(a) and len(b) else math.nan
+
+
+def risk(scores, losses):
+    """Mean over n of the mean loss of the n rows with the least scores; ties share their losses."""
+    shared = np.array([losses[scores == s].mean() for s in scores])[np.argsort(scores, kind="stable")]
+    return np.mean(np.cumsum(shared) / np.arange(1, len(shared) + 1))
+
+
+def f1s(label, y, classes):
+    hits, size = [(label == c) & (y == c) for c in range(classes)], [(label == c).sum() + (y == c).sum() for c in range(classes)]
+    return [2 * h.sum() / n for h, n in zip(hits, size) if n]
+
+
+def quantiles(m, v, w, p):
+    """Of mixtures, [rows][outputs], by bisection."""
+    low, high = (m - 40 * np.sqrt(v)).min(0), (m + 40 * np.sqrt(v)).max(0)
+    for _ in range(120):
+        middle = (low + high) / 2
+        below = np.tensordot(w, cdf((middle - m) / np.sqrt(v)), 1) < p
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
 def classification(p, own, y, w, picks, options):
     """p [members][rows][classes], own [members][rows] (what members tell of themselves; NaN: nothing), y [rows], w
     [members]"""
@@ -58,6 +85,9 @@ def classification(p, own, y, w, picks, options):
     within = w @ np.nan_to_num(own)
     expected = {
         "nll": -np.log(np.maximum(mean[rows, y], FLOOR)).mean(), "error": (label != y).mean(),
+        "auc": np.nanmean([area(mean[:, c], y == c) for c in range(p.shape[2] == 2, p.shape[2])]),
+        "macro-f1": np.mean(f1s(label, y, p.shape[2])), "aurc": risk(1 - mean.max(1), 1.0 * (label != y)),
+        "auroc-error": area(1 - mean.max(1), label != y),
         "brier": ((mean - np.eye(p.shape[2])[y]) ** 2).sum(1).mean(), "ece": ece(mean),
         "entropy": entropy(mean).mean(), "expected-entropy": (w @ entropy(p) - within).mean(),
         "mutual-information": (entropy(mean) - w @ entropy(p) + within).mean(),
@@ -100,6 +130,11 @@ def regression(p, own, y, w, picks, options):
     half = statistics.NormalDist().inv_cdf((1 + float(options["level"])) / 2)
     levels = np.arange(1, 20) / 20
     squares = (error ** 2).mean(1)
+    level = float(options["level"])
+    ends = {l: [quantiles(m, v, w, 0.5 + side * l / 2) for side in (-1, 1)] for l in {0.5, 0.8, 0.9, 0.95, level}}
+    inside = {l: ((lower <= y) & (y <= upper)).mean() for l, (lower, upper) in ends.items()}
+    lower, upper = ends[level]
+    outside = np.maximum(0, np.maximum(lower - y, y - upper))
     told = {} if np.isnan(own).all() else {
         "epistemic-between": math.sqrt(between.mean()), "epistemic-within": math.sqrt(within.mean())}
     return {
@@ -107,6 +142,10 @@ def regression(p, own, y, w, picks, options):
         "rmse": math.sqrt(squares.mean()), "mae": abs(error).mean(),
         "r2": (1 - (error ** 2).sum(0) / ((y - y.mean(0)) ** 2).sum(0)).mean(), "crps": crps.mean(),
         "crps-moments": (distance(error, total) - 0.5 * distance(0 * error, 2 * total)).mean(),
+        "coverage-50": inside[0.5], "coverage-80": inside[0.8], "coverage-90": inside[0.9], "coverage-95": inside[0.95],
+        "interval-width": (upper - lower).mean(),
+        "interval-score": (upper - lower + 2 / (1 - level) * outside).mean(),
+        "aurc": np.mean([risk(total[:, o], abs(error[:, o])) for o in range(y.shape[1])]),
         "coverage": (abs(z) <= half).mean(), "width": (2 * half * s).mean(),
         "calibration-error": np.mean([abs((cdf(z) <= q).mean(0) - q) for q in levels]),
         "width-coverage-area": (2 * s.mean(0) * abs(z).mean(0)).mean(),
