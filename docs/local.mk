@@ -3,6 +3,7 @@ dist_doc_DATA += %D%/ablation.md
 dist_doc_DATA += %D%/architecture.md
 dist_doc_DATA += %D%/autodeuq.md
 dist_doc_DATA += %D%/backend-cpu.md
+dist_doc_DATA += %D%/calibration.md
 dist_doc_DATA += %D%/concepts.md
 dist_doc_DATA += %D%/data.md
 dist_doc_DATA += %D%/export.md

@@ -73,10 +73,28 @@ static enum tutti_status deal(tutti_context *context, const struct tutti_calibra
 
 /* --- the measure --- */
 
+/* A mean over rows of what a calibrator saves, and its standard error. */
+struct gain {
+  double count, sum, squares;
+};
+
+static void add_gain(struct gain *gain, double saved) {
+  gain->count++;
+  gain->sum += saved;
+  gain->squares += saved * saved;
+}
+
+/* Is the mean above its standard error? What is smaller may well be luck, and a loss on other rows. */
+static bool is_gain(const struct gain *gain) {
+  double mean = gain->sum / gain->count;
+  return mean > sqrt(fmax(0, gain->squares / gain->count - mean * mean) / gain->count);
+}
+
 /* Sums over the rows of all folds. */
 struct sums {
   double before, after;
-  double widest[TUTTI_FIXED_LEVELS]; /* of intervals: infinite where a fold is too small for the level */
+  struct gain gain[TUTTI_FIXED_LEVELS]; /* of NLL: the first alone */
+  double widest[TUTTI_FIXED_LEVELS];    /* of intervals: infinite where a fold is too small for the level */
   double scores[2][TUTTI_FIXED_LEVELS], inside[TUTTI_FIXED_LEVELS];
 };
 
@@ -98,8 +116,11 @@ static void add_likelihoods(const struct part *part, const double *after, struct
   struct tutti_combined calibrated = part->combined;
   calibrated.values = after;
   for (size_t r = 0; r < part->combined.rows; r++) {
-    sums->before += likelihood_of(&part->combined, &part->targets, r);
-    sums->after += likelihood_of(&calibrated, &part->targets, r);
+    double plain = likelihood_of(&part->combined, &part->targets, r);
+    double corrected = likelihood_of(&calibrated, &part->targets, r);
+    sums->before += plain;
+    sums->after += corrected;
+    add_gain(&sums->gain[0], plain - corrected);
   }
 }
 
@@ -114,8 +135,10 @@ static void add_intervals(const struct tutti_calibrating *of, const size_t *fold
       continue;
     const double *plain = of->plain + 2 * (level * cells + i), *ends = after + 2 * taken++;
     double value = of->targets->values[i];
-    sums->scores[0][level] += tutti_interval_score(plain, at, value);
-    sums->scores[1][level] += tutti_interval_score(ends, at, value);
+    double without = tutti_interval_score(plain, at, value), with = tutti_interval_score(ends, at, value);
+    sums->scores[0][level] += without;
+    sums->scores[1][level] += with;
+    add_gain(&sums->gain[level], without - with);
     sums->inside[level] += plain[0] <= value && value <= plain[1];
     sums->widest[level] = fmax(sums->widest[level], ends[1] - ends[0]);
   }
@@ -161,6 +184,17 @@ static bool misses_coverage(const struct sums *sums, double cells) {
   return false;
 }
 
+/* Does it help? Of intervals, at most of the levels at which they are finite. */
+static bool helps(const struct sums *sums, bool intervals) {
+  size_t judged = 0, better = 0;
+  for (size_t l = 0; l < (intervals ? TUTTI_FIXED_LEVELS : 1u); l++)
+    if (!intervals || isfinite(sums->widest[l])) {
+      judged++;
+      better += is_gain(&sums->gain[l]);
+    }
+  return judged == 0 || 2 * better > judged;
+}
+
 /* Intervals are judged by their score at the levels at which they are finite in every fold. */
 static void sum_scores(struct sums *sums) {
   double levels = 0;
@@ -190,11 +224,12 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
   verdict->measure = intervals ? "interval-score" : "nll";
   verdict->before = sums.before / count;
   verdict->after = sums.after / count;
-  if (verdict->after >= verdict->before && !(intervals && misses_coverage(&sums, count)))
-    (void)snprintf(verdict->refused, sizeof verdict->refused,
-                   "over %lld folds of the rows it does not help: %s %.5g with it, %.5g without%s",
-                   (long long)of->folds, verdict->measure, verdict->after, verdict->before,
-                   intervals ? ", and the ensemble's own intervals cover what they should" : "");
+  if (!helps(&sums, intervals) && !(intervals && misses_coverage(&sums, count)))
+    (void)snprintf(
+        verdict->refused, sizeof verdict->refused,
+        "over %lld folds of the rows it does not help by more than chance may: %s %.5g with it, %.5g without%s",
+        (long long)of->folds, verdict->measure, verdict->after, verdict->before,
+        intervals ? ", and the ensemble's own intervals cover what they should" : "");
 out:
   tutti_free(folds);
   return status;

@@ -18,7 +18,7 @@ struct temperature_config {
 static const struct tutti_param temperature_params[] = {
     TUTTI_REAL(struct temperature_config, most, "10", 1, 1000,
                "The temperature stays between 1 / most and most, so that few rows cannot make it absurd."),
-    TUTTI_INTEGER(struct temperature_config, least_rows, "20", 2, TUTTI_NO_LIMIT,
+    TUTTI_INTEGER(struct temperature_config, least_rows, "50", 2, TUTTI_NO_LIMIT,
                   "With fewer rows to fit to, nothing is fitted."),
 };
 

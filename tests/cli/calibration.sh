@@ -9,7 +9,7 @@ recipe() { # NAME LINE...
   printf '%s\n' '[run]' "name = $1" 'budget = 4' 'window = 2' '[data]' "path = $1.csv" 'split = 1 1 1' "${@:2}" \
     '[space]' 'plugin = mlp' '[hyperparameters]' 'epochs = 8' 'learning_rate = log-uniform 1e-3 1e-1' >"$1.ini"
 }
-recipe classes 'calibration = 0.4' '[calibrator]' 'plugin = temperature' '[evaluation]' 'folds = 0'
+recipe classes 'calibration = 0.4' '[calibrator]' 'plugin = temperature' 'least_rows = 20' '[evaluation]' 'folds = 0'
 recipe values '[calibrator]' 'plugin = variance-scaling' 'apart = yes' '[evaluation]' 'folds = 0'
 
 # It is clear what is wrong.

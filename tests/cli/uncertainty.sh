@@ -35,7 +35,7 @@ expect_code 0
 tutti predict one table.csv
 expect_code 0
 checks=$((checks + 1))
-[ "$(head -n 1 out)" = "row,mean,aleatoric,epistemic,total" ] || complain "expected other columns"
+[ "$(head -n 1 out)" = "row,mean,aleatoric,epistemic,total,lower,upper" ] || complain "expected other columns"
 near "$(column mean)" 12 mean
 near "$(column aleatoric)" 2.236068 aleatoric
 near "$(column epistemic)" 2.828427 epistemic

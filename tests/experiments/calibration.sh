@@ -11,8 +11,8 @@
 # Prints, over the seeds together: for regression, the share of test rows inside the intervals of 90 and 95 % that tutti predict gives,
 # without a calibrator and with each; `*` where it is further from the goal than two standard errors 2 sqrt(p (1 - p) (1/test + 1/cal)),
 # which count the rows that were tested and those that the interval was fitted to; mean calibration error and interval score. For classes
-# the mean NLL and ECE. `taken` says in how many of the seeds cross-validation would have taken the calibrator (evaluation.folds = 5); the
-# figures beside it are with the calibrator in any case.
+# the mean NLL and ECE. Each calibrator has two lines: taken in any case, and `judged`, what a user gets: cross-validation takes it
+# (evaluation.folds = 5) in so many of the seeds, and in the others the ensemble stays as it is.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 data=$(realpath "$1") out=$2
@@ -84,14 +84,16 @@ tests = [next(s for s in load(seed, kinds[0])["evaluation"] if s["split"] == "te
 tested = sum(split["rows"] for split in tests)
 line("none", [part(split, "metrics") for split in tests], tested, 0, "")
 for kind in kinds:
-    rows, taken, fitted = [], 0, 0
+    rows, chosen, taken, fitted = [], [], 0, 0
     for seed in seeds:
         forced, judged = load(seed, kind), load(seed, kind + "-judged")
         fitted += forced["calibration"]["rows"]
         taken += "fit" in judged["calibration"]
         rows.append(part(next(s for s in forced["evaluation"] if s["split"] == "test"), "calibrated"))
+        chosen.append(part(next(s for s in judged["evaluation"] if s["split"] == "test"), "calibrated"))
         if "refused" in forced["calibration"]:
             print(f"  {kind}: seed {seed}: {forced['calibration']['refused']}")
-    line(kind, rows, tested, fitted, f"  taken {taken} of {len(seeds)}")
+    line(kind, rows, tested, fitted, "")
+    line("  judged", chosen, tested, fitted, f"  taken {taken} of {len(seeds)}")
 END
 done
