@@ -70,6 +70,10 @@ enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *m
   TUTTI_TRY_OUT(context, add_members(graph, model, members));
   onnx_ensemble(graph, model, members);
   TUTTI_TRY_OUT(context, onnx_graph_write(graph, "ensemble", doc, path));
+  if (model->calibration.calibrator)
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%s is without the ensemble's calibrator %s: it gives what tutti predict --uncalibrated does", path,
+              tutti_calibrator_descriptor(model->calibration.calibrator)->name);
 out:
   tutti_free(members);
   onnx_graph_destroy(graph);
