@@ -394,8 +394,8 @@ double backend_cpu_loss(struct cpu_plan *plan, size_t rows, bool gradients);
 double backend_cpu_loss_nomu(struct cpu_plan *plan, size_t rows, bool gradients);
 /* NOMU's standard deviation for a raw uncertainty (Heiss et al., Eq. 2). */
 double backend_cpu_readout(const struct cpu_attributes *attributes, double raw);
-/* The gradients of the head's inputs, of the sum of its predictions and of what is its own of the variances, times these
-   weights [rows][2 outputs] and [rows][outputs]. */
+/* The gradients of the head's inputs, of the sum of its predictions and of what is its own of the variances, times
+   these weights [rows][2 outputs] and [rows][outputs]. */
 void backend_cpu_pull_nomu(struct cpu_plan *plan, size_t rows, const float *by_out, const float *by_epistemic);
 /* The variance of the noise that a head reads out of a raw value, and its derivative. */
 double backend_cpu_noise(const struct cpu_attributes *attributes, double raw, double *slope);

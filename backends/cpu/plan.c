@@ -322,8 +322,8 @@ static void plan_join(struct cpu_plan *plan) {
 
 /* --- the way of the gradients --- */
 
-/* Mark the nodes that need a gradient: there are weights at or before them, or for slopes the inputs, and a path without
-   detach leads from them to the head. */
+/* Mark the nodes that need a gradient: there are weights at or before them, or for slopes the inputs, and a path
+   without detach leads from them to the head. */
 static void plan_find_gradients(struct cpu_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];

@@ -92,8 +92,8 @@ static void product_of_units(struct cpu_plan *plan, const struct cpu_input_produ
   plan->kernels->gemm(&product);
 }
 
-/* The gradient of the inputs, transposed, is W times that of the units, transposed: so nobody transposes W, and one pass
-   over it serves all rows. */
+/* The gradient of the inputs, transposed, is W times that of the units, transposed: so nobody transposes W, and one
+   pass over it serves all rows. */
 void backend_cpu_product_few_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
   float *units = plan->scratch.transposed, *inputs = units + p->units * CPU_SLOPE_ROWS;
   struct cpu_gemm product = {.m = p->inputs,

@@ -30,12 +30,13 @@ tutti_attribute_check(tutti_context *context, const struct tutti_attribute_defin
 double tutti_attribute_preset(const struct tutti_attribute_definition *attribute);
 
 /* Check a definition that a plugin brings. TUTTI_ERROR_PLUGIN names the op and its fault. */
-TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_op_check(tutti_context *context, const struct tutti_op_definition *definition);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_op_check(tutti_context *context,
+                                                               const struct tutti_op_definition *definition);
 /* Make the ops of a list, ended by NULL, known in the context: all of them or, after an error, none. `source` says in
    messages who brings them; it is copied. TUTTI_ERROR_PLUGIN: a definition is wrong, or differs from that of another
    plugin (names both). */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_ops_define(tutti_context *context, const char *source,
-                                                   const struct tutti_op_definition *const *definitions);
+                                                                 const struct tutti_op_definition *const *definitions);
 /* The number of ops that plugins brought, and one of them. */
 size_t tutti_ops_defined(const tutti_context *context);
 const struct tutti_op_definition *tutti_op_defined_at(const tutti_context *context, size_t index);

@@ -1,5 +1,5 @@
-/* calibrate.c - fits a calibrator to an ensemble's predictions, and refuses it where cross-validation over the same rows
-   shows no gain: a fit to few rows can do more harm than good. */
+/* calibrate.c - fits a calibrator to an ensemble's predictions, and refuses it where cross-validation over the same
+   rows shows no gain: a fit to few rows can do more harm than good. */
 #include "calibrate_impl.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* calibrate_impl.h - ensembles and their calibrators: what an ensemble says of rows, how a calibrator is fitted to it and
-   judged, and the ensemble as it is after that; for engine/ alone. */
+/* calibrate_impl.h - ensembles and their calibrators: what an ensemble says of rows, how a calibrator is fitted to it
+   and judged, and the ensemble as it is after that; for engine/ alone. */
 #ifndef TUTTI_CALIBRATE_IMPL_H
 #define TUTTI_CALIBRATE_IMPL_H
 
@@ -21,8 +21,8 @@ double tutti_interval_score(const double *ends, double level, double value);
 
 /* --- what an ensemble says (combined.c) --- */
 
-/* The combined predictions of a pool's rows, as calibrators take them; release with tutti_free(combined->values). Errors
-   as for tutti_evaluate; TUTTI_ERROR_USAGE, too: the ensemble votes, and so has no probabilities. */
+/* The combined predictions of a pool's rows, as calibrators take them; release with tutti_free(combined->values).
+   Errors as for tutti_evaluate; TUTTI_ERROR_USAGE, too: the ensemble votes, and so has no probabilities. */
 TUTTI_NODISCARD enum tutti_status tutti_combine(tutti_context *context, const struct tutti_pool *pool,
                                                 const tutti_ensemble *ensemble,
                                                 const struct tutti_evaluation_options *options,

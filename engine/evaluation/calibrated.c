@@ -1,5 +1,5 @@
-/* calibrated.c - an ensemble after its calibrator: as a pool, so that all metrics and quantiles are made as of any other
-   ensemble. */
+/* calibrated.c - an ensemble after its calibrator: as a pool, so that all metrics and quantiles are made as of any
+   other ensemble. */
 #include "calibrate_impl.h"
 #include "evaluate_impl.h"
 

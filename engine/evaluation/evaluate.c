@@ -54,7 +54,8 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-/* With the intervals of a calibrator, if it gives some, and of one that is calibrated without the metrics of members. */
+/* With the intervals of a calibrator, if it gives some, and of one that is calibrated without the metrics of
+   members. */
 static enum tutti_status evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                                   const struct tutti_evaluation_options *given, bool calibrated,
                                   const double *intervals, tutti_evaluation **evaluation) {

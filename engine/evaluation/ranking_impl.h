@@ -14,8 +14,8 @@ struct tutti_ranked {
    Sorts the rows. */
 double tutti_ranked_area(size_t count, struct tutti_ranked *rows);
 
-/* The area under risk over coverage (Geifman et al., 2019): the mean over n = 1 ... count of the mean loss of the n rows
-   with the least scores; rows that tie share their losses. NaN if a score or a loss is. Sorts the rows. */
+/* The area under risk over coverage (Geifman et al., 2019): the mean over n = 1 ... count of the mean loss of the n
+   rows with the least scores; rows that tie share their losses. NaN if a score or a loss is. Sorts the rows. */
 double tutti_ranked_risk(size_t count, struct tutti_ranked *rows);
 
 #endif

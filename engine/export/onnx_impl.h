@@ -17,8 +17,8 @@ struct onnx_prediction {
 /* The inputs of the graph, one for each column (or one of images), and from them what networks read: [rows, features],
    or [rows, channels, height, width] of images; floats (onnx_rows.c). */
 onnx_value onnx_rows(struct onnx_graph *graph, const struct tutti_encoding *encoding);
-/* The outputs of a trained network for such rows, by its head: standardised (onnx_network.c). TUTTI_ERROR_UNSUPPORTED: a
-   layer whose op or attribute has no counterpart in ONNX, named. */
+/* The outputs of a trained network for such rows, by its head: standardised (onnx_network.c). TUTTI_ERROR_UNSUPPORTED:
+   a layer whose op or attribute has no counterpart in ONNX, named. */
 struct onnx_prediction onnx_network(struct onnx_graph *graph, const tutti_network *network,
                                     const tutti_tensors *weights, const struct tutti_task *task, onnx_value rows);
 /* Mix the members' predictions and give the graph its outputs (onnx_ensemble.c). */

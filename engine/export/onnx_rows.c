@@ -1,5 +1,5 @@
-/* onnx_rows.c - raw columns, or images, as what networks read. Each column of a table is an input of its own, [rows, 1]:
-   doubles, or texts of a column with categories. */
+/* onnx_rows.c - raw columns, or images, as what networks read. Each column of a table is an input of its own, [rows,
+   1]: doubles, or texts of a column with categories. */
 #include "onnx_impl.h"
 
 static const int64_t one_column[] = {1};

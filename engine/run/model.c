@@ -159,7 +159,8 @@ static enum tutti_status combine(tutti_context *context, const struct tutti_mode
 
 /* --- calibrated --- */
 
-/* Probabilities are the calibrator's, and total is their entropy, of which aleatoric and epistemic keep their shares. */
+/* Probabilities are the calibrator's, and total is their entropy, of which aleatoric and epistemic keep their
+   shares. */
 static void correct_classes(const struct tutti_calibrated *calibrated, struct tutti_forecast *forecast) {
   size_t classes = forecast->outputs;
   for (size_t r = 0; r < forecast->rows; r++) {

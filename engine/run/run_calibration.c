@@ -1,6 +1,6 @@
-/* run_calibration.c - the calibrator of a run's ensemble. It is fitted on the rows that data.calibration keeps apart or,
-   without such rows, on the validation rows. What came of it is a part of ensemble.json, so that an ensemble and its
-   calibrator are replaced, copied and checked together. */
+/* run_calibration.c - the calibrator of a run's ensemble. It is fitted on the rows that data.calibration keeps apart
+   or, without such rows, on the validation rows. What came of it is a part of ensemble.json, so that an ensemble and
+   its calibrator are replaced, copied and checked together. */
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"

@@ -91,9 +91,9 @@ TUTTI_NODISCARD enum tutti_status tutti_ensemble_parse(tutti_context *context, c
 /* Trials of the members, ascending, as pools want them; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_members(tutti_context *context, const tutti_ensemble *ensemble,
                                                     uint64_t **trials);
-/* Metrics on every split except the training rows, as JSON text of an array; with a calibrator (NULL: none), on test rows
-   also "calibrated". If `shift` is not NULL, only on the two
-   splits named "validation" and "test" with `shift` appended ("" for the clean ones, or "-5"). */
+/* Metrics on every split except the training rows, as JSON text of an array; with a calibrator (NULL: none), on test
+   rows also "calibrated". If `shift` is not NULL, only on the two splits named "validation" and "test" with `shift`
+   appended ("" for the clean ones, or "-5"). */
 struct tutti_history; /* below */
 TUTTI_NODISCARD enum tutti_status tutti_run_evaluate(tutti_context *context, struct tutti_run_pool *source,
                                                      const struct tutti_history *history,
@@ -120,8 +120,8 @@ TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const 
 
 /* --- calibration (run_calibration.c) --- */
 
-/* An ensemble's calibration: what ensemble.json says of it (NULL: the recipe has none), and the fitted calibrator (NULL:
-   it was refused, and the ensemble stays as it is). */
+/* An ensemble's calibration: what ensemble.json says of it (NULL: the recipe has none), and the fitted calibrator
+   (NULL: it was refused, and the ensemble stays as it is). */
 struct tutti_run_calibration {
   json_t *said;
   tutti_calibrator *calibrator;

@@ -1,5 +1,5 @@
-/* trial_model.c - the trials of a search: the candidate's network is trained, predicts, and is kept. Of a backend without
-   data, only a value comes. */
+/* trial_model.c - the trials of a search: the candidate's network is trained, predicts, and is kept. Of a backend
+   without data, only a value comes. */
 #include "record_impl.h"
 #include "trial_impl.h"
 

@@ -112,8 +112,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *co
 
 /* What a key of the effective recipe decides. */
 enum tutti_recipe_part {
-  TUTTI_RECIPE_SEARCH,       /* what is searched, and how it is trained */
-  TUTTI_RECIPE_SELECTION,    /* [selector], [calibrator], [evaluation]: what is made of a finished pool, and can be made again */
+  TUTTI_RECIPE_SEARCH, /* what is searched, and how it is trained */
+  TUTTI_RECIPE_SELECTION, /* [selector], [calibrator], [evaluation]: what is made of a finished pool, and can be made again */
   TUTTI_RECIPE_CIRCUMSTANCES /* where and how fast a run is made, not what comes of it: run.name, run.workers, ... */
 };
 /* One key with its value. If another section's parameter names the plugin of a section, that section's first item has

@@ -1,9 +1,10 @@
-/* calibrator conformal: split conformal intervals. The scores of n rows that no member was trained on are their absolute
-   errors, or these in units of the predicted deviation. An interval reaches as far as the score of rank
+/* calibrator conformal: split conformal intervals. The scores of n rows that no member was trained on are their
+   absolute errors, or these in units of the predicted deviation. An interval reaches as far as the score of rank
    ceil((n + 1) level): if these rows and a new one are exchangeable, it holds the new target with that probability at
    least, whatever the ensemble is. Where that rank is beyond n, it is infinite: nothing smaller would be sure.
 
-   Source: Lei et al., "Distribution-free predictive inference for regression" (JASA 2018), algorithm 2 and section 5.2. */
+   Source: Lei et al., "Distribution-free predictive inference for regression" (JASA 2018), algorithm 2 and
+   section 5.2. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

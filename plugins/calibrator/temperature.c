@@ -2,8 +2,8 @@
    probable class stays. T minimises the NLL of the rows that it is fitted to.
 
    Source: Guo et al., "On calibration of modern neural networks" (ICML 2017), section 4.2. Deviations: the logarithm of
-   the ensemble's mean probability stands for a network's logit, since an ensemble is calibrated after averaging (Rahaman &
-   Thiery, 2021); T is bounded. */
+   the ensemble's mean probability stands for a network's logit, since an ensemble is calibrated after averaging
+   (Rahaman & Thiery, 2021); T is bounded. */
 #include <math.h>
 
 #include "plugins/shared/ascent/ascent.h"

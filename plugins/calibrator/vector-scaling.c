@@ -1,9 +1,9 @@
-/* calibrator vector-scaling: each class has a factor and a shift of its logarithm, p' = softmax(w_c log p_c + b_c), which
-   minimise the NLL of the rows that they are fitted to.
+/* calibrator vector-scaling: each class has a factor and a shift of its logarithm, p' = softmax(w_c log p_c + b_c),
+   which minimise the NLL of the rows that they are fitted to.
 
-   Source: Guo et al., "On calibration of modern neural networks" (ICML 2017), section 4.2. Deviations: logarithms of the
-   ensemble's mean probabilities stand for logits; factors and shifts are bounded, and a small penalty draws them to 1
-   and 0, without which the shifts are known but for a constant. */
+   Source: Guo et al., "On calibration of modern neural networks" (ICML 2017), section 4.2. Deviations: logarithms of
+   the ensemble's mean probabilities stand for logits; factors and shifts are bounded, and a small penalty draws them to
+   1 and 0, without which the shifts are known but for a constant. */
 #include <math.h>
 #include <string.h>
 

@@ -1,12 +1,11 @@
-/* nomu.c - what a step of Bayesian optimisation with NOMU costs: nomu [EPOCHS [STOP_GRADIENT [THREADS [DIMENSION]]]]. It
-   fits surrogate nomu to 72 points in DIMENSION (5) dimensions (networks of 3 x 1024 units, 500 artificial points, 1024 epochs unless
-   EPOCHS says otherwise) on so many threads (1), then predicts 5,000 points, at once, one by one, and as maximiser
-   direct asks for them; takes gradients; and maximises by sobol-lbfgs with them and, for a ratio, without. With EPOCHS
-   negative it only fits. Seconds are the processor's, of all threads together; of
-   the fit those of the wall clock are printed, too. FLOPs of a step: 2 a
-   weight and row forward; 4 backward in the uncertainty's network, and in that of the mean, which the artificial points
-   do not reach unless the gradient goes through (stop_gradient = none). The peak is that of multiply-adds in registers.
-   Plugins come from TUTTI_PLUGIN_PATH. */
+/* nomu.c - what a step of Bayesian optimisation with NOMU costs: nomu [EPOCHS [STOP_GRADIENT [THREADS [DIMENSION]]]].
+   It fits surrogate nomu to 72 points in DIMENSION (5) dimensions (networks of 3 x 1024 units, 500 artificial points,
+   1024 epochs unless EPOCHS says otherwise) on so many threads (1), then predicts 5,000 points, at once, one by one,
+   and as maximiser direct asks for them; takes gradients; and maximises by sobol-lbfgs with them and, for a ratio,
+   without. With EPOCHS negative it only fits. Seconds are the processor's, of all threads together; of the fit those of
+   the wall clock are printed, too. FLOPs of a step: 2 a weight and row forward; 4 backward in the uncertainty's
+   network, and in that of the mean, which the artificial points do not reach unless the gradient goes through
+   (stop_gradient = none). The peak is that of multiply-adds in registers. Plugins come from TUTTI_PLUGIN_PATH. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/hosting.h>

@@ -48,19 +48,20 @@ bool conform_close(double a, double b, double relative, double absolute);
 
 /* --- what no plugin of any kind may do --- */
 
-/* A copy of what an operation is given and must not change, until the end of the check (given.c). If the operation writes
-   to it, the process ends, and the report says that it wrote to `what`, a literal. NULL stays NULL. */
+/* A copy of what an operation is given and must not change, until the end of the check (given.c). If the operation
+   writes to it, the process ends, and the report says that it wrote to `what`, a literal. NULL stays NULL. */
 const void *conform_given(struct conform *conform, const char *what, const void *data, size_t bytes);
 void conform_release_given(void);
 /* From now on the report is written to why[why_size], which outlives the process. */
 void conform_watch_given(const struct conform *conform, char *why, size_t why_size);
 /* A check of every plugin: it exports its one symbol and no other (exports.c). */
 void conform_exports(struct conform *conform);
-/* A file in memory that stdout and stderr may be led to, and the first words and the number of bytes that were written to
-   it since the last call (leavings.c). */
+/* A file in memory that stdout and stderr may be led to, and the first words and the number of bytes that were written
+   to it since the last call (leavings.c). */
 int conform_listen(void);
 size_t conform_heard(int listening, char *words, size_t size);
-/* Does each of many runs of again(argument) leave memory or open files behind? Then `why` says what; not if one fails. */
+/* Does each of many runs of again(argument) leave memory or open files behind? Then `why` says what; not if one
+   fails. */
 bool conform_leaves(bool (*again)(void *argument), void *argument, char *why, size_t size);
 
 /* --- the world in which a plugin is tried (world.c) --- */

@@ -34,7 +34,8 @@ static struct symbols symbols_of(const struct link_map *map) {
   return symbols;
 }
 
-/* The number of symbols: as the old table says, or by the last chain of the new one, whose end has its lowest bit set. */
+/* The number of symbols: as the old table says, or by the last chain of the new one, whose end has its lowest bit
+   set. */
 static size_t symbol_count(const struct symbols *symbols) {
   if (symbols->hash)
     return symbols->hash[1];

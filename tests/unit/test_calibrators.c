@@ -221,8 +221,8 @@ static void test_vector_scaling(void **state) {
 
 /* --- isotonic --- */
 
-/* p of the second class .1 .2 .3 .4, labels 0 1 0 1: the middle two are one block of 1/2, the ends stay 1 / (4 + 2) away
-   from 0 and 1, and between blocks it is linear. */
+/* p of the second class .1 .2 .3 .4, labels 0 1 0 1: the middle two are one block of 1/2, the ends stay 1 / (4 + 2)
+   away from 0 and 1, and between blocks it is linear. */
 static void test_isotonic_by_hand(void **state) {
   static const double p[] = {0.1, 0.2, 0.3, 0.4}, at[] = {0.05, 0.15, 0.25, 0.35, 0.9};
   static const double expected[] = {1. / 6, 1. / 3, 0.5, 2. / 3, 5. / 6};
@@ -482,7 +482,8 @@ static struct tutti_verdict judge(int64_t folds) {
   return verdict;
 }
 
-/* Taken where it helps; refused where the ensemble is right already, where rows are few, of one class, or no numbers. */
+/* Taken where it helps; refused where the ensemble is right already, where rows are few, of one class, or no
+   numbers. */
 static void test_verdicts(void **state) {
   (void)state;
   put("temperature", TUTTI_TASK_CLASSIFICATION, 3);

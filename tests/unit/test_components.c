@@ -126,8 +126,8 @@ static void test_averages(void **state) {
   }
 }
 
-/* A proposal has one draw, which neither the next one nor another run's has; batches do not matter; with gp there are gradients, without op
-   realise there are none. */
+/* A proposal has one draw, which neither the next one nor another run's has; batches do not matter; with gp there are
+   gradients, without op realise there are none. */
 static void test_thompson(void **state) {
   static const char *const surrogates[] = {"gp", "random-forest"};
   (void)state;

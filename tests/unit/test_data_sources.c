@@ -228,7 +228,8 @@ static void columns_are_matched_by_position(void **state) {
   put("b.csv", "u,v\n2,4\n1,6\n"); /* a header where there was none */
   assert_rows("b.csv", 2, (float[]){0, 0, -1, 1}, false);
   put("b.csv", "1\n2\n");
-  apply_refuses("expected 3 columns as in the training data, 2 without the targets, or the 2 inputs alone; found 1", "b.csv");
+  apply_refuses("expected 3 columns as in the training data, 2 without the targets, or the 2 inputs alone; found 1",
+                "b.csv");
 }
 
 static void classes_are_known(void **state) {

@@ -563,25 +563,10 @@ static void test_members_without_variance(void **state) {
   tutti_ensemble *ensemble = equal_members(&models);
   assert_int_equal(tutti_evaluate(context, &models.pool, ensemble, NULL, &got), TUTTI_OK);
   const char *known[] = {"rmse", "mae", "r2", "epistemic", "oracle-rmse", "average-rmse"};
-  const char *unknown[] = {"nll",
-                           "nll-moments",
-                           "crps",
-                           "crps-moments",
-                           "coverage",
-                           "width",
-                           "calibration-error",
-                           "coverage-50",
-                           "coverage-80",
-                           "coverage-90",
-                           "coverage-95",
-                           "interval-score",
-                           "interval-width",
-                           "aurc",
-                           "width-coverage-area",
-                           "nll-min",
-                           "aleatoric",
-                           "oracle-nll",
-                           "average-nll"};
+  const char *unknown[] = {"nll",         "nll-moments",       "crps",           "crps-moments", "coverage",
+                           "width",       "calibration-error", "coverage-50",    "coverage-80",  "coverage-90",
+                           "coverage-95", "interval-score",    "interval-width", "aurc",         "width-coverage-area",
+                           "nll-min",     "aleatoric",         "oracle-nll",     "average-nll"};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     assert_true(isfinite(value_of(got, known[i])));
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)

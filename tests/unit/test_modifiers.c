@@ -430,8 +430,8 @@ static int hops_to_op(const struct graph *graph, int layer) {
   return least;
 }
 
-/* Beside a shortcut from `from`, to the decision for 0: an edge may skip only what lies apart by two hops both ways. All
-   pairs that may be joined are, sooner or later, and no others. */
+/* Beside a shortcut from `from`, to the decision for 0: an edge may skip only what lies apart by two hops both ways.
+   All pairs that may be joined are, sooner or later, and no others. */
 static void check_skips_beside(int from, int to) {
   uint64_t wanted[GRAPH_LAYERS_MOST] = {0}, found[GRAPH_LAYERS_MOST] = {0};
   struct graph before;
@@ -458,8 +458,8 @@ static void check_skips_beside(int from, int to) {
   assert_memory_equal(found, wanted, sizeof found);
 }
 
-/* Behind the one shortcut layers far from the input are not nearer to the output; behind the other, layers nearer to the
-   output are not farther from the input. */
+/* Behind the one shortcut layers far from the input are not nearer to the output; behind the other, layers nearer to
+   the output are not farther from the input. */
 static void skips_lie_apart_both_ways(void **state) {
   (void)state;
   check_skips_beside(2, 0);
