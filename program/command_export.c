@@ -6,7 +6,7 @@
 
 struct export_options {
   const char *to, *ensemble;
-  bool trust;
+  bool trust, uncalibrated;
 };
 
 static bool is_onnx(const char *path) {
@@ -30,7 +30,7 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
   TUTTI_TRY_OUT(context, tutti_view_model(context, view, ensemble, &model));
-  TUTTI_TRY_OUT(context, tutti_export_onnx(context, model, options->to));
+  TUTTI_TRY_OUT(context, tutti_export_onnx(context, model, options->uncalibrated, options->to));
 out:
   tutti_model_close(model);
   tutti_view_close(view);
@@ -43,6 +43,8 @@ static const struct command_option export_options[] = {
      .completes = COMPLETE_FILE},
     {"ensemble", 'e', OPTION_TEXT, "FILE", "This ensemble (as select --json prints it), not the run's own.",
      .offset = offsetof(struct export_options, ensemble), .completes = COMPLETE_FILE},
+    {"uncalibrated", 'u', OPTION_FLAG, NULL, "Without the ensemble's calibrator, as tutti predict --uncalibrated.",
+     .offset = offsetof(struct export_options, uncalibrated)},
     TRUST_OPTION(struct export_options),
     {0}};
 

@@ -62,7 +62,7 @@ static void add_intervals(struct columns *columns, const char *output, const str
   add_column(columns, "upper", output, forecast->intervals + 2 * k + 1, 2 * outputs);
   for (size_t q = 0; q < count; q++) {
     char name[32];
-    (void)snprintf(name, sizeof name, "q%g", forecast->quantiles_at[q]);
+    (void)snprintf(name, sizeof name, "q%.15g", forecast->quantiles_at[q]);
     add_column(columns, name, output, forecast->quantiles + k * count + q, count * outputs);
   }
 }
@@ -232,11 +232,13 @@ static double probability_of(const char *text) {
   return *text && !*end && value > 0 && value < 1 ? value : -1;
 }
 
+static const double USUAL_LEVEL = 0.95;
+
 /* What is asked of a forecast: quantiles[MOST_TEXTS] are the room for those. */
 static enum tutti_status ask(tutti_context *context, const struct predict_options *options, double *quantiles,
                              struct tutti_forecast *forecast) {
   forecast->uncalibrated = options->uncalibrated;
-  forecast->level = options->level ? probability_of(options->level) : 0;
+  forecast->level = options->level ? probability_of(options->level) : USUAL_LEVEL;
   if (forecast->level < 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--level: expected a number between 0 and 1, found '%s'",
                       options->level);

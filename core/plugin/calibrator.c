@@ -101,20 +101,27 @@ static const char *wrong_with(enum tutti_task_kind kind, size_t index, double be
   return after >= 0 && (before > 0 || after <= 0) ? NULL : "variance";
 }
 
+/* Of a sum of probabilities. */
+static const double most_rounding = 1e-6;
+
 /* Take over what was applied, row by row; a row with a NaN stays as it was. */
 static enum tutti_status take_rows(tutti_context *context, const tutti_calibrator *calibrator,
                                    const struct tutti_combined *combined, size_t width, double *applied) {
   for (size_t row = 0; row < combined->rows; row++) {
     const double *before = combined->values + row * width;
     double *after = applied + row * width;
+    double sum = 0;
     if (has_nan(width, before))
       memcpy(after, before, width * sizeof *after);
     for (size_t i = 0; i < width && !isnan(before[i]); i++) {
       const char *wrong = wrong_with(combined->kind, i, before[i], after[i]);
+      sum += after[i];
       if (wrong)
         return TUTTI_BREACH(context, &calibrator->instance, "apply gave a %s of %g instead of %g", wrong, after[i],
                             before[i]);
     }
+    if (combined->kind == TUTTI_TASK_CLASSIFICATION && !has_nan(width, before) && fabs(sum - 1) > most_rounding)
+      return TUTTI_BREACH(context, &calibrator->instance, "apply gave probabilities whose sum is %g instead of 1", sum);
   }
   return TUTTI_OK;
 }

@@ -192,7 +192,7 @@ static bool helps(const struct sums *sums, bool intervals) {
       judged++;
       better += is_gain(&sums->gain[l]);
     }
-  return judged == 0 || 2 * better > judged;
+  return 2 * better > judged;
 }
 
 /* Intervals are judged by their score at the levels at which they are finite in every fold. */

@@ -3,11 +3,34 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <tutti/export.h>
 #include <tutti/version.h>
 
 static enum tutti_status refuse(tutti_context *context, uint64_t trial, const char *what) {
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "trial %" PRIu64 ": %s", trial, what);
+}
+
+/* Does a member predict by more than one pass through its network? It then tells an epistemic part that its head does
+   not, or a parameter of its backend says so. */
+static enum tutti_status predicts_by_draws(tutti_context *context, const struct tutti_model *model, size_t k,
+                                           bool *draws) {
+  static const char key[] = "prediction_draws";
+  const struct tutti_member *member = &model->members[k];
+  const struct tutti_params *params = tutti_config_params(member->config);
+  const struct tutti_layer *head = tutti_network_layer(member->network, tutti_network_layers(member->network) - 1);
+  bool has = false;
+  char *text;
+  *draws =
+      tutti_backend_tells_epistemic(model->view->experiment->backend, &member->job) && head->op != TUTTI_OP_HEAD_NOMU;
+  for (size_t i = 0; i < params->count; i++)
+    has = has || strcmp(tutti_params_at(params, i)->name, key) == 0;
+  if (!has)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_config_get(context, member->config, key, &text));
+  *draws = *draws || strcmp(text, "0") != 0;
+  tutti_free(text);
+  return TUTTI_OK;
 }
 
 /* Refuse what a graph of its layers would not predict as the member does. */
@@ -20,8 +43,9 @@ static enum tutti_status check_member(tutti_context *context, const struct tutti
                       ": backend %s makes no networks, and only networks can be exported yet; select an "
                       "ensemble of networks, or predict with tutti",
                       model->trials[k], tutti_host_plugin(experiment->host, "backend"));
-  const struct tutti_layer *head = tutti_network_layer(member->network, tutti_network_layers(member->network) - 1);
-  if (tutti_backend_tells_epistemic(experiment->backend, &member->job) && head->op != TUTTI_OP_HEAD_NOMU)
+  bool draws;
+  TUTTI_TRY(context, predicts_by_draws(context, model, k, &draws));
+  if (draws)
     return refuse(context, model->trials[k],
                   "it predicts by draws of dropout (prediction_draws), which ONNX cannot repeat; select an ensemble of "
                   "members without draws");
@@ -57,11 +81,18 @@ static enum tutti_status add_members(struct onnx_graph *graph, const struct tutt
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *model, const char *path) {
+enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *model, bool uncalibrated,
+                                    const char *path) {
   enum tutti_status status;
   struct onnx_graph *graph = NULL;
   struct onnx_prediction *members = NULL;
   char doc[160];
+  if (model->calibration.calibrator && !uncalibrated)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_UNSUPPORTED,
+        "the ensemble has the calibrator %s, which cannot be exported yet; with --uncalibrated, the model "
+        "gives what tutti predict --uncalibrated does",
+        tutti_calibrator_descriptor(model->calibration.calibrator)->name);
   (void)snprintf(doc, sizeof doc,
                  "An ensemble of %zu networks by Tutti %s; its docs/export.md describes inputs and outputs.",
                  model->count, tutti_version());
@@ -70,10 +101,6 @@ enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *m
   TUTTI_TRY_OUT(context, add_members(graph, model, members));
   onnx_ensemble(graph, model, members);
   TUTTI_TRY_OUT(context, onnx_graph_write(graph, "ensemble", doc, path));
-  if (model->calibration.calibrator)
-    tutti_log(context, TUTTI_LOG_WARNING,
-              "%s is without the ensemble's calibrator %s: it gives what tutti predict --uncalibrated does", path,
-              tutti_calibrator_descriptor(model->calibration.calibrator)->name);
 out:
   tutti_free(members);
   onnx_graph_destroy(graph);

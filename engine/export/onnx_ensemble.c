@@ -4,6 +4,19 @@
 #include <float.h>
 #include <math.h>
 
+const char *const onnx_outputs[] = {"mean",
+                                    "aleatoric",
+                                    "epistemic",
+                                    "total",
+                                    "epistemic_between",
+                                    "epistemic_within",
+                                    "label",
+                                    "probabilities",
+                                    "entropy",
+                                    "expected_entropy",
+                                    "mutual_information",
+                                    NULL};
+
 /* The ensemble, its members' predictions, and room for a value of each. */
 struct mixing {
   struct onnx_graph *graph;

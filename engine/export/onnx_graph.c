@@ -105,10 +105,10 @@ static void append(struct onnx_graph *graph, struct list *list, void *item) {
   list->items[list->count++] = item;
 }
 
-/* A name that no other value has. Users' names have no such prefix. */
+/* A name that no other value has: inputs and outputs have no such prefix. */
 static char *new_name(struct onnx_graph *graph) {
   char name[32];
-  (void)snprintf(name, sizeof name, "_%zu", graph->values++);
+  (void)snprintf(name, sizeof name, ONNX_INNER "%zu", graph->values++);
   return keep_text(graph, name);
 }
 

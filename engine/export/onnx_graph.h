@@ -9,6 +9,9 @@
 
 struct onnx_graph;
 
+/* What the names of values within the graph begin with. */
+#define ONNX_INNER "tutti:"
+
 /* The name of a value in the graph, which owns it. */
 typedef const char *onnx_value;
 

@@ -21,6 +21,8 @@ onnx_value onnx_rows(struct onnx_graph *graph, const struct tutti_encoding *enco
    a layer whose op or attribute has no counterpart in ONNX, named. */
 struct onnx_prediction onnx_network(struct onnx_graph *graph, const tutti_network *network,
                                     const tutti_tensors *weights, const struct tutti_task *task, onnx_value rows);
+/* The names of all outputs that a graph may have, ended by NULL. */
+extern const char *const onnx_outputs[];
 /* Mix the members' predictions and give the graph its outputs (onnx_ensemble.c). */
 void onnx_ensemble(struct onnx_graph *graph, const struct tutti_model *model, const struct onnx_prediction *members);
 

@@ -197,7 +197,7 @@ static enum tutti_status correct_values(tutti_context *context, const struct tut
 static bool is_inside(double p) { return p > 0 && p < 1; }
 
 static enum tutti_status check_asked(tutti_context *context, const struct tutti_forecast *forecast) {
-  if (!is_inside(forecast->level))
+  if (forecast->level != 0 && !is_inside(forecast->level))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a level of intervals between 0 and 1, found %g",
                       forecast->level);
   for (size_t k = 0; k < forecast->quantile_count; k++)
@@ -222,8 +222,10 @@ static enum tutti_status add_quantiles(tutti_context *context, const struct tutt
   const double ends[2] = {0.5 - forecast->level / 2, 0.5 + forecast->level / 2};
   if (forecast->kind != TUTTI_TASK_REGRESSION)
     return TUTTI_OK;
-  TUTTI_TRY(context, tutti_alloc(context, cells, sizeof ends, &forecast->intervals));
-  TUTTI_TRY(context, quantiles(context, model, pool, calibrated, 2, ends, forecast->intervals));
+  if (forecast->level != 0) {
+    TUTTI_TRY(context, tutti_alloc(context, cells, sizeof ends, &forecast->intervals));
+    TUTTI_TRY(context, quantiles(context, model, pool, calibrated, 2, ends, forecast->intervals));
+  }
   if (count == 0)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_alloc(context, cells, count * sizeof(double), &forecast->quantiles));
@@ -261,7 +263,7 @@ static void add_origins(const tutti_split *split, struct tutti_forecast *forecas
     for (size_t r = 0; r < forecast->rows; r++) {
       size_t cell = r * forecast->outputs + o, count = forecast->quantile_count;
       forecast->predicted[cell].mean += origin;
-      for (size_t k = 0; k < 2; k++)
+      for (size_t k = 0; k < 2 && forecast->intervals; k++)
         forecast->intervals[2 * cell + k] += origin;
       for (size_t k = 0; k < count; k++)
         forecast->quantiles[cell * count + k] += origin;
@@ -319,10 +321,10 @@ static bool has_quantiles(const struct tutti_forecast *forecast) {
 
 /* An empty forecast that asks for what the caller's asks for. */
 static struct tutti_forecast asked_by(const struct tutti_forecast *forecast) {
-  struct tutti_forecast asked = {.size = sizeof asked, .level = 0.95};
+  struct tutti_forecast asked = {.size = sizeof asked};
   if (!has_quantiles(forecast))
     return asked;
-  asked.level = forecast->level != 0 ? forecast->level : asked.level;
+  asked.level = forecast->level;
   asked.quantile_count = forecast->quantile_count;
   asked.quantiles_at = forecast->quantiles_at;
   asked.uncalibrated = forecast->uncalibrated;

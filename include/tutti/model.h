@@ -36,8 +36,8 @@ TUTTI_API const char *tutti_model_input(const tutti_model *model, size_t index);
 TUTTI_API size_t tutti_model_members(const tutti_model *model);
 
 /* Predict rows (rows.h), with the numbers that `tutti predict` gives for a file that has them. Columns are found by
-   their names if the rows have names, else by position; targets may be left out. *forecast is overwritten; the caller
-   has set its size, and releases it with tutti_forecast_release. TUTTI_ERROR_USAGE: a column is missing, or a value is
+   their names if the rows have names, else by position; targets may be left out. The caller has set the forecast's
+   size and what it asks for (intervals, quantiles), and the rest to 0; it releases it with tutti_forecast_release. TUTTI_ERROR_USAGE: a column is missing, or a value is
    of a kind that the training data did not have. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model,
                                                                 const tutti_rows *rows,

@@ -132,13 +132,13 @@ struct tutti_forecast {
   /* [rows][outputs]: of what the epistemic parts are made; NULL unless a member tells its own part (predictions.h) */
   struct tutti_epistemic_parts *parts;
   int digits; /* of the means that are worth printing: 9, or 17 of values that are large beside their spread */
-  /* What the caller asks for, set beforehand: for regression, the level of the intervals, in (0, 1) (0 stands for 0.95),
+  /* What the caller asks for, set beforehand: for regression, the level of the intervals, in (0, 1) (0: no intervals),
      and the probabilities of quantiles, each in (0, 1), borrowed; and whether to leave the ensemble's calibrator out. */
   double level;
   size_t quantile_count;
   const double *quantiles_at; /* [quantile_count] */
   bool uncalibrated;
-  /* Regression, else NULL: the central interval of that level, of the mixture or of the calibrator, whose ends may be
+  /* Regression, if asked for, else NULL: the central interval of that level, of the mixture or of the calibrator, whose ends may be
      infinite; and quantiles, likewise. NaN if the members give no variance. */
   double *intervals; /* [rows][outputs][2] */
   double *quantiles; /* [rows][outputs][quantile_count] */

@@ -35,6 +35,12 @@ class ForecastStruct(Structure):
         ("evaluation", c_char_p),
         ("parts", POINTER(c_double)),  # [rows][outputs] of between, within; or NULL
         ("digits", c_int),
+        ("level", c_double),
+        ("quantile_count", c_size_t),
+        ("quantiles_at", POINTER(c_double)),
+        ("uncalibrated", c_bool),
+        ("intervals", POINTER(c_double)),  # [rows][outputs][2], or NULL
+        ("quantiles", POINTER(c_double)),  # [rows][outputs][quantile_count], or NULL
     ]
 
 
@@ -141,10 +147,14 @@ def _load():
 library = _load()
 
 
+# An exception cannot leave a function that C calls, as it would where warnings are errors: they wait for its return.
+_warned = []
+
+
 @LOG
 def _warn(_, level, message):
     if level >= 2:
-        warnings.warn(message.decode("utf-8", "replace"), stacklevel=2)
+        _warned.append(message.decode("utf-8", "replace"))
 
 
 class Context:
@@ -173,6 +183,8 @@ class Context:
 
     def call(self, name, *arguments):
         self.check(getattr(library, name)(self.handle, *arguments))
+        while _warned:
+            warnings.warn(_warned.pop(0), stacklevel=4)
 
     def make(self, name, *arguments):
         """Call a function whose last argument takes what it makes; that pointer."""

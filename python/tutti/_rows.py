@@ -11,10 +11,13 @@ from ._library import library
 def _columns_of(X):
     """The names (None: there are none) and the columns of anything that has some."""
     if isinstance(X, dict):
-        return list(X), [numpy.asarray(column) for column in X.values()]
+        return [str(name) for name in X], [numpy.asanyarray(column) for column in X.values()]
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a pandas.DataFrame, or one of its kind
         return [str(name) for name in X.columns], [numpy.asarray(X[name]) for name in X.columns]
-    X = numpy.asarray(X)
+    try:
+        X = numpy.asanyarray(X)
+    except ValueError as error:
+        raise _library.UsageError(f"expected rows of one length: {error}", "usage") from None
     if X.dtype.names:
         return list(X.dtype.names), [X[name] for name in X.dtype.names]
     if X.ndim != 2:
@@ -26,23 +29,31 @@ def _columns_of(X):
     return None, [X[:, c] for c in range(X.shape[1])]
 
 
+def _encoded(text, what):
+    if "\0" in text:
+        raise _library.UsageError(f"{what}: {text!r} has a zero byte, which no text of the data can have", "usage")
+    return text.encode()
+
+
 def _add_texts(context, rows, column, values):
     """Strings count as the words of a CSV file do; None and NaN as missing."""
     for value in values:
         missing = value is None or value != value
         text = "" if missing else value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
-        context.call("tutti_rows_add_cell", rows, column, text.encode())
+        context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
 
 
 def _add_column(context, rows, number, name, values):
     if values.ndim != 1:
         raise _library.UsageError(f"column {name or number}: expected one dimension, found shape {values.shape}", "usage")
-    context.call("tutti_rows_add_column", rows, None if name is None else name.encode())
+    context.call("tutti_rows_add_column", rows, None if name is None else _encoded(name, "a column's name"))
+    if isinstance(values, numpy.ma.MaskedArray):  # what is masked is missing
+        values = values.astype(float).filled(numpy.nan) if values.dtype.kind in "biuf" else values.astype(object).filled(None)
     if values.dtype.kind in "biuf":
         values = numpy.ascontiguousarray(values, dtype=numpy.float64)
         context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
     elif values.dtype.kind in "OUS":
-        texts = values.astype(str) if values.dtype.kind == "S" else values
+        texts = numpy.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
         _add_texts(context, rows, number, texts.tolist())
     else:
         raise _library.UsageError(
@@ -63,6 +74,8 @@ def _fill_table(context, rows, X):
 
 def _fill_images(context, rows, X):
     X = numpy.asarray(X)
+    if X.dtype.kind not in "biuf":
+        raise _library.UsageError(f"expected images of numbers, found {X.dtype}", "usage")
     if X.ndim == 3:
         X = X[..., None]
     if X.ndim != 4:

@@ -10,6 +10,15 @@ from ._library import CLASSIFICATION, Context, ForecastStruct, UsageError, libra
 from ._rows import Rows
 
 
+# The columns of a regression, as `tutti predict` names them, and what has them here.
+_VALUES = [(key, key) for key in ("mean", "aleatoric", "epistemic", "total")] + [
+    ("epistemic_between", "between"),
+    ("epistemic_within", "within"),
+    ("lower", "lower"),
+    ("upper", "upper"),
+]
+
+
 class Forecast:
     """What an ensemble says of rows, with its uncertainty. Arrays are [rows, outputs]; [rows] of a single target.
 
@@ -17,14 +26,16 @@ class Forecast:
     the ensemble does not know), `total` (both). Classification: `probabilities` [rows, classes], `labels` [rows], and in
     nats `entropy` [rows] (total), `expected_entropy` (aleatoric), `mutual_information` (epistemic). `between` and
     `within` are the parts of the epistemic uncertainty between the members and within them, where members tell theirs;
-    otherwise None. `evaluation` has the metrics, if the rows had their targets.
+    otherwise None. `evaluation` has the metrics, if the rows had their targets. Of a regression, `lower` and `upper` are the
+    ends of the intervals that were asked for, and `quantiles` [rows, outputs, quantiles]; otherwise None.
     """
 
-    def __init__(self, struct, names):
+    def __init__(self, struct, names, asked=()):
         shape = (struct.rows, struct.outputs)
         numbers = _copy(struct.predicted, shape + (4,))
         parts = _copy(struct.parts, shape + (2,)) if struct.parts else None
-        self.names = names
+        self.names, self.asked = names, list(asked)
+        self.lower = self.upper = self.quantiles = None
         self.evaluation = json.loads(struct.evaluation) if struct.evaluation else None
         self.classification = struct.kind == CLASSIFICATION
         if self.classification:
@@ -37,6 +48,13 @@ class Forecast:
         numbers, parts = (a[:, 0] if single and a is not None else a for a in (numbers, parts))
         self.mean, self.aleatoric, self.epistemic, self.total = (numbers[..., i] for i in range(4))
         self.between, self.within = (parts[..., 0], parts[..., 1]) if parts is not None else (None, None)
+        if struct.intervals:
+            ends = _copy(struct.intervals, shape + (2,))
+            ends = ends[:, 0] if single else ends
+            self.lower, self.upper = ends[..., 0], ends[..., 1]
+        if struct.quantiles:
+            values = _copy(struct.quantiles, shape + (len(self.asked),))
+            self.quantiles = values[:, 0] if single else values
 
     def columns(self):
         """The same as a dict of columns, named as `tutti predict` names them; for pandas.DataFrame."""
@@ -44,12 +62,19 @@ class Forecast:
             found = {"label": self.labels}
             found.update((f"p_{name}", self.probabilities[:, k]) for k, name in enumerate(self.names))
             found.update((key, getattr(self, key)) for key in ("entropy", "expected_entropy", "mutual_information"))
+            if self.between is not None:
+                found.update(mutual_information_between=self.between, mutual_information_within=self.within)
             return found
         found = {}
+        single = len(self.names) == 1
         for k, name in enumerate(self.names):
-            for key in ("mean", "aleatoric", "epistemic", "total"):
-                values = getattr(self, key)
-                found[key if len(self.names) == 1 else f"{key}_{name}"] = values if values.ndim == 1 else values[:, k]
+            for key, attribute in _VALUES:
+                values = getattr(self, attribute)
+                if values is not None:
+                    found[key if single else f"{key}_{name}"] = values if single else values[:, k]
+            for i, p in enumerate(self.asked):
+                values = self.quantiles if single else self.quantiles[:, k]
+                found[f"q{p:.15g}" if single else f"q{p:.15g}_{name}"] = values[:, i]
         return found
 
     def __repr__(self):
@@ -71,6 +96,7 @@ class Model:
     """
 
     def __init__(self, directory, threads=1, trust=False):
+        self._opened = (str(directory), threads, trust)
         self._context = Context(threads, trust)
         self._lock = threading.Lock()
         self._model = self._context.make("tutti_model_open", str(directory).encode())
@@ -84,6 +110,9 @@ class Model:
         ]
         self.members = library.tutti_model_members(self._model)
 
+    def __reduce__(self):  # a copy, or what is unpickled, opens the directory again
+        return Model, self._opened
+
     def __del__(self):
         if getattr(self, "_model", None):
             library.tutti_model_close(self._model)
@@ -93,13 +122,20 @@ class Model:
         """The classes, as in scikit-learn's `classes_`; None for regression."""
         return numpy.asarray(self.outputs) if self.kind == "classification" else None
 
-    def forecast(self, X):
-        """Predict rows, with their uncertainty: a Forecast."""
+    def forecast(self, X, level=None, quantiles=(), uncalibrated=False):
+        """Predict rows, with their uncertainty: a Forecast.
+
+        Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` for these. A run's
+        calibrator acts on all of it, unless `uncalibrated`.
+        """
+        at = numpy.asarray(quantiles, dtype=float)
         with self._lock, Rows(self._context, X, images=not self.inputs) as rows:
-            struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct))
+            struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct), level=level or 0, quantile_count=at.size)
+            struct.quantiles_at = at.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+            struct.uncalibrated = uncalibrated
             self._context.call("tutti_model_predict", self._model, rows.handle, ctypes.byref(struct))
             try:
-                return Forecast(struct, self.outputs)
+                return Forecast(struct, self.outputs, at.tolist() if self.kind == "regression" else ())
             finally:
                 library.tutti_forecast_release(ctypes.byref(struct))
 
@@ -120,10 +156,15 @@ class Model:
 
     def score(self, X, y):
         """The share of right classes, or R2, as in scikit-learn."""
-        y = numpy.asarray(y)
-        predicted = self.predict(X)
+        y, predicted = numpy.asarray(y), self.predict(X)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.shape != predicted.shape:
+            raise UsageError(f"expected targets of shape {predicted.shape}, found {y.shape}", "usage")
+        if self.kind == "classification" and y.dtype.kind in "biuf":  # classes that are numbers, however they are written
+            y, predicted = y.astype(float), predicted.astype(float)
         if self.kind == "classification":
-            return float(numpy.mean(predicted == y.astype(str)))
+            return float(numpy.mean(predicted == y))
         return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean(axis=0)) ** 2).sum())
 
     def __repr__(self):

@@ -3,7 +3,9 @@
 import json
 import math
 import shutil
+import signal
 import subprocess
+import threading
 
 from ._library import NO_TRIAL, VISIT, Context, Error, UsageError, library, overrides_of, setting
 
@@ -11,8 +13,8 @@ _RECIPE_USAGE = 2  # exit code of the program where the caller can mend what is 
 _CATALOGUE = 1  # enum tutti_run_file
 
 
-def search(recipe, settings=None, out=None, workers=None, resume=False, program="tutti"):
-    """Run a recipe to its end, as `tutti run` does, and return the Run.
+def search(recipe, out, settings=None, workers=None, resume=False, program="tutti"):
+    """Run a recipe to its end in the directory `out`, as `tutti run` does, and return the Run.
 
     `settings` are what --set takes: {"data.path": "houses.csv", "run.budget": 100}. Ctrl-C stops the search; what has
     been trained is kept, and resume=True goes on with it.
@@ -20,17 +22,23 @@ def search(recipe, settings=None, out=None, workers=None, resume=False, program=
     found = shutil.which(program)
     if not found:
         raise UsageError(f"the program {program} is not in PATH; install Tutti, or name its file as program=", "usage")
-    command = [found, "run", str(recipe), "--json", "--quiet"]
+    command = [found, "run", str(recipe), "--out", str(out), "--json", "--quiet"]
     for key, value in (settings or {}).items():
         command += ["--set", setting(key, value)]
-    command += ["--out", str(out)] if out is not None else []
     command += ["--workers", str(workers)] if workers is not None else []
     command += ["--resume"] if resume else []
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        message = done.stderr.strip() or f"tutti run ended with code {done.returncode}"
-        raise (UsageError(message, "usage") if done.returncode == _RECIPE_USAGE else Error(message, "failed"))
-    return Run(json.loads(done.stdout)["directory"] if out is None else out)
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as running:
+        try:
+            message = running.communicate()[1].strip()
+        except BaseException:  # Ctrl-C: the program, which does not see it itself, ends in order
+            running.send_signal(signal.SIGINT)
+            running.wait()
+            raise
+    if running.returncode != 0:
+        message = message or f"tutti run ended with code {running.returncode}"
+        raise (UsageError(message, "usage") if running.returncode == _RECIPE_USAGE else Error(message, "failed"))
+    return Run(out)
 
 
 class Run:
@@ -39,14 +47,16 @@ class Run:
     def __init__(self, directory, trust=False):
         self.directory = str(directory)
         self._context = Context(trust=trust)
+        self._lock = threading.RLock()
 
     def _ask(self, name, *arguments):
         """The JSON that a function of a view gives; the view is opened anew, since a run may be at work."""
-        view = self._context.make("tutti_view_open", self.directory.encode())
-        try:
-            return json.loads(self._context.text(name, view, *arguments))
-        finally:
-            library.tutti_view_close(view)
+        with self._lock:
+            view = self._context.make("tutti_view_open", self.directory.encode())
+            try:
+                return json.loads(self._context.text(name, view, *arguments))
+            finally:
+                library.tutti_view_close(view)
 
     def status(self):
         """Counts, the best trials, the builder's state, the ensemble."""
@@ -62,6 +72,10 @@ class Run:
 
     def trials(self):
         """A record for each trial, with its hyperparameters; for pandas.DataFrame(run.trials())."""
+        with self._lock:
+            return self._trials()
+
+    def _trials(self):
         path = self._context.text("tutti_run_file_path", self.directory.encode(), _CATALOGUE)
         catalogue = self._context.make("tutti_catalogue_open", path.encode(), False)
         records = []

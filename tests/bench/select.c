@@ -56,15 +56,14 @@ static enum tutti_status load(tutti_context *context, char **files, struct tutti
   }
   for (size_t n = 0; n < rows; n++)
     classes[n] = (int32_t)((const int64_t *)labels.data)[n];
-  *pool = (struct tutti_pool){sizeof *pool,
-                              TUTTI_TASK_CLASSIFICATION,
-                              count,
-                              rows,
-                              outputs,
-                              models,
-                              {TUTTI_TASK_CLASSIFICATION, rows, outputs, NULL, classes},
-                              trials,
-                              NULL};
+  *pool = (struct tutti_pool){.size = sizeof *pool,
+                              .kind = TUTTI_TASK_CLASSIFICATION,
+                              .models = count,
+                              .rows = rows,
+                              .outputs = outputs,
+                              .predictions = models,
+                              .trials = trials,
+                              .labels = classes};
   tutti_npy_unmap(&probabilities);
   tutti_npy_unmap(&labels);
   return TUTTI_OK;

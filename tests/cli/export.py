@@ -22,7 +22,7 @@ def rows_of(path, model):
         rows = list(csv.DictReader(file))
     feeds = {}
     for name, element in inputs:
-        words = [[row[name]] for row in rows]
+        words = [[row[name.removeprefix("column ")]] for row in rows]
         if element == onnx.TensorProto.STRING:
             feeds[name] = numpy.array(words, dtype=object)
         else:

@@ -120,6 +120,11 @@ tutti export small --to small.onnx --ensemble best.json
 expect_code 0
 compare_export small table.csv
 
+# Columns that have the names of outputs and of what is within the graph.
+sed '1s/.*/mean,_1,group,y,kind/' table.csv >named.csv
+regression_recipe | sed 's/^path = .*/path = named.csv/' >named.ini
+expect_same named.ini named.csv
+
 # What cannot be exported, and bad input.
 regression_recipe | sed 's/^plugin = mlp/plugin = mlp\ndropout = 0.2/; s/^epochs = 5/epochs = 5\nprediction_draws = 7/' >draws.ini
 tutti run draws.ini --out draws --quiet
@@ -128,6 +133,24 @@ rm -f never.onnx
 tutti export draws --to never.onnx
 expect_code 2
 expect_err "draws of dropout (prediction_draws)" "trial"
+printf '[head]\nkind = nomu\n' | cat draws.ini - >nomu-draws.ini
+tutti run nomu-draws.ini --out nomu-draws --quiet
+expect_code 0
+tutti export nomu-draws --to never.onnx
+expect_code 2
+expect_err "draws of dropout (prediction_draws)"
+printf '[calibrator]\nplugin = variance-scaling\n[evaluation]\nfolds = 0\n' | cat small.ini - >calibrated.ini
+tutti run calibrated.ini --out calibrated --quiet
+expect_code 0
+tutti export calibrated --to never.onnx
+expect_code 2
+expect_err "calibrator variance-scaling" "--uncalibrated"
+tutti predict calibrated table.csv --uncalibrated --json
+expect_code 0
+cp out calibrated.json
+tutti export calibrated --to calibrated.onnx --uncalibrated
+expect_code 0
+compare_export calibrated table.csv
 regression_recipe | sed 's/^plugin = cpu/plugin = trees/; /^plugin = mlp/d; /^\[space\]/d; /^epochs/d; /^learning_rate/d' >trees.ini
 tutti run trees.ini --out trees --quiet
 expect_code 0

@@ -106,6 +106,17 @@ def entropy(p):
     return -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1)
 
 
+def quantile(w, m, v, p):
+    """Of each row's mixture of normals, by bisection: m, v [members][rows]."""
+    low, high = (m - 9 * np.sqrt(v)).min(0), (m + 9 * np.sqrt(v)).max(0)
+    normal = np.vectorize(lambda z: (1 + math.erf(z / math.sqrt(2))) / 2)
+    for _ in range(60):
+        x = (low + high) / 2
+        below = w @ normal((x - m) / np.sqrt(v)) < p
+        low, high = np.where(below, x, low), np.where(below, high, x)
+    return x
+
+
 def expected_columns(run):
     """By name, from the members' predictions of the test rows."""
     summary = read_json(run + "/summary.json")
@@ -129,7 +140,8 @@ def expected_columns(run):
         mean = w @ m
         aleatoric, epistemic = w @ v, w @ (m - mean) ** 2 * (picks / (picks - 1) if unbiased else 1)
         columns.update({"mean" + end: mean, "aleatoric" + end: np.sqrt(aleatoric), "epistemic" + end: np.sqrt(epistemic),
-                        "total" + end: np.sqrt(aleatoric + epistemic)})
+                        "total" + end: np.sqrt(aleatoric + epistemic),
+                        "lower" + end: quantile(w, m, v, 0.025), "upper" + end: quantile(w, m, v, 0.975)})
         expect(abs(aleatoric - epistemic).min() > 1e-9, "aleatoric and epistemic are the same: nothing is tested")
     return columns
 

@@ -7,6 +7,8 @@ while read -r list; do
   twice=$(grep '+=' "$list" | sort | uniq -d)
   [ -z "$twice" ] || { printf '%s has these twice:\n%s\n' "$list" "$twice" && failed=1; }
 done < <(find . -name local.mk ! -path './build*')
+version=$(sed -n 's/^AC_INIT(\[tutti\], \[\([^]]*\)\].*/\1/p' configure.ac)
+grep -qx "version = \"$version\"" python/pyproject.toml || { echo "python/pyproject.toml is not of version $version" && failed=1; }
 [ -e .git ] || exit $failed
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 comm -23 <(git ls-files | grep -v '^\.git' | sort) \

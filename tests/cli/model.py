@@ -5,6 +5,7 @@ import gc
 import json
 import math
 import os
+import pickle
 import shutil
 import struct
 import threading
@@ -50,6 +51,7 @@ class Predictions(unittest.TestCase):
     def same(self, run, forecast):
         wanted = predicted(run)
         columns = forecast.columns()
+        self.assertEqual(set(columns), set(wanted) - {"rows", "evaluation"}, run)
         for name, values in columns.items():
             if name == "label":
                 self.assertEqual(list(values), wanted[name])
@@ -61,7 +63,7 @@ class Predictions(unittest.TestCase):
     def test_named_columns_in_any_order(self):
         columns = dict(reversed(list(table().items())))
         for run in ("small", "two", "classes", "nomu"):
-            self.same(run, tutti.Model(run).forecast(columns))
+            self.same(run, tutti.Model(run).forecast(columns, level=0.95))
 
     def test_metrics_where_the_targets_are_among_the_columns(self):
         for run in ("small", "classes"):
@@ -79,7 +81,7 @@ class Predictions(unittest.TestCase):
         rows = numpy.empty(len(columns["x1"]), dtype=[(name, values.dtype) for name, values in columns.items()])
         for name, values in columns.items():
             rows[name] = values
-        self.same("small", tutti.Model("small").forecast(rows))
+        self.same("small", tutti.Model("small").forecast(rows, level=0.95))
 
     def test_arrays_by_position(self):
         model = tutti.Model("numbers")
@@ -121,6 +123,39 @@ class Predictions(unittest.TestCase):
         right = (classes.predict(columns) == columns["kind"]).mean()
         self.assertEqual(classes.score(columns, columns["kind"]), right)
         self.assertEqual(tutti.Model("two").predict(columns).shape, (len(mean), 2))
+        self.assertAlmostEqual(model.score(columns, columns["y"][:, None]), 1 - residual, places=12)
+        with self.assertRaisesRegex(tutti.UsageError, "expected targets of shape"):
+            model.score(columns, columns["y"][:-1])
+
+    def test_quantiles(self):
+        model, columns = tutti.Model("two"), table()
+        forecast = model.forecast(columns, level=0.5, quantiles=[0.25, 0.5, 0.75])
+        self.assertEqual(forecast.quantiles.shape, (len(columns["x1"]), 2, 3))
+        numpy.testing.assert_array_equal(forecast.quantiles[..., 0], forecast.lower)
+        numpy.testing.assert_array_equal(forecast.quantiles[..., 2], forecast.upper)
+        self.assertTrue((forecast.lower < forecast.quantiles[..., 1]).all())
+        self.assertIsNone(model.forecast(columns).lower)
+        with self.assertRaisesRegex(tutti.UsageError, "level of intervals between 0 and 1, found 2"):
+            model.forecast(columns, level=2)
+
+    def test_masked_cells_are_missing(self):
+        columns = table()
+        for name in ("x1", "group"):
+            masked = dict(columns)
+            masked[name] = numpy.ma.array(columns[name], mask=numpy.arange(len(columns[name])) == 5)
+            with self.assertRaisesRegex(tutti.UsageError, f"row 5, column '{name}'"):
+                tutti.Model("small").forecast(masked)
+
+    def test_texts_with_zero_bytes(self):
+        columns = dict(table())
+        columns["group"] = columns["group"].copy()
+        columns["group"][0] = "a\0b"
+        with self.assertRaisesRegex(tutti.UsageError, "zero byte"):
+            tutti.Model("small").forecast(columns)
+
+    def test_copies(self):
+        model = pickle.loads(pickle.dumps(tutti.Model("small")))
+        self.same("small", model.forecast(table(), level=0.95))
 
     def test_missing_cells_and_unknown_categories(self):
         model, columns = tutti.Model("small"), table()
@@ -149,7 +184,7 @@ class Predictions(unittest.TestCase):
             model.forecast(dict(columns, x1=numpy.zeros(len(columns["x1"]), dtype="datetime64[s]")))
         with self.assertRaisesRegex(tutti.UsageError, "regression"):
             model.predict_proba(columns)
-        self.same("small", model.forecast(columns))  # and it goes on as before
+        self.same("small", model.forecast(columns, level=0.95))  # and it goes on as before
 
     def test_some_targets_missing_warns(self):
         columns = table()
@@ -169,7 +204,7 @@ class Predictions(unittest.TestCase):
         shutil.copytree("small", "copy")
         model = tutti.Model("copy")
         shutil.rmtree("copy")
-        self.same("small", model.forecast(table()))
+        self.same("small", model.forecast(table(), level=0.95))
         with self.assertRaisesRegex(tutti.UsageError, "expected a run directory"):
             tutti.Model("copy")
 
@@ -240,13 +275,13 @@ class Runs(unittest.TestCase):
 
     def test_search(self):
         program = os.environ["TUTTI_PROGRAM"]
-        run = tutti.search("small.ini", {"run.budget": 4, "selector.size": 2}, out="again", program=program)
+        run = tutti.search("small.ini", "again", {"run.budget": 4, "selector.size": 2}, program=program)
         self.assertEqual(len(run.trials()), 4)
         self.assertEqual(tutti.Model("again").members, 2)
         with self.assertRaisesRegex(tutti.UsageError, "budgit"):
-            tutti.search("small.ini", {"run.budgit": 4}, out="never", program=program)
+            tutti.search("small.ini", "never", {"run.budgit": 4}, program=program)
         with self.assertRaisesRegex(tutti.UsageError, "not in PATH"):
-            tutti.search("small.ini", program="no-such-program")
+            tutti.search("small.ini", "never", program="no-such-program")
 
 
 def _numbers(value):
