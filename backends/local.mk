@@ -23,6 +23,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/gemm_half_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_large_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_store_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/float_mode.c
 libbackendcpu_la_SOURCES += %D%/cpu/geometry.c
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels.c

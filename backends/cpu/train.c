@@ -3,27 +3,6 @@
 #include "train_impl.h"
 
 #include <math.h>
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
-
-unsigned backend_cpu_enter(void) {
-#if defined(__SSE__)
-  unsigned kept = _mm_getcsr();
-  _mm_setcsr(kept | 0x8040); /* results flushed to zero, operands taken as zero */
-  return kept;
-#else
-  return 0;
-#endif
-}
-
-void backend_cpu_leave(unsigned kept) {
-#if defined(__SSE__)
-  _mm_setcsr(kept);
-#else
-  (void)kept;
-#endif
-}
 
 /* The number of steps between two looks at the cancel flag within an epoch. */
 enum { CANCEL_STEPS = 100 };

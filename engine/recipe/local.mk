@@ -10,5 +10,6 @@ libtutti_engine_la_SOURCES += %D%/recipe_parts.c
 libtutti_engine_la_SOURCES += %D%/recipe_print.c
 libtutti_engine_la_SOURCES += %D%/recipe_sections.c
 libtutti_engine_la_SOURCES += %D%/recipe_source.c
+libtutti_engine_la_SOURCES += %D%/recipe_trust.c
 libtutti_engine_la_SOURCES += %D%/recipe_visit.c
 libtutti_engine_la_SOURCES += %D%/run_params.c

@@ -133,23 +133,6 @@ static enum tutti_status set_name(tutti_context *context, tutti_recipe *recipe, 
                             TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected the name of a folder, found '%s'", name));
 }
 
-bool tutti_recipe_path_counts(const tutti_context *context, const tutti_recipe *recipe) {
-  const struct recipe_entry *entry = tutti_recipe_find(recipe, "run", "plugin_path");
-  return !recipe->recorded || !entry || entry->file->command_line || tutti_trusts_runs(context);
-}
-
-enum tutti_status tutti_recipe_say_untrusted(tutti_context *context, const tutti_recipe *recipe,
-                                             enum tutti_status status) {
-  const struct recipe_entry *entry = tutti_recipe_find(recipe, "run", "plugin_path");
-  if (!entry || !*entry->value || tutti_recipe_path_counts(context, recipe))
-    return status;
-  return TUTTI_FAIL(
-      context, status,
-      "%s; no plugins were loaded from the run's plugin_path (%s): a run that is only looked at cannot "
-      "name code to run. Add --trust if you trust whoever made it, or put the folder in TUTTI_PLUGIN_PATH",
-      tutti_error_message(context), entry->value);
-}
-
 /* Make the folders of plugin_path absolute, and put them on the context's search path. */
 static enum tutti_status set_plugin_path(tutti_context *context, tutti_recipe *recipe) {
   const struct recipe_entry *entry = tutti_recipe_find(recipe, "run", "plugin_path");
