@@ -50,14 +50,14 @@ struct search {
   const struct tutti_combined *combined;
   const int32_t *labels;
   struct scaling scaling;
-  double *room; /* [4][classes] */
+  double *room; /* [3][classes] */
 };
 
 static enum tutti_status likelihood_of_temperature(void *argument, tutti_context *context, const double *theta,
                                                    double *value, double *gradient) {
   struct search *search = argument;
   size_t classes = search->scaling.classes;
-  double inverse = exp(theta[0]), slope = 0, *by_scale = search->room + 2 * classes;
+  double inverse = exp(theta[0]), slope = 0, *by_scale = search->room + classes;
   (void)context;
   for (size_t c = 0; c < classes; c++)
     search->scaling.scales[c] = inverse;
@@ -82,7 +82,7 @@ static enum tutti_status calibrator_fit_temperature(void *self, tutti_context *c
       .context = context, .function = likelihood_of_temperature, .argument = &search, .count = 1, .bounds = bounds};
   TUTTI_TRY(context, scaling_check_labels(context, targets));
   TUTTI_TRY_OUT(context, tutti_alloc(context, combined->outputs, sizeof(double), &search.scaling.scales));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, combined->outputs, 4 * sizeof(double), &search.room));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, combined->outputs, 3 * sizeof(double), &search.room));
   TUTTI_TRY_OUT(context, ascent_init(&ascent));
   TUTTI_TRY_OUT(context, ascent_climb(&ascent, &start, EVALUATIONS));
   temperature->inverse = exp(ascent.best[0]);

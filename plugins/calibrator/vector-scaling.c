@@ -61,14 +61,14 @@ struct search {
   const int32_t *labels;
   double l2;
   struct scaling scaling; /* room */
-  double *room;           /* [2][classes] */
+  double *room;           /* [3][classes] */
 };
 
 static enum tutti_status likelihood_of_vectors(void *argument, tutti_context *context, const double *theta,
                                                double *value, double *gradient) {
   struct search *search = argument;
   size_t classes = search->scaling.classes;
-  double penalty = 0, *slopes = gradient ? gradient : search->room + 2 * classes;
+  double penalty = 0, *slopes = gradient ? gradient : search->room + classes;
   (void)context;
   memcpy(search->scaling.scales, theta, classes * sizeof *theta);
   memcpy(search->scaling.biases, theta + classes, classes * sizeof *theta);
@@ -98,7 +98,7 @@ static enum tutti_status calibrator_fit_vector_scaling(void *self, tutti_context
   release_vector(vector);
   TUTTI_TRY_OUT(context, tutti_alloc(context, classes, sizeof(double), &search.scaling.scales));
   TUTTI_TRY_OUT(context, tutti_alloc(context, classes, sizeof(double), &search.scaling.biases));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, classes, 4 * sizeof(double), &search.room));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, classes, 3 * sizeof(double), &search.room));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * classes, sizeof *bounds, &bounds));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * classes, sizeof *start, &start));
   for (size_t i = 0; i < 2 * classes; i++) {

@@ -5,14 +5,15 @@
 #include <math.h>
 #include <tutti/metrics.h>
 
-/* One row: out[classes], the scaled probabilities; logits[classes] (may be NULL), the logarithms that were scaled. */
-static void scale_row(const struct scaling *scaling, const double *row, double *logits, double *out) {
+static double logit_of(double probability) {
+  return log(probability < (double)FLT_MIN ? (double)FLT_MIN : probability);
+}
+
+/* One row: out[classes], the scaled probabilities. */
+static void scale_row(const struct scaling *scaling, const double *row, double *out) {
   double most = -HUGE_VAL, sum = 0;
   for (size_t c = 0; c < scaling->classes; c++) {
-    double logit = log(row[c] < (double)FLT_MIN ? (double)FLT_MIN : row[c]);
-    if (logits)
-      logits[c] = logit;
-    out[c] = scaling->scales[c] * logit + (scaling->biases ? scaling->biases[c] : 0);
+    out[c] = scaling->scales[c] * logit_of(row[c]) + (scaling->biases ? scaling->biases[c] : 0);
     most = fmax(most, out[c]);
   }
   for (size_t c = 0; c < scaling->classes; c++)
@@ -23,21 +24,22 @@ static void scale_row(const struct scaling *scaling, const double *row, double *
 
 void scaling_apply(const struct scaling *scaling, const struct tutti_combined *combined, double *out) {
   for (size_t r = 0; r < combined->rows; r++)
-    scale_row(scaling, combined->values + r * scaling->classes, NULL, out + r * scaling->classes);
+    scale_row(scaling, combined->values + r * scaling->classes, out + r * scaling->classes);
 }
 
 double scaling_loss(const struct scaling *scaling, const struct tutti_combined *combined, const int32_t *labels,
                     double *room, double *by_scale, double *by_bias) {
   size_t classes = scaling->classes;
-  double *logits = room, *scaled = room + classes, loss = 0, rows = (double)combined->rows;
+  double *scaled = room, loss = 0, rows = (double)combined->rows;
   for (size_t c = 0; c < classes; c++)
     by_scale[c] = by_bias[c] = 0;
   for (size_t r = 0; r < combined->rows; r++) {
-    scale_row(scaling, combined->values + r * classes, logits, scaled);
+    const double *row = combined->values + r * classes;
+    scale_row(scaling, row, scaled);
     loss += tutti_probability_nll(scaled[labels[r]]) / rows;
     for (size_t c = 0; c < classes; c++) {
       double slope = (scaled[c] - (c == (size_t)labels[r])) / rows;
-      by_scale[c] += slope * logits[c];
+      by_scale[c] += slope * logit_of(row[c]);
       by_bias[c] += slope;
     }
   }
