@@ -27,7 +27,7 @@ struct onnx_graph {
   tutti_context *context;
   enum tutti_status status;
   struct block *blocks;
-  struct list nodes, constants, inputs, outputs, notes;
+  struct list nodes, constants, inputs, outputs;
   size_t values;
 };
 
@@ -51,7 +51,6 @@ void onnx_graph_destroy(struct onnx_graph *graph) {
   tutti_free(graph->constants.items);
   tutti_free(graph->inputs.items);
   tutti_free(graph->outputs.items);
-  tutti_free(graph->notes.items);
   tutti_free(graph);
 }
 
@@ -341,17 +340,6 @@ onnx_value onnx_texts(struct onnx_graph *graph, size_t count, const char *const 
 
 /* --- the file --- */
 
-void onnx_note(struct onnx_graph *graph, const char *key, const char *text) {
-  Onnx__StringStringEntryProto *note = keep(graph, 1, sizeof *note);
-  char *own_key = keep_text(graph, key), *own = keep_text(graph, text);
-  if (!own)
-    return;
-  onnx__string_string_entry_proto__init(note);
-  note->key = own_key;
-  note->value = own;
-  append(graph, &graph->notes, note);
-}
-
 static Onnx__OperatorSetIdProto operators(const char *domain, int64_t version) {
   Onnx__OperatorSetIdProto made = ONNX__OPERATOR_SET_ID_PROTO__INIT;
   made.domain = (char *)(uintptr_t)domain; /* protobuf-c only reads it */
@@ -401,7 +389,5 @@ enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *name, c
   model.n_opset_import = 2;
   model.opset_import = imported;
   model.graph = &content;
-  model.n_metadata_props = graph->notes.count;
-  model.metadata_props = (Onnx__StringStringEntryProto **)graph->notes.items;
   return write_model(graph, &model, path);
 }

@@ -73,8 +73,6 @@ onnx_value onnx_cast(struct onnx_graph *graph, onnx_value value, enum onnx_type 
 /* Columns [begin, end) of a value [rows, columns]. */
 onnx_value onnx_columns(struct onnx_graph *graph, onnx_value value, int64_t begin, int64_t end);
 
-/* A text beside the graph, under a key. */
-void onnx_note(struct onnx_graph *graph, const char *key, const char *text);
 /* Write the model; `name` and `doc` say what it is. TUTTI_ERROR_UNSUPPORTED: it is larger than ONNX's 2 GiB. */
 TUTTI_NODISCARD enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *name, const char *doc,
                                                    const char *path);
