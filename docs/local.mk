@@ -16,6 +16,7 @@ dist_doc_DATA += %D%/nomu.md
 dist_doc_DATA += %D%/other-languages.md
 dist_doc_DATA += %D%/plugins.md
 dist_doc_DATA += %D%/recipes.md
+dist_doc_DATA += %D%/report.md
 dist_doc_DATA += %D%/run-directory.md
 dist_doc_DATA += %D%/search.md
 dist_doc_DATA += %D%/smbo-ensemble.md

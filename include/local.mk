@@ -51,6 +51,7 @@ tuttiinclude_HEADERS += %D%/tutti/pruner.h
 tuttiinclude_HEADERS += %D%/tutti/random.h
 tuttiinclude_HEADERS += %D%/tutti/recipe.h
 tuttiinclude_HEADERS += %D%/tutti/registry.h
+tuttiinclude_HEADERS += %D%/tutti/report.h
 tuttiinclude_HEADERS += %D%/tutti/rows.h
 tuttiinclude_HEADERS += %D%/tutti/run.h
 tuttiinclude_HEADERS += %D%/tutti/safetensors.h

@@ -15,6 +15,7 @@ tutti_SOURCES += %D%/command_evaluate.c
 tutti_SOURCES += %D%/command_curve.c
 tutti_SOURCES += %D%/command_predict.c
 tutti_SOURCES += %D%/command_export.c
+tutti_SOURCES += %D%/command_report.c
 tutti_SOURCES += %D%/command_compare.c
 tutti_SOURCES += %D%/command_ablate.c
 tutti_SOURCES += %D%/command_distance.c

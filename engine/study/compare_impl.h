@@ -66,6 +66,9 @@ struct compare {
 TUTTI_NODISCARD enum tutti_status tutti_compare_read(tutti_context *context, struct compare *compare, size_t count,
                                                      const char *const *directories);
 void tutti_compare_release(struct compare *compare);
+/* The run directories that these stand for, each once: (*runs)[*found] (free each, and the array, with tutti_free). */
+TUTTI_NODISCARD enum tutti_status tutti_compare_find(tutti_context *context, size_t count,
+                                                     const char *const *directories, size_t *found, char ***runs);
 /* The value of a key in a run's recipe, or NULL. */
 const char *tutti_compare_value(const struct compare_run *run, const char *key);
 

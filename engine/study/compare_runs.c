@@ -285,6 +285,24 @@ static enum tutti_status add_directory(tutti_context *context, struct compare *c
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_compare_find(tutti_context *context, size_t count, const char *const *directories,
+                                     size_t *found, char ***runs) {
+  enum tutti_status status = TUTTI_OK;
+  struct compare compare = {.split = ""};
+  *found = 0;
+  *runs = NULL;
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY_OUT(context, add_directory(context, &compare, directories[i]));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, compare.count, sizeof **runs, runs));
+  for (; *found < compare.count; (*found)++) {
+    (*runs)[*found] = compare.runs[*found].directory;
+    compare.runs[*found].directory = NULL;
+  }
+out:
+  tutti_compare_release(&compare);
+  return status;
+}
+
 /* Move the runs that are left out behind the others. */
 static enum tutti_status sort_out(tutti_context *context, struct compare *compare) {
   struct compare_run *sorted;

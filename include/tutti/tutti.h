@@ -14,6 +14,7 @@
 #include <tutti/model.h>
 #include <tutti/recipe.h>
 #include <tutti/registry.h>
+#include <tutti/report.h>
 #include <tutti/run.h>
 #include <tutti/safetensors.h>
 #include <tutti/scan.h>

@@ -1,0 +1,166 @@
+/* facts.c - what is known of a run: its own texts, and what is computed from its files. */
+#include "report_impl.h"
+
+#include "core/base/json_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum tutti_status parse(tutti_context *context, const char *text, json_t **root) {
+  return tutti_json_parse(context, text, 0, TUTTI_ERROR_INTERNAL, "what this library made", root);
+}
+
+static enum tutti_status gather_status(struct report_facts *facts) {
+  char *text;
+  TUTTI_TRY(facts->context, tutti_view_status(facts->context, facts->view, &text));
+  enum tutti_status status = parse(facts->context, text, &facts->status);
+  tutti_free(text);
+  TUTTI_TRY(facts->context, status);
+  return tutti_run_read_summary(facts->context, facts->directory, &facts->summary);
+}
+
+static enum tutti_status gather_reports(struct report_facts *facts) {
+  tutti_context *context = facts->context;
+  TUTTI_TRY(context, tutti_alloc(context, facts->history->asked, sizeof(json_t *), &facts->reports));
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (facts->history->records[i].report)
+      facts->reports[i] = json_loads(facts->history->records[i].report, 0, NULL);
+  return TUTTI_OK;
+}
+
+/* What a run cannot have is no failure of its report: the reason is kept. */
+static enum tutti_status keep_reason(struct report_facts *facts, enum tutti_status status, char **reason) {
+  if (status != TUTTI_ERROR_USAGE && status != TUTTI_ERROR_UNSUPPORTED && status != TUTTI_ERROR_NUMERIC)
+    return status;
+  if (reason && !*reason)
+    TUTTI_TRY(facts->context, tutti_strdup(facts->context, tutti_error_message(facts->context), reason));
+  tutti_error_clear(facts->context);
+  return TUTTI_OK;
+}
+
+static enum tutti_status gather_ensemble(struct report_facts *facts) {
+  tutti_context *context = facts->context;
+  enum tutti_status status = TUTTI_OK;
+  tutti_ensemble *ensemble = NULL;
+  char *text = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, facts->directory, &text));
+  if (!text)
+    goto out;
+  TUTTI_TRY_OUT(context, parse(context, text, &facts->ensemble));
+  TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &facts->trials));
+  facts->members = tutti_ensemble_size(ensemble);
+  for (size_t i = 0; i < facts->members; i++)
+    if (facts->trials[i] >= facts->history->asked)
+      TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: a member of its ensemble is no trial of it",
+                                        facts->directory));
+out:
+  tutti_ensemble_destroy(ensemble);
+  tutti_free(text);
+  return status;
+}
+
+static enum tutti_status gather_evaluation(struct report_facts *facts) {
+  tutti_context *context = facts->context;
+  char *text = NULL;
+  enum tutti_status status = tutti_view_evaluate(context, facts->view, NULL, 0, NULL, &text);
+  if (status != TUTTI_OK)
+    return keep_reason(facts, status, &facts->no_ensemble);
+  status = parse(context, text, &facts->evaluation);
+  tutti_free(text);
+  return status;
+}
+
+/* Ensembles of up to twice as many members as were chosen. */
+static enum tutti_status gather_sizes(struct report_facts *facts) {
+  static const uint64_t steps[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50};
+  tutti_context *context = facts->context;
+  size_t finished, count = 0, most = 2 * facts->members > 10 ? 2 * facts->members : 10;
+  uint64_t *trials, budget = facts->history->asked;
+  char *text = NULL;
+  if (!facts->evaluation)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_history_finished(context, facts->history, &trials, &finished));
+  tutti_free(trials);
+  while (count < sizeof steps / sizeof *steps && steps[count] <= most && steps[count] <= finished)
+    count++;
+  const struct tutti_curve_options options = {sizeof options, 1, &budget, count, steps};
+  enum tutti_status status = tutti_view_curve(context, facts->view, NULL, 0, NULL, &options, &text);
+  if (status != TUTTI_OK)
+    return keep_reason(facts, status, NULL);
+  status = parse(context, text, &facts->sizes);
+  tutti_free(text);
+  return status;
+}
+
+enum tutti_status tutti_report_gather(tutti_context *context, const char *directory, const char *name,
+                                      struct report_facts *facts) {
+  *facts = (struct report_facts){.context = context, .directory = directory, .name = name};
+  TUTTI_TRY(context, tutti_view_open(context, directory, &facts->view));
+  facts->experiment = facts->view->experiment;
+  facts->history = &facts->view->history;
+  facts->classes = facts->experiment->task.kind == TUTTI_TASK_CLASSIFICATION;
+  TUTTI_TRY(context, gather_status(facts));
+  TUTTI_TRY(context, gather_reports(facts));
+  TUTTI_TRY(context, gather_ensemble(facts));
+  TUTTI_TRY(context, gather_evaluation(facts));
+  TUTTI_TRY(context, gather_sizes(facts));
+  return tutti_report_gather_rows(facts);
+}
+
+void tutti_report_release(struct report_facts *facts) {
+  for (uint64_t i = 0; facts->reports && i < facts->history->asked; i++)
+    json_decref(facts->reports[i]);
+  tutti_free(facts->reports);
+  tutti_report_release_rows(&facts->rows);
+  json_decref(facts->status);
+  json_decref(facts->summary);
+  json_decref(facts->evaluation);
+  json_decref(facts->ensemble);
+  json_decref(facts->sizes);
+  tutti_free(facts->no_ensemble);
+  tutti_free(facts->trials);
+  tutti_view_close(facts->view);
+  *facts = (struct report_facts){.context = NULL};
+}
+
+/* --- looking things up -------------------------------------------------------------------------------------------- */
+
+double tutti_report_number(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+const json_t *tutti_report_split(const struct report_facts *facts, const char *split) {
+  const json_t *entry;
+  size_t index;
+  json_array_foreach(facts->evaluation, index, entry) {
+    const char *name = json_string_value(json_object_get(entry, "split"));
+    if (name && strcmp(name, split) == 0)
+      return entry;
+  }
+  return NULL;
+}
+
+double tutti_report_metric(const json_t *metrics, const char *name) {
+  const json_t *metric;
+  size_t index;
+  json_array_foreach(metrics, index, metric) {
+    const char *found = json_string_value(json_object_get(metric, "name"));
+    if (found && strcmp(found, name) == 0)
+      return tutti_report_number(metric, "value");
+  }
+  return (double)NAN;
+}
+
+double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss) {
+  const json_t *losses = json_object_get(json_object_get(facts->reports[trial], "losses"), split);
+  return tutti_report_number(losses, loss);
+}
+
+bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial) {
+  for (size_t i = 0; i < facts->members; i++)
+    if (facts->trials[i] == trial)
+      return true;
+  return false;
+}

@@ -1,0 +1,143 @@
+/* figure.c - figures: their making, and the drawing of all of them in one go. */
+#include "report_impl.h"
+
+#include "engine/draw/graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Where a figure has no more room; what is put there is lost, and its status says so. */
+static struct tutti_table *table_room(struct report_figure *figure) {
+  return figure->table_count < REPORT_MOST_TABLES ? &figure->tables[figure->table_count++]
+                                                  : &figure->tables[REPORT_MOST_TABLES - 1];
+}
+
+struct tutti_table *tutti_figure_table(struct report_figure *figure, ...) {
+  struct tutti_table *table = table_room(figure);
+  const char *name;
+  va_list names;
+  *table = tutti_table_begin(figure->context, figure->chart->name);
+  va_start(names, figure);
+  while ((name = va_arg(names, const char *)))
+    tutti_table_column(table, name);
+  va_end(names);
+  return table;
+}
+
+struct tutti_plot *tutti_figure_plot(struct report_figure *figure, int width, int height) {
+  struct tutti_plot *plot = figure->plot_count < REPORT_MOST_PLOTS ? &figure->plots[figure->plot_count++]
+                                                                   : &figure->plots[REPORT_MOST_PLOTS - 1];
+  *plot = tutti_plot_begin(figure->context, figure->chart->title, width, height);
+  return plot;
+}
+
+enum tutti_status tutti_figure_graph(struct report_figure *figure, const char *caption, struct tutti_text *text) {
+  struct report_graph *graph = &figure->graphs[figure->graph_count];
+  if (figure->graph_count == REPORT_MOST_GRAPHS) {
+    tutti_text_discard(text);
+    return TUTTI_OK;
+  }
+  figure->graph_count++;
+  TUTTI_TRY(figure->context, tutti_text_take(text, &graph->text));
+  return tutti_strdup(figure->context, caption, &graph->caption);
+}
+
+static enum tutti_status set_text(tutti_context *context, char **to, const char *format, va_list values) {
+  char text[1024];
+  (void)vsnprintf(text, sizeof text, format, values);
+  tutti_free(*to);
+  return tutti_strdup(context, text, to);
+}
+
+enum tutti_status tutti_figure_missing(struct report_figure *figure, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  enum tutti_status status = set_text(figure->context, &figure->missing, format, values);
+  va_end(values);
+  return status;
+}
+
+enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  enum tutti_status status = set_text(figure->context, &figure->note, format, values);
+  va_end(values);
+  return status;
+}
+
+void tutti_figure_end(struct report_figure *figure) {
+  for (size_t i = 0; i < figure->table_count; i++)
+    tutti_table_end(&figure->tables[i]);
+  for (size_t i = 0; i < figure->plot_count; i++) {
+    tutti_plot_end(&figure->plots[i]);
+    tutti_free(figure->svg[i]);
+  }
+  for (size_t i = 0; i < figure->graph_count; i++) {
+    tutti_free(figure->graphs[i].caption);
+    tutti_free(figure->graphs[i].text);
+    tutti_free(figure->graphs[i].svg);
+  }
+  tutti_free(figure->missing);
+  tutti_free(figure->note);
+  *figure = (struct report_figure){.context = NULL};
+}
+
+/* --- drawing ------------------------------------------------------------------------------------------------------ */
+
+/* Without the program, a report has its tables. */
+static enum tutti_status without(tutti_context *context, enum tutti_status status, const char *program,
+                                 const char **lacking) {
+  if (status != TUTTI_ERROR_UNSUPPORTED)
+    return status;
+  tutti_error_clear(context);
+  *lacking = *lacking ? "gnuplot, dot" : program;
+  return TUTTI_OK;
+}
+
+static enum tutti_status draw_plots(tutti_context *context, size_t count, struct report_figure *figures,
+                                    const char **lacking) {
+  struct tutti_plot_job *jobs;
+  size_t used = 0;
+  TUTTI_TRY(context, tutti_alloc(context, count * REPORT_MOST_PLOTS, sizeof *jobs, &jobs));
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < figures[i].plot_count && !figures[i].missing; k++)
+      jobs[used++] = (struct tutti_plot_job){&figures[i].plots[k], figures[i].table_count, figures[i].tables, NULL};
+  enum tutti_status status = tutti_plots_draw(context, used, jobs);
+  used = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < figures[i].plot_count && !figures[i].missing; k++)
+      figures[i].svg[k] = jobs[used++].svg;
+  tutti_free(jobs);
+  return without(context, status, "gnuplot", lacking);
+}
+
+static enum tutti_status draw_graphs(tutti_context *context, size_t count, struct report_figure *figures,
+                                     const char **lacking) {
+  enum tutti_status status = TUTTI_OK;
+  const char **texts = NULL;
+  char **svg = NULL;
+  size_t used = 0;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count * REPORT_MOST_GRAPHS, sizeof *texts, &texts));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count * REPORT_MOST_GRAPHS, sizeof *svg, &svg));
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < figures[i].graph_count; k++)
+      texts[used++] = figures[i].graphs[k].text;
+  status = tutti_graphs_draw(context, used, texts, svg);
+  used = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < figures[i].graph_count; k++)
+      figures[i].graphs[k].svg = svg[used++];
+out:
+  tutti_free(texts);
+  tutti_free(svg);
+  return without(context, status, "dot", lacking);
+}
+
+enum tutti_status tutti_figures_draw(tutti_context *context, size_t count, struct report_figure *figures,
+                                     const char **lacking) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < figures[i].table_count; k++)
+      TUTTI_TRY(context, figures[i].tables[k].status);
+  TUTTI_TRY(context, draw_plots(context, count, figures, lacking));
+  return draw_graphs(context, count, figures, lacking);
+}

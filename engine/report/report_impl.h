@@ -1,0 +1,130 @@
+/* report_impl.h - from a run to a page: facts are gathered (facts.c, rows.c), charts make figures of them (section_*.c),
+   figures are drawn (figure.c), and the page is written (page.c). */
+#ifndef TUTTI_REPORT_IMPL_H
+#define TUTTI_REPORT_IMPL_H
+
+#include "engine/draw/plot.h"
+#include "engine/run/run_view_impl.h"
+
+#include <jansson.h>
+
+/* --- facts -------------------------------------------------------------------------------------------------------- */
+
+/* What an ensemble says of the rows of a split, before its calibrator and after. */
+struct report_said {
+  struct tutti_uncertainty *predicted; /* [rows][outputs]; NULL: there is no calibrator */
+  double *intervals;                   /* regression: [rows][outputs][2] at the recipe's level; NaN without variances */
+};
+struct report_rows {
+  const char *split; /* NULL: the run has none; static */
+  size_t rows, outputs;
+  double level;
+  double *values;        /* regression: targets [rows][outputs] */
+  int32_t *labels;       /* classification: [rows] */
+  uint32_t *source_rows; /* [rows]: numbers in the source, or NULL */
+  struct report_said before, after;
+};
+
+struct report_facts {
+  tutti_context *context;
+  const char *directory; /* borrowed */
+  const char *name;      /* of the run on this page; borrowed */
+  tutti_view *view;
+  const struct tutti_experiment *experiment;
+  const struct tutti_history *history;
+  bool classes;       /* classification */
+  json_t *status;     /* as tutti status --json gives it */
+  json_t *summary;    /* summary.json; NULL: the run is not finished */
+  json_t *evaluation; /* as tutti evaluate --json gives it; NULL: there is none */
+  json_t *ensemble;   /* ensemble.json; NULL: there is none */
+  json_t *sizes;      /* as tutti curve --json gives it for ensembles of other sizes; NULL: there is none */
+  json_t **reports;   /* [history->asked]; NULL where there is no result */
+  char *no_ensemble;  /* why there is no evaluation; NULL if there is one */
+  size_t members;     /* of the ensemble */
+  uint64_t *trials;   /* [members], ascending */
+  struct report_rows rows;
+};
+/* Gather what is known of a run. Call release even after a failure. */
+TUTTI_NODISCARD enum tutti_status tutti_report_gather(tutti_context *context, const char *directory, const char *name,
+                                                      struct report_facts *facts);
+void tutti_report_release(struct report_facts *facts);
+/* Rows that took part in nothing, or if there are none those of validation (rows.c). */
+TUTTI_NODISCARD enum tutti_status tutti_report_gather_rows(struct report_facts *facts);
+void tutti_report_release_rows(struct report_rows *rows);
+
+/* A split of the evaluation; NULL if it is not there. */
+const json_t *tutti_report_split(const struct report_facts *facts, const char *split);
+/* A metric's value in an array of metrics; NaN if it is not there. */
+double tutti_report_metric(const json_t *metrics, const char *name);
+/* The loss of a trial on a split, as its report has it; NaN if it is not there. */
+double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss);
+double tutti_report_number(const json_t *object, const char *key);
+bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial);
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+enum { REPORT_MOST_TABLES = 6, REPORT_MOST_PLOTS = 4, REPORT_MOST_GRAPHS = 32 };
+
+/* A graph, as its text and then as its picture, with what stands below it. */
+struct report_graph {
+  char *caption, *text, *svg;
+};
+/* What a chart shows of a run. Plots count its tables. */
+struct report_figure {
+  tutti_context *context;
+  const struct report_chart *chart;
+  struct tutti_table tables[REPORT_MOST_TABLES];
+  struct tutti_plot plots[REPORT_MOST_PLOTS];
+  char *svg[REPORT_MOST_PLOTS];
+  struct report_graph graphs[REPORT_MOST_GRAPHS];
+  size_t table_count, plot_count, graph_count;
+  char *missing; /* why there is nothing to see; NULL: there is */
+  char *note;    /* what is to be said of this run; NULL: nothing */
+};
+
+/* A kind of figure. */
+struct report_chart {
+  const char *name; /* of its CSV files, and in links */
+  const char *title;
+  const char *text; /* what is seen, and how to read it: one or two sentences */
+  bool brief;       /* also shown where many runs are side by side */
+  /* Fill the figure, or say with tutti_figure_missing why there is nothing to see. */
+  enum tutti_status (*draw)(const struct report_facts *facts, struct report_figure *figure);
+};
+/* A part of the page: the charts of a file section_NAME.c, in the order of local.mk. */
+struct report_section {
+  const char *title;
+  const struct report_chart *charts; /* the last one has no name */
+};
+
+/* One more table, with columns ended by NULL, whose name is that of the chart; the pointer is good as long as the figure. */
+struct tutti_table *tutti_figure_table(struct report_figure *figure, ...) __attribute__((sentinel));
+struct tutti_plot *tutti_figure_plot(struct report_figure *figure, int width, int height);
+/* One more graph, whose text is taken (engine/draw/graph.h). */
+TUTTI_NODISCARD enum tutti_status tutti_figure_graph(struct report_figure *figure, const char *caption,
+                                                     struct tutti_text *text);
+enum tutti_status tutti_figure_missing(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
+enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
+void tutti_figure_end(struct report_figure *figure);
+/* Draw all plots and graphs. *lacking: the programs that are not there, or NULL. */
+TUTTI_NODISCARD enum tutti_status tutti_figures_draw(tutti_context *context, size_t count,
+                                                     struct report_figure *figures, const char **lacking);
+
+/* --- the page ----------------------------------------------------------------------------------------------------- */
+
+struct report_page {
+  size_t runs, sections, charts; /* charts: of all sections */
+  const struct report_facts *facts;
+  const struct report_section *const *section;
+  struct report_figure *figures;  /* [charts][runs] */
+  struct report_figure *together; /* over all runs [together_count] */
+  size_t together_count;
+  const char *lacking;
+};
+TUTTI_NODISCARD enum tutti_status tutti_page_write(tutti_context *context, const struct report_page *page, char **html);
+/* What was asked and what was found, in words (words.c). */
+void tutti_report_words(const struct report_facts *facts, struct tutti_text *out);
+/* The page's style. Static (style.c). */
+const char *tutti_report_style(void);
+
+#endif

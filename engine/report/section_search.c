@@ -1,0 +1,142 @@
+/* section_search.c - the course of the search: its trials one after the other, and who worked when. */
+#include "report_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static bool is_finished(const struct tutti_record *record) {
+  return record->done && record->state == TUTTI_STATE_FINISHED && isfinite(record->loss);
+}
+
+static const char *state_of(const struct tutti_record *record) {
+  return record->done ? tutti_state_name(record->state) : "asked";
+}
+
+/* A loss that stretches over powers of ten is drawn in the logarithm. */
+static bool needs_logarithm(const struct report_facts *facts) {
+  double least = INFINITY, most = -INFINITY;
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (is_finished(&facts->history->records[i])) {
+      least = fmin(least, facts->history->records[i].loss);
+      most = fmax(most, facts->history->records[i].loss);
+    }
+  return least > 0 && most > 50 * least;
+}
+
+/* --- history ------------------------------------------------------------------------------------------------------ */
+
+/* Most of the losses are in the frame; the worst may be outside. */
+static double shown_most(const struct report_facts *facts) {
+  double best = INFINITY, sum = 0;
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (is_finished(&facts->history->records[i])) {
+      best = fmin(best, facts->history->records[i].loss);
+      count++;
+    }
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (is_finished(&facts->history->records[i]))
+      sum += sqrt(facts->history->records[i].loss - best);
+  return best + 9 * (sum / (double)count) * (sum / (double)count);
+}
+
+static enum tutti_status draw_history(const struct report_facts *facts, struct report_figure *figure) {
+  struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", "best so far", "member", "seconds",
+                                                 "worker done at s", "state", "origin", "failure", NULL);
+  double best = NAN, most = shown_most(facts);
+  uint64_t shown = 0, beyond = 0;
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    const struct tutti_record *record = &facts->history->records[i];
+    bool finished = is_finished(record);
+    if (finished && !(best <= record->loss))
+      best = record->loss;
+    shown += finished;
+    beyond += finished && record->loss > most;
+    tutti_table_put(table, (double)i);
+    tutti_table_put(table, finished ? record->loss : (double)NAN);
+    tutti_table_put(table, best);
+    tutti_table_put(table, tutti_report_is_member(facts, i) ? 1 : 0);
+    tutti_table_put(table, record->done ? record->seconds : (double)NAN);
+    tutti_table_put(table, record->at);
+    tutti_table_put_text(table, state_of(record));
+    tutti_table_put_text(table, record->origin);
+    tutti_table_put_text(table, record->failure ? record->failure : "");
+  }
+  if (shown == 0)
+    return tutti_figure_missing(figure, "No trial has finished yet.");
+  struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360);
+  tutti_plot_text(plot, "xlabel", "trial");
+  tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
+  if (needs_logarithm(facts))
+    tutti_plot_set(plot, "set logscale y");
+  else if (beyond > 0)
+    tutti_plot_set(plot, "set yrange [*:%.9g]", most);
+  tutti_plot_series(plot, 0, "1:2", "points pt 6 ps 0.5", TUTTI_INK_FAINT, "a trial");
+  if (facts->members > 0)
+    tutti_plot_series(plot, 0, "1:($4>0?$2:NaN)", "points pt 6 ps 0.9", 1, "a member of the ensemble");
+  tutti_plot_series(plot, 0, "1:3", "steps lw 2", 0, "best so far");
+  return beyond > 0 && !needs_logarithm(facts)
+             ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials are above the frame.", beyond, shown)
+             : TUTTI_OK;
+}
+
+/* --- workers ------------------------------------------------------------------------------------------------------ */
+
+struct timeline {
+  const struct report_facts *facts;
+  struct tutti_table *table;
+  uint32_t most;
+  size_t bars;
+};
+
+static enum tutti_status add_bar(void *argument, const struct tutti_trial *trial) {
+  struct timeline *timeline = argument;
+  if (!trial->done || !isfinite(trial->at))
+    return TUTTI_OK;
+  timeline->bars++;
+  timeline->most = trial->worker > timeline->most ? trial->worker : timeline->most;
+  tutti_table_put(timeline->table, (double)trial->number);
+  tutti_table_put(timeline->table, trial->worker);
+  tutti_table_put(timeline->table, fmax(0, trial->at - trial->seconds));
+  tutti_table_put(timeline->table, trial->at);
+  tutti_table_put(timeline->table, trial->state == TUTTI_STATE_FINISHED ? 1 : 0);
+  return timeline->table->status;
+}
+
+/* Bars from the begin of a training to its result, one line for each worker. */
+static enum tutti_status draw_workers(const struct report_facts *facts, struct report_figure *figure) {
+  struct timeline timeline = {.facts = facts};
+  timeline.table = tutti_figure_table(figure, "trial", "worker", "begin (s)", "end (s)", "finished", NULL);
+  TUTTI_TRY(facts->context, tutti_catalogue_visit(facts->context, facts->view->catalogue, add_bar, &timeline));
+  if (timeline.bars == 0)
+    return tutti_figure_missing(figure, "The times of the trials were not recorded.");
+  struct tutti_plot *plot =
+      tutti_figure_plot(figure, 900, 110 + 22 * (int)(timeline.most < 40 ? timeline.most + 1 : 40));
+  tutti_plot_text(plot, "xlabel", "seconds of the run's work");
+  tutti_plot_text(plot, "ylabel", "worker");
+  tutti_plot_set(plot, "set yrange [-0.6:%g]", timeline.most + 0.6);
+  tutti_plot_set(plot, "set ytics %u", timeline.most / 10 + 1);
+  tutti_plot_set(plot, "set style fill solid 0.6 noborder");
+  tutti_plot_series(plot, 0, "(($3+$4)/2):($5>0?$2:NaN):3:4:($2-0.35):($2+0.35)", "boxxyerror", 0, "finished");
+  tutti_plot_series(plot, 0, "(($3+$4)/2):($5>0?NaN:$2):3:4:($2-0.35):($2+0.35)", "boxxyerror", 1,
+                    "failed, or ended early");
+  return TUTTI_OK;
+}
+
+static const struct report_chart charts[] = {
+    {.name = "history",
+     .title = "The search, trial by trial",
+     .text =
+         "Each ring is a trial with its loss on the validation rows; the line is the best loss until then. Where it "
+         "still falls at the right end, more trials would help.",
+     .brief = true,
+     .draw = draw_history},
+    {.name = "workers",
+     .title = "Who worked when",
+     .text = "Each bar is the training of one trial, on the line of its worker. Gaps are times in which a worker had "
+             "nothing to do.",
+     .draw = draw_workers},
+    {.name = NULL},
+};
+const struct report_section report_section_search = {.title = "The search", .charts = charts};

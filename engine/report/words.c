@@ -1,0 +1,199 @@
+/* words.c - what was asked and what was found, in a few sentences. */
+#include "report_impl.h"
+
+#include "engine/draw/xml.h"
+#include "engine/data/split_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_at(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+static const char *plugin_at(const struct report_facts *facts, const char *kind) {
+  return text_at(json_object_get(facts->status, "plugins"), kind);
+}
+
+static long long rows_at(const struct report_facts *facts, const char *split) {
+  return json_integer_value(json_object_get(json_object_get(json_object_get(facts->status, "data"), "rows"), split));
+}
+
+static void add_strong(struct tutti_text *out, const char *text) {
+  tutti_text_add(out, "<b>");
+  tutti_xml_add(out, text);
+  tutti_text_add(out, "</b>");
+}
+
+static void add_figure(struct tutti_text *out, double number) { tutti_text_add(out, "<b>%.4g</b>", number); }
+
+/* --- asked -------------------------------------------------------------------------------------------------------- */
+
+static void say_data(const struct report_facts *facts, struct tutti_text *out) {
+  const struct tutti_task *task = &facts->experiment->task;
+  const struct tutti_shape in = task->input;
+  if (!facts->experiment->dataset) {
+    tutti_text_add(out, "There are no data: the backend gives each candidate a value. ");
+    return;
+  }
+  if (facts->classes)
+    tutti_text_add(out, "Rows were to be told apart into <b>%zu classes</b>", task->outputs);
+  else {
+    tutti_text_add(out, "A number was to be predicted: ");
+    for (size_t i = 0; i < task->outputs && i < 5; i++) {
+      tutti_text_add(out, i ? ", " : "");
+      add_strong(out, tutti_view_output(facts->view, i));
+    }
+  }
+  if (in.height > 1 || in.width > 1)
+    tutti_text_add(out, ", from images of %d &#215; %d pixels. ", in.height, in.width);
+  else
+    tutti_text_add(out, ", from %d input%s. ", in.channels, in.channels == 1 ? "" : "s");
+  tutti_text_add(out, "%lld rows were for training, %lld for choosing (validation)", rows_at(facts, "train"),
+                 rows_at(facts, TUTTI_SPLIT_VALIDATION));
+  if (rows_at(facts, TUTTI_SPLIT_CALIBRATION) > 0)
+    tutti_text_add(out, ", %lld for calibrating", rows_at(facts, TUTTI_SPLIT_CALIBRATION));
+  if (rows_at(facts, TUTTI_SPLIT_TEST) > 0)
+    tutti_text_add(out, ", and %lld for testing, which took part in nothing. ", rows_at(facts, TUTTI_SPLIT_TEST));
+  else
+    tutti_text_add(out, ", and <b>none for testing</b>. ");
+}
+
+static void say_asked(const struct report_facts *facts, struct tutti_text *out) {
+  const json_t *trials = json_object_get(facts->status, "trials");
+  bool fit = tutti_experiment_is_fit(facts->experiment);
+  tutti_text_add(out, "<p>");
+  say_data(facts, out);
+  tutti_text_add(out, fit ? "One surrogate was fitted again and again, with other seeds: " : "The search ");
+  if (!fit) {
+    add_strong(out, plugin_at(facts, "builder"));
+    tutti_text_add(out, " proposed candidates of the space ");
+    add_strong(out, plugin_at(facts, "space"));
+    tutti_text_add(out, ", which the backend ");
+    add_strong(out, plugin_at(facts, "backend"));
+    tutti_text_add(out, " trained; the least %s counts. ", "loss on the validation rows");
+  }
+  tutti_text_add(out, "%lld of %lld trials are done", (long long)json_integer_value(json_object_get(trials, "done")),
+                 (long long)json_integer_value(json_object_get(trials, "budget")));
+  long long failed = json_integer_value(json_object_get(trials, "failed"));
+  if (failed > 0)
+    tutti_text_add(out, ", of which %lld failed", failed);
+  double seconds = tutti_report_number(facts->status, "training_seconds");
+  tutti_text_add(out, "; training took %.4g s, added up over all workers.</p>\n", seconds);
+}
+
+/* --- found -------------------------------------------------------------------------------------------------------- */
+
+/* What makes each kind of task good or bad for people. */
+static void say_quality(const struct report_facts *facts, const json_t *metrics, struct tutti_text *out) {
+  if (facts->classes) {
+    tutti_text_add(out, "it is wrong for ");
+    tutti_text_add(out, "<b>%.3g %%</b>", 100 * tutti_report_metric(metrics, "error"));
+    tutti_text_add(out, " of the rows");
+  } else {
+    tutti_text_add(out, "it is off by ");
+    add_figure(out, tutti_report_metric(metrics, "rmse"));
+    tutti_text_add(out, " (root of the mean squared error, in the target's unit)");
+  }
+  double nll = tutti_report_metric(metrics, "nll");
+  if (isfinite(nll)) {
+    tutti_text_add(out, ", with a negative log-likelihood of ");
+    add_figure(out, nll);
+    tutti_text_add(out, " nats");
+  }
+  tutti_text_add(out, ". ");
+}
+
+/* The one model that a search without an ensemble would have given. */
+static void say_single(const struct report_facts *facts, const char *split, struct tutti_text *out) {
+  const json_t *best = json_object_get(facts->status, "best");
+  const char *loss = facts->classes ? "error" : "rmse";
+  if (!json_is_object(best))
+    return;
+  uint64_t trial = (uint64_t)json_integer_value(json_object_get(best, "trial"));
+  double value = trial < facts->history->asked ? tutti_report_loss(facts, trial, split, loss) : (double)NAN;
+  if (!isfinite(value))
+    return;
+  tutti_text_add(out, "The best single model (trial %llu) has ", (unsigned long long)trial);
+  tutti_text_add(out, facts->classes ? "an error of <b>%.3g %%</b>. " : "<b>%.4g</b>. ",
+                 facts->classes ? 100 * value : value);
+}
+
+static void say_intervals(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
+  const json_t *after = json_object_get(split, "calibrated");
+  const json_t *metrics = json_is_array(after) ? after : json_object_get(split, "metrics");
+  double covered = tutti_report_metric(metrics, facts->classes ? "ece" : "coverage-95");
+  if (!isfinite(covered))
+    return;
+  if (facts->classes)
+    tutti_text_add(out, "What it says of its own certainty is off by <b>%.3g</b> on average (ECE). ", covered);
+  else
+    tutti_text_add(out, "Its intervals of 95 %% hold <b>%.4g %%</b> of the rows. ", 100 * covered);
+}
+
+static void say_calibrator(const struct report_facts *facts, struct tutti_text *out) {
+  const json_t *calibration = json_object_get(facts->ensemble, "calibration");
+  const char *refused = text_at(calibration, "refused");
+  if (!json_is_object(calibration))
+    return;
+  tutti_text_add(out, "The calibrator ");
+  add_strong(out, text_at(calibration, "calibrator"));
+  tutti_text_add(out, " was %s on %lld rows of the split ", *refused ? "tried" : "fitted",
+                 (long long)json_integer_value(json_object_get(calibration, "rows")));
+  tutti_xml_add(out, text_at(calibration, "split"));
+  if (*refused) {
+    tutti_text_add(out, " and not taken: ");
+    tutti_xml_add(out, refused);
+  }
+  tutti_text_add(out, ". ");
+}
+
+static void say_found(const struct report_facts *facts, struct tutti_text *out) {
+  const char *name = facts->rows.split;
+  const json_t *split = name ? tutti_report_split(facts, name) : NULL;
+  tutti_text_add(out, "<p>The selector ");
+  add_strong(out, text_at(facts->ensemble, "selector"));
+  tutti_text_add(out, " chose <b>%zu</b> of them. ", facts->members);
+  if (split) {
+    tutti_text_add(out, "On the %zu %s rows, ", facts->rows.rows, name);
+    say_quality(facts, json_object_get(split, "metrics"), out);
+    say_single(facts, name, out);
+    say_intervals(facts, split, out);
+    say_calibrator(facts, out);
+  }
+  tutti_text_add(out, "</p>\n");
+  if (name && strcmp(name, TUTTI_SPLIT_TEST) != 0)
+    tutti_text_add(out, "<p class=\"warn\">The run has no test rows. What is below is of the validation rows, which "
+                        "also chose the ensemble, so that it looks better than it is.</p>\n");
+}
+
+static void say_state(const struct report_facts *facts, struct tutti_text *out) {
+  if (json_is_true(json_object_get(facts->status, "running")))
+    tutti_text_add(out, "<p class=\"warn\">The run is at work: this is how far it has come.</p>\n");
+  else if (!facts->summary)
+    tutti_text_add(out, "<p class=\"warn\">The run is not finished: this is how far it has come. It goes on with "
+                        "<code>--resume</code>.</p>\n");
+}
+
+static void say_best(const struct report_facts *facts, struct tutti_text *out) {
+  const json_t *best = json_object_get(facts->status, "best");
+  if (json_is_object(best))
+    tutti_text_add(out, "<p>The least loss so far is <b>%.5g</b>, of trial %lld.</p>\n",
+                   tutti_report_number(best, "loss"), (long long)json_integer_value(json_object_get(best, "trial")));
+  if (facts->no_ensemble && facts->experiment->dataset && !tutti_experiment_is_fit(facts->experiment)) {
+    tutti_text_add(out, "<p>There is no ensemble: ");
+    tutti_xml_add(out, facts->no_ensemble);
+    tutti_text_add(out, "</p>\n");
+  }
+}
+
+void tutti_report_words(const struct report_facts *facts, struct tutti_text *out) {
+  say_state(facts, out);
+  say_asked(facts, out);
+  if (facts->evaluation)
+    say_found(facts, out);
+  else
+    say_best(facts, out);
+}

@@ -1,0 +1,66 @@
+/* command_report.c - tutti report: runs as a page for people. */
+#include "program_impl.h"
+
+#include <string.h>
+#include <tutti/report.h>
+
+struct report_options {
+  const char *to;
+  bool trust;
+};
+
+static int write_page(const char *path, const char *html) {
+  struct result_file file = begin_result(path);
+  if (!file.stream)
+    return EXIT_FAILED;
+  (void)fwrite(html, 1, strlen(html), file.stream);
+  return end_result(&file);
+}
+
+static int run_report(tutti_context *context, const struct texts *operands, const void *given) {
+  const struct report_options *options = given;
+  struct tutti_report_options report = {.size = sizeof report};
+  const char *path = options->to ? options->to : "report.html";
+  char *html = NULL;
+  tutti_trust_runs(context, options->trust);
+  enum tutti_status status = tutti_report(context, operands->count, operands->items, &report, &html);
+  if (status != TUTTI_OK)
+    return fail(context, status);
+  int code = write_page(path, html);
+  tutti_free(html);
+  if (code != EXIT_DONE)
+    return code;
+  if (report.lacking)
+    (void)fprintf(stderr,
+                  "tutti: not found: %s; the report has tables in place of the pictures (Debian: apt-get install "
+                  "gnuplot-nox graphviz)\n",
+                  report.lacking);
+  begin_output();
+  print_harmless(stdout, "%s: %zu run%s\n", path, operands->count, operands->count == 1 ? "" : "s");
+  return finish_output();
+}
+
+static const struct command_option report_options[] = {
+    {"to", 't', OPTION_TEXT, "FILE.html", "Write there (default: report.html in this folder).",
+     .offset = offsetof(struct report_options, to), .completes = COMPLETE_FILE},
+    TRUST_OPTION(struct report_options),
+    {0}};
+
+const struct command command_report = {
+    .name = "report",
+    .summary = "runs as a page for people",
+    .about = "Write what runs were asked, tried and found as a page with charts: one HTML file that opens offline.",
+    .notes =
+        "Charts are drawn by gnuplot, and architectures by graphviz, if they are installed; without them the page "
+        "has the tables. Several runs, and the directory of an ablation, stand side by side. Each figure's numbers "
+        "are on the page, as a table and as CSV.",
+    .operands = {.synopsis = "RUN...",
+                 .wanted = "run directories",
+                 .example = "runs/quickstart",
+                 .least = 1,
+                 .most = MOST_TEXTS,
+                 .completes = {COMPLETE_FOLDER, COMPLETE_FOLDER}},
+    .options = report_options,
+    .size = sizeof(struct report_options),
+    .run = run_report,
+};

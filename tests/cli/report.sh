@@ -1,0 +1,81 @@
+#!/bin/bash
+# tutti report: a page that is well-formed and loads nothing, whose numbers are those of the other commands; of runs that lack
+# something it says what; texts of a run are texts on the page.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+
+# expect_page PAGE: the page is in order; its CSV files are in the folder PAGE.csv.
+expect_page() {
+  what="report.py $1"
+  rm -rf "$1.csv"
+  python3 "$TUTTI_TEST_SRCDIR/tests/cli/report.py" "$1" "$1.csv" >out 2>err
+  code=$?
+  expect_code 0
+  expect_out "page:"
+}
+# expect_equal WHAT A B
+expect_equal() {
+  what="$1"
+  checks=$((checks + 1))
+  [ "$2" = "$3" ] || complain "expected $2, found $3"
+}
+# column FILE NAME: the numbers of a column, one a line
+column() {
+  python3 -c '
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    print(row[sys.argv[2]])' "$1" "$2"
+}
+# of_json FILE EXPRESSION: what a Python expression of the parsed file j gives, one a line
+of_json() {
+  python3 -c '
+import json, sys
+j = json.load(open(sys.argv[1]))
+for value in eval(sys.argv[2]):
+    print("" if value is None else value)' "$1" "$2"
+}
+
+regression_recipe >small.ini
+tutti run small.ini --out small --quiet
+expect_code 0
+tutti report small --to small.html
+expect_code 0
+expect_out "small.html"
+expect_page small.html
+expect_in small.html "The search, trial by trial" "Its members" "<h1>small</h1>"
+
+tutti status small --json
+cp out status.json
+expect_equal "losses of the trials" "$(of_json status.json '[t["loss"] for t in j["all_trials"]]')" \
+  "$(column small.html.csv/small-history.csv loss)"
+expect_equal "members" "$(of_json status.json '[m["trial"] for m in j["ensemble"]["members"]]')" \
+  "$(column small.html.csv/small-members.csv trial)"
+tutti curve small --members 1,2,3 --budgets 6 --json
+cp out curve.json
+expect_equal "the curve over sizes" \
+  "$(of_json curve.json '[m["value"] for p in j for s in p["evaluation"] if s["split"] == "test" for m in s["metrics"] if m["name"] == "nll"]')" \
+  "$(column small.html.csv/small-sizes.csv "test nll" | head -n 3)"
+
+# Without the programs that draw, the tables are there, and both places say so.
+mkdir nothing
+what="tutti report without gnuplot"
+PATH=$PWD/nothing "$TUTTI_PROGRAM" report small --to bare.html >out 2>err </dev/null
+code=$?
+expect_code 0
+expect_err "gnuplot" "apt-get install"
+expect_page bare.html
+expect_in bare.html "Without pictures" "gnuplot"
+expect_equal "losses without pictures" "$(column small.html.csv/small-history.csv loss)" \
+  "$(column bare.html.csv/small-history.csv loss)"
+
+# Errors.
+tutti report
+expect_usage_error "run directories"
+tutti report nowhere
+expect_usage_error "nowhere" "expected a run directory"
+tutti report small --to /nowhere/page.html
+expect_code 1
+expect_err "/nowhere/page.html"
+
+finish
