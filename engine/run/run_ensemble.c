@@ -69,6 +69,16 @@ static enum tutti_status parse_members(tutti_context *context, const json_t *mem
   return TUTTI_OK;
 }
 
+static enum tutti_status parse_combination(tutti_context *context, const char *name, tutti_ensemble *ensemble) {
+  for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++)
+    if (strcmp(name, combinations[i]) == 0) {
+      tutti_ensemble_combine(ensemble, (enum tutti_combination)i);
+      return TUTTI_OK;
+    }
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "ensemble: expected the combination mixture or vote, found '%s'",
+                    name);
+}
+
 enum tutti_status tutti_ensemble_parse(tutti_context *context, const char *json, tutti_ensemble **ensemble) {
   enum tutti_status status = TUTTI_OK;
   json_error_t error = {.text = ""};
@@ -82,9 +92,7 @@ enum tutti_status tutti_ensemble_parse(tutti_context *context, const char *json,
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_ensemble_create(context, ensemble));
-  tutti_ensemble_combine(*ensemble, strcmp(combination, combinations[TUTTI_COMBINATION_VOTE]) == 0
-                                        ? TUTTI_COMBINATION_VOTE
-                                        : TUTTI_COMBINATION_MIXTURE);
+  TUTTI_TRY_OUT(context, parse_combination(context, combination, *ensemble));
   TUTTI_TRY_OUT(context, parse_members(context, members, *ensemble));
 out:
   json_decref(root);

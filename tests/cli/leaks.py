@@ -4,6 +4,7 @@
 leaks.py recompute RUN TOP CSV JSON NPY: losses, curves and choices of RUN from its predictions and targets; and what `tutti
 predict` wrote of its test rows, in three forms, from its members' own predictions of them. TOP is what selector top-m chose.
 leaks.py unaffected RUN OTHER: OTHER has other test rows; all else has the same bits, and what is of the test rows differs.
+leaks.py led RUN OTHER: OTHER has other validation rows, and other candidates: the search follows results.
 leaks.py untrained RUN OTHER: OTHER has other validation rows; weights and predictions have the same bits, losses differ.
 leaks.py ood RUN SPLIT: rows out of distribution are told from test rows, and not from validation rows."""
 import csv
@@ -209,6 +210,11 @@ def unaffected(run, other):
     expect(metrics[0]["test"] != metrics[1]["test"], "metrics of test rows are the same: nothing is tested")
 
 
+def led(run, other):
+    one, two = ([trial["candidate"] for trial in trials_of(path)] for path in (run, other))
+    expect(one != two, "no candidate depends on validation rows: nothing is tested")
+
+
 def untrained(run, other):
     one, two = trials_of(run), trials_of(other)
     for a, b in zip(one, two):
@@ -248,7 +254,7 @@ def ood(run, split):
 
 
 if __name__ == "__main__":
-    {"ood": ood, "recompute": recompute, "unaffected": unaffected, "untrained": untrained}[sys.argv[1]](*sys.argv[2:])
+    {"led": led, "ood": ood, "recompute": recompute, "unaffected": unaffected, "untrained": untrained}[sys.argv[1]](*sys.argv[2:])
     print(f"{len(faults)} faults")
     for fault in faults:
         print(fault)

@@ -82,12 +82,21 @@ method() {
   recompute unaffected "$name" "$name-test"
   expect_out "0 faults"
 }
+# search NAME SETTING...: a method whose proposals depend on results: one after the other, so that they are known to it.
+search() {
+  local name=$1
+  shift
+  method "$name" run.window=1 "$@"
+  with_other validation "$name" regression run.window=1 "$@"
+  recompute led "$name" "$name-validation"
+  expect_out "0 faults"
+}
 method nes-rs selector.plugin=forward
-method nes-re run.budget=10 builder.plugin=nes-re builder.population=6 builder.parents=3 selector.plugin=forward
-method agebo run.budget=10 builder.plugin=agebo builder.population=4 builder.sample=2 selector.plugin=top-m
-method bo run.budget=8 builder.plugin=bo builder.initial=4 builder.surrogate=random-forest selector.plugin=agnostic-bayes
-method smbo-ensemble run.budget=8 builder.plugin=smbo-ensemble builder.bootstraps=2 builder.initial=4 selector.plugin=agnostic-bayes
-method hyperens run.budget=10 builder.plugin=hyperens builder.configurations=2 builder.initialisations=3 selector.plugin=forward-replace
+search nes-re run.budget=10 builder.plugin=nes-re builder.population=6 builder.parents=3 selector.plugin=forward
+search agebo run.budget=10 builder.plugin=agebo builder.population=4 builder.sample=2 selector.plugin=top-m
+search bo run.budget=8 builder.plugin=bo builder.initial=4 builder.surrogate=random-forest selector.plugin=agnostic-bayes
+search smbo-ensemble run.budget=8 builder.plugin=smbo-ensemble builder.bootstraps=2 builder.initial=4 selector.plugin=agnostic-bayes
+search hyperens run.budget=10 builder.plugin=hyperens builder.configurations=2 builder.initialisations=3 selector.plugin=forward-replace
 # Its architecture comes from another run, which has to have the same rows.
 for from in nes-rs nes-rs-test; do
   table=table.csv
@@ -98,7 +107,7 @@ for from in nes-rs nes-rs-test; do
 done
 recompute unaffected deepens deepens-test
 expect_out "0 faults"
-method ea run.budget=8 builder.plugin=ea builder.initial=4 selector.plugin=quick-greedy
+search ea run.budget=8 builder.plugin=ea builder.initial=4 selector.plugin=quick-greedy
 method stacking selector.plugin=stacking
 method weighted selector.plugin=weighted
 with_other test classes classification selector.plugin=forward-diverse

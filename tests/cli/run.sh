@@ -165,6 +165,10 @@ expect_json test 1 split
 tutti evaluate runs/small --ensemble small.ini
 expect_code 2
 expect_err small.ini JSON
+sed 's/"mixture"/"mean"/' two.json >odd.json
+tutti evaluate runs/small --ensemble odd.json
+expect_code 1
+expect_err "expected the combination mixture or vote, found 'mean'"
 tutti select runs/small --set selector.plugin=top-m --set selector.size=2 --keep
 expect_code 0
 tutti evaluate runs/small

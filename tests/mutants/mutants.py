@@ -21,7 +21,8 @@ comment. A mutation whose text is no longer found, or that does not build, is an
 A sample has all leaks, and of each area its share, at least five, always the same ones.
 
 Results are kept in BUILD/mutants. A mutation is tried again when the file that it changes, its own text, or one of its
-tests has changed. Exit status 1: an area has less than 90 %, a survivor is not argued, or the list has an error."""
+tests has changed. Exit status 1: an area has less than 90 % of what is not equivalent, a survivor is not
+argued, or the list has an error."""
 import argparse
 import collections
 import fcntl
@@ -195,7 +196,7 @@ class Copy:
     def copy_build(self):
         """Objects stay valid; what knows its folder is made again: makefiles, and libtool's wrappers of programs."""
         shutil.copytree(self.parent, self.build, symlinks=True,
-                        ignore=lambda folder, names: ["mutants"] if folder == self.parent else [])
+                        ignore=lambda folder, names: ["mutants", "fuzz"] if folder == self.parent else [])
         shutil.rmtree(f"{self.build}/modules", ignore_errors=True)
         for folder, _, files in os.walk(self.build):
             for file in files:
@@ -368,7 +369,7 @@ def table(mutations, results, out):
     total, bad = collections.Counter(), []
     for area, count in list(counts.items()) + [("all", total)]:
         whole = sum(count.values())
-        share = 100 * count["killed"] / whole if whole else 100
+        share = 100 * count["killed"] / (whole - count["equivalent"]) if whole > count["equivalent"] else 100
         out(f"{area:<24}{whole:>10}" + "".join(f"{count[c]:>16}" for c in columns) + f"{share:>7.1f} %")
         if share < LEAST:
             bad.append(area)
@@ -383,7 +384,7 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--area", default="", help="only areas whose name contains one of these, separated by commas")
     parser.add_argument("--only", default="", help="only mutations whose file or text contains this")
-    parser.add_argument("--sample", type=int, default=0, help="at least so many, of all areas")
+    parser.add_argument("--sample", type=int, default=0, help="at least so many, of all areas; the other options choose among them")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="try all again, whatever is known")
     parser.add_argument("--quick", action="store_true", help="only a mutation's own tests; survivors are tried again later")
@@ -399,9 +400,8 @@ def main():
     for name in sorted(os.listdir(HERE)):
         if name.endswith(".txt"):
             mutations += read_list(f"{HERE}/{name}")
-    wanted = [m for m in mutations if any(a in m.area for a in arguments.area.split(",")) and arguments.only in m.name()]
-    if arguments.sample:
-        wanted = sample(wanted, arguments.sample)
+    wanted = sample(mutations, arguments.sample) if arguments.sample else mutations
+    wanted = [m for m in wanted if any(a in m.area for a in arguments.area.split(",")) and arguments.only in m.name()]
     faults = list(complaints(arguments.source, wanted))
     names = collections.Counter(mutation.name() for mutation in mutations)
     faults += [f"{name}: stands there {count} times" for name, count in names.items() if count > 1]

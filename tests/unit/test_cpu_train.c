@@ -164,6 +164,10 @@ static void test_schedules(void **state) {
   train(s);
   for (size_t e = 0; e < 10; e++)
     assert_close(s->epochs[e].learning_rate, 0.01 * pow(0.5, e < 3 ? 0 : (double)((e - 1) / 2)), 1e-12, 0);
+  s->values->schedule_minimum = 0.004;
+  train(s);
+  for (size_t e = 0; e < 10; e++)
+    assert_close(s->epochs[e].learning_rate, e < 3 ? 0.01 : e < 5 ? 0.005 : 0.004, 1e-12, 0);
   end(s);
 }
 

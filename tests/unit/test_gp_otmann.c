@@ -333,6 +333,23 @@ static void test_distances_are_kept(void **state) {
   close_subject(&subject);
 }
 
+/* A fit to more observations has draws of its own: else all that a search fits would begin at the same few places. */
+static void test_every_fit_has_its_own_draws(void **state) {
+  enum { COUNT = 20, FITS = 6 };
+  double hyper[FITS][HYPERS];
+  struct subject subject;
+  (void)state;
+  open_subject(&subject, NULL);
+  subject.config.evaluations = 0; /* the likeliest draw is taken as it is */
+  for (size_t i = 0; i < FITS; i++) {
+    fit(&subject, COUNT + i, NULL);
+    memcpy(hyper[i], subject.gp->posteriors[0].hyper, sizeof hyper[i]);
+    for (size_t before = 0; before < i; before++)
+      assert_memory_not_equal(hyper[before], hyper[i], sizeof hyper[i]);
+  }
+  close_subject(&subject);
+}
+
 /* Whatever the calls, and predictions and pending points between them: the same bits. */
 static void test_history_alone_counts(void **state) {
   enum { COUNT = 24, FIRST = 8, PROBES = 10 };
@@ -571,6 +588,7 @@ int main(void) {
       cmocka_unit_test(test_fitted_again),
       cmocka_unit_test(test_pending_twice),
       cmocka_unit_test(test_distances_are_kept),
+      cmocka_unit_test(test_every_fit_has_its_own_draws),
       cmocka_unit_test(test_history_alone_counts),
       cmocka_unit_test(test_terms),
       cmocka_unit_test(test_mixtures),

@@ -331,6 +331,34 @@ static void test_accept_not_worse_ends(void **state) {
   pools_free(&models);
 }
 
+/* Losses that differ by rounding are equal: relative to the loss, and where likelihoods cancel, to one nat. */
+static void test_rounding_is_no_difference(void **state) {
+  (void)state;
+  struct tutti_random random;
+  struct pools_models models;
+  tutti_random_init(&random, 7, "test", 0);
+  pools_random_values(&models, &random, 2, 30, 1);
+  for (int nll = 0; nll < 2; nll++) {
+    struct greedy_config config = config_of(5);
+    while (strcmp(tutti_growth_losses[config.growth.loss], nll ? "nll" : "mse") != 0)
+      config.growth.loss++;
+    struct tutti_growth_options options = tutti_growth_options_of(&config.growth, 0);
+    tutti_growth *growth;
+    assert_int_equal(tutti_growth_create(context, &options, &models.pool, &growth), TUTTI_OK);
+    double now = nll ? 1e-3 : tutti_growth_own_losses(growth)[0], unit = nll ? 1 : now;
+    assert_int_equal(tutti_growth_take(context, growth, 0, now, ""), TUTTI_OK);
+    for (double step = 1e-14; step < 1e-11; step *= 100) {
+      bool differs = step > 1e-13;
+      assert_int_equal(tutti_growth_accepts(growth, TUTTI_GROWTH_ACCEPT_BETTER, now - step * unit), differs);
+      assert_false(tutti_growth_accepts(growth, TUTTI_GROWTH_ACCEPT_BETTER, now + step * unit));
+      assert_int_equal(tutti_growth_accepts(growth, TUTTI_GROWTH_ACCEPT_NOT_WORSE, now + step * unit), !differs);
+      assert_true(tutti_growth_accepts(growth, TUTTI_GROWTH_ACCEPT_NOT_WORSE, now - step * unit));
+    }
+    tutti_growth_destroy(growth);
+  }
+  pools_free(&models);
+}
+
 /* Of models that are the same the lowest trial is taken, by all of them, as often as it takes. */
 static void test_ties(void **state) {
   (void)state;
@@ -527,6 +555,7 @@ int main(void) {
       cmocka_unit_test(test_quick_greedy_by_brute_force),
       cmocka_unit_test(test_greedy_promises),
       cmocka_unit_test(test_accept_not_worse_ends),
+      cmocka_unit_test(test_rounding_is_no_difference),
       cmocka_unit_test(test_ties),
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_keep_best),

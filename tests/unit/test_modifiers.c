@@ -392,6 +392,27 @@ static void branches_keep_what_they_must(void **state) {
   assert_true(valid > DRAWS / 2 && decisions > 0);
 }
 
+/* A path begins at a layer with a chance that falls with the root of its hops from the input, itself counted. */
+static void branches_begin_near_the_input(void **state) {
+  enum { MANY = 40 * DRAWS };
+  int begins[GRAPH_LAYERS_MOST] = {0}, branches = 0;
+  double sum = 0;
+  struct graph before;
+  (void)state;
+  pool_mlp.build(0, LABEL_SOFTMAX, &before); /* a chain: its two last layers are too near to the end for a branch */
+  for (uint64_t draw = 0; draw < MANY; draw++) {
+    struct graph after = before;
+    if (!apply(MODIFIER_BRANCH, draw, &after))
+      continue;
+    begins[__builtin_ctzll(after.layers[before.count].parents)]++;
+    branches++;
+  }
+  for (int i = 0; i < before.count - 2; i++)
+    sum += 1 / sqrt(1 + i);
+  for (int i = 0; i < before.count - 2; i++)
+    assert_true(fabs((double)begins[i] / branches - 1 / sqrt(1 + i) / sum) < 0.02);
+}
+
 static void skips_span_two_hops(void **state) {
   (void)state;
   for (uint64_t draw = 0; draw < DRAWS; draw++) {
@@ -519,6 +540,28 @@ static void a_step_gives_a_valid_neighbour_or_nothing(void **state) {
   assert_true(graph_equal(&graph, &before));
 }
 
+/* A few units more or less may round to as many as before: that is no neighbour. */
+static void a_step_never_stays_where_it_was(void **state) {
+  struct graph_rules few = mlp_rules;
+  double weights[MODIFIER_COUNT] = {0};
+  struct graph graph = mlp(), before;
+  struct tutti_random random = stream(2);
+  (void)state;
+  few.units_least = 1;
+  for (int i = 0; i < graph.count; i++)
+    graph.layers[i].units = graph.layers[i].units ? 2 : 0; /* 2 * 9 / 8 and 2 * 7 / 8 are 2 */
+  before = graph;
+  weights[MODIFIER_INCREASE] = weights[MODIFIER_DECREASE] = 1;
+  assert_false(modifier_step(&few, weights, &random, &graph));
+  assert_true(graph_equal(&graph, &before));
+  weights[MODIFIER_WEDGE] = 2;
+  for (int step = 0; step < 5; step++) {
+    before = graph;
+    assert_true(modifier_step(&few, weights, &random, &graph));
+    assert_false(graph_equal(&graph, &before));
+  }
+}
+
 static void draws_follow_weights(void **state) {
   static const double weights[] = {0, 0.5, 0, 0.25, 0.25, 0};
   int counts[6] = {0};
@@ -555,11 +598,13 @@ int main(void) {
       cmocka_unit_test(only_orphans_are_joined),
       cmocka_unit_test(branches_copy_a_path),
       cmocka_unit_test(branches_keep_what_they_must),
+      cmocka_unit_test(branches_begin_near_the_input),
       cmocka_unit_test(skips_span_two_hops),
       cmocka_unit_test(skips_lie_apart_both_ways),
       cmocka_unit_test(skips_may_end_in_linear),
       cmocka_unit_test(skips_pool_images),
       cmocka_unit_test(a_step_gives_a_valid_neighbour_or_nothing),
+      cmocka_unit_test(a_step_never_stays_where_it_was),
       cmocka_unit_test(draws_follow_weights),
       cmocka_unit_test(full_graphs_refuse_layers),
   };

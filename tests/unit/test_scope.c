@@ -595,6 +595,8 @@ static void bad_candidates_are_refused(void **state) {
       {"{\"architecture\": \"all\"" REST ", \"seed\": \"-1\"}", "found '-1'"},
       {"{\"architecture\": \"all\"" REST ", \"seed\": \" 1\"}", "found ' 1'"},
       {"{\"architecture\": \"all\"" REST ", \"seed\": \"\"}", "found ''"},
+      {"{\"architecture\": \"all\"" REST ", \"seed\": \"1 \"}", "found '1 '"},
+      {"{\"architecture\": \"all\"" REST ", \"seed\": \"1x\"}", "found '1x'"},
       {"{\"architecture\": \"all\"" REST ", \"seed\": \"18446744073709551616\"}", "found '18446744073709551616'"},
       {"{\"architecture\": \"none\"" REST ", \"seed\": \"1\"}", "knows no genotype 'none'"},
       {"{\"architecture\": \"all\", \"hyperparameters\": {\"rate\": 1, \"steps\": 0}, \"seed\": \"1\"}",
