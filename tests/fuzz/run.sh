@@ -32,7 +32,7 @@ build=$(cd "$build" && pwd)
 [ $# -gt 0 ] || mapfile -t targets < <(ls "$sources/tests/fuzz/seeds")
 [ $# -eq 0 ] || targets=("$@")
 
-export TUTTI_PLUGIN_FOLDER=$build/modules TUTTI_PLUGIN_PATH=$build/modules TUTTI_RECIPE_FOLDER=$sources/ini OPENBLAS_NUM_THREADS=1
+export TUTTI_PLUGIN_FOLDER=$build/modules TUTTI_PLUGIN_PATH=$build/modules TUTTI_RECIPE_FOLDER=$sources/ini TUTTI_TEST_SRCDIR=$sources OPENBLAS_NUM_THREADS=1
 export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8:allocator_may_return_null=1:${ASAN_OPTIONS-}
 export UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS-}
 # The targets write files: in memory, where that can be.
