@@ -217,6 +217,7 @@ unit_tests += %D%/unit/test_pi
 unit_tests += %D%/unit/test_propose
 tests_unit_test_propose_SOURCES = %D%/unit/test_propose.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_random
+unit_tests += %D%/unit/test_report
 unit_tests += %D%/unit/test_rectangles
 unit_tests += %D%/unit/test_reading
 tests_unit_test_reading_LDADD = libreading.la $(LDADD) $(ZLIB_LIBS)

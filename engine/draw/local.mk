@@ -7,6 +7,7 @@ libtutti_engine_la_SOURCES += %D%/plot.c
 libtutti_engine_la_SOURCES += %D%/plot.h
 libtutti_engine_la_SOURCES += %D%/table.c
 libtutti_engine_la_SOURCES += %D%/table.h
+libtutti_engine_la_SOURCES += %D%/thin.h
 libtutti_engine_la_SOURCES += %D%/tool.c
 libtutti_engine_la_SOURCES += %D%/tool.h
 libtutti_engine_la_SOURCES += %D%/xml.c

@@ -107,15 +107,19 @@ static const char preamble[] =
     "set style line 100 lc rgb '#aa0009' lw 0.5 dt solid\nset grid back ls 100\n"
     "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 '#5ec962', 1 '#fde725')\n";
 
-/* Cells without a number are missing, and so are infinite ones. A row of which all is missing parts a line in two. */
+/* Does a row begin a new line of a parted table? */
+static bool parts(const struct tutti_table *table, size_t row) {
+  return table->parted && row > 0 &&
+         tutti_table_cell(table, row, 0)->number != tutti_table_cell(table, row - 1, 0)->number;
+}
+
+/* Cells without a number are missing, and so are infinite ones. */
 static void add_table(struct tutti_text *script, size_t number, const struct tutti_table *table) {
   tutti_text_add(script, "$T%zu << TUTTI_END\n", number);
   for (size_t row = 0; row < tutti_table_rows(table); row++) {
-    bool any = false;
-    for (size_t column = 0; column < table->columns; column++)
-      any = any || table->cells[row * table->columns + column].text ||
-            isfinite(table->cells[row * table->columns + column].number);
-    for (size_t column = 0; column < table->columns && any; column++) {
+    if (parts(table, row))
+      tutti_text_add(script, "\n");
+    for (size_t column = 0; column < table->columns; column++) {
       const struct tutti_table_cell *cell = tutti_table_cell(table, row, column);
       if (!cell->text && isfinite(cell->number))
         tutti_text_add(script, "%.9g ", cell->number);
@@ -139,13 +143,11 @@ static enum tutti_status add_job(tutti_context *context, struct tutti_text *scri
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_plots_draw(tutti_context *context, size_t count, struct tutti_plot_job *jobs) {
+static enum tutti_status draw(tutti_context *context, size_t count, struct tutti_plot_job *jobs) {
   static const char *const command[] = {"gnuplot", "-d", NULL};
   enum tutti_status status = TUTTI_OK;
   struct tutti_text script = tutti_text_begin(context);
   char *text = NULL, *pictures = NULL, **svg = NULL;
-  if (count == 0)
-    return TUTTI_OK;
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *svg, &svg));
   for (size_t i = 0; i < count; i++)
     TUTTI_TRY_OUT(context, add_job(context, &script, &jobs[i]));
@@ -160,4 +162,21 @@ out:
   tutti_free(pictures);
   tutti_free(svg);
   return status;
+}
+
+/* One chart that gnuplot cannot draw, such as one without any point, ends the whole script: then each is drawn alone. */
+enum tutti_status tutti_plots_draw(tutti_context *context, size_t count, struct tutti_plot_job *jobs) {
+  enum tutti_status status = count > 0 ? draw(context, count, jobs) : TUTTI_OK;
+  if (status != TUTTI_ERROR_IO)
+    return status;
+  tutti_log(context, TUTTI_LOG_DEBUG, "%s", tutti_error_message(context));
+  for (size_t i = 0; i < count; i++) {
+    status = draw(context, 1, &jobs[i]);
+    if (status == TUTTI_ERROR_IO)
+      tutti_log(context, TUTTI_LOG_DEBUG, "%s: %s", jobs[i].plot->name, tutti_error_message(context));
+    else
+      TUTTI_TRY(context, status);
+  }
+  tutti_error_clear(context);
+  return TUTTI_OK;
 }

@@ -45,9 +45,9 @@ struct tutti_plot_job {
   const struct tutti_plot *plot;
   size_t tables;
   const struct tutti_table *table; /* [tables] */
-  char *svg;                       /* out: an element of XML, without a head; free with tutti_free */
+  char *svg;                       /* out: an element of XML, without a head, or NULL; free with tutti_free */
 };
-/* Draw them all in one go. TUTTI_ERROR_UNSUPPORTED: gnuplot is not there; TUTTI_ERROR_IO: it failed. */
+/* Draw them all in one go. A chart that gnuplot cannot draw has no picture. TUTTI_ERROR_UNSUPPORTED: gnuplot is not there. */
 TUTTI_NODISCARD enum tutti_status tutti_plots_draw(tutti_context *context, size_t count, struct tutti_plot_job *jobs);
 /* What all the pictures on a page refer to, once a page. Static. */
 const char *tutti_plot_symbols(void);

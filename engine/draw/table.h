@@ -18,6 +18,7 @@ struct tutti_table {
   char **heads;     /* [columns] */
   struct tutti_table_cell *cells;
   size_t columns, count, room; /* of cells */
+  bool parted;                 /* lines are parted where the first cell changes */
 };
 
 struct tutti_table tutti_table_begin(tutti_context *context, const char *name);

@@ -57,6 +57,11 @@ enum tutti_status tutti_figure_missing(struct report_figure *figure, const char 
   return status;
 }
 
+enum tutti_status tutti_figure_skip(struct report_figure *figure) {
+  figure->skipped = true;
+  return tutti_figure_missing(figure, "It says nothing about a run of this kind.");
+}
+
 enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) {
   va_list values;
   va_start(values, format);

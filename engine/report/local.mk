@@ -2,13 +2,20 @@
 # it by all_sections.h.
 report_sources =
 report_sources += %D%/section_search.c
+report_sources += %D%/section_hyperparameters.c
 report_sources += %D%/section_ensemble.c
+report_sources += %D%/section_quality.c
+report_sources += %D%/section_rows.c
+report_sources += %D%/section_members.c
+report_sources += %D%/compute.c
+report_sources += %D%/compute.h
 report_sources += %D%/facts.c
 report_sources += %D%/figure.c
 report_sources += %D%/page.c
 report_sources += %D%/report.c
 report_sources += %D%/report_impl.h
 report_sources += %D%/rows.c
+report_sources += %D%/scale.c
 report_sources += %D%/style.c
 report_sources += %D%/together.c
 report_sources += %D%/together.h

@@ -96,7 +96,7 @@ static void add_paragraph(struct tutti_text *out, const char *class, const char 
 }
 
 static enum tutti_status add_content(tutti_context *context, struct tutti_text *out, const struct report_figure *figure,
-                                     const char *run) {
+                                     const char *run, bool without) {
   bool drawn = false;
   if (figure->missing) {
     add_paragraph(out, "quiet", figure->missing);
@@ -118,6 +118,8 @@ static enum tutti_status add_content(tutti_context *context, struct tutti_text *
       drawn = true;
     }
   tutti_text_add(out, "</div>\n");
+  if (!drawn && figure->plot_count > 0 && !without)
+    add_paragraph(out, "quiet", "gnuplot could not draw this; the numbers are below.");
   if (figure->note)
     add_paragraph(out, "note", figure->note);
   for (size_t i = 0; i < figure->table_count; i++)
@@ -125,8 +127,16 @@ static enum tutti_status add_content(tutti_context *context, struct tutti_text *
   return TUTTI_OK;
 }
 
-static void begin_figure(struct tutti_text *out, const struct report_chart *chart) {
-  tutti_text_add(out, "<figure id=\"%s\">\n<h3>", chart->name);
+/* Tables and wide pictures take a line of the page; others stand beside each other. */
+static bool is_wide(const struct report_figure *figure) {
+  int width = 0;
+  for (size_t i = 0; i < figure->plot_count; i++)
+    width += figure->plots[i].width;
+  return width == 0 || width > 700;
+}
+
+static void begin_figure(struct tutti_text *out, const struct report_chart *chart, bool wide) {
+  tutti_text_add(out, "<figure id=\"%s\"%s>\n<h3>", chart->name, wide ? " class=\"wide\"" : "");
   tutti_xml_add(out, chart->title);
   tutti_text_add(out, "</h3>\n");
   add_paragraph(out, "quiet", chart->text);
@@ -135,7 +145,7 @@ static void begin_figure(struct tutti_text *out, const struct report_chart *char
 /* A chart of all runs, side by side. */
 static enum tutti_status add_chart(tutti_context *context, struct tutti_text *out, const struct report_page *page,
                                    const struct report_figure *figures) {
-  begin_figure(out, figures[0].chart);
+  begin_figure(out, figures[0].chart, page->runs > 1 || is_wide(&figures[0]));
   if (page->runs > 1)
     tutti_text_add(out, "<div class=\"runs\">\n");
   for (size_t run = 0; run < page->runs; run++) {
@@ -144,7 +154,7 @@ static enum tutti_status add_chart(tutti_context *context, struct tutti_text *ou
       tutti_xml_add(out, page->facts[run].name);
       tutti_text_add(out, "</h4>\n");
     }
-    TUTTI_TRY(context, add_content(context, out, &figures[run], page->facts[run].name));
+    TUTTI_TRY(context, add_content(context, out, &figures[run], page->facts[run].name, page->lacking != NULL));
     if (page->runs > 1)
       tutti_text_add(out, "</div>\n");
   }
@@ -154,8 +164,13 @@ static enum tutti_status add_chart(tutti_context *context, struct tutti_text *ou
 
 /* --- the page ----------------------------------------------------------------------------------------------------- */
 
-/* Is a chart on the page? Of many runs, only the brief ones are. */
-static bool is_shown(const struct report_figure *figures) { return figures[0].chart != NULL; }
+/* Is a chart on the page? Of many runs, only the brief ones are; and it has to say something about one of the runs. */
+static bool is_shown(const struct report_page *page, const struct report_figure *figures) {
+  bool says = false;
+  for (size_t i = 0; i < page->runs; i++)
+    says = says || (figures[i].chart && !figures[i].skipped);
+  return says;
+}
 
 static void add_head(struct tutti_text *out, const struct report_page *page) {
   tutti_text_add(out,
@@ -202,19 +217,22 @@ enum tutti_status tutti_page_write(tutti_context *context, const struct report_p
   if (page->runs > 1)
     tutti_text_add(&out, "<h1>%zu runs, side by side</h1>\n", page->runs);
   add_links(&out, page);
+  tutti_text_add(&out, "<div class=\"part\">\n");
   for (size_t i = 0; i < page->together_count; i++) {
-    begin_figure(&out, page->together[i].chart);
-    TUTTI_TRY_OUT(context, add_content(context, &out, &page->together[i], "runs"));
+    begin_figure(&out, page->together[i].chart, is_wide(&page->together[i]));
+    TUTTI_TRY_OUT(context, add_content(context, &out, &page->together[i], "runs", page->lacking != NULL));
     tutti_text_add(&out, "</figure>\n");
   }
+  tutti_text_add(&out, "</div>\n");
   add_words(&out, page);
   for (size_t i = 0; i < page->sections; i++) {
     tutti_text_add(&out, "<h2 id=\"part%zu\">", i + 1);
     tutti_xml_add(&out, page->section[i]->title);
-    tutti_text_add(&out, "</h2>\n");
+    tutti_text_add(&out, "</h2>\n<div class=\"part\">\n");
     for (const struct report_chart *chart = page->section[i]->charts; chart->name; chart++, figures += page->runs)
-      if (is_shown(figures))
+      if (is_shown(page, figures))
         TUTTI_TRY_OUT(context, add_chart(context, &out, page, figures));
+    tutti_text_add(&out, "</div>\n");
   }
   tutti_text_add(&out, "</body>\n</html>\n");
   return tutti_text_take(&out, html);

@@ -59,6 +59,9 @@ double tutti_report_metric(const json_t *metrics, const char *name);
 /* The loss of a trial on a split, as its report has it; NaN if it is not there. */
 double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss);
 double tutti_report_number(const json_t *object, const char *key);
+/* The largest loss of a trial that a chart shows: most are below it, and the worst are outside of the frame. Infinite if
+   all are shown. */
+double tutti_report_shown_most(const struct report_facts *facts);
 bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial);
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
@@ -79,6 +82,7 @@ struct report_figure {
   struct report_graph graphs[REPORT_MOST_GRAPHS];
   size_t table_count, plot_count, graph_count;
   char *missing; /* why there is nothing to see; NULL: there is */
+  bool skipped;  /* it says nothing about runs of this kind */
   char *note;    /* what is to be said of this run; NULL: nothing */
 };
 
@@ -104,6 +108,8 @@ struct tutti_plot *tutti_figure_plot(struct report_figure *figure, int width, in
 TUTTI_NODISCARD enum tutti_status tutti_figure_graph(struct report_figure *figure, const char *caption,
                                                      struct tutti_text *text);
 enum tutti_status tutti_figure_missing(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
+/* Leave it out: it says nothing about runs of this kind. */
+enum tutti_status tutti_figure_skip(struct report_figure *figure);
 enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
 void tutti_figure_end(struct report_figure *figure);
 /* Draw all plots and graphs. *lacking: the programs that are not there, or NULL. */

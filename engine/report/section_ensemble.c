@@ -1,4 +1,5 @@
 /* section_ensemble.c - the ensemble: its members, and what other sizes would have given. */
+#include "compute.h"
 #include "report_impl.h"
 
 #include "engine/data/split_names.h"
@@ -90,7 +91,11 @@ static void put_sizes(const struct report_facts *facts, struct report_figure *fi
     (void)snprintf(head, sizeof head, "%s%s", kinds[i], metric);
     tutti_table_column(table, head);
   }
+  /* Of sizes that gave as many members, since a model was taken again, the last one is shown. */
   json_array_foreach(facts->sizes, index, point) {
+    const json_t *next = json_array_get(facts->sizes, index + 1);
+    if (next && json_equal(json_object_get(next, "members"), json_object_get(point, "members")))
+      continue;
     const json_t *validation = metrics_of(point, TUTTI_SPLIT_VALIDATION), *test = metrics_of(point, TUTTI_SPLIT_TEST);
     const double numbers[] = {tutti_report_number(point, "members"), tutti_report_metric(validation, metric),
                               tutti_report_metric(test, metric), tutti_report_metric(test, oracle),
@@ -104,6 +109,8 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
     return tutti_figure_missing(figure, "There is no ensemble, or its selector cannot be asked for other sizes.");
   const char *const metrics[] = {"nll", main_metric(facts)};
   for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+    if (!isfinite(tutti_report_metric(metrics_of(json_array_get(facts->sizes, 0), TUTTI_SPLIT_VALIDATION), metrics[i])))
+      continue;
     put_sizes(facts, figure, metrics[i]);
     plot_sizes(facts, figure, metrics[i], figure->table_count - 1);
   }
@@ -111,6 +118,136 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
                            "The selector of the recipe chose again for each size, from all trials; the run's own "
                            "ensemble has %zu members.",
                            facts->members);
+}
+
+/* --- loss and cost ------------------------------------------------------------------------------------------------ */
+
+/* What a model costs where it is used; where nothing better is known, the time of its training. */
+static const char *cost_name(const struct report_facts *facts) {
+  static const char *const names[] = {"flops", "parameters"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    for (uint64_t i = 0; i < facts->history->asked; i++)
+      if (tutti_report_number(facts->reports[i], names[k]) > 0)
+        return names[k];
+  return NULL;
+}
+
+static double cost_of(const struct report_facts *facts, const char *name, uint64_t trial) {
+  double cost = name ? tutti_report_number(facts->reports[trial], name) : facts->history->records[trial].seconds;
+  return cost > 0 ? cost : (double)NAN;
+}
+
+/* All members, at their validation loss together. */
+static void put_ensemble(const struct report_facts *facts, const char *cost, struct tutti_table *table) {
+  const json_t *split = tutti_report_split(facts, TUTTI_SPLIT_VALIDATION);
+  double sum = 0;
+  for (size_t i = 0; i < facts->members; i++)
+    sum += cost_of(facts, cost, facts->trials[i]);
+  const double row[] = {
+      (double)NAN, sum,
+      tutti_report_metric(json_object_get(split, "metrics"), tutti_loss_names()[facts->experiment->loss]), 0, 2};
+  if (facts->members > 0)
+    tutti_table_put_all(table, 5, row);
+}
+
+static void put_costs(const struct report_facts *facts, const char *cost, double *costs, double *losses, bool *front,
+                      struct tutti_table *table) {
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    const struct tutti_record *record = &facts->history->records[i];
+    costs[i] = record->done ? cost_of(facts, cost, i) : (double)NAN;
+    losses[i] = record->done && record->state == TUTTI_STATE_FINISHED ? record->loss : (double)NAN;
+  }
+  tutti_report_front(facts->history->asked, costs, losses, front);
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    const double row[] = {(double)i, costs[i], losses[i], front[i], tutti_report_is_member(facts, i)};
+    if (!isnan(costs[i]) && !isnan(losses[i]))
+      tutti_table_put_all(table, 5, row);
+  }
+}
+
+static enum tutti_status draw_pareto(const struct report_facts *facts, struct report_figure *figure) {
+  tutti_context *context = facts->context;
+  enum tutti_status status;
+  const char *cost = cost_name(facts), *label = cost ? cost : "seconds of training";
+  double *costs = NULL;
+  bool *front = NULL;
+  if (tutti_experiment_is_fit(facts->experiment))
+    return tutti_figure_skip(figure);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked, 2 * sizeof *costs, &costs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked, sizeof *front, &front));
+  struct tutti_table *table = tutti_figure_table(figure, "trial", NULL);
+  tutti_table_columns(table, label, "validation loss", "in front", "member", NULL);
+  put_costs(facts, cost, costs, costs + facts->history->asked, front, table);
+  if (tutti_table_rows(table) == 0) {
+    status = tutti_figure_missing(figure, "No trial has finished yet.");
+    goto out;
+  }
+  put_ensemble(facts, cost, table);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 640, 400);
+  tutti_plot_set(plot, "set logscale x");
+  if (isfinite(tutti_report_shown_most(facts)))
+    tutti_plot_set(plot, "set yrange [*:%.9g]", tutti_report_shown_most(facts));
+  tutti_plot_text(plot, "xlabel", label);
+  tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
+  tutti_plot_series(plot, 0, "2:3", "points pt 6 ps 0.4", TUTTI_INK_FAINT, "a trial");
+  tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.7", 0, "not beaten in both");
+  if (facts->members > 0) {
+    tutti_plot_series(plot, 0, "($5==1?$2:NaN):3", "points pt 7 ps 0.8", 1, "a member");
+    tutti_plot_series(plot, 0, "($5==2?$2:NaN):3", "points pt 1 ps 1.2 lw 2", 2, "the ensemble");
+  }
+out:
+  tutti_free(costs);
+  tutti_free(front);
+  return status;
+}
+
+/* --- shifts ------------------------------------------------------------------------------------------------------- */
+
+/* The severity in the name of a test split: 0 for "test", 5 for "test-5"; -1 for other splits. */
+static int severity_of(const char *split) {
+  static const char test[] = TUTTI_SPLIT_TEST;
+  if (strncmp(split, test, sizeof test - 1) != 0)
+    return -1;
+  split += sizeof test - 1;
+  return *split == '\0' ? 0 : *split == '-' && split[1] >= '1' && split[1] <= '9' && !split[2] ? split[1] - '0' : -1;
+}
+
+static size_t put_severities(const struct report_facts *facts, const char *metric, struct tutti_table *table) {
+  size_t index, found = 0;
+  const json_t *entry;
+  for (int severity = 0; severity <= 9; severity++)
+    json_array_foreach(facts->evaluation, index, entry) {
+      static const char *const kinds[] = {"", "average-", "oracle-"};
+      const char *split = json_string_value(json_object_get(entry, "split"));
+      if (!split || severity_of(split) != severity)
+        continue;
+      tutti_table_put(table, severity);
+      for (size_t k = 0; k < 3; k++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s%s", kinds[k], metric);
+        tutti_table_put(table, tutti_report_metric(json_object_get(entry, "metrics"), name));
+      }
+      found += severity > 0;
+    }
+  return found;
+}
+
+static enum tutti_status draw_severity(const struct report_facts *facts, struct report_figure *figure) {
+  const char *const metrics[] = {"nll", main_metric(facts)};
+  for (size_t i = 0; i < 2; i++) {
+    struct tutti_table *table = tutti_figure_table(figure, "severity", NULL);
+    tutti_table_columns(table, metrics[i], "mean of the members", "oracle", NULL);
+    if (put_severities(facts, metrics[i], table) == 0)
+      return tutti_figure_skip(figure);
+    struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
+    tutti_plot_set(plot, "set xtics 1\nset xrange [-0.2:*]");
+    tutti_plot_text(plot, "xlabel", "severity of the shift");
+    tutti_plot_text(plot, "ylabel", metrics[i]);
+    tutti_plot_series(plot, i, "1:3", "linespoints pt 6 ps 0.6 lw 1.4 dt 2", 3, "mean of the members");
+    tutti_plot_series(plot, i, "1:2", "linespoints pt 6 ps 0.6 lw 2", 0, "ensemble");
+    tutti_plot_series(plot, i, "1:4", "linespoints pt 6 ps 0.6 lw 1.4", 2, "oracle");
+  }
+  return TUTTI_OK;
 }
 
 static const struct report_chart charts[] = {
@@ -126,6 +263,19 @@ static const struct report_chart charts[] = {
              "is best there: what would be possible if one knew which to believe.",
      .brief = true,
      .draw = draw_sizes},
+    {.name = "pareto",
+     .title = "What accuracy costs",
+     .text =
+         "Each point is a model: how much it computes for one row, and its loss. Of those in front, none is beaten in "
+         "both; the ensemble costs what its members cost together.",
+     .draw = draw_pareto},
+    {.name = "severity",
+     .title = "Under a shift of the data",
+     .text =
+         "How the loss grows as the test rows are less and less like those of the training. The ensemble should stay "
+         "below the mean of its members.",
+     .brief = true,
+     .draw = draw_severity},
     {.name = NULL},
 };
 const struct report_section report_section_ensemble = {.title = "The ensemble", .charts = charts};

@@ -26,25 +26,26 @@ static bool needs_logarithm(const struct report_facts *facts) {
 
 /* --- history ------------------------------------------------------------------------------------------------------ */
 
-/* Most of the losses are in the frame; the worst may be outside. */
-static double shown_most(const struct report_facts *facts) {
-  double best = INFINITY, sum = 0;
+double tutti_report_shown_most(const struct report_facts *facts) {
+  double best = INFINITY, worst = -INFINITY, sum = 0;
   uint64_t count = 0;
   for (uint64_t i = 0; i < facts->history->asked; i++)
     if (is_finished(&facts->history->records[i])) {
       best = fmin(best, facts->history->records[i].loss);
+      worst = fmax(worst, facts->history->records[i].loss);
       count++;
     }
   for (uint64_t i = 0; i < facts->history->asked; i++)
     if (is_finished(&facts->history->records[i]))
       sum += sqrt(facts->history->records[i].loss - best);
-  return best + 9 * (sum / (double)count) * (sum / (double)count);
+  double most = best + 9 * (sum / (double)count) * (sum / (double)count);
+  return worst > most ? most : INFINITY;
 }
 
 static enum tutti_status draw_history(const struct report_facts *facts, struct report_figure *figure) {
   struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", "best so far", "member", "seconds",
                                                  "worker done at s", "state", "origin", "failure", NULL);
-  double best = NAN, most = shown_most(facts);
+  double best = NAN, most = tutti_report_shown_most(facts);
   uint64_t shown = 0, beyond = 0;
   for (uint64_t i = 0; i < facts->history->asked; i++) {
     const struct tutti_record *record = &facts->history->records[i];

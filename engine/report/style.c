@@ -4,10 +4,10 @@
 const char *tutti_report_style(void) {
   return ":root{color-scheme:light dark;--page:#fff;--text:#1c1f24;--quiet:#5b6470;--line:#d5dae1;--card:#f6f7f9;"
          "--ink0:#1f5fbf;--ink1:#c2410c;--ink2:#0f7b5f;--ink3:#8b3fae;--ink4:#a16207;--ink5:#be185d;--ink6:#0e7490;"
-         "--ink7:#4d5d1c;--ink8:#1c1f24;--ink9:#b9c0ca}\n"
+         "--ink7:#4d5d1c;--ink8:#1c1f24;--ink9:#9aa4b2}\n"
          "@media(prefers-color-scheme:dark){:root{--page:#14171c;--text:#e4e7ec;--quiet:#a0a9b6;--line:#363c46;"
          "--card:#1c2027;--ink0:#7fb2ff;--ink1:#ff9d6b;--ink2:#5fd3ad;--ink3:#d0a0ef;--ink4:#e6c15c;--ink5:#ff8fb8;"
-         "--ink6:#6cd0e6;--ink7:#bdd17c;--ink8:#e4e7ec;--ink9:#59616d}}\n"
+         "--ink6:#6cd0e6;--ink7:#bdd17c;--ink8:#e4e7ec;--ink9:#727d8c}}\n"
          "*{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:1.5rem;background:var(--page);"
          "color:var(--text);font:16px/1.5 system-ui,sans-serif}\n"
          "h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 1rem}h2{font-size:1.3rem;margin:2.2rem 0 .6rem;"
@@ -15,8 +15,10 @@ const char *tutti_report_style(void) {
          "0;font-size:.95rem}\n"
          "p{margin:.4rem 0;max-width:48rem}a{color:var(--ink0)}nav a{margin-right:1rem}.quiet{color:var(--quiet)}\n"
          ".words p{font-size:1.05rem}.warn{border-left:4px solid var(--ink1);padding-left:.7rem}\n"
-         "figure{margin:1rem 0;padding:1rem;background:var(--card);border:1px solid var(--line);border-radius:8px;"
-         "break-inside:avoid}\n"
+         ".part{display:flex;flex-wrap:wrap;gap:1rem}figure{flex:1 1 "
+         "30rem;min-width:0;max-width:100%;margin:0;padding:1rem;background:var(--card);border:1px solid "
+         "var(--line);border-radius:8px;"
+         "break-inside:avoid}figure.wide{flex-basis:100%}\n"
          ".charts{display:flex;flex-wrap:wrap;gap:1rem}.charts>div{min-width:0;max-width:100%}"
          ".runs{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr));gap:1rem}.runs>div{min-"
          "width:0}\n"
@@ -34,5 +36,5 @@ const char *tutti_report_style(void) {
          "#999}"
          "body{max-width:none;padding:0;font-size:11pt}nav,.download{display:none}.scroll{max-height:none;overflow:"
          "visible}"
-         "figure{border:0;padding:0}}\n";
+         "figure{border:0;padding:0}.part{display:block}}\n";
 }

@@ -57,6 +57,52 @@ expect_equal "the curve over sizes" \
   "$(of_json curve.json '[m["value"] for p in j for s in p["evaluation"] if s["split"] == "test" for m in s["metrics"] if m["name"] == "nll"]')" \
   "$(column small.html.csv/small-sizes.csv "test nll" | head -n 3)"
 
+tutti evaluate small --json
+cp out evaluation.json
+expect_equal "metrics on test rows" \
+  "$(of_json evaluation.json '[round(float(m["value"]), 12) for s in (j["evaluation"] if isinstance(j, dict) else j) if s["split"] == "test" for m in s["metrics"]]')" \
+  "$(of_json <(column small.html.csv/small-metrics.csv test | sed 's/^/,/; 1s/^,/[/; $s/$/]/') '[round(float(v), 12) for v in j]')"
+expect_in small.html "Which choices mattered" "The networks of the members" "A map of the models"
+
+# Texts of a run, from its columns and classes to its folder, are texts on the page and in the pictures.
+hostile="a<b>&amp;'\"\`touch pwned\`"
+awk -v OFS=, -F, -v name="$(printf %s "$hostile" | sed 's/"/""/g; s/&/\\&/g')" 'NR == 1 {$4 = "\"" name "\""} {print}' table.csv |
+  sed "s/up$/<script>alert(1)<\/script>/; s/down$/=1+1'); system('touch pwned')/" >hostile.csv
+regression_recipe | sed "s/^path = .*/path = hostile.csv/; s/^target = .*/target = 3/; s/^ignore = .*/ignore = 4/; s/^budget = .*/budget = 2/; s/^size = .*/size = 1/" >hostile.ini
+tutti run hostile.ini --out "run '&<i>\`touch pwned\`" --quiet
+expect_code 0
+tutti report "run '&<i>\`touch pwned\`" --to hostile.html
+expect_code 0
+expect_page hostile.html
+expect_not_in hostile.html "<i>"
+expect_not_in hostile.html "<b>&amp;'"
+expect_in hostile.html "The ensemble has a single member"
+regression_recipe | sed "s/^path = .*/path = hostile.csv/; s/^target = .*/target = kind/; s/^ignore = .*/ignore = 3/; s/^budget = .*/budget = 2/; s/^size = .*/size = 2/; s/^split = .*/split = 0.7 0.3 0/" >classes.ini
+tutti run classes.ini --out classes --quiet
+expect_code 0
+tutti report classes --to classes.html
+expect_code 0
+expect_page classes.html
+expect_not_in classes.html "<script>"
+expect_in classes.html "no test rows" "&#60;script&#62;alert(1)" "Which classes are taken for which"
+what="commands in texts"
+[ -z "$(find . -name 'pwned*')" ] || complain "a text was run as a command"
+expect_in classes.html.csv/classes-classes.csv "'=1+1"
+
+# A run that is not finished; one without data.
+cp -r small stopped
+rm stopped/summary.json stopped/ensemble.json
+tutti report stopped --to stopped.html
+expect_code 0
+expect_page stopped.html
+expect_in stopped.html "is not finished" "There is no ensemble"
+tutti run "$TUTTI_TEST_SRCDIR/ini/bo-branin.ini" --out branin --quiet --set run.budget=12
+expect_code 0
+tutti report branin --to branin.html
+expect_code 0
+expect_page branin.html
+expect_in branin.html "There are no data"
+
 # Without the programs that draw, the tables are there, and both places say so.
 mkdir nothing
 what="tutti report without gnuplot"

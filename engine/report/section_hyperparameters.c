@@ -1,0 +1,261 @@
+/* section_hyperparameters.c - which choices mattered: of hyperparameters, and of architectures where they have named
+   dimensions. */
+#include "compute.h"
+#include "report_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TRIALS = 400, MOST_BARS = 25, MOST_AXES = 12, GROUPS = 8, FEWEST_TRIALS = 10 };
+
+/* The finished trials as points of a domain. */
+struct points {
+  const tutti_domain
+      *domain; /* the joint one; of graphs, that of the hyperparameters alone; NULL: nothing is searched */
+  size_t count, dimensions;
+  double *values;     /* [count][dimensions] */
+  double *losses;     /* [count] */
+  uint64_t *trials;   /* [count] */
+  double *importance; /* [dimensions] */
+  size_t *order;      /* [dimensions]: by importance, the largest first */
+};
+
+static void release(struct points *points) {
+  tutti_free(points->values);
+  tutti_free(points->losses);
+  tutti_free(points->trials);
+  tutti_free(points->importance);
+  tutti_free(points->order);
+}
+
+static enum tutti_status gather(const struct report_facts *facts, struct points *points) {
+  tutti_context *context = facts->context;
+  const tutti_scope *scope = facts->experiment->scope;
+  size_t finished;
+  bool joint = tutti_scope_joint(scope) != NULL;
+  points->domain = joint ? tutti_scope_joint(scope) : tutti_scope_hyperparameters(scope);
+  points->dimensions = points->domain ? tutti_domain_count(points->domain) : 0;
+  if (points->dimensions == 0 || tutti_experiment_is_fit(facts->experiment))
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_history_finished(context, facts->history, &points->trials, &finished));
+  TUTTI_TRY(context, tutti_alloc(context, finished, points->dimensions * sizeof(double), &points->values));
+  TUTTI_TRY(context, tutti_alloc(context, finished, sizeof(double), &points->losses));
+  for (size_t i = 0; i < finished; i++) {
+    const struct tutti_record *record = &facts->history->records[points->trials[i]];
+    double *point = points->values + points->count * points->dimensions;
+    if (!isfinite(record->loss))
+      continue;
+    if (joint)
+      tutti_scope_to_point(scope, record->candidate, point);
+    else
+      memcpy(point, tutti_candidate_hyperparameters(record->candidate), points->dimensions * sizeof *point);
+    points->trials[points->count] = points->trials[i];
+    points->losses[points->count++] = record->loss;
+  }
+  return TUTTI_OK;
+}
+
+/* The groups of a dimension's values: choices each by themselves, numbers in up to eight groups, inactive ones apart. */
+static enum tutti_status explain(tutti_context *context, const struct points *points, size_t dimension,
+                                 const double *ranks, double *share) {
+  enum tutti_status status;
+  const struct tutti_dimension *facts = tutti_domain_at(points->domain, dimension);
+  double *values = NULL;
+  size_t *group = NULL, groups, most = GROUPS;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *values, &values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *group, &group));
+  for (size_t i = 0; i < points->count; i++)
+    values[i] = points->values[i * points->dimensions + dimension];
+  if (facts->type == TUTTI_DIMENSION_CATEGORICAL)
+    most = points->count;
+  TUTTI_TRY_OUT(context, tutti_report_group(context, points->count, values, most, group, &groups));
+  *share = tutti_report_explained(points->count, ranks, group, groups);
+out:
+  tutti_free(values);
+  tutti_free(group);
+  return status;
+}
+
+static enum tutti_status measure(tutti_context *context, struct points *points) {
+  enum tutti_status status;
+  double *ranks = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *ranks, &ranks));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->dimensions, sizeof(double), &points->importance));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->dimensions, sizeof(size_t), &points->order));
+  TUTTI_TRY_OUT(context, tutti_report_ranks(context, points->count, points->losses, ranks));
+  for (size_t d = 0; d < points->dimensions; d++) {
+    double share = 0;
+    TUTTI_TRY_OUT(context, explain(context, points, d, ranks, &share));
+    points->importance[d] = isnan(share) ? 0 : share;
+    size_t at = d; /* into its place, after those that are as important */
+    for (; at > 0 && points->importance[points->order[at - 1]] < points->importance[d]; at--)
+      points->order[at] = points->order[at - 1];
+    points->order[at] = d;
+  }
+out:
+  tutti_free(ranks);
+  return status;
+}
+
+/* Gather and measure; false, with the reason in the figure, if there is too little. */
+static enum tutti_status begin(const struct report_facts *facts, struct report_figure *figure, struct points *points,
+                               bool *enough) {
+  *points = (struct points){.domain = NULL};
+  *enough = false;
+  TUTTI_TRY(facts->context, gather(facts, points));
+  if (tutti_experiment_is_fit(facts->experiment))
+    return tutti_figure_skip(figure);
+  if (points->dimensions == 0)
+    return tutti_figure_missing(figure, "No hyperparameter is searched, and architectures are graphs.");
+  if (points->count < FEWEST_TRIALS)
+    return tutti_figure_missing(figure, "%zu trials have finished; with fewer than %d, nothing can be told.",
+                                points->count, (int)FEWEST_TRIALS);
+  *enough = true;
+  return measure(facts->context, points);
+}
+
+/* --- importance --------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status draw_importance(const struct report_facts *facts, struct report_figure *figure) {
+  struct points points;
+  bool enough;
+  enum tutti_status status = begin(facts, figure, &points, &enough);
+  if (status != TUTTI_OK || !enough)
+    goto out;
+  size_t bars = points.dimensions < MOST_BARS ? points.dimensions : MOST_BARS;
+  struct tutti_table *table = tutti_figure_table(figure, "dimension", "place", "share explained", NULL);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 640, 90 + 24 * (int)bars);
+  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xrange [0:*<1]", (double)bars - 0.4);
+  for (size_t i = 0; i < points.dimensions; i++) {
+    const char *name = tutti_domain_at(points.domain, points.order[i])->name;
+    tutti_table_put_text(table, name);
+    tutti_table_put(table, (double)i);
+    tutti_table_put(table, points.importance[points.order[i]]);
+    if (i < bars)
+      tutti_plot_tick(plot, 'y', (double)i, name);
+  }
+  tutti_plot_set(plot, "set style fill solid 0.7 noborder");
+  tutti_plot_text(plot, "xlabel", "share of the differences between trials that it explains alone");
+  tutti_plot_series(plot, 0, "($3/2):2:(0):3:($2-0.35):($2+0.35)", "boxxyerror", 0, NULL);
+  status = tutti_figure_note(figure,
+                             "Of %zu trials, by the ranks of their losses. A search that follows what works "
+                             "tries some values more than others, so that this only hints at causes.",
+                             points.count);
+out:
+  release(&points);
+  return status;
+}
+
+/* --- parallel coordinates ----------------------------------------------------------------------------------------- */
+
+/* Where a value stands on its axis, from 0 to 1. */
+static double position(const struct tutti_dimension *dimension, double value) {
+  double low = dimension->low, high = dimension->high;
+  if (dimension->type == TUTTI_DIMENSION_CATEGORICAL) {
+    low = 0;
+    high = (double)dimension->choice_count - 1;
+  } else if (dimension->log) {
+    low = log(low), high = log(high), value = log(value);
+  }
+  return high > low ? (value - low) / (high - low) : 0.5;
+}
+
+static void put_value(struct tutti_table *table, const struct tutti_dimension *dimension, double value) {
+  if (isnan(value))
+    tutti_table_put_text(table, "");
+  else if (dimension->type == TUTTI_DIMENSION_CATEGORICAL)
+    tutti_table_put_text(table, dimension->choices[(size_t)value]);
+  else
+    tutti_table_put(table, value);
+}
+
+/* The ends of an axis, or its choices if they are few. */
+static void name_axis(struct tutti_plot *plot, size_t axis, const struct tutti_dimension *dimension) {
+  char text[64];
+  if (dimension->type == TUTTI_DIMENSION_CATEGORICAL) {
+    for (size_t c = 0; c < dimension->choice_count; c++)
+      if (dimension->choice_count <= 8 || c == 0 || c == dimension->choice_count - 1)
+        tutti_plot_note(plot, (double)axis, position(dimension, (double)c), dimension->choices[c],
+                        "left offset 0.4,0 font ',9' front");
+    return;
+  }
+  (void)snprintf(text, sizeof text, "%.3g", dimension->low);
+  tutti_plot_note(plot, (double)axis, 0, text, "left offset 0.4,0 font ',9' front");
+  (void)snprintf(text, sizeof text, "%.3g", dimension->high);
+  tutti_plot_note(plot, (double)axis, 1, text, "left offset 0.4,0 font ',9' front");
+}
+
+/* 2: a member; 1: among the best tenth; 0: neither. */
+static double kind_of(const struct report_facts *facts, uint64_t trial, double rank, size_t count) {
+  return tutti_report_is_member(facts, trial) ? 2 : rank <= 0.1 * (double)count ? 1 : 0;
+}
+
+static enum tutti_status draw_parallel(const struct report_facts *facts, struct report_figure *figure) {
+  struct points points;
+  double *ranks = NULL;
+  bool enough;
+  enum tutti_status status = begin(facts, figure, &points, &enough);
+  if (status != TUTTI_OK || !enough)
+    goto out;
+  size_t axes = points.dimensions < MOST_AXES ? points.dimensions : MOST_AXES;
+  TUTTI_TRY_OUT(facts->context, tutti_alloc(facts->context, points.count, sizeof *ranks, &ranks));
+  TUTTI_TRY_OUT(facts->context, tutti_report_ranks(facts->context, points.count, points.losses, ranks));
+  struct tutti_table *lines = tutti_figure_table(figure, "trial", "axis", "position", "kind", NULL);
+  struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", NULL);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 1000, 420);
+  lines->parted = true;
+  for (size_t d = 0; d < points.dimensions; d++)
+    tutti_table_column(table, tutti_domain_at(points.domain, d)->name);
+  for (size_t i = 0; i < points.count; i++) {
+    const double *point = points.values + i * points.dimensions;
+    double kind = kind_of(facts, points.trials[i], ranks[i], points.count);
+    tutti_table_put(table, (double)points.trials[i]);
+    tutti_table_put(table, points.losses[i]);
+    for (size_t d = 0; d < points.dimensions; d++)
+      put_value(table, tutti_domain_at(points.domain, d), point[d]);
+    for (size_t axis = 0; axis < axes && (kind > 0 || i < MOST_TRIALS); axis++) {
+      size_t d = points.order[axis];
+      const double numbers[] = {(double)points.trials[i], (double)axis,
+                                position(tutti_domain_at(points.domain, d), point[d]), kind};
+      tutti_table_put_all(lines, 4, numbers);
+    }
+  }
+  tutti_plot_set(plot, "unset ytics\nset border 0\nset grid xtics lt 1 lw 1 lc rgb '#aa0008'\nset xtics scale 0 ()");
+  tutti_plot_set(plot, "set yrange [-0.06:1.06]\nset xrange [-0.1:%g]", (double)axes - 0.4);
+  if (axes > 6)
+    tutti_plot_set(plot, "set xtics rotate by -25");
+  for (size_t axis = 0; axis < axes; axis++) {
+    const struct tutti_dimension *dimension = tutti_domain_at(points.domain, points.order[axis]);
+    tutti_plot_tick(plot, 'x', (double)axis, dimension->name);
+    name_axis(plot, axis, dimension);
+  }
+  tutti_plot_series(plot, 0, "($4==0?$2:NaN):3", "linespoints pt 6 ps 0.1 lw 0.4", TUTTI_INK_FAINT, "a trial");
+  tutti_plot_series(plot, 0, "($4==1?$2:NaN):3", "linespoints pt 6 ps 0.2 lw 1", 0, "among the best tenth");
+  tutti_plot_series(plot, 0, "($4==2?$2:NaN):3", "linespoints pt 6 ps 0.3 lw 1.6", 1, "a member");
+  if (axes < points.dimensions)
+    status = tutti_figure_note(figure, "The %zu most important of %zu dimensions; the table has all.", axes,
+                               points.dimensions);
+out:
+  tutti_free(ranks);
+  release(&points);
+  return status;
+}
+
+static const struct report_chart charts[] = {
+    {.name = "importance",
+     .title = "Which choices mattered",
+     .text = "The longer the bar, the more the loss of a trial depends on this choice alone (epsilon squared of the "
+             "ranks). Near 0, any value does as well.",
+     .brief = true,
+     .draw = draw_importance},
+    {.name = "parallel",
+     .title = "What was tried",
+     .text =
+         "Each line is a trial; where it crosses an axis is its value there. Where the coloured lines come together, "
+         "good trials have the same value; a line breaks where a choice does not exist.",
+     .draw = draw_parallel},
+    {.name = NULL},
+};
+const struct report_section report_section_hyperparameters = {.title = "What mattered", .charts = charts};

@@ -1,0 +1,251 @@
+/* section_quality.c - how good the ensemble is, and whether it knows how good: metrics, reliability, coverage, risk. */
+#include "compute.h"
+#include "report_impl.h"
+
+#include "engine/data/split_names.h"
+#include "engine/draw/thin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char no_ensemble[] = "There is no ensemble yet, or there are no predictions.";
+
+/* --- metrics ------------------------------------------------------------------------------------------------------ */
+
+/* The definition of a metric; some names mean other things for classes. */
+static const char *definition(bool classes, const char *name) {
+  const struct tutti_metric *metric;
+  const enum tutti_metric_table tables[] = {classes ? TUTTI_METRICS_CLASSIFICATION : TUTTI_METRICS_REGRESSION,
+                                            TUTTI_METRICS_OOD, TUTTI_METRICS_DIVERSITY};
+  for (size_t table = 0; table < sizeof tables / sizeof *tables; table++)
+    for (size_t i = 0; (metric = tutti_metric_at(tables[table], i)); i++)
+      if (strcmp(metric->name, name) == 0)
+        return metric->text;
+  return "";
+}
+
+static const char *text_at(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+static void put_metric(const struct report_facts *facts, struct tutti_table *table, const json_t *metric) {
+  const char *name = text_at(metric, "name");
+  const json_t *split;
+  size_t index;
+  tutti_table_put_text(table, name);
+  json_array_foreach(facts->evaluation, index, split) {
+    tutti_table_put(table, tutti_report_metric(json_object_get(split, "metrics"), name));
+    if (json_object_get(split, "calibrated"))
+      tutti_table_put(table, tutti_report_metric(json_object_get(split, "calibrated"), name));
+  }
+  tutti_table_put_text(table, text_at(metric, "unit"));
+  tutti_table_put_text(table, text_at(metric, "better"));
+  tutti_table_put_text(table, definition(facts->classes, name));
+}
+
+static enum tutti_status draw_metrics(const struct report_facts *facts, struct report_figure *figure) {
+  const json_t *split, *metric, *shown;
+  size_t index;
+  if (!facts->evaluation)
+    return tutti_figure_missing(figure, no_ensemble);
+  struct tutti_table *table = tutti_figure_table(figure, "metric", NULL);
+  json_array_foreach(facts->evaluation, index, split) {
+    char head[96];
+    tutti_table_column(table, text_at(split, "split"));
+    (void)snprintf(head, sizeof head, "%s, calibrated", text_at(split, "split"));
+    if (json_object_get(split, "calibrated"))
+      tutti_table_column(table, head);
+  }
+  tutti_table_columns(table, "unit", "better", "what it is", NULL);
+  shown = tutti_report_split(facts, facts->rows.split ? facts->rows.split : TUTTI_SPLIT_VALIDATION);
+  json_array_foreach(json_object_get(shown, "metrics"), index, metric) put_metric(facts, table, metric);
+  return TUTTI_OK;
+}
+
+/* --- reliability -------------------------------------------------------------------------------------------------- */
+
+/* Add a table of the evaluation; false if the split has it not. */
+static bool put_reliability(struct report_figure *figure, const json_t *tables, size_t count,
+                            const char *const *columns) {
+  const json_t *rows = json_object_get(tables, "reliability"), *row;
+  size_t index;
+  if (json_array_size(rows) == 0)
+    return false;
+  struct tutti_table *table = tutti_figure_table(figure, NULL);
+  for (size_t i = 0; i < count; i++)
+    tutti_table_column(table, columns[i]);
+  json_array_foreach(rows, index, row) for (size_t i = 0; i < count; i++)
+      tutti_table_put(table, tutti_report_number(row, columns[i]));
+  return true;
+}
+
+static enum tutti_status draw_reliability(const struct report_facts *facts, struct report_figure *figure) {
+  static const char *const of_values[] = {"level", "below"};
+  static const char *const of_classes[] = {"confidence", "accuracy", "rows", "lower", "upper"};
+  const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL;
+  const char *const *columns = facts->classes ? of_classes : of_values;
+  size_t count = facts->classes ? 5 : 2;
+  if (!split || !put_reliability(figure, json_object_get(split, "tables"), count, columns))
+    return tutti_figure_missing(figure, no_ensemble);
+  bool calibrated = put_reliability(figure, json_object_get(split, "calibrated_tables"), count, columns);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 460);
+  tutti_plot_set(plot, "set size square\nset xrange [0:1]\nset yrange [0:1]");
+  tutti_plot_text(plot, "xlabel", facts->classes ? "how sure it is" : "quantile of the prediction");
+  tutti_plot_text(plot, "ylabel", facts->classes ? "how often it is right" : "share of rows below it");
+  tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as it should be");
+  tutti_plot_series(plot, 0, "1:2", "linespoints pt 6 ps 0.5 lw 1.6", calibrated ? 1 : 0,
+                    calibrated ? "before calibration" : "found");
+  if (calibrated)
+    tutti_plot_series(plot, 1, "1:2", "linespoints pt 6 ps 0.5 lw 2", 0, "after");
+  return TUTTI_OK;
+}
+
+/* --- coverage ----------------------------------------------------------------------------------------------------- */
+
+static enum tutti_status draw_coverage(const struct report_facts *facts, struct report_figure *figure) {
+  static const char *const names[] = {"coverage-50", "coverage-80", "coverage-90", "coverage-95"};
+  static const double levels[] = {0.5, 0.8, 0.9, 0.95};
+  const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL;
+  const json_t *after = json_object_get(split, "calibrated"), *metrics = json_object_get(split, "metrics");
+  if (facts->classes)
+    return tutti_figure_skip(figure);
+  if (!split || !isfinite(tutti_report_metric(metrics, names[0])))
+    return tutti_figure_missing(figure,
+                                split ? "The members give no variance, so there are no intervals." : no_ensemble);
+  struct tutti_table *table =
+      tutti_figure_table(figure, "promised", "found", "found, calibrated", "standard error of what is promised", NULL);
+  for (size_t i = 0; i < 4; i++) {
+    tutti_table_put(table, levels[i]);
+    tutti_table_put(table, tutti_report_metric(metrics, names[i]));
+    tutti_table_put(table, after ? tutti_report_metric(after, names[i]) : (double)NAN);
+    tutti_table_put(table, sqrt(levels[i] * (1 - levels[i]) / (double)(facts->rows.rows * facts->rows.outputs)));
+  }
+  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 460);
+  tutti_plot_set(plot, "set size square\nset xrange [0.4:1]\nset yrange [*<0.4:1.02]");
+  tutti_plot_text(plot, "xlabel", "promised");
+  tutti_plot_text(plot, "ylabel", "share of rows inside");
+  tutti_plot_series(plot, 0, "1:($1-2*$4):($1+2*$4)", "filledcurves", TUTTI_INK_FAINT, "what chance would do");
+  tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as promised");
+  tutti_plot_series(plot, 0, "1:2", "linespoints pt 6 ps 0.6 lw 1.6", after ? 1 : 0, after ? "before" : "found");
+  if (after)
+    tutti_plot_series(plot, 0, "1:3", "linespoints pt 6 ps 0.6 lw 2", 0, "calibrated");
+  return TUTTI_OK;
+}
+
+/* --- risk over coverage ------------------------------------------------------------------------------------------- */
+
+/* How unsure the ensemble is of a row, and how wrong. Of several targets, their means. */
+static void score_row(const struct report_facts *facts, const struct report_said *said, size_t row, double *score,
+                      double *loss) {
+  const struct report_rows *rows = &facts->rows;
+  const struct tutti_uncertainty *at = said->predicted + row * rows->outputs;
+  size_t best = 0;
+  *score = *loss = 0;
+  if (facts->classes) {
+    for (size_t c = 1; c < rows->outputs; c++)
+      best = at[c].mean > at[best].mean ? c : best;
+    *score = -at[best].mean;
+    *loss = rows->labels[row] != (int32_t)best;
+    return;
+  }
+  for (size_t o = 0; o < rows->outputs; o++) {
+    *score += at[o].total / (double)rows->outputs;
+    *loss += fabs(rows->values[row * rows->outputs + o] - at[o].mean) / (double)rows->outputs;
+  }
+}
+
+/* risk[rows] by the ensemble's own doubts, and by the losses themselves, which nobody knows. */
+static enum tutti_status risks(const struct report_facts *facts, const struct report_said *said, double *risk,
+                               double *ideal) {
+  tutti_context *context = facts->context;
+  size_t count = facts->rows.rows;
+  double *scores;
+  TUTTI_TRY(context, tutti_alloc(context, count, 2 * sizeof *scores, &scores));
+  for (size_t i = 0; i < count; i++)
+    score_row(facts, said, i, &scores[i], &scores[count + i]);
+  enum tutti_status status = tutti_report_risk(context, count, scores, scores + count, risk);
+  if (status == TUTTI_OK)
+    status = tutti_report_risk(context, count, scores + count, scores + count, ideal);
+  tutti_free(scores);
+  return status;
+}
+
+static enum tutti_status draw_risk(const struct report_facts *facts, struct report_figure *figure) {
+  const struct report_rows *rows = &facts->rows;
+  const struct report_said *said = rows->after.predicted ? &rows->after : &rows->before;
+  double *risk;
+  if (!rows->split || !(rows->values || rows->labels))
+    return tutti_figure_missing(figure, no_ensemble);
+  TUTTI_TRY(facts->context, tutti_alloc(facts->context, rows->rows, 2 * sizeof *risk, &risk));
+  enum tutti_status status = risks(facts, said, risk, risk + rows->rows);
+  struct tutti_table *table =
+      tutti_figure_table(figure, "share of rows", facts->classes ? "error" : "mean absolute error", "ideal", NULL);
+  for (size_t i = 0; i < tutti_thin_count(rows->rows, TUTTI_THIN_CURVE) && status == TUTTI_OK; i++) {
+    size_t at = tutti_thin_at(rows->rows, TUTTI_THIN_CURVE, i);
+    const double numbers[] = {(double)(at + 1) / (double)rows->rows, risk[at], risk[rows->rows + at]};
+    tutti_table_put_all(table, 3, numbers);
+  }
+  tutti_free(risk);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 560, 340);
+  tutti_plot_set(plot, "set xrange [0:1]\nset yrange [0:*]");
+  tutti_plot_text(plot, "xlabel", "share of the rows that it may answer");
+  tutti_plot_text(plot, "ylabel", facts->classes ? "error" : "mean absolute error");
+  tutti_plot_series(plot, 0, "1:3", "lines lw 1.2 dt 2", 2, "if it knew its errors");
+  tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "surest rows first");
+  return status;
+}
+
+/* --- classes ------------------------------------------------------------------------------------------------------ */
+
+static enum tutti_status draw_classes(const struct report_facts *facts, struct report_figure *figure) {
+  const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL, *row;
+  const json_t *rows = json_object_get(json_object_get(split, "tables"), "classes");
+  size_t index;
+  if (!facts->classes)
+    return tutti_figure_skip(figure);
+  struct tutti_table *table = tutti_figure_table(figure, "class", "precision", "recall", "f1", "rows", NULL);
+  json_array_foreach(rows, index, row) {
+    tutti_table_put_text(table, text_at(row, "class"));
+    tutti_table_put(table, tutti_report_number(row, "precision"));
+    tutti_table_put(table, tutti_report_number(row, "recall"));
+    tutti_table_put(table, tutti_report_number(row, "f1"));
+    tutti_table_put(table, tutti_report_number(row, "support"));
+  }
+  return TUTTI_OK;
+}
+
+static const struct report_chart charts[] = {
+    {.name = "metrics",
+     .title = "All metrics",
+     .text =
+         "How good the ensemble is on each part of the rows. Those of validation chose it, so they look better than "
+         "those of test, which took part in nothing.",
+     .brief = true,
+     .draw = draw_metrics},
+    {.name = "reliability",
+     .title = "Does it mean what it says?",
+     .text = "If the curve is on the diagonal, what is said to happen in 80 % of the rows does happen in 80 % of them. "
+             "Of classes, below the diagonal is too sure of itself.",
+     .brief = true,
+     .draw = draw_reliability},
+    {.name = "coverage",
+     .title = "Do its intervals hold what they promise?",
+     .text = "Above the diagonal, intervals are wider than they need to be; below it, they hold fewer rows than they "
+             "promise. The grey band is two standard errors of so many rows.",
+     .draw = draw_coverage},
+    {.name = "risk",
+     .title = "Error of the rows that it is surest of",
+     .text = "If the ensemble answers only the rows that it is surest of, and leaves the rest to people, this is its "
+             "error. The steeper the curve, the better it knows when it is wrong.",
+     .draw = draw_risk},
+    {.name = "classes",
+     .title = "Class by class",
+     .text =
+         "Precision: of the rows that it gives this class, how many are of it. Recall: of the rows of the class, how "
+         "many it finds.",
+     .draw = draw_classes},
+    {.name = NULL},
+};
+const struct report_section report_section_quality = {.title = "How good, and how sure", .charts = charts};

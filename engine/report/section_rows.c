@@ -1,0 +1,179 @@
+/* section_rows.c - row by row: what was predicted, what was observed, and which kind of doubt there is. */
+#include "report_impl.h"
+
+#include "core/base/file_impl.h"
+#include "engine/draw/thin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tutti/model.h>
+
+static const char no_rows[] = "There is no ensemble yet, or there are no predictions.";
+enum { MOST_OUTPUTS = 3, MOST_CLASSES = 20, GRID = 201 };
+
+static const struct report_said *said_of(const struct report_rows *rows) {
+  return rows->after.predicted ? &rows->after : &rows->before;
+}
+
+/* The number of a row in its source, or in the split. */
+static double row_number(const struct report_rows *rows, size_t row) {
+  return rows->source_rows ? rows->source_rows[row] : (double)row;
+}
+
+static enum tutti_status note_thin(const struct report_facts *facts, struct report_figure *figure) {
+  return facts->rows.rows > TUTTI_THIN_POINTS
+             ? tutti_figure_note(figure, "%d of %zu rows are shown, evenly taken; tutti predict gives all.",
+                                 (int)TUTTI_THIN_POINTS, facts->rows.rows)
+             : TUTTI_OK;
+}
+
+/* --- predicted against observed ----------------------------------------------------------------------------------- */
+
+static void put_predictions(const struct report_rows *rows, size_t output, struct tutti_table *table) {
+  const struct report_said *said = said_of(rows);
+  for (size_t i = 0; i < tutti_thin_count(rows->rows, TUTTI_THIN_POINTS); i++) {
+    size_t row = tutti_thin_at(rows->rows, TUTTI_THIN_POINTS, i), at = row * rows->outputs + output;
+    const struct tutti_uncertainty *one = &said->predicted[at];
+    const double numbers[] = {row_number(rows, row),       rows->values[at], one->mean,     said->intervals[2 * at],
+                              said->intervals[2 * at + 1], one->aleatoric,   one->epistemic};
+    tutti_table_put_all(table, sizeof numbers / sizeof *numbers, numbers);
+  }
+}
+
+static enum tutti_status draw_observed(const struct report_facts *facts, struct report_figure *figure) {
+  const struct report_rows *rows = &facts->rows;
+  char key[64];
+  if (facts->classes)
+    return tutti_figure_skip(figure);
+  if (!rows->split || !rows->values)
+    return tutti_figure_missing(figure, no_rows);
+  (void)snprintf(key, sizeof key, "interval of %g %%", 100 * rows->level);
+  for (size_t o = 0; o < rows->outputs && o < MOST_OUTPUTS; o++) {
+    struct tutti_table *table =
+        tutti_figure_table(figure, "row", "observed", "predicted", "lower", "upper", "aleatoric", "epistemic", NULL);
+    put_predictions(rows, o, table);
+    struct tutti_plot *plot = tutti_figure_plot(figure, 560, 460);
+    tutti_plot_text(plot, "title", tutti_view_output(facts->view, o));
+    tutti_plot_text(plot, "xlabel", "observed");
+    tutti_plot_text(plot, "ylabel", "predicted");
+    tutti_plot_series(plot, o, "2:3:4:5", "yerrorbars pt 6 ps 0 lw 0.6", TUTTI_INK_FAINT, key);
+    tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as it should be");
+    tutti_plot_series(plot, o, "(($2<$4||$2>$5)?NaN:$2):3", "points pt 6 ps 0.4", 0, "inside");
+    tutti_plot_series(plot, o, "(($2<$4||$2>$5)?$2:NaN):3", "points pt 6 ps 0.5", 1, "outside");
+  }
+  return note_thin(facts, figure);
+}
+
+/* --- confusion ---------------------------------------------------------------------------------------------------- */
+
+static size_t label_of(const struct report_rows *rows, size_t row) {
+  const struct tutti_uncertainty *at = said_of(rows)->predicted + row * rows->outputs;
+  size_t best = 0;
+  for (size_t c = 1; c < rows->outputs; c++)
+    best = at[c].mean > at[best].mean ? c : best;
+  return best;
+}
+
+static enum tutti_status draw_confusion(const struct report_facts *facts, struct report_figure *figure) {
+  const struct report_rows *rows = &facts->rows;
+  size_t classes = rows->outputs;
+  double *counts, most = 1;
+  if (!facts->classes)
+    return tutti_figure_skip(figure);
+  if (!rows->split || !rows->labels)
+    return tutti_figure_missing(figure, no_rows);
+  TUTTI_TRY(facts->context, tutti_alloc(facts->context, classes * classes, 2 * sizeof *counts, &counts));
+  for (size_t i = 0; i < rows->rows; i++)
+    counts[(size_t)rows->labels[i] * classes + label_of(rows, i)]++;
+  struct tutti_table *table =
+      tutti_figure_table(figure, "observed", "predicted", "observed number", "predicted number", "rows", NULL);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 200 + 30 * (int)(classes < 5 ? 5 : classes),
+                                              160 + 30 * (int)(classes < 5 ? 5 : classes));
+  for (size_t i = 0; i < classes * classes; i++) {
+    char number[32];
+    tutti_table_put_text(table, tutti_view_output(facts->view, i / classes));
+    tutti_table_put_text(table, tutti_view_output(facts->view, i % classes));
+    const double numbers[] = {(double)(i / classes), (double)(i % classes), counts[i]};
+    tutti_table_put_all(table, 3, numbers);
+    most = i / classes != i % classes ? fmax(most, counts[i]) : most;
+    (void)snprintf(number, sizeof number, "%.0f", counts[i]);
+    if (counts[i] > 0 && classes <= MOST_CLASSES)
+      tutti_plot_note(plot, numbers[1], numbers[0], number, "center front font ',10'");
+  }
+  tutti_free(counts);
+  if (classes > MOST_CLASSES)
+    return tutti_figure_note(figure, "With %zu classes there is no picture; the table has the counts.", classes);
+  tutti_plot_set(plot, "unset key\nunset grid\nset border 0\nset xrange [-0.5:%g]\nset yrange [%g:-0.5]",
+                 (double)classes - 0.5, (double)classes - 0.5);
+  tutti_plot_set(plot, "set xtics scale 0 rotate by -40 ()\nset ytics scale 0 ()");
+  for (size_t c = 0; c < classes; c++) {
+    tutti_plot_tick(plot, 'x', (double)c, tutti_view_output(facts->view, c));
+    tutti_plot_tick(plot, 'y', (double)c, tutti_view_output(facts->view, c));
+  }
+  tutti_plot_text(plot, "xlabel", "predicted");
+  tutti_plot_text(plot, "ylabel", "observed");
+  tutti_plot_set(plot, "set style fill transparent solid 0.75 noborder");
+  char right[128], wrong[128];
+  (void)snprintf(right, sizeof right, "4:(($3==$4&&$5>0)?$3:NaN):($4-0.48):($4+0.48):($3-0.48):($3+0.48)");
+  (void)snprintf(wrong, sizeof wrong, "4:(($3!=$4&&$5>0)?$3:NaN):($4-0.48):($4+0.48):($3-0.48):($3+0.48)");
+  tutti_plot_series(plot, 0, right, "boxxyerror fs solid 0.25", 0, NULL);
+  tutti_plot_series(plot, 0, wrong, "boxxyerror fs solid 0.35", 1, NULL);
+  return TUTTI_OK;
+}
+
+/* --- kinds of doubt ----------------------------------------------------------------------------------------------- */
+
+static enum tutti_status draw_doubts(const struct report_facts *facts, struct report_figure *figure) {
+  const struct report_rows *rows = &facts->rows;
+  const char *unit = facts->classes ? " (nats)" : "";
+  char label[64];
+  if (!rows->split || !(rows->values || rows->labels))
+    return tutti_figure_missing(figure, no_rows);
+  const struct report_said *said = said_of(rows);
+  if (isnan(said->predicted[0].aleatoric))
+    return tutti_figure_missing(figure, "The members give no variance, so that only their spread is known.");
+  struct tutti_table *table =
+      tutti_figure_table(figure, "row", "aleatoric", "epistemic", facts->classes ? "wrong" : "absolute error", NULL);
+  for (size_t i = 0; i < tutti_thin_count(rows->rows, TUTTI_THIN_POINTS); i++) {
+    size_t row = tutti_thin_at(rows->rows, TUTTI_THIN_POINTS, i), at = row * rows->outputs;
+    const struct tutti_uncertainty *one = &said->predicted[at];
+    const double numbers[] = {row_number(rows, row), one->aleatoric, one->epistemic,
+                              facts->classes ? (double)(rows->labels[row] != (int32_t)label_of(rows, row))
+                                             : fabs(rows->values[at] - one->mean)};
+    tutti_table_put_all(table, 4, numbers);
+  }
+  struct tutti_plot *plot = tutti_figure_plot(figure, 600, 400);
+  (void)snprintf(label, sizeof label, "aleatoric%s", unit);
+  tutti_plot_text(plot, "xlabel", label);
+  (void)snprintf(label, sizeof label, "epistemic%s", unit);
+  tutti_plot_text(plot, "ylabel", label);
+  if (facts->classes) {
+    tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.4", 0, "right");
+    tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.6", 1, "wrong");
+  } else {
+    tutti_plot_text(plot, "cblabel", "absolute error");
+    tutti_plot_series(plot, 0, "2:3:4", "points pt 6 ps 0.5", TUTTI_INK_SCALE, NULL);
+  }
+  return note_thin(facts, figure);
+}
+
+static const struct report_chart charts[] = {
+    {.name = "observed",
+     .title = "Predicted against observed",
+     .text = "Each point is a row that was not trained on. On the diagonal the prediction is right; the bar is the "
+             "interval that should hold the observed value.",
+     .draw = draw_observed},
+    {.name = "confusion",
+     .title = "Which classes are taken for which",
+     .text = "Rows of a class stand in a line, by the class that the ensemble gives them. What is off the diagonal is "
+             "wrong.",
+     .draw = draw_confusion},
+    {.name = "doubts",
+     .title = "Two kinds of doubt",
+     .text = "Aleatoric: noise in the data, which more data would not mend. Epistemic: what the members do not agree "
+             "on, which more data, or other models, could mend. Rows at the top are unlike the training data.",
+     .draw = draw_doubts},
+    {.name = NULL},
+};
+const struct report_section report_section_rows = {.title = "Row by row", .charts = charts};
