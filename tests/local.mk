@@ -54,6 +54,7 @@ tests_cli_sql_LDADD = $(LIBS_ENGINE_LIBS)
 cli_tests += %D%/conformance/conform.sh
 
 unit_tests += %D%/unit/test_clock
+unit_tests += %D%/unit/test_leavings
 unit_tests += %D%/unit/test_closest_name
 unit_tests += %D%/unit/test_compare
 unit_tests += %D%/unit/test_components

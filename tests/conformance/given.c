@@ -3,17 +3,17 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GIVEN_MOST = 8192 };
-static struct {
+static struct given {
   const char *what;
   char *begin;
   size_t bytes;
-} given[GIVEN_MOST];
-static size_t count;
+} * given; /* [room] */
+static size_t count, room;
 static const struct conform *watched;
 static char *report; /* [report_size] */
 static size_t report_size;
@@ -44,8 +44,14 @@ void conform_watch_given(const struct conform *conform, char *why, size_t why_si
 }
 
 const void *conform_given(struct conform *conform, const char *what, const void *data, size_t bytes) {
-  if (!data || bytes == 0 || count == GIVEN_MOST)
+  if (!data || bytes == 0)
     return data;
+  if (count == room) {
+    struct given *larger = realloc(given, (2 * room + 64) * sizeof *given);
+    REQUIRE(conform, larger, "no memory for what is given");
+    given = larger;
+    room = 2 * room + 64;
+  }
   char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(conform, pages != MAP_FAILED, "no memory for %zu bytes", bytes);
   memcpy(pages, data, bytes);
@@ -59,4 +65,7 @@ const void *conform_given(struct conform *conform, const char *what, const void 
 void conform_release_given(void) {
   for (; count > 0; count--)
     (void)munmap(given[count - 1].begin, given[count - 1].bytes);
+  free(given);
+  given = NULL;
+  room = 0;
 }
