@@ -8,7 +8,7 @@
 struct predict_options {
   const char *out, *ensemble, *level;
   struct texts quantiles;
-  bool json, trust, uncalibrated;
+  bool json, trust, uncalibrated, strict;
 };
 
 /* --- the columns of a prediction --- */
@@ -102,6 +102,10 @@ static size_t label_of(const struct tutti_forecast *forecast, size_t row) {
   return best;
 }
 
+static bool is_unread(const struct tutti_forecast *forecast, size_t row) {
+  return forecast->unread && forecast->unread[row];
+}
+
 /* --- writing --- */
 
 /* A CSV cell, quoted if necessary. */
@@ -129,7 +133,7 @@ static void write_csv(FILE *out, const tutti_view *view, const struct tutti_fore
     (void)fprintf(out, "%zu", row);
     if (label) {
       (void)fputc(',', out);
-      write_cell(out, tutti_view_output(view, label_of(forecast, row)));
+      write_cell(out, is_unread(forecast, row) ? "" : tutti_view_output(view, label_of(forecast, row)));
     }
     for (size_t c = 0; c < columns->count; c++) {
       double value = columns->items[c].values[row * columns->items[c].stride];
@@ -156,7 +160,9 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
   if (forecast->kind == TUTTI_TASK_CLASSIFICATION) {
     json_t *labels = json_array();
     for (size_t row = 0; row < forecast->rows; row++)
-      json_array_append_new(labels, json_string(tutti_view_output(view, label_of(forecast, row))));
+      json_array_append_new(labels, is_unread(forecast, row)
+                                        ? json_null()
+                                        : json_string(tutti_view_output(view, label_of(forecast, row))));
     json_object_set_new(root, "label", labels);
   }
   if (forecast->evaluation)
@@ -238,6 +244,7 @@ static const double USUAL_LEVEL = 0.95;
 static enum tutti_status ask(tutti_context *context, const struct predict_options *options, double *quantiles,
                              struct tutti_forecast *forecast) {
   forecast->uncalibrated = options->uncalibrated;
+  forecast->tolerant = !options->strict;
   forecast->level = options->level ? probability_of(options->level) : USUAL_LEVEL;
   if (forecast->level < 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--level: expected a number between 0 and 1, found '%s'",
@@ -253,6 +260,9 @@ static enum tutti_status ask(tutti_context *context, const struct predict_option
   return TUTTI_OK;
 }
 
+/* "-" is what comes through a pipe. */
+static const char *path_of(const char *operand) { return strcmp(operand, "-") == 0 ? "/dev/stdin" : operand; }
+
 static int run_predict(tutti_context *context, const struct texts *operands, const void *given) {
   const struct predict_options *options = given;
   enum tutti_status status = TUTTI_OK;
@@ -267,7 +277,7 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
-  TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, operands->items[1], &forecast));
+  TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, path_of(operands->items[1]), &forecast));
   TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
   code = write_file(context, options, view, &forecast, &columns);
   if (code == EXIT_DONE)
@@ -293,6 +303,8 @@ static const struct command_option predict_options[] = {
      .offset = offsetof(struct predict_options, quantiles)},
     {"uncalibrated", 'u', OPTION_FLAG, NULL, "Without the ensemble's calibrator.",
      .offset = offsetof(struct predict_options, uncalibrated)},
+    {"strict", 'S', OPTION_FLAG, NULL, "A row that cannot be read ends it; without, its predictions are left empty.",
+     .offset = offsetof(struct predict_options, strict)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, by column, with the metrics as \"evaluation\".",
      .offset = offsetof(struct predict_options, json)},
     TRUST_OPTION(struct predict_options),
@@ -301,7 +313,7 @@ static const struct command_option predict_options[] = {
 const struct command command_predict = {
     .name = "predict",
     .summary = "predict the rows of a file, with uncertainty",
-    .about = "Predict the rows of FILE (CSV, NPY or images) with a run's ensemble.",
+    .about = "Predict the rows of FILE (CSV, NPY or images; - is standard input) with a run's ensemble.",
     .notes =
         "Regression, in the target's units: mean, and standard deviations: aleatoric (noise in the data), epistemic "
         "(what the ensemble does not know), total (both); lower and upper, the ends of the interval that holds the "

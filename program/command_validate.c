@@ -1,24 +1,57 @@
-/* command_validate.c - tutti validate: a recipe and its data checked without training. */
+/* command_validate.c - tutti validate: a recipe and its data checked without training, and what the data hold. */
 #include "program_impl.h"
+
+#include <stdlib.h>
 
 struct validate_options {
   struct texts set;
   bool json;
 };
 
-static void show_plan(const json_t *summary, const void *options, FILE *out) {
+static void show_plan(const json_t *root, const void *options, FILE *out) {
   (void)options;
+  show_profile(json_object_get(root, "profile"), out);
   (void)fprintf(out, "The recipe is valid: nothing was trained or written.\n\n");
-  show_summary(summary, out);
+  show_summary(root, out);
+}
+
+static void show_data_alone(const json_t *root, const void *options, FILE *out) {
+  (void)options;
+  show_profile(root, out);
+}
+
+/* The plan of a run, with the profile of its data. */
+static char *join(const char *summary, const char *profile) {
+  json_t *root = json_loads(summary, 0, NULL);
+  if (profile)
+    json_object_set_new(root, "profile", json_loads(profile, 0, NULL));
+  char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  json_decref(root);
+  return text;
+}
+
+/* The check takes the recipe. */
+static int check(tutti_context *context, tutti_recipe *recipe, const char *profile, bool as_json) {
+  char *summary = NULL;
+  enum tutti_status status = tutti_run_check(context, recipe, &summary);
+  if (status != TUTTI_OK) {
+    if (profile && !as_json) /* it may tell why */
+      (void)print_result(profile, false, show_data_alone, NULL);
+    return fail(context, status);
+  }
+  char *text = join(summary, profile);
+  int code = print_result(text, as_json, show_plan, NULL);
+  free(text);
+  tutti_free(summary);
+  return code;
 }
 
 int check_recipe(tutti_context *context, tutti_recipe *recipe, bool as_json) {
-  char *summary = NULL;
-  enum tutti_status status = tutti_run_check(context, recipe, &summary);
-  if (status != TUTTI_OK)
-    return fail(context, status);
-  int code = print_result(summary, as_json, show_plan, NULL);
-  tutti_free(summary);
+  char *profile = NULL;
+  if (tutti_run_profile(context, recipe, &profile) != TUTTI_OK)
+    tutti_error_clear(context); /* the check will say it */
+  int code = check(context, recipe, profile, as_json);
+  tutti_free(profile);
   return code;
 }
 
@@ -41,7 +74,9 @@ const struct command command_validate = {
     .name = "validate",
     .alias = "check",
     .summary = "check a recipe and its data without training",
-    .about = "Check a recipe: every key, the plugins, the data, and that the backend can train what the space makes.",
+    .about =
+        "Check a recipe: every key, the plugins, the data, and that the backend can train what the space makes. Of a "
+        "table, show what each column holds and becomes, and what is worth a look.",
     .operands = ONE_RECIPE,
     .options = validate_options,
     .size = sizeof(struct validate_options),

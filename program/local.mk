@@ -38,6 +38,7 @@ tutti_SOURCES += %D%/progress.h
 tutti_SOURCES += %D%/show.c
 tutti_SOURCES += %D%/show_comparison.c
 tutti_SOURCES += %D%/show_fit.c
+tutti_SOURCES += %D%/show_profile.c
 tutti_SOURCES += %D%/training.c
 tutti_SOURCES += %D%/training.h
 tutti_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(LIBS_CORE_LIBS)

@@ -93,6 +93,8 @@ bool is_terminal(FILE *file);
 /* "12.000", "0.031420", "1.2000e-07": five significant digits; "-" where there is no number. */
 const char *show_number(double value, char buffer[32]);
 void show_summary(const json_t *summary, FILE *out);
+/* The columns of a table (tutti_run_profile), and warnings; nothing of images. */
+void show_profile(const json_t *profile, FILE *out);
 void show_values(const json_t *values, const char *loss, FILE *out); /* of an ensemble without predictions */
 void show_ensemble(const json_t *ensemble, FILE *out);
 /* The tables of each split of an evaluation: reliability, classes. */

@@ -39,6 +39,7 @@ struct tutti_split {
   double *scale, *shift; /* [outputs]: raw = standardised * scale + shift + origin; NULL for classification */
   double *origin;        /* [outputs]; NULL: 0 */
   uint32_t *source_rows; /* [rows]; NULL for splits that a caller made */
+  uint8_t *unread;       /* [rows]: of new rows, those that could not be read, whose inputs are 0; NULL: none */
 };
 
 /* FNV-1a, 64 bits; NULL adds nothing. */

@@ -2,6 +2,7 @@
    position. */
 #include <string.h>
 
+#include "apply_impl.h"
 #include "loading_impl.h"
 
 #include <tutti/data.h>
@@ -82,9 +83,9 @@ static bool all_have_targets(tutti_context *context, const struct tutti_encoding
   return without == 0;
 }
 
-/* Encode the rows of a table. */
+/* Encode the rows of a table; `tolerant`: those that can be read. */
 static enum tutti_status apply_table(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
-                                     tutti_split **split) {
+                                     bool tolerant, tutti_split **split) {
   enum tutti_status status;
   uint32_t *rows = NULL;
   bool targets = false;
@@ -95,14 +96,19 @@ static enum tutti_status apply_table(tutti_context *context, struct tutti_encodi
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     rows[r] = (uint32_t)r;
   targets = targets && all_have_targets(context, encoding, table);
-  TUTTI_TRY_OUT(context,
-                tutti_encoding_split(context, encoding, table, "new", tutti_rows_count(table), rows, targets, split));
+  TUTTI_TRY_OUT(context, (tolerant ? tutti_encoding_split_new : tutti_encoding_split)(
+                             context, encoding, table, "new", tutti_rows_count(table), rows, targets, split));
 out:
   tutti_free(rows);
   return status;
 }
 
 enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, const char *path, tutti_split **split) {
+  return tutti_dataset_apply_to(context, json, path, false, split);
+}
+
+enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *json, const char *path, bool tolerant,
+                                         tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_encoding *encoding = NULL;
   tutti_rows *table = NULL;
@@ -113,7 +119,7 @@ enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, 
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
-  TUTTI_TRY_OUT(context, apply_table(context, encoding, table, split));
+  TUTTI_TRY_OUT(context, apply_table(context, encoding, table, tolerant, split));
 out:
   tutti_rows_destroy(table);
   tutti_encoding_destroy(encoding);
@@ -130,7 +136,7 @@ static enum tutti_status encode_table(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, tutti_alloc(context, own.targets, sizeof *own.target, &own.target));
   memcpy(own.input, encoding->input, own.inputs * sizeof *own.input);
   memcpy(own.target, encoding->target, own.targets * sizeof *own.target);
-  TUTTI_TRY_OUT(context, apply_table(context, &own, table, split));
+  TUTTI_TRY_OUT(context, apply_table(context, &own, table, false, split));
 out:
   tutti_free(own.input);
   tutti_free(own.target);

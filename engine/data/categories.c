@@ -2,7 +2,7 @@
    so that they do not depend on the order of rows. */
 #include <string.h>
 
-#include "categories_impl.h"
+#include "columns_impl.h"
 #include "cells_impl.h"
 #include "core/base/text_impl.h"
 

@@ -4,13 +4,17 @@
 
 #include <tutti/param.h>
 
-enum tutti_missing { TUTTI_MISSING_ERROR, TUTTI_MISSING_MEAN, TUTTI_MISSING_DROP };
+enum tutti_missing { TUTTI_MISSING_ERROR, TUTTI_MISSING_MEAN, TUTTI_MISSING_DROP, TUTTI_MISSING_INDICATOR };
+enum tutti_unseen { TUTTI_UNSEEN_ERROR, TUTTI_UNSEEN_OTHER };
+enum { TUTTI_DATES_CYCLES, TUTTI_DATES_NUMBERS, TUTTI_DATES_TEXTS };
+enum { TUTTI_USELESS_KEEP, TUTTI_USELESS_IGNORE };
+enum { TUTTI_MISSING_TARGET_ERROR, TUTTI_MISSING_TARGET_DROP };
 enum tutti_stratify { TUTTI_STRATIFY_AUTO, TUTTI_STRATIFY_YES, TUTTI_STRATIFY_NO };
 enum tutti_split_order { TUTTI_SPLIT_RANDOM, TUTTI_SPLIT_FILE };
 enum { TUTTI_TASK_AUTO, TUTTI_TASK_AS_REGRESSION, TUTTI_TASK_AS_CLASSIFICATION };
 
 struct tutti_data_config {
-  int task, missing, stratify, split_order;
+  int task, missing, missing_target, unseen, dates, useless, stratify, split_order;
   const char *path, *target, *target_path, *test_path, *test_target_path, *ignore, *categorical;
   struct tutti_reals split, pixel_mean, pixel_deviation;
   struct tutti_integers limit, shift;
@@ -21,7 +25,8 @@ struct tutti_data_config {
   const char *train_rows, *validation_rows, *test_rows;
   int64_t split_seed;
   bool standardise;
-  int64_t gap;
+  int64_t gap, rare;
+  const char *date_format;
   double calibration;
 };
 

@@ -5,7 +5,11 @@
 #include <tutti/data.h>
 
 static const char *const task_names[] = {"auto", "regression", "classification", NULL};
-static const char *const missing_names[] = {"error", "mean", "drop", NULL};
+static const char *const missing_names[] = {"error", "mean", "drop", "indicator", NULL};
+static const char *const missing_target_names[] = {"error", "drop", NULL};
+static const char *const unseen_names[] = {"error", "other", NULL};
+static const char *const dates_names[] = {"cycles", "numbers", "texts", NULL};
+static const char *const useless_names[] = {"keep", "ignore", NULL};
 static const char *const split_order_names[] = {"random", "file", NULL};
 static const char *const stratify_names[] = {"auto", "yes", "no", NULL};
 
@@ -28,9 +32,26 @@ static const struct tutti_param data_table[] = {
         "Columns to code one-hot although they hold numbers, written like target; columns of text always are."),
     TUTTI_CHOICE(struct tutti_data_config, task, "auto", task_names,
                  "What is predicted; auto: classification for a target of text, else regression."),
-    TUTTI_CHOICE(struct tutti_data_config, missing, "error", missing_names,
-                 "What an empty cell, NA, nan or ? means: an error; for numeric inputs the mean of the training rows "
-                 "(missing targets stay errors); or that its row is dropped."),
+    TUTTI_CHOICE(
+        struct tutti_data_config, missing, "error", missing_names,
+        "What an empty cell, NA, nan or ? means: an error; for numbers the mean of the training rows; that its "
+        "row is dropped; or, indicator: the mean, with one more input that says where values are missing, and "
+        "for categories one of its own."),
+    TUTTI_CHOICE(struct tutti_data_config, missing_target, "error", missing_target_names,
+                 "What a missing target means: an error, or that its row is dropped; missing = drop drops it, too."),
+    TUTTI_CHOICE(struct tutti_data_config, unseen, "error", unseen_names,
+                 "What a category means that new rows have and the data had not: an error, or other: the category of "
+                 "the rare ones, or none of the categories if none was rare."),
+    TUTTI_INTEGER(struct tutti_data_config, rare, "0", 0, 1000000,
+                  "Categories of fewer rows than this are one, (other).", .unit = "rows"),
+    TUTTI_CHOICE(struct tutti_data_config, dates, "cycles", dates_names,
+                 "What a column of dates becomes: the number of days since 1970 with sine and cosine of the year, the "
+                 "week and, if there are times, the day; the number alone; or texts, that is categories."),
+    TUTTI_STRING(struct tutti_data_config, date_format, "",
+                 "How dates are written, as in %d.%m.%Y (strptime); empty: as in 2026-01-31 or 2026-01-31T12:30:00."),
+    TUTTI_CHOICE(struct tutti_data_config, useless, "keep", useless_names,
+                 "Inputs that say nothing: columns of one value, texts that all differ, numbers of rows. They stay, or "
+                 "are left out."),
     TUTTI_REALS(struct tutti_data_config, split, "0.8 0.1 0.1", 0, TUTTI_NO_LIMIT,
                 "Shares of training, validation and test rows, relative to their sum."),
     TUTTI_PATH(struct tutti_data_config, train_rows, "",

@@ -12,6 +12,7 @@ static void destroy_columns(size_t count, struct tutti_data_column *columns) {
     for (size_t c = 0; c < columns[i].categories; c++)
       tutti_free(columns[i].category[c]);
     tutti_free(columns[i].category);
+    tutti_free(columns[i].date_format);
   }
   tutti_free(columns);
 }
@@ -52,10 +53,27 @@ enum tutti_status tutti_encoding_name_channels(tutti_context *context, struct tu
   return TUTTI_OK;
 }
 
+/* The names of a column's features; there is room for them. */
+static enum tutti_status name_features(tutti_context *context, const struct tutti_data_column *column, char **names) {
+  static const char *const parts[] = {"sin", "cos"};
+  size_t count = 0;
+  for (size_t c = 0; c < column->categories; c++)
+    TUTTI_TRY(context, tutti_format(context, &names[count++], "%s=%s", column->name, column->category[c]));
+  if (column->categories)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_strdup(context, column->name, &names[count++]));
+  for (size_t i = 0; i < 2 * column->cycles; i++)
+    TUTTI_TRY(context,
+              tutti_format(context, &names[count++], "%s:%s-%s", column->name, tutti_cycle_names[i / 2], parts[i % 2]));
+  if (column->marks_missing)
+    TUTTI_TRY(context, tutti_format(context, &names[count++], "%s:missing", column->name));
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding) {
   size_t features = 0, feature = 0;
   for (size_t i = 0; i < encoding->inputs; i++)
-    features += encoding->input[i].categories ? encoding->input[i].categories : 1;
+    features += tutti_column_features(&encoding->input[i]);
   if (features > INT32_MAX)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu features are more than a network can take", features);
   encoding->features = features;
@@ -66,12 +84,8 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
     TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof(double), &encoding->target_origin));
   }
   for (size_t i = 0; i < encoding->inputs; i++) {
-    const struct tutti_data_column *column = &encoding->input[i];
-    if (column->categories == 0)
-      TUTTI_TRY(context, tutti_strdup(context, column->name, &encoding->feature[feature++]));
-    for (size_t c = 0; c < column->categories; c++)
-      TUTTI_TRY(context,
-                tutti_format(context, &encoding->feature[feature++], "%s=%s", column->name, column->category[c]));
+    TUTTI_TRY(context, name_features(context, &encoding->input[i], encoding->feature + feature));
+    feature += tutti_column_features(&encoding->input[i]);
   }
   return TUTTI_OK;
 }
@@ -81,43 +95,76 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
 /* The number in a cell, or the column's mean if the cell is missing and that is allowed. */
 static enum tutti_status read_number(tutti_context *context, const struct tutti_encoding *encoding,
                                      const struct tutti_data_column *column, const tutti_rows *table, size_t row,
-                                     double *number) {
-  *number = tutti_rows_number(table, row, column->position);
-  enum tutti_cell cell = tutti_rows_cell(table, row, column->position);
+                                     double *number, bool *missing) {
+  enum tutti_cell cell;
+  *number = tutti_column_number(column, table, row, &cell);
+  *missing = cell == TUTTI_CELL_MISSING;
   if (cell == TUTTI_CELL_NUMBER)
     return TUTTI_OK;
   if (cell == TUTTI_CELL_TEXT)
-    return tutti_cell_fail(context, table, row, column->position, "expected a number, found '%.60s'",
+    return tutti_cell_fail(context, table, row, column->position, "expected a %s, found '%.60s'",
+                           column->date_format ? "date, written as in the training data" : "number",
                            tutti_rows_text(table, row, column->position));
   if (cell == TUTTI_CELL_INFINITE)
     return tutti_cell_fail(context, table, row, column->position, "expected a finite number, found infinity");
-  if (encoding->missing != TUTTI_MISSING_MEAN)
+  if (encoding->missing != TUTTI_MISSING_MEAN && encoding->missing != TUTTI_MISSING_INDICATOR)
     return tutti_cell_fail(context, table, row, column->position,
-                           "the value is missing; only data that were loaded with data.missing = mean may lack some");
+                           "the value is missing; only data that were loaded with data.missing = mean or indicator may "
+                           "lack some");
   *number = column->mean;
   return TUTTI_OK;
 }
 
+/* The features of a number or date; out[] is zeroed. */
+static enum tutti_status encode_number(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const struct tutti_data_column *column, const tutti_rows *table, size_t row,
+                                       size_t feature, float *out) {
+  double number;
+  bool missing;
+  TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number, &missing));
+  *out = (float)((number - encoding->shift[feature]) / encoding->scale[feature]);
+  if (!isfinite(*out))
+    return tutti_cell_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
+                           number);
+  out++;
+  for (size_t c = 0; c < column->cycles; c++, out += 2) {
+    double turns = number / tutti_cycle_days[c], angle = 2 * M_PI * (turns - floor(turns));
+    out[0] = missing ? 0 : (float)sin(angle);
+    out[1] = missing ? 0 : (float)cos(angle);
+  }
+  if (column->marks_missing)
+    *out = missing;
+  return TUTTI_OK;
+}
+
+/* The category of a cell; SIZE_MAX: it is none of them, and may be. */
+static enum tutti_status find_category(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const struct tutti_data_column *column, const tutti_rows *table, size_t row,
+                                       size_t *category) {
+  char buffer[32];
+  bool missing = tutti_rows_cell(table, row, column->position) == TUTTI_CELL_MISSING;
+  *category = tutti_category_find(column, missing ? TUTTI_CATEGORY_MISSING
+                                                  : tutti_category_of(table, row, column->position, buffer));
+  if (*category == SIZE_MAX)
+    *category = tutti_category_find(column, TUTTI_CATEGORY_OTHER);
+  if (*category != SIZE_MAX || encoding->unseen == TUTTI_UNSEEN_OTHER)
+    return TUTTI_OK;
+  return tutti_category_fail(context, column, table, row, column->position);
+}
+
 static enum tutti_status encode_row(tutti_context *context, const struct tutti_encoding *encoding,
                                     const tutti_rows *table, size_t row, float *out) {
-  char buffer[32];
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
-    if (column->categories) { /* `out` is zeroed */
-      size_t category = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
-      if (category == SIZE_MAX)
-        return tutti_category_fail(context, column, table, row, column->position);
-      out[feature + category] = 1;
-      feature += column->categories;
-      continue;
+    size_t category;
+    if (!column->categories) {
+      TUTTI_TRY(context, encode_number(context, encoding, column, table, row, feature, out + feature));
+    } else {
+      TUTTI_TRY(context, find_category(context, encoding, column, table, row, &category));
+      if (category != SIZE_MAX) /* `out` is zeroed */
+        out[feature + category] = 1;
     }
-    double number;
-    TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number));
-    out[feature] = (float)((number - encoding->shift[feature]) / encoding->scale[feature]);
-    if (!isfinite(out[feature]))
-      return tutti_cell_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
-                             number);
-    feature++;
+    feature += tutti_column_features(column);
   }
   return TUTTI_OK;
 }
@@ -191,28 +238,99 @@ enum tutti_status tutti_encoding_centre(tutti_context *context, const struct tut
   return TUTTI_OK;
 }
 
+/* A split of these rows, with room for their inputs, and with the scaling of their targets. */
+static enum tutti_status begin_split(tutti_context *context, const struct tutti_encoding *encoding, const char *name,
+                                     size_t count, const uint32_t *rows, tutti_split **split) {
+  tutti_split *begun;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *begun, split));
+  begun = *split;
+  begun->rows = count;
+  begun->outputs = tutti_encoding_outputs(encoding);
+  begun->input = (struct tutti_shape){1, 1, (int32_t)encoding->features};
+  TUTTI_TRY(context, tutti_strdup(context, name, &begun->name));
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *rows, &begun->source_rows));
+  if (count)
+    memcpy(begun->source_rows, rows, count * sizeof *rows);
+  TUTTI_TRY(context, tutti_alloc(context, count, encoding->features * sizeof(float), &begun->inputs));
+  return encoding->target_scale ? tutti_encoding_copy_scaling(context, encoding, begun) : TUTTI_OK;
+}
+
+static enum tutti_status add_targets(tutti_context *context, const struct tutti_encoding *encoding,
+                                     const tutti_rows *table, tutti_split *split) {
+  return encoding->target_scale ? encode_targets(context, encoding, table, split)
+                                : encode_labels(context, encoding, table, split);
+}
+
 enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                        const tutti_rows *table, const char *name, size_t count, const uint32_t *rows,
                                        bool targets, tutti_split **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_split *split = NULL;
   *out = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *split, &split));
-  split->rows = count;
-  split->outputs = tutti_encoding_outputs(encoding);
-  split->input = (struct tutti_shape){1, 1, (int32_t)encoding->features};
-  TUTTI_TRY_OUT(context, tutti_strdup(context, name, &split->name));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *rows, &split->source_rows));
-  if (count)
-    memcpy(split->source_rows, rows, count * sizeof *rows);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, encoding->features * sizeof(float), &split->inputs));
+  TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
   for (size_t r = 0; r < count; r++)
     TUTTI_TRY_OUT(context, encode_row(context, encoding, table, rows[r], split->inputs + r * encoding->features));
-  if (encoding->target_scale)
-    TUTTI_TRY_OUT(context, tutti_encoding_copy_scaling(context, encoding, split));
   if (targets)
-    TUTTI_TRY_OUT(context, encoding->target_scale ? encode_targets(context, encoding, table, split)
-                                                  : encode_labels(context, encoding, table, split));
+    TUTTI_TRY_OUT(context, add_targets(context, encoding, table, split));
+  *out = split;
+  split = NULL;
+out:
+  tutti_split_destroy(split);
+  return status;
+}
+
+/* --- new rows, which may be wrong --- */
+
+/* Encode what can be encoded; *unread counts the rest. */
+static enum tutti_status encode_readable(tutti_context *context, const struct tutti_encoding *encoding,
+                                         const tutti_rows *table, tutti_split *split, size_t *unread) {
+  enum { TOLD = 10 };
+  *unread = 0;
+  for (size_t r = 0; r < split->rows; r++) {
+    float *inputs = split->inputs + r * encoding->features;
+    enum tutti_status status = encode_row(context, encoding, table, split->source_rows[r], inputs);
+    if (status != TUTTI_OK && status != TUTTI_ERROR_USAGE)
+      return status;
+    if (status == TUTTI_OK)
+      continue;
+    if (!split->unread)
+      TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unread));
+    split->unread[r] = 1;
+    memset(inputs, 0, encoding->features * sizeof *inputs);
+    if ((*unread)++ < TOLD)
+      tutti_log(context, TUTTI_LOG_WARNING, "%s", tutti_error_message(context));
+    tutti_error_clear(context);
+  }
+  return TUTTI_OK;
+}
+
+/* Targets of rows of which some could not be read would give metrics of other rows than predictions. */
+static enum tutti_status add_readable_targets(tutti_context *context, const struct tutti_encoding *encoding,
+                                              const tutti_rows *table, tutti_split *split) {
+  enum tutti_status status = add_targets(context, encoding, table, split);
+  if (status != TUTTI_ERROR_USAGE)
+    return status;
+  tutti_log(context, TUTTI_LOG_WARNING, "%s; there are no metrics", tutti_error_message(context));
+  tutti_error_clear(context);
+  tutti_free(split->targets), tutti_free(split->raw_targets), tutti_free(split->values), tutti_free(split->labels);
+  split->targets = NULL, split->raw_targets = NULL, split->values = NULL, split->labels = NULL;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct tutti_encoding *encoding,
+                                           const tutti_rows *table, const char *name, size_t count,
+                                           const uint32_t *rows, bool targets, tutti_split **out) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_split *split = NULL;
+  size_t unread = 0;
+  *out = NULL;
+  TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
+  TUTTI_TRY_OUT(context, encode_readable(context, encoding, table, split, &unread));
+  if (unread > 0)
+    tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu rows cannot be read; their predictions are left empty%s",
+              tutti_rows_origin(table), unread, count, targets ? ", and there are no metrics" : "");
+  else if (targets)
+    TUTTI_TRY_OUT(context, add_readable_targets(context, encoding, table, split));
   *out = split;
   split = NULL;
 out:

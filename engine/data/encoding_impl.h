@@ -4,7 +4,7 @@
 
 #include <tutti/dataset.h>
 
-#include "engine/data/categories_impl.h"
+#include "engine/data/columns_impl.h"
 #include "engine/data/config_impl.h"
 #include "engine/data/reader_impl.h"
 
@@ -16,6 +16,7 @@ struct tutti_encoding {
   bool named;                 /* for tables: the data named the columns */
   size_t source_columns;
   enum tutti_missing missing;
+  enum tutti_unseen unseen;
   enum tutti_task_kind task;
   size_t inputs, targets, features;
   struct tutti_data_column *input;     /* [inputs] */
@@ -54,6 +55,12 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_label(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, const char *name, size_t count,
                                                        const uint32_t *rows, bool targets, tutti_split **split);
+/* The same of new rows, which may be wrong: one that cannot be read becomes zeros and is marked in split->unread, and the
+   log says why; if there is one, or a target cannot be read, the split has no targets. */
+TUTTI_NODISCARD enum tutti_status tutti_encoding_split_new(tutti_context *context,
+                                                           const struct tutti_encoding *encoding,
+                                                           const tutti_rows *table, const char *name, size_t count,
+                                                           const uint32_t *rows, bool targets, tutti_split **split);
 /* Copy the scaling of the targets into a split of regression. */
 TUTTI_NODISCARD enum tutti_status
 tutti_encoding_copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split);

@@ -33,7 +33,13 @@ static void print_columns(struct tutti_text *text, const char *key, size_t count
       tutti_text_add(text, c ? ", " : "");
       tutti_text_add_json(text, columns[i].category[c]);
     }
-    tutti_text_add(text, "]}");
+    tutti_text_add(text, "]");
+    if (columns[i].date_format) {
+      tutti_text_add(text, ", \"date\": ");
+      tutti_text_add_json(text, columns[i].date_format);
+      tutti_text_add(text, ", \"cycles\": %zu", columns[i].cycles);
+    }
+    tutti_text_add(text, "%s}", columns[i].marks_missing ? ", \"marks_missing\": true" : "");
   }
   tutti_text_add(text, "]");
 }
@@ -88,6 +94,8 @@ enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutt
   print_origin(&text, &encoding->origin);
   tutti_text_add(&text, ",\n \"task\": \"%s\", \"named\": %s, \"columns\": %zu, \"missing\": %d", task_name(encoding),
                  encoding->named ? "true" : "false", encoding->source_columns, (int)encoding->missing);
+  if (encoding->unseen != TUTTI_UNSEEN_ERROR)
+    tutti_text_add(&text, ", \"unseen\": %d", (int)encoding->unseen);
   if (encoding->image.height)
     tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"floats\": %s", encoding->image.height,
                    encoding->image.width, encoding->image.channels, encoding->features,
@@ -157,6 +165,16 @@ static enum tutti_status take_categories(tutti_context *context, const json_t *a
   return TUTTI_OK;
 }
 
+static enum tutti_status take_date(tutti_context *context, const json_t *object, struct tutti_data_column *column) {
+  const json_t *date = json_object_get(object, "date");
+  if (!date)
+    return TUTTI_OK;
+  if (!json_is_string(date))
+    return torn(context, "date");
+  TUTTI_TRY(context, tutti_strdup(context, json_string_value(date), &column->date_format));
+  return take_count(context, object, "cycles", TUTTI_CYCLES, &column->cycles);
+}
+
 static enum tutti_status take_columns(tutti_context *context, const json_t *root, const char *key, size_t positions,
                                       size_t *count, struct tutti_data_column **columns) {
   const json_t *array = json_object_get(root, key);
@@ -175,6 +193,10 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
     TUTTI_TRY(context, tutti_strdup(context, name, &column->name));
     TUTTI_TRY(context, take_count(context, object, "position", positions - 1, &column->position));
     TUTTI_TRY(context, take_categories(context, json_object_get(object, "categories"), column));
+    TUTTI_TRY(context, take_date(context, object, column));
+    column->marks_missing = json_is_true(json_object_get(object, "marks_missing"));
+    if (column->categories && (column->date_format || column->marks_missing))
+      return torn(context, "categories");
   }
   return TUTTI_OK;
 }
@@ -242,7 +264,7 @@ static enum tutti_status take_origin(tutti_context *context, const json_t *root,
 }
 
 static enum tutti_status take_encoding(tutti_context *context, const json_t *root, struct tutti_encoding *encoding) {
-  size_t version, missing;
+  size_t version, missing, unseen;
   const char *task = json_string_value(json_object_get(root, "task"));
   TUTTI_TRY(context, take_count(context, root, "version", SIZE_MAX, &version));
   if (version != VERSION)
@@ -258,8 +280,12 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   encoding->task = strcmp(task, "regression") == 0 ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION;
   encoding->named = json_is_true(json_object_get(root, "named"));
   TUTTI_TRY(context, take_count(context, root, "columns", UINT32_MAX, &encoding->source_columns));
-  TUTTI_TRY(context, take_count(context, root, "missing", TUTTI_MISSING_DROP, &missing));
+  TUTTI_TRY(context, take_count(context, root, "missing", TUTTI_MISSING_INDICATOR, &missing));
   encoding->missing = (enum tutti_missing)missing;
+  if (json_object_get(root, "unseen")) {
+    TUTTI_TRY(context, take_count(context, root, "unseen", TUTTI_UNSEEN_OTHER, &unseen));
+    encoding->unseen = (enum tutti_unseen)unseen;
+  }
   if (encoding->source_columns == 0)
     return torn(context, "columns");
   bool images = json_object_get(root, "images") != NULL;

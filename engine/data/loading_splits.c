@@ -52,7 +52,7 @@ static enum tutti_status order_rows(const struct tutti_loading *loading, const s
       break;
   TUTTI_TRY(loading->context, tutti_alloc(loading->context, rows, sizeof **values, values));
   for (size_t r = 0; r < rows; r++)
-    (*values)[r] = tutti_rows_number(loading->rows, r, column->position);
+    (*values)[r] = tutti_column_number(column, loading->rows, r, NULL);
   return TUTTI_OK;
 }
 

@@ -19,12 +19,12 @@ struct statistics {
 };
 
 /* Mean and standard deviation of the values less `origin`. Missing cells count as the mean. */
-static struct statistics measure_from(double origin, const tutti_rows *table, size_t column, size_t count,
-                                      const uint32_t *rows) {
+static struct statistics measure_from(double origin, const tutti_rows *table, const struct tutti_data_column *column,
+                                      size_t count, const uint32_t *rows) {
   double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
-    double value = tutti_rows_number(table, rows[i], column) - origin;
+    double value = tutti_column_number(column, table, rows[i], NULL) - origin;
     if (isnan(value))
       continue;
     sum += value;
@@ -36,7 +36,7 @@ static struct statistics measure_from(double origin, const tutti_rows *table, si
     return (struct statistics){origin, known ? low : NAN, 1, true};
   double mean = sum / (double)known;
   for (size_t i = 0; i < count; i++) {
-    double value = tutti_rows_number(table, rows[i], column) - origin;
+    double value = tutti_column_number(column, table, rows[i], NULL) - origin;
     double offset = isnan(value) ? 0 : value - mean;
     squares += offset * offset;
   }
@@ -47,7 +47,8 @@ static bool is_far(const struct statistics *statistics, int bits) {
   return fabs(statistics->origin + statistics->shift) > ldexp(statistics->deviation, bits);
 }
 
-static struct statistics measure_column(const tutti_rows *table, size_t column, size_t count, const uint32_t *rows) {
+static struct statistics measure_column(const tutti_rows *table, const struct tutti_data_column *column, size_t count,
+                                        const uint32_t *rows) {
   struct statistics statistics = measure_from(0, table, column, count, rows);
   if (!is_far(&statistics, NEAR_BITS) || is_far(&statistics, DOUBLE_BITS) || !isfinite(statistics.shift))
     return statistics;
@@ -121,18 +122,18 @@ enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_en
     encoding->scale[f] = 1;
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
     struct tutti_data_column *column = &encoding->input[i];
-    if (column->categories) {
-      feature += column->categories;
+    size_t first = feature;
+    feature += tutti_column_features(column);
+    if (column->categories)
       continue;
-    }
-    struct statistics statistics = measure_column(table, column->position, count, rows);
+    struct statistics statistics = measure_column(table, column, count, rows);
     TUTTI_TRY(context, check(context, table, column, standardise, &statistics));
     column->mean = statistics.origin + statistics.shift;
-    encoding->shift[feature] = standardise ? column->mean : 0;
-    encoding->scale[feature++] = standardise ? statistics.deviation : 1;
+    encoding->shift[first] = standardise ? column->mean : 0;
+    encoding->scale[first] = standardise ? statistics.deviation : 1;
   }
   for (size_t t = 0; encoding->target_scale && t < encoding->targets; t++) {
-    struct statistics statistics = measure_column(table, encoding->target[t].position, count, rows);
+    struct statistics statistics = measure_column(table, &encoding->target[t], count, rows);
     TUTTI_TRY(context, check_target(context, table, &encoding->target[t], standardise, &statistics));
     encoding->target_origin[t] = standardise ? statistics.origin : 0;
     encoding->target_shift[t] = standardise ? statistics.shift : 0;

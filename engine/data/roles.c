@@ -5,9 +5,8 @@
 #include "cells_impl.h"
 #include "encoding_impl.h"
 #include "partition_impl.h"
+#include "roles_impl.h"
 #include "core/base/text_impl.h"
-
-enum role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED };
 
 /* --- lists of columns --- */
 
@@ -44,7 +43,7 @@ static size_t find_column(const tutti_rows *table, const char *word) {
 }
 
 static enum tutti_status give_role(tutti_context *context, const tutti_rows *table, const char *parameter,
-                                   const char *word, enum role role, uint8_t *roles) {
+                                   const char *word, enum tutti_role role, uint8_t *roles) {
   size_t column = find_column(table, word);
   if (column == SIZE_MAX)
     return refuse_column(context, table, parameter, word);
@@ -58,7 +57,7 @@ static enum tutti_status give_role(tutti_context *context, const tutti_rows *tab
 /* A list is separated by commas. Without a comma it is one name if there is such a column, otherwise names separated by
    blanks. */
 static enum tutti_status give_roles(tutti_context *context, const tutti_rows *table, const char *parameter,
-                                    const char *list, enum role role, uint8_t *roles) {
+                                    const char *list, enum tutti_role role, uint8_t *roles) {
   enum tutti_status status = TUTTI_OK;
   char *copy = NULL, *rest;
   const char *separators = strchr(list, ',') ? "," : find_column(table, list) != SIZE_MAX ? "" : " \t";
@@ -74,8 +73,8 @@ out:
   return status;
 }
 
-static enum tutti_status find_roles(tutti_context *context, const struct tutti_data_config *config,
-                                    const tutti_rows *table, uint8_t *roles) {
+enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_data_config *config,
+                                   const tutti_rows *table, uint8_t *roles) {
   if (tutti_rows_targets(table) && config->target[0])
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.target: the targets come from data.target_path; give one of the two");
@@ -90,36 +89,48 @@ static enum tutti_status find_roles(tutti_context *context, const struct tutti_d
 
 /* --- cells --- */
 
-/* Drop rows with a missing cell; or refuse missing targets, and missing inputs unless a mean can replace them. */
+static enum tutti_status refuse_missing_target(tutti_context *context, const tutti_rows *table, size_t row,
+                                               size_t column) {
+  return tutti_cell_fail(context, table, row, column,
+                         "the target is missing or NaN; data.missing_target = drop leaves such rows out");
+}
+
+static enum tutti_status refuse_missing_input(tutti_context *context, const tutti_rows *table, size_t row,
+                                              size_t column) {
+  return tutti_cell_fail(
+      context, table, row, column,
+      "the value is missing; data.missing = mean fills in the training rows' mean, indicator says so "
+      "in an input of its own, too, drop leaves such rows out");
+}
+
+/* Drop rows with a missing cell, as the recipe wants it, or refuse missing targets, and missing inputs unless something
+   can stand for them. */
 static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, const uint8_t *roles, uint8_t *split) {
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     for (size_t c = 0; c < tutti_rows_columns(table); c++) {
       if (roles[c] == ROLE_IGNORED || split[r] == TUTTI_UNUSED)
         continue;
+      bool target = roles[c] == ROLE_TARGET;
       enum tutti_cell cell = tutti_rows_cell(table, r, c);
       if (cell == TUTTI_CELL_INFINITE)
         return tutti_cell_fail(context, table, r, c, "expected a finite %s, found infinity",
-                               roles[c] == ROLE_TARGET ? "target" : "number");
+                               target ? "target" : "number");
       if (cell != TUTTI_CELL_MISSING)
         continue;
-      if (config->missing == TUTTI_MISSING_DROP)
+      if (config->missing == TUTTI_MISSING_DROP || (target && config->missing_target == TUTTI_MISSING_TARGET_DROP))
         split[r] = TUTTI_UNUSED;
-      else if (roles[c] == ROLE_TARGET)
-        return tutti_cell_fail(context, table, r, c,
-                               "the target is missing or NaN; data.missing = drop leaves such rows out");
+      else if (target)
+        return refuse_missing_target(context, table, r, c);
       else if (config->missing == TUTTI_MISSING_ERROR)
-        return tutti_cell_fail(
-            context, table, r, c,
-            "the value is missing; data.missing = mean fills in the training rows' mean, drop leaves "
-            "such rows out");
+        return refuse_missing_input(context, table, r, c);
     }
   return TUTTI_OK;
 }
 
-/* The number of rows with a number and with a text in a column, and the first row of each. */
+/* The number of rows with a number, with a text and with nothing in a column, and the first row with a text. */
 struct census {
-  size_t numbers, texts, first_text;
+  size_t numbers, texts, missing, first_text;
 };
 
 static struct census count_cells(const tutti_rows *table, const uint8_t *split, size_t column) {
@@ -129,25 +140,73 @@ static struct census count_cells(const tutti_rows *table, const uint8_t *split, 
       continue;
     enum tutti_cell cell = tutti_rows_cell(table, r, column);
     census.numbers += cell == TUTTI_CELL_NUMBER;
+    census.missing += cell == TUTTI_CELL_MISSING;
     if (cell == TUTTI_CELL_TEXT && census.texts++ == 0)
       census.first_text = r;
   }
   return census;
 }
 
+/* Add the categories of a column; one of missing cells only where `missing` says that they may be. */
 static enum tutti_status collect_categories(tutti_context *context, const tutti_rows *table, const uint8_t *split,
-                                            struct tutti_data_column *column) {
+                                            bool missing, struct tutti_data_column *column) {
   char buffer[32];
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (split[r] == TUTTI_UNUSED)
       continue;
-    if (tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
-      return tutti_cell_fail(
-          context, table, r, column->position,
-          "the value is missing, and categories have no mean; data.missing = drop leaves such rows out");
-    TUTTI_TRY(context, tutti_category_add(context, column, tutti_category_of(table, r, column->position, buffer)));
+    bool none = tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING;
+    if (none && !missing)
+      return tutti_cell_fail(context, table, r, column->position,
+                             "the value is missing, and categories have no mean; data.missing = indicator makes it a "
+                             "category, drop leaves such rows out");
+    TUTTI_TRY(context, tutti_category_add(context, column,
+                                          none ? TUTTI_CATEGORY_MISSING
+                                               : tutti_category_of(table, r, column->position, buffer)));
   }
   return TUTTI_OK;
+}
+
+/* Categories of fewer rows than `least` become one. */
+static enum tutti_status merge_rare(tutti_context *context, const tutti_rows *table, const uint8_t *split, size_t least,
+                                    struct tutti_data_column *column) {
+  char buffer[32];
+  size_t *counts, kept = 0;
+  TUTTI_TRY(context, tutti_alloc(context, column->categories, sizeof *counts, &counts));
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    if (split[r] != TUTTI_UNUSED && tutti_rows_cell(table, r, column->position) != TUTTI_CELL_MISSING)
+      counts[tutti_category_find(column, tutti_category_of(table, r, column->position, buffer))]++;
+  size_t all = column->categories;
+  for (size_t c = 0; c < all; c++)
+    if (counts[c] >= least || strcmp(column->category[c], TUTTI_CATEGORY_MISSING) == 0)
+      column->category[kept++] = column->category[c];
+    else
+      tutti_free(column->category[c]);
+  column->categories = kept;
+  tutti_free(counts);
+  return kept == all ? TUTTI_OK : tutti_category_add(context, column, TUTTI_CATEGORY_OTHER);
+}
+
+static enum tutti_status take_categories(tutti_context *context, const struct tutti_data_config *config,
+                                         const tutti_rows *table, const uint8_t *split,
+                                         struct tutti_data_column *column) {
+  TUTTI_TRY(context, collect_categories(context, table, split, config->missing == TUTTI_MISSING_INDICATOR, column));
+  return config->rare > 0 ? merge_rare(context, table, split, (size_t)config->rare, column) : TUTTI_OK;
+}
+
+/* Are all texts of a column dates? Then it is a column of dates. */
+static enum tutti_status take_dates(tutti_context *context, const struct tutti_data_config *config,
+                                    const tutti_rows *table, const uint8_t *split, struct tutti_data_column *column) {
+  bool times = false, time;
+  double days;
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    if (split[r] == TUTTI_UNUSED || tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
+      continue;
+    if (!tutti_date_read(config->date_format, tutti_rows_text(table, r, column->position), &days, &time))
+      return TUTTI_OK;
+    times = times || time;
+  }
+  column->cycles = config->dates == TUTTI_DATES_NUMBERS ? 0 : times ? TUTTI_CYCLES : TUTTI_CYCLE_DAY;
+  return tutti_strdup(context, config->date_format, &column->date_format);
 }
 
 static enum tutti_status start_column(tutti_context *context, const tutti_rows *table, size_t position,
@@ -159,19 +218,24 @@ static enum tutti_status start_column(tutti_context *context, const tutti_rows *
   return tutti_strdup(context, tutti_rows_names(table)[position], &column->name);
 }
 
-static enum tutti_status take_input(tutti_context *context, const tutti_rows *table, const uint8_t *split,
-                                    size_t position, bool categories, struct tutti_data_column *column) {
+static enum tutti_status take_input(tutti_context *context, const struct tutti_data_config *config,
+                                    const tutti_rows *table, const uint8_t *split, size_t position, bool categories,
+                                    struct tutti_data_column *column) {
   struct census census = count_cells(table, split, position);
+  bool texts = census.texts > 0 && census.numbers == 0;
   TUTTI_TRY(context, start_column(context, table, position, column));
-  if (categories || (census.texts > 0 && census.numbers == 0))
-    return collect_categories(context, table, split, column);
-  if (census.texts > 0)
+  if (texts && !categories && config->dates != TUTTI_DATES_TEXTS)
+    TUTTI_TRY(context, take_dates(context, config, table, split, column));
+  if (categories || (texts && !column->date_format))
+    return take_categories(context, config, table, split, column);
+  column->marks_missing = census.missing > 0 && config->missing == TUTTI_MISSING_INDICATOR;
+  if (census.texts > 0 && !column->date_format)
     return tutti_cell_fail(
         context, table, census.first_text, position,
         "expected a number as in %zu other rows, found '%.60s'; if the column holds categories, name "
         "it in data.categorical",
         census.numbers, tutti_rows_text(table, census.first_text, position));
-  if (census.numbers == 0)
+  if (census.numbers + census.texts == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
                       tutti_rows_origin(table), tutti_rows_names(table)[position]);
   return TUTTI_OK;
@@ -204,7 +268,7 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
   if (encoding->targets > 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: classification takes one column, found %zu",
                       encoding->targets);
-  TUTTI_TRY(context, collect_categories(context, table, split, column));
+  TUTTI_TRY(context, collect_categories(context, table, split, false, column));
   if (column->categories < 2)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu class; expected two or more",
                       tutti_rows_origin(table), column->name, column->categories);
@@ -237,7 +301,8 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
     if (roles[c] == ROLE_TARGET)
       TUTTI_TRY(context, take_target(context, config, table, split, c, encoding, &encoding->target[targets++]));
     else if (roles[c] != ROLE_IGNORED)
-      TUTTI_TRY(context, take_input(context, table, split, c, roles[c] == ROLE_CATEGORIES, &encoding->input[inputs++]));
+      TUTTI_TRY(context,
+                take_input(context, config, table, split, c, roles[c] == ROLE_CATEGORIES, &encoding->input[inputs++]));
   return TUTTI_OK;
 }
 
@@ -252,7 +317,10 @@ enum tutti_status tutti_encoding_create(tutti_context *context, const struct tut
   encoding->named = tutti_rows_named(table);
   encoding->source_columns = tutti_rows_columns(table);
   encoding->missing = (enum tutti_missing)config->missing;
-  TUTTI_TRY_OUT(context, find_roles(context, config, table, roles));
+  encoding->unseen = (enum tutti_unseen)config->unseen;
+  TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
+  if (config->useless == TUTTI_USELESS_IGNORE)
+    TUTTI_TRY_OUT(context, tutti_useless_ignore(context, table, roles));
   TUTTI_TRY_OUT(context, find_missing(context, config, table, roles, split));
   TUTTI_TRY_OUT(context, take_columns(context, config, table, roles, split, encoding));
   TUTTI_TRY_OUT(context, tutti_encoding_lay_out(context, encoding));

@@ -1,7 +1,9 @@
 /* onnx_rows.c - raw columns, or images, as what networks read. Each column of a table is an input of its own, [rows,
-   1]: doubles, or texts of a column with categories. */
+   1]: doubles (NaN: missing), days since 1970 of a column of dates, or texts of a column with categories (empty: missing).
+ */
 #include "onnx_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Is it a name that the graph uses for something else? */
@@ -43,55 +45,92 @@ static onnx_value input_of(struct onnx_graph *graph, const struct tutti_encoding
   return made;
 }
 
-/* The number of a cell, or where it is missing (NaN) the training rows' mean, scaled. */
-static onnx_value number(struct onnx_graph *graph, const struct tutti_encoding *encoding,
-                         const struct tutti_data_column *column, size_t feature) {
-  onnx_value x = input_of(graph, encoding, column, ONNX_DOUBLE);
-  if (encoding->missing == TUTTI_MISSING_MEAN)
-    x = ONNX(graph, "Where", ONNX(graph, "IsNaN", x), onnx_double(graph, column->mean), x);
-  onnx_value centred = ONNX(graph, "Sub", x, onnx_double(graph, encoding->shift[feature]));
-  return ONNX(graph, "Div", centred, onnx_double(graph, encoding->scale[feature]));
+/* Where x is NaN, `other`; else `same`. */
+static onnx_value where_missing(struct onnx_graph *graph, onnx_value x, double other, onnx_value same) {
+  return ONNX(graph, "Where", ONNX(graph, "IsNaN", x), onnx_double(graph, other), same);
 }
 
-/* 1 for the category of a cell, 0 for the others; all 0 for an unknown one. */
+/* The features of a number, or of the days of a date: the number of a cell, or where it is missing (NaN) the training
+   rows' mean, scaled; cycles; and whether it is missing. Adds to values[]. */
+static size_t number(struct onnx_graph *graph, const struct tutti_encoding *encoding,
+                     const struct tutti_data_column *column, size_t feature, onnx_value *values) {
+  static const char *const waves[] = {"Sin", "Cos"};
+  bool fills = encoding->missing == TUTTI_MISSING_MEAN || encoding->missing == TUTTI_MISSING_INDICATOR;
+  size_t count = 0;
+  onnx_value x = input_of(graph, encoding, column, ONNX_DOUBLE);
+  onnx_value filled = fills ? where_missing(graph, x, column->mean, x) : x;
+  onnx_value centred = ONNX(graph, "Sub", filled, onnx_double(graph, encoding->shift[feature]));
+  values[count++] = ONNX(graph, "Div", centred, onnx_double(graph, encoding->scale[feature]));
+  for (size_t c = 0; c < 2 * column->cycles; c++) {
+    onnx_value turns = ONNX(graph, "Div", filled, onnx_double(graph, tutti_cycle_days[c / 2]));
+    onnx_value part = ONNX(graph, "Sub", turns, ONNX(graph, "Floor", turns));
+    onnx_value wave = ONNX(graph, waves[c % 2], ONNX(graph, "Mul", part, onnx_double(graph, 2 * M_PI)));
+    values[count++] = fills ? where_missing(graph, x, 0, wave) : wave;
+  }
+  if (column->marks_missing)
+    values[count++] = onnx_cast(graph, ONNX(graph, "IsNaN", x), ONNX_DOUBLE);
+  return count;
+}
+
+/* The texts of the categories, and the empty one of missing cells where these are a category; numbers[] are theirs. */
+static size_t texts_of(const struct tutti_data_column *column, const char **texts, int64_t *numbers) {
+  size_t missing = tutti_category_find(column, TUTTI_CATEGORY_MISSING), count = column->categories;
+  for (size_t i = 0; i < count; i++) {
+    texts[i] = column->category[i];
+    numbers[i] = (int64_t)i;
+  }
+  if (missing == SIZE_MAX || tutti_category_find(column, "") != SIZE_MAX)
+    return count;
+  texts[count] = "";
+  numbers[count] = (int64_t)missing;
+  return count + 1;
+}
+
+/* 1 for the category of a cell, 0 for the others; an unknown one is "(other)" or, without it, none. */
 static onnx_value one_hot(struct onnx_graph *graph, const struct tutti_encoding *encoding,
                           const struct tutti_data_column *column) {
   tutti_context *context = onnx_graph_context(graph);
-  enum { UNKNOWN = -1 };
-  int64_t *numbers;
-  onnx_value x = input_of(graph, encoding, column, ONNX_STRING);
+  enum { NONE = -1 };
+  int64_t *numbers = NULL;
+  const char **texts = NULL;
+  onnx_value x = input_of(graph, encoding, column, ONNX_STRING), same = NULL;
   if (onnx_graph_failed(graph))
     return NULL;
-  onnx_graph_fail(graph, tutti_alloc(context, column->categories, sizeof *numbers, &numbers));
-  if (onnx_graph_failed(graph))
-    return NULL;
-  for (size_t i = 0; i < column->categories; i++)
-    numbers[i] = (int64_t)i;
-  onnx_value code =
-      ONNX_NODE(graph, "ai.onnx.ml:LabelEncoder",
-                ONNX_ATTRIBUTES(ONNX_TEXTS("keys_strings", column->categories, (const char *const *)column->category),
-                                ONNX_INTEGERS("values_int64s", column->categories, numbers),
-                                ONNX_INTEGER("default_int64", UNKNOWN)),
-                x);
-  onnx_value same = ONNX(graph, "Equal", code, onnx_integers(graph, column->categories, numbers));
+  onnx_graph_fail(graph, tutti_alloc(context, column->categories + 1, sizeof *numbers, &numbers));
+  if (!onnx_graph_failed(graph))
+    onnx_graph_fail(graph, tutti_alloc(context, column->categories + 1, sizeof(const char *), &texts));
+  if (!onnx_graph_failed(graph)) {
+    size_t other = tutti_category_find(column, TUTTI_CATEGORY_OTHER), count = texts_of(column, texts, numbers);
+    onnx_value code = ONNX_NODE(
+        graph, "ai.onnx.ml:LabelEncoder",
+        ONNX_ATTRIBUTES(ONNX_TEXTS("keys_strings", count, texts), ONNX_INTEGERS("values_int64s", count, numbers),
+                        ONNX_INTEGER("default_int64", other == SIZE_MAX ? NONE : (int64_t)other)),
+        x);
+    same = ONNX(graph, "Equal", code, onnx_integers(graph, column->categories, numbers));
+    same = onnx_cast(graph, same, ONNX_DOUBLE);
+  }
   tutti_free(numbers);
-  return onnx_cast(graph, same, ONNX_DOUBLE);
+  tutti_free(texts);
+  return same;
 }
 
 static onnx_value table(struct onnx_graph *graph, const struct tutti_encoding *encoding) {
   tutti_context *context = onnx_graph_context(graph);
-  size_t feature = 0;
-  onnx_value *columns;
-  onnx_graph_fail(graph, tutti_alloc(context, encoding->inputs, sizeof *columns, &columns));
+  size_t feature = 0, count = 0;
+  onnx_value *values;
+  onnx_graph_fail(graph, tutti_alloc(context, encoding->features, sizeof *values, &values));
   if (onnx_graph_failed(graph))
     return NULL;
   for (size_t i = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
-    columns[i] = column->categories ? one_hot(graph, encoding, column) : number(graph, encoding, column, feature);
-    feature += column->categories ? column->categories : 1;
+    if (column->categories)
+      values[count++] = one_hot(graph, encoding, column);
+    else
+      count += number(graph, encoding, column, feature, values + count);
+    feature += tutti_column_features(column);
   }
-  onnx_value all = onnx_node(graph, "Concat", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 1)), encoding->inputs, columns);
-  tutti_free(columns);
+  onnx_value all = onnx_node(graph, "Concat", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 1)), count, values);
+  tutti_free(values);
   return onnx_cast(graph, all, ONNX_FLOAT);
 }
 

@@ -22,6 +22,7 @@ libtutti_engine_la_SOURCES += %D%/run_history.c
 libtutti_engine_la_SOURCES += %D%/run_impl.h
 libtutti_engine_la_SOURCES += %D%/run_network.c
 libtutti_engine_la_SOURCES += %D%/run_pool.c
+libtutti_engine_la_SOURCES += %D%/run_profile.c
 libtutti_engine_la_SOURCES += %D%/run_result.c
 libtutti_engine_la_SOURCES += %D%/run_shifts.c
 libtutti_engine_la_SOURCES += %D%/run_summary.c

@@ -4,6 +4,8 @@
 #include "core/base/file_impl.h"
 #include "core/base/sized_impl.h"
 #include "record_impl.h"
+#include "core/plugin/split_impl.h"
+#include "engine/data/apply_impl.h"
 #include "engine/evaluation/calibrate_impl.h"
 #include "trial_impl.h"
 
@@ -273,6 +275,31 @@ static void add_origins(const tutti_split *split, struct tutti_forecast *forecas
   }
 }
 
+static void forget(size_t count, double *values) {
+  for (size_t i = 0; values && i < count; i++)
+    values[i] = NAN;
+}
+
+/* Rows that could not be read have no predictions. */
+static enum tutti_status leave_out_unread(tutti_context *context, const tutti_split *split,
+                                          struct tutti_forecast *forecast) {
+  size_t outputs = forecast->outputs, quantiles = forecast->quantile_count;
+  if (!split->unread)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, forecast->rows, 1, &forecast->unread));
+  for (size_t r = 0; r < forecast->rows; r++) {
+    forecast->unread[r] = split->unread[r];
+    for (size_t cell = r * outputs; split->unread[r] && cell < (r + 1) * outputs; cell++) {
+      forecast->predicted[cell] = (struct tutti_uncertainty){NAN, NAN, NAN, NAN};
+      if (forecast->parts)
+        forecast->parts[cell] = (struct tutti_epistemic_parts){NAN, NAN};
+      forget(2, forecast->intervals ? forecast->intervals + 2 * cell : NULL);
+      forget(quantiles, forecast->quantiles ? forecast->quantiles + cell * quantiles : NULL);
+    }
+  }
+  return TUTTI_OK;
+}
+
 static enum tutti_status predict_rows(tutti_context *context, const struct tutti_model *model, const tutti_split *split,
                                       struct tutti_forecast *forecast) {
   enum tutti_status status = TUTTI_OK;
@@ -296,6 +323,7 @@ static enum tutti_status predict_rows(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, predict_members(context, model, split, members, epistemic, &pool));
   TUTTI_TRY_OUT(context, say(context, model, &pool, forecast));
   add_origins(split, forecast);
+  TUTTI_TRY_OUT(context, leave_out_unread(context, split, forecast));
   tutti_calibrator *calibrator = forecast->uncalibrated ? NULL : model->calibration.calibrator;
   if (pool.values || pool.labels)
     TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, model->view->experiment, &model->view->history,
@@ -319,6 +347,10 @@ static bool has_quantiles(const struct tutti_forecast *forecast) {
   return forecast->size >= offsetof(struct tutti_forecast, quantiles) + sizeof forecast->quantiles;
 }
 
+static bool has_unread(const struct tutti_forecast *forecast) {
+  return forecast->size >= offsetof(struct tutti_forecast, unread) + sizeof forecast->unread;
+}
+
 /* An empty forecast that asks for what the caller's asks for. */
 static struct tutti_forecast asked_by(const struct tutti_forecast *forecast) {
   struct tutti_forecast asked = {.size = sizeof asked};
@@ -328,6 +360,7 @@ static struct tutti_forecast asked_by(const struct tutti_forecast *forecast) {
   asked.quantile_count = forecast->quantile_count;
   asked.quantiles_at = forecast->quantiles_at;
   asked.uncalibrated = forecast->uncalibrated;
+  asked.tolerant = has_unread(forecast) && forecast->tolerant;
   return asked;
 }
 
@@ -347,6 +380,8 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
     tutti_free(own.intervals);
     tutti_free(own.quantiles);
   }
+  if (!has_unread(forecast))
+    tutti_free(own.unread);
   return TUTTI_OK;
 }
 
@@ -368,14 +403,14 @@ enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model
   return status;
 }
 
-static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path,
+static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path, bool tolerant,
                                    tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   char *description_path = NULL, *description = NULL;
   size_t bytes;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_DATA, &description_path));
   TUTTI_TRY_OUT(context, tutti_file_read(context, description_path, &description, &bytes));
-  status = tutti_dataset_apply(context, description, path, split);
+  status = tutti_dataset_apply_to(context, description, path, tolerant, split);
   if (status == TUTTI_ERROR_CORRUPT)
     status = tutti_error_prefix(context, status, "%s: ", description_path);
 out:
@@ -391,7 +426,7 @@ enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view, c
   tutti_split *split = NULL;
   TUTTI_TRY(context, begin_forecast(context, forecast));
   TUTTI_TRY_OUT(context, tutti_view_model(context, view, given, &model));
-  TUTTI_TRY_OUT(context, load_rows(context, view, path, &split));
+  TUTTI_TRY_OUT(context, load_rows(context, view, path, asked_by(forecast).tolerant, &split));
   TUTTI_TRY_OUT(context, predict_split(context, model, split, forecast));
 out:
   tutti_split_destroy(split);
@@ -413,4 +448,8 @@ void tutti_forecast_release(struct tutti_forecast *forecast) {
   tutti_free(forecast->intervals);
   tutti_free(forecast->quantiles);
   forecast->intervals = forecast->quantiles = NULL;
+  if (!has_unread(forecast))
+    return;
+  tutti_free(forecast->unread);
+  forecast->unread = NULL;
 }

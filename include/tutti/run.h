@@ -63,6 +63,12 @@ struct tutti_run_options {
    run of another recipe or of other data. TUTTI_ERROR_BUSY: another manager is at work in it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe,
                                                       const struct tutti_run_options *options, char **summary);
+/* Read the data of a recipe and say what they hold, as JSON: rows, columns with their roles, contents, missing cells and
+   values, and warnings with what to do; of images, their number and shape. This also works where the data are no good for
+   a run. *json is NULL if the recipe has no data; free it with tutti_free. TUTTI_ERROR_USAGE: they cannot be read, or a key
+   of [data] names a column that is not there. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *recipe,
+                                                              char **json);
 /* Check everything that can be checked without training: plugins, capabilities, data, probes of the space. Nothing is
    written. Takes the recipe, also on failure. *summary says what would be done. TUTTI_ERROR_USAGE as for tutti_run. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe,
@@ -142,6 +148,10 @@ struct tutti_forecast {
      infinite; and quantiles, likewise. NaN if the members give no variance. */
   double *intervals; /* [rows][outputs][2] */
   double *quantiles; /* [rows][outputs][quantile_count] */
+  /* What the caller asks for: whether a file of a table may hold rows that cannot be read. Their predictions are NaN, and
+     the log says why. Without it, the first is an error. */
+  bool tolerant;
+  uint8_t *unread; /* [rows]: those; NULL: none */
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own) and, unless
    the caller does without, its calibrator. *forecast is overwritten but for what the caller asks; the caller releases

@@ -2,6 +2,7 @@
 images), computed by NumPy or by onnxruntime; and it is an ONNX model by the standard checker."""
 
 import csv
+import datetime
 import json
 import struct
 import sys
@@ -10,6 +11,13 @@ import numpy
 import onnx
 
 TOLERANCE = 1e-5
+
+
+def number(word):
+    """The number of a cell, or the days since 1970 of a date; NaN where it is missing."""
+    if word.count("-") == 2 and ":" in word:
+        return (datetime.datetime.fromisoformat(word) - datetime.datetime(1970, 1, 1)) / datetime.timedelta(days=1)
+    return float(word or "nan")
 
 
 def rows_of(path, model):
@@ -26,7 +34,7 @@ def rows_of(path, model):
         if element == onnx.TensorProto.STRING:
             feeds[name] = numpy.array(words, dtype=object)
         else:
-            feeds[name] = numpy.array([[float(word or "nan")] for [word] in words])
+            feeds[name] = numpy.array([[number(word)] for [word] in words])
     return feeds
 
 

@@ -50,6 +50,13 @@ regression_recipe | sed 's/^target = .*/target = y\nmissing = mean/; s/^path = .
 expect_same holes.ini holes.csv
 classification_recipe | sed 's/^target = .*/target = kind\nmissing = mean/; s/^path = .*/path = holes.csv/' >holed-classes.ini
 expect_same holed-classes.ini holes.csv
+# Marks of missing cells, dates with a time, a category of missing ones, of rare and unseen ones.
+awk -F, -v OFS=, 'NR == 1 {print $0, "at"; next}
+  {$6 = NR % 13 ? sprintf("2024-%02d-%02dT%02d:30", NR % 12 + 1, NR % 28 + 1, NR % 24) : ""; $3 = NR % 9 ? $3 : (NR % 2 ? "" : "rare" NR)} {print}' \
+  holes.csv >messy.csv
+regression_recipe | sed 's/^target = .*/target = y\nmissing = indicator\nrare = 5\nunseen = other/; s/^path = .*/path = messy.csv/' >messy.ini
+sed '5s/,[abc],/,new,/' messy.csv >messy-new.csv
+expect_same messy.ini messy-new.csv
 regression_recipe | sed 's/^target = .*/target = y x2/' >two.ini
 expect_same two.ini table.csv
 awk -F, -v OFS=, 'NR > 1 {$4 += 1e9} {print}' OFMT=%.17g CONVFMT=%.17g table.csv >far.csv

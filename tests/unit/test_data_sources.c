@@ -210,7 +210,7 @@ static void columns_are_matched_by_name(void **state) {
   put("b.csv", "colour,a\nred,inf\n");
   apply_refuses("expected a finite number", "b.csv");
   put("b.csv", "colour,a\nred,NA\n");
-  apply_refuses("only data that were loaded with data.missing = mean may lack some", "b.csv");
+  apply_refuses("only data that were loaded with data.missing = mean or indicator may lack some", "b.csv");
   loads("path=a.csv\ntarget=y\nignore=id\nsplit=1 0 0\nmissing=mean");
   assert_rows("b.csv", 1, (float[]){0, 0, 1}, false);
   apply_refuses("cannot open", "c.csv");

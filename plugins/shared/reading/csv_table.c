@@ -7,6 +7,7 @@
 #include "gz.h"
 
 const char *const reading_csv_headers[] = {"auto", "yes", "no", NULL};
+const char *const reading_csv_decimals[] = {"auto", "point", "comma", NULL};
 const char *const reading_csv_delimiters[] = {"auto", "comma", "semicolon", "tab", "space", NULL};
 
 /* The row that is being read: the texts of its cells, one after another. */
@@ -20,7 +21,7 @@ struct row {
 struct reader {
   tutti_context *context;
   const char *path;
-  int header;
+  int header, decimal;
   tutti_rows *rows;
   enum tutti_status status;
   struct row row;
@@ -73,11 +74,13 @@ static const char *cell_text(const struct row *row, size_t cell) { return row->t
 
 /* Do the first row's cells look like names: none is a number, and not all are empty? (Tools that write row numbers
    leave the name of that column empty.) */
-static bool row_has_names(const struct row *row) {
+static bool row_has_names(const struct row *row, int decimal) {
   double number;
   bool any = false;
   for (size_t i = 0; i < row->count; i++) {
-    enum tutti_cell kind = tutti_cell_read(cell_text(row, i), &number);
+    char plain[READING_NUMERAL_ROOM];
+    bool rewritten = reading_numeral(cell_text(row, i), (enum reading_decimal)decimal, plain) == READING_NUMBER;
+    enum tutti_cell kind = tutti_cell_read(rewritten ? plain : cell_text(row, i), &number);
     if (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE)
       return false;
     any = any || *cell_text(row, i) != '\0';
@@ -89,7 +92,8 @@ static bool row_has_names(const struct row *row) {
 static enum tutti_status add_columns(struct reader *reader) {
   const struct row *row = &reader->row;
   reader->any = true;
-  reader->names = reader->header == READING_HEADER_YES || (reader->header == READING_HEADER_AUTO && row_has_names(row));
+  reader->names = reader->header == READING_HEADER_YES ||
+                  (reader->header == READING_HEADER_AUTO && row_has_names(row, reader->decimal));
   for (size_t i = 0; i < row->count; i++) {
     const char *name = reader->names && *cell_text(row, i) ? cell_text(row, i) : NULL;
     for (size_t j = 0; name && j < i; j++)
@@ -114,8 +118,14 @@ static enum tutti_status take_row(struct reader *reader) {
     TUTTI_TRY(reader->context, add_columns(reader));
   if (first && reader->names)
     return TUTTI_OK;
-  for (size_t i = 0; i < columns; i++)
-    TUTTI_TRY(reader->context, tutti_rows_add_cell(reader->context, reader->rows, i, cell_text(row, i)));
+  for (size_t i = 0; i < columns; i++) {
+    char number[READING_NUMERAL_ROOM];
+    const char *text = cell_text(row, i);
+    enum reading_numeral is = reading_numeral(text, (enum reading_decimal)reader->decimal, number);
+    TUTTI_TRY(reader->context, is == READING_TEXT ? tutti_rows_add_text(reader->context, reader->rows, i, text)
+                                                  : tutti_rows_add_cell(reader->context, reader->rows, i,
+                                                                        is == READING_NUMBER ? number : text));
+  }
   return tutti_rows_add_lines(reader->context, reader->rows, 1, &line);
 }
 
@@ -198,9 +208,13 @@ static enum tutti_status parse_file(struct reader *reader, struct csv_parser *pa
     if (n == 0)
       break;
     size_t skipped = first && n >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = n - skipped;
-    if (first)
-      set_delimiter(parser, delimiter == READING_DELIMITER_AUTO ? guess_delimiter(chunk + skipped, length)
-                                                                : delimiter_character(delimiter));
+    if (first) {
+      unsigned char character = delimiter == READING_DELIMITER_AUTO ? guess_delimiter(chunk + skipped, length)
+                                                                    : delimiter_character(delimiter);
+      set_delimiter(parser, character);
+      if (reader->decimal == READING_DECIMAL_AUTO)
+        reader->decimal = character == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
+    }
     TUTTI_TRY_OUT(context, parse_chunk(reader, parser, chunk + skipped, length));
     if (tutti_cancelled(context)) {
       status = TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
@@ -248,7 +262,12 @@ static enum tutti_status check_rows(const struct reader *reader) {
 enum tutti_status reading_csv(tutti_context *context, const char *path, const struct reading_csv_options *options,
                               tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
-  struct reader reader = {.context = context, .path = path, .header = options->header, .rows = rows, .line = 1};
+  struct reader reader = {.context = context,
+                          .path = path,
+                          .header = options->header,
+                          .decimal = options->decimal,
+                          .rows = rows,
+                          .line = 1};
   TUTTI_TRY_OUT(context, read_file(&reader, options->delimiter));
   TUTTI_TRY_OUT(context, check_rows(&reader));
 out:

@@ -5,6 +5,8 @@
 
 #include <tutti/plugin.h>
 
+#include "plugins/shared/reading/numeral.h"
+
 enum { READING_HEADER_AUTO, READING_HEADER_YES, READING_HEADER_NO };
 enum {
   READING_DELIMITER_AUTO,
@@ -15,12 +17,14 @@ enum {
 };
 /* Names of these choices, NULL-terminated. */
 extern const char *const reading_csv_headers[];
+extern const char *const reading_csv_decimals[];
 extern const char *const reading_csv_delimiters[];
 
 struct reading_csv_options {
   int header;    /* does the first row name the columns? auto: yes if none of its cells is a number and not all are
                  empty */
   int delimiter; /* auto: comma, semicolon or tab, whichever the first line has most of */
+  int decimal;   /* of READING_DECIMAL_ (numeral.h): how numbers are written */
 };
 
 /* Read a file into empty rows: a table, with the lines of its rows. TUTTI_ERROR_USAGE: the file cannot be read, is no

@@ -1,0 +1,71 @@
+/* dates.c - reads dates and times. */
+#include "dates_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double SECONDS_A_DAY = 86400;
+
+const char *const tutti_cycle_names[TUTTI_CYCLES] = {"year", "week", "day"};
+const double tutti_cycle_days[TUTTI_CYCLES] = {365.2425, 7, 1};
+
+/* Is it a day of the calendar? timegm takes 31 February for a day in March. */
+static bool to_days(const struct tm *read, double *days) {
+  struct tm given = *read, made;
+  time_t seconds = timegm(&given);
+  if (!gmtime_r(&seconds, &made) || made.tm_mday != read->tm_mday || made.tm_mon != read->tm_mon ||
+      read->tm_hour > 23 || read->tm_min > 59 || read->tm_sec > 60)
+    return false;
+  *days = (double)seconds / SECONDS_A_DAY;
+  return true;
+}
+
+/* What is behind the minutes or seconds: nothing, Z, or an offset as in +01:00, +0100 or +01. */
+static bool read_offset(const char *rest, double *seconds) {
+  struct tm offset = {0};
+  *seconds = 0;
+  if (*rest == '\0' || strcmp(rest, "Z") == 0)
+    return true;
+  if (*rest != '+' && *rest != '-')
+    return false;
+  const char *end = strptime(rest + 1, "%H:%M", &offset);
+  if (!end)
+    end = strptime(rest + 1, "%H%M", &offset);
+  if (!end)
+    end = strptime(rest + 1, "%H", &offset);
+  *seconds = (*rest == '-' ? -60.0 : 60.0) * (60 * offset.tm_hour + offset.tm_min);
+  return end && *end == '\0';
+}
+
+static bool read_iso(const char *text, double *days, bool *has_time) {
+  struct tm read = {0};
+  double fraction = 0, offset = 0;
+  if (strspn(text, "0123456789") != 4 || !(text = strptime(text, "%Y-%m-%d", &read)))
+    return false;
+  *has_time = *text == 'T' || *text == ' ';
+  if (*has_time) {
+    if (!(text = strptime(text + 1, "%H:%M", &read)))
+      return false;
+    if (*text == ':' && !(text = strptime(text + 1, "%S", &read)))
+      return false;
+    size_t digits = *text == '.' ? strspn(text + 1, "0123456789") : 0;
+    for (size_t i = digits; i > 0; i--)
+      fraction = (fraction + (text[i] - '0')) / 10;
+    text += digits > 0 ? digits + 1 : 0;
+  }
+  if ((*has_time ? !read_offset(text, &offset) : *text != '\0') || !to_days(&read, days))
+    return false;
+  *days += (fraction - offset) / SECONDS_A_DAY;
+  return true;
+}
+
+bool tutti_date_read(const char *format, const char *text, double *days, bool *has_time) {
+  struct tm read = {.tm_mday = 1, .tm_year = 70};
+  if (*format == '\0')
+    return read_iso(text, days, has_time);
+  const char *end = strptime(text, format, &read);
+  *has_time = read.tm_hour || read.tm_min || read.tm_sec;
+  return end && *end == '\0' && to_days(&read, days);
+}

@@ -1,0 +1,144 @@
+/* profile.c - what a column holds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dates_impl.h"
+#include "profile_impl.h"
+
+/* The numbers of a column, or the days of its dates, and its texts. */
+struct content {
+  double *numbers;
+  const char **texts;
+};
+
+static void release(struct content *content) {
+  tutti_free(content->numbers);
+  tutti_free(content->texts);
+}
+
+static void count_cell(const struct tutti_data_config *config, const tutti_rows *table, size_t row, size_t column,
+                       bool *dates, struct content *content, struct tutti_profile_column *profile) {
+  double days;
+  bool time;
+  switch (tutti_rows_cell(table, row, column)) {
+  case TUTTI_CELL_NUMBER:
+    content->numbers[profile->numbers++] = tutti_rows_number(table, row, column);
+    break;
+  case TUTTI_CELL_TEXT:
+    profile->first_text = profile->texts ? profile->first_text : row;
+    content->texts[profile->texts] = tutti_rows_text(table, row, column);
+    *dates = *dates && tutti_date_read(config->date_format, content->texts[profile->texts], &days, &time);
+    profile->texts++;
+    break;
+  case TUTTI_CELL_INFINITE:
+    profile->infinite++;
+    break;
+  default:
+    profile->missing++;
+  }
+}
+
+static enum tutti_content content_of(const struct tutti_data_config *config, bool dates,
+                                     const struct tutti_profile_column *profile) {
+  if (profile->numbers > 0)
+    return profile->texts > 0 ? TUTTI_CONTENT_MIXED : TUTTI_CONTENT_NUMBERS;
+  if (profile->texts == 0)
+    return TUTTI_CONTENT_NOTHING;
+  return dates && config->dates != TUTTI_DATES_TEXTS ? TUTTI_CONTENT_DATES : TUTTI_CONTENT_TEXTS;
+}
+
+/* --- numbers --- */
+
+static int compare_numbers(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void measure(size_t count, double *numbers, struct tutti_profile_column *profile) {
+  double sum = 0, squares = 0;
+  size_t same = 0;
+  qsort(numbers, count, sizeof *numbers, compare_numbers);
+  profile->whole = true;
+  for (size_t i = 0; i < count; i++) {
+    sum += numbers[i];
+    profile->whole = profile->whole && numbers[i] == floor(numbers[i]);
+    bool last = i + 1 == count || numbers[i + 1] != numbers[i];
+    same++;
+    if (!last)
+      continue;
+    profile->rarest = profile->levels == 0 || same < profile->rarest ? same : profile->rarest;
+    profile->levels++;
+    same = 0;
+  }
+  profile->mean = sum / (double)count;
+  for (size_t i = 0; i < count; i++)
+    squares += (numbers[i] - profile->mean) * (numbers[i] - profile->mean);
+  profile->deviation = sqrt(squares / (double)count);
+  profile->low = numbers[0];
+  profile->high = numbers[count - 1];
+}
+
+/* --- texts --- */
+
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Keep a value among the most frequent ones. */
+static void place(struct tutti_profile_value value, struct tutti_profile_column *profile) {
+  for (size_t i = 0; i < TUTTI_PROFILE_SHOWN; i++)
+    if (value.rows > profile->most[i].rows) {
+      struct tutti_profile_value less = profile->most[i];
+      profile->most[i] = value;
+      value = less;
+    }
+}
+
+static void count_texts(size_t count, const char **texts, struct tutti_profile_column *profile) {
+  size_t same = 0;
+  qsort(texts, count, sizeof *texts, compare_texts);
+  for (size_t i = 0; i < count; i++) {
+    same++;
+    if (i + 1 < count && strcmp(texts[i + 1], texts[i]) == 0)
+      continue;
+    place((struct tutti_profile_value){texts[i], same}, profile);
+    profile->rarest = profile->levels == 0 || same < profile->rarest ? same : profile->rarest;
+    profile->levels++;
+    same = 0;
+  }
+}
+
+/* The days of dates, as numbers. */
+static void take_days(const struct tutti_data_config *config, size_t count, struct content *content) {
+  bool time;
+  for (size_t i = 0; i < count; i++)
+    (void)tutti_date_read(config->date_format, content->texts[i], &content->numbers[i], &time);
+}
+
+/* --- a column --- */
+
+enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
+                                       const tutti_rows *table, size_t column, struct tutti_profile_column *profile) {
+  enum tutti_status status = TUTTI_OK;
+  size_t rows = tutti_rows_count(table);
+  struct content content = {0};
+  bool dates = true;
+  profile->name = tutti_rows_names(table)[column];
+  profile->low = profile->high = profile->mean = profile->deviation = NAN;
+  TUTTI_TRY_OUT(context, tutti_useless_find(context, table, column, &profile->useless));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *content.numbers, &content.numbers));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof(const char *), &content.texts));
+  for (size_t r = 0; r < rows; r++)
+    count_cell(config, table, r, column, &dates, &content, profile);
+  profile->content = content_of(config, dates, profile);
+  if (profile->content == TUTTI_CONTENT_DATES)
+    take_days(config, profile->texts, &content);
+  if (profile->content == TUTTI_CONTENT_DATES || profile->numbers > 0)
+    measure(profile->numbers ? profile->numbers : profile->texts, content.numbers, profile);
+  else if (profile->texts > 0)
+    count_texts(profile->texts, content.texts, profile);
+out:
+  release(&content);
+  return status;
+}

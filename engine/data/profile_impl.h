@@ -1,0 +1,51 @@
+/* profile_impl.h - what a table holds, before anything is made of it: for people who want to know what a recipe would do
+   with it, and why it is refused; for engine/ alone. */
+#ifndef TUTTI_PROFILE_IMPL_H
+#define TUTTI_PROFILE_IMPL_H
+
+#include <tutti/data.h>
+
+#include "engine/data/roles_impl.h"
+
+/* What a column holds. */
+enum tutti_content {
+  TUTTI_CONTENT_NUMBERS,
+  TUTTI_CONTENT_TEXTS,
+  TUTTI_CONTENT_DATES,
+  TUTTI_CONTENT_MIXED,
+  TUTTI_CONTENT_NOTHING
+};
+
+enum { TUTTI_PROFILE_SHOWN = 5 }; /* so many of the most frequent values are named */
+
+struct tutti_profile_value {
+  const char *text; /* borrowed of the table */
+  size_t rows;
+};
+
+struct tutti_profile_column {
+  const char *name; /* borrowed of the table */
+  enum tutti_role role;
+  enum tutti_content content;
+  enum tutti_useless useless;
+  size_t numbers, texts, missing, infinite;
+  size_t first_text;                                    /* the row of the first text */
+  double low, high, mean, deviation;                    /* of numbers, or of the days of dates; NaN without */
+  bool whole;                                           /* all numbers are whole */
+  size_t levels;                                        /* different values: of texts, or of numbers */
+  size_t rarest;                                        /* rows of the value that is rarest */
+  struct tutti_profile_value most[TUTTI_PROFILE_SHOWN]; /* of texts: the most frequent ones, most frequent first */
+};
+
+/* Look at a column of a table. */
+TUTTI_NODISCARD enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
+                                                       const tutti_rows *table, size_t column,
+                                                       struct tutti_profile_column *profile);
+/* Read the data of a recipe, and describe its columns and what is worth knowing of them as JSON: rows, columns, and
+   warnings, each of which says what to do; of images, their number and shape. Free *json with tutti_free
+   (profile_json.c). TUTTI_ERROR_USAGE: the data cannot be read, or [data] names a column that is not there. */
+TUTTI_NODISCARD enum tutti_status tutti_profile_print(tutti_context *context, const tutti_config *data,
+                                                      tutti_source *source, const char *folder, uint64_t seed,
+                                                      char **json);
+
+#endif

@@ -1,0 +1,189 @@
+/* profile_json.c - the columns of a table for people: what they hold, what becomes of them, and what is worth a warning. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loading_impl.h"
+#include "profile_impl.h"
+#include "core/base/json_impl.h"
+
+/* --- a column --- */
+
+static const char *role_name(enum tutti_role role) {
+  return role == ROLE_TARGET ? "target" : role == ROLE_IGNORED ? "ignored" : "input";
+}
+
+static const char *content_name(enum tutti_content content) {
+  static const char *const names[] = {[TUTTI_CONTENT_NUMBERS] = "numbers",
+                                      [TUTTI_CONTENT_TEXTS] = "texts",
+                                      [TUTTI_CONTENT_DATES] = "dates",
+                                      [TUTTI_CONTENT_MIXED] = "numbers and texts",
+                                      [TUTTI_CONTENT_NOTHING] = "nothing"};
+  return names[content];
+}
+
+static json_t *describe(const struct tutti_profile_column *column) {
+  json_t *most = json_array();
+  for (size_t i = 0; i < TUTTI_PROFILE_SHOWN && column->most[i].rows; i++) {
+    json_t *text = json_string(column->most[i].text);
+    json_array_append_new(most, json_pack("{s:o, s:I}", "value", text ? text : json_string("(not UTF-8)"), "rows",
+                                          (json_int_t)column->most[i].rows));
+  }
+  json_t *name = json_string(column->name);
+  return json_pack("{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "name",
+                   name ? name : json_string("(not UTF-8)"), "role", role_name(column->role), "content",
+                   content_name(column->content), "missing", (json_int_t)column->missing, "levels",
+                   (json_int_t)column->levels, "min", tutti_json_number(column->low), "max",
+                   tutti_json_number(column->high), "mean", tutti_json_number(column->mean), "deviation",
+                   tutti_json_number(column->deviation), "most", most);
+}
+
+/* --- warnings --- */
+
+static void warn(json_t *warnings, const struct tutti_profile_column *column, const char *format, ...)
+    TUTTI_PRINTF(3, 4);
+static void warn(json_t *warnings, const struct tutti_profile_column *column, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  json_t *name = json_string(column->name), *said = json_string(text);
+  json_array_append_new(warnings, json_pack("{s:o, s:o}", "column", name ? name : json_null(), "text",
+                                            said ? said : json_string("(not UTF-8)")));
+}
+
+static void warn_of_missing(const struct tutti_data_config *config, const struct tutti_profile_column *column,
+                            json_t *warnings) {
+  if (column->missing == 0 || column->content == TUTTI_CONTENT_NOTHING)
+    return;
+  bool target = column->role == ROLE_TARGET;
+  if (target && config->missing_target == TUTTI_MISSING_TARGET_ERROR && config->missing != TUTTI_MISSING_DROP)
+    warn(warnings, column,
+         "%zu of its values %s missing, which is an error; data.missing_target = drop leaves such rows out",
+         column->missing, column->missing == 1 ? "is" : "are");
+  else if (!target && config->missing == TUTTI_MISSING_ERROR)
+    warn(warnings, column,
+         "%zu of its values %s missing, which is an error; data.missing = indicator fills them in and says where, mean "
+         "fills "
+         "them in, drop leaves these rows out",
+         column->missing, column->missing == 1 ? "is" : "are");
+}
+
+static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
+                            json_t *warnings) {
+  if (column->content == TUTTI_CONTENT_MIXED)
+    warn(warnings, column,
+         "%zu of %zu values are no numbers, the first in row %zu: '%.60s'; mend them, or name the column in %s",
+         column->texts, column->texts + column->numbers, column->first_text,
+         tutti_rows_text(table, column->first_text, index),
+         column->role == ROLE_TARGET ? "data.task = classification" : "data.categorical");
+  if (column->infinite > 0)
+    warn(warnings, column, "%zu values are infinite, which is an error", column->infinite);
+  if (column->role != ROLE_TARGET && column->useless != TUTTI_USEFUL)
+    warn(warnings, column, "it %s; data.useless = ignore leaves such columns out", tutti_useless_text(column->useless));
+}
+
+static void warn_of_input(const struct tutti_data_config *config, const struct tutti_profile_column *column,
+                          size_t rows, json_t *warnings) {
+  enum { MANY = 50, FAR = 20 };
+  bool texts = column->content == TUTTI_CONTENT_TEXTS && column->useless == TUTTI_USEFUL;
+  if (texts && column->levels > MANY && config->rare == 0)
+    warn(warnings, column, "%zu different texts in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
+         column->levels, rows);
+  double far = fmax(column->high - column->mean, column->mean - column->low) / column->deviation;
+  if (column->content == TUTTI_CONTENT_NUMBERS && column->deviation > 0 && far > FAR)
+    warn(warnings, column, "its values go from %g to %g with a standard deviation of %g: is the farthest a mistake?",
+         column->low, column->high, column->deviation);
+}
+
+static void warn_of_target(const struct tutti_data_config *config, const struct tutti_profile_column *column,
+                           json_t *warnings) {
+  enum { FEW = 10, CLASSES = 20 };
+  bool texts = column->content == TUTTI_CONTENT_TEXTS;
+  bool classes = config->task == TUTTI_TASK_AS_CLASSIFICATION || (texts && config->task == TUTTI_TASK_AUTO);
+  if (classes && column->levels > 0 && column->rarest < FEW)
+    warn(warnings, column, "its rarest class has %zu row%s, which is little to learn and to judge by", column->rarest,
+         column->rarest == 1 ? "" : "s");
+  if (config->task == TUTTI_TASK_AUTO && column->content == TUTTI_CONTENT_NUMBERS && column->whole &&
+      column->levels <= CLASSES)
+    warn(warnings, column,
+         "it has %zu whole numbers, and is taken as a value to be estimated; if they are classes, set data.task = "
+         "classification",
+         column->levels);
+}
+
+static void warn_of(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
+                    const struct tutti_profile_column *column, json_t *warnings) {
+  if (column->role == ROLE_IGNORED)
+    return;
+  warn_of_missing(config, column, warnings);
+  warn_of_content(table, index, column, warnings);
+  if (column->role == ROLE_TARGET)
+    warn_of_target(config, column, warnings);
+  else
+    warn_of_input(config, column, tutti_rows_count(table), warnings);
+}
+
+/* --- all columns --- */
+
+static bool is_useless_input(const struct tutti_profile_column *column) {
+  return column->useless != TUTTI_USEFUL && (column->role == ROLE_INPUT || column->role == ROLE_CATEGORIES);
+}
+
+static enum tutti_status describe_table(tutti_context *context, const struct tutti_data_config *config,
+                                        const tutti_rows *table, json_t *root) {
+  enum tutti_status status = TUTTI_OK;
+  json_t *columns = json_array(), *warnings = json_array();
+  uint8_t *roles = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *roles, &roles));
+  TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
+  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
+    struct tutti_profile_column column = {.role = (enum tutti_role)roles[c]};
+    TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
+    if (config->useless == TUTTI_USELESS_IGNORE && is_useless_input(&column)) {
+      column.role = ROLE_IGNORED;
+      warn(warnings, &column, "it %s; it is left out", tutti_useless_text(column.useless));
+    }
+    json_array_append_new(columns, describe(&column));
+    warn_of(config, table, c, &column, warnings);
+  }
+  json_object_set(root, "columns", columns);
+  json_object_set(root, "warnings", warnings);
+out:
+  json_decref(columns);
+  json_decref(warnings);
+  tutti_free(roles);
+  return status;
+}
+
+enum tutti_status tutti_profile_print(tutti_context *context, const tutti_config *data, tutti_source *source,
+                                      const char *folder, uint64_t seed, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_data_config *config = tutti_config_values(data);
+  tutti_dataset images = {0};
+  struct tutti_loading loading = {.context = context,
+                                  .config = config,
+                                  .source = source,
+                                  .folder = folder,
+                                  .seed = config->split_seed >= 0 ? (uint64_t)config->split_seed : seed};
+  json_t *root = NULL;
+  *json = NULL;
+  TUTTI_TRY_OUT(context, tutti_loading_read(&loading, &images));
+  root = json_pack("{s:o, s:I}", "origin", json_string(tutti_rows_origin(loading.rows)), "rows",
+                   (json_int_t)tutti_rows_count(loading.rows));
+  if (loading.images) {
+    struct tutti_shape shape = tutti_rows_shape(loading.rows);
+    json_object_set_new(root, "images", json_pack("[i, i, i]", shape.height, shape.width, shape.channels));
+  } else {
+    TUTTI_TRY_OUT(context, describe_table(context, config, loading.rows, root));
+  }
+  status = tutti_json_document(context, json_incref(root), json);
+out:
+  json_decref(root);
+  tutti_rows_destroy(loading.rows);
+  return status;
+}

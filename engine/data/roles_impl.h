@@ -1,0 +1,26 @@
+/* roles_impl.h - what columns are for; for engine/data/ alone. */
+#ifndef TUTTI_ROLES_IMPL_H
+#define TUTTI_ROLES_IMPL_H
+
+#include <tutti/rows.h>
+
+#include "engine/data/config_impl.h"
+
+enum tutti_role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED };
+
+/* What each column is for, by the lists of the recipe: roles[columns], zero at first (roles.c). */
+TUTTI_NODISCARD enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_data_config *config,
+                                                   const tutti_rows *table, uint8_t *roles);
+
+/* Why a column says nothing about any row. */
+enum tutti_useless { TUTTI_USEFUL, TUTTI_CONSTANT, TUTTI_ALL_DIFFERENT, TUTTI_ROW_NUMBERS, TUTTI_EMPTY };
+/* Look at a column: does it have one value alone, texts that all differ, or numbers that go up by 1 from row to row? A
+   table of few rows says too little for the last two. Missing cells are passed over. */
+TUTTI_NODISCARD enum tutti_status tutti_useless_find(tutti_context *context, const tutti_rows *table, size_t column,
+                                                     enum tutti_useless *useless);
+/* "has one value", ... */
+const char *tutti_useless_text(enum tutti_useless useless);
+/* Ignore the inputs that are useless, and say so in the log. roles[columns]. */
+TUTTI_NODISCARD enum tutti_status tutti_useless_ignore(tutti_context *context, const tutti_rows *table, uint8_t *roles);
+
+#endif

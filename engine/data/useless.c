@@ -1,0 +1,109 @@
+/* useless.c - columns that say nothing about rows that have not been seen: constants, and names or numbers of rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dates_impl.h"
+#include "roles_impl.h"
+
+enum { FEW_ROWS = 20 };
+
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What is in a column. */
+struct seen {
+  size_t numbers, texts;
+  bool one_number, one_text, count_up, dates;
+};
+
+static struct seen look(const tutti_rows *table, size_t column) {
+  struct seen seen = {.one_number = true, .one_text = true, .count_up = true, .dates = true};
+  double first = NAN, last = NAN, days;
+  const char *text = NULL;
+  bool time;
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    enum tutti_cell cell = tutti_rows_cell(table, r, column);
+    if (cell == TUTTI_CELL_TEXT) {
+      const char *here = tutti_rows_text(table, r, column);
+      text = text ? text : here;
+      seen.one_text = seen.one_text && strcmp(text, here) == 0;
+      seen.dates = seen.dates && tutti_date_read("", here, &days, &time);
+      seen.texts++;
+    }
+    if (cell != TUTTI_CELL_NUMBER)
+      continue;
+    double number = tutti_rows_number(table, r, column);
+    seen.count_up = seen.count_up && (seen.numbers == 0 || number == last + 1);
+    first = seen.numbers == 0 ? number : first;
+    seen.one_number = seen.one_number && number == first;
+    last = number;
+    seen.numbers++;
+  }
+  return seen;
+}
+
+static enum tutti_status all_differ(tutti_context *context, const tutti_rows *table, size_t column, size_t texts,
+                                    bool *differ) {
+  const char **sorted;
+  size_t count = 0;
+  *differ = true;
+  TUTTI_TRY(context, tutti_alloc(context, texts, sizeof(const char *), &sorted));
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    if (tutti_rows_cell(table, r, column) == TUTTI_CELL_TEXT)
+      sorted[count++] = tutti_rows_text(table, r, column);
+  qsort(sorted, count, sizeof(const char *), compare_texts);
+  for (size_t i = 1; i < count && *differ; i++)
+    *differ = strcmp(sorted[i], sorted[i - 1]) != 0;
+  tutti_free(sorted);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_useless_find(tutti_context *context, const tutti_rows *table, size_t column,
+                                     enum tutti_useless *useless) {
+  struct seen seen = look(table, column);
+  bool differ = false;
+  *useless = TUTTI_USEFUL;
+  if (seen.numbers + seen.texts == 0)
+    *useless = TUTTI_EMPTY;
+  else if (seen.numbers == 0 ? seen.one_text : seen.texts == 0 && seen.one_number)
+    *useless = TUTTI_CONSTANT;
+  else if (seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) && seen.numbers >= FEW_ROWS)
+    *useless = TUTTI_ROW_NUMBERS;
+  if (*useless != TUTTI_USEFUL || seen.numbers > 0 || seen.dates || seen.texts < FEW_ROWS)
+    return TUTTI_OK;
+  TUTTI_TRY(context, all_differ(context, table, column, seen.texts, &differ));
+  *useless = differ ? TUTTI_ALL_DIFFERENT : TUTTI_USEFUL;
+  return TUTTI_OK;
+}
+
+const char *tutti_useless_text(enum tutti_useless useless) {
+  switch (useless) {
+  case TUTTI_CONSTANT:
+    return "has one value";
+  case TUTTI_ALL_DIFFERENT:
+    return "has another text in every row";
+  case TUTTI_ROW_NUMBERS:
+    return "numbers the rows";
+  case TUTTI_EMPTY:
+    return "has no values";
+  default:
+    return "";
+  }
+}
+
+enum tutti_status tutti_useless_ignore(tutti_context *context, const tutti_rows *table, uint8_t *roles) {
+  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
+    enum tutti_useless useless;
+    if (roles[c] != ROLE_INPUT && roles[c] != ROLE_CATEGORIES)
+      continue;
+    TUTTI_TRY(context, tutti_useless_find(context, table, c, &useless));
+    if (useless == TUTTI_USEFUL)
+      continue;
+    roles[c] = ROLE_IGNORED;
+    tutti_log(context, TUTTI_LOG_INFO, "%s: column '%s' %s; it is left out", tutti_rows_origin(table),
+              tutti_rows_names(table)[c], tutti_useless_text(useless));
+  }
+  return TUTTI_OK;
+}

@@ -1,0 +1,91 @@
+/* numeral.c - rewrites numbers with a decimal comma or marks between digits. */
+#include "numeral.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Marks that may stand between groups of three digits: the one given, blanks (also the ones that do not break: U+00A0
+   and U+202F), an apostrophe. Returns its length; 0: there is none. */
+static size_t mark_length(const char *text, char mark) {
+  static const char *const marks[] = {" ", "'", "\u00a0", "\u202f"};
+  if (*text == mark && mark)
+    return 1;
+  for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+    if (strncmp(text, marks[i], strlen(marks[i])) == 0)
+      return strlen(marks[i]);
+  return 0;
+}
+
+static size_t digits_at(const char *text) { return strspn(text, "0123456789"); }
+
+/* The digits before the fraction, in groups of three behind the first if they are marked; the rest of the text. NULL:
+   groups are wrong. */
+static const char *take_whole(const char *text, char mark, char **out, bool *marked) {
+  size_t digits = digits_at(text), length = mark_length(text + digits, mark);
+  memcpy(*out, text, digits);
+  *out += digits;
+  *marked = length > 0;
+  if (digits == 0 || (*marked && (digits > 3 || *text == '0')))
+    return NULL;
+  text += digits;
+  const char *first = text;
+  while (*marked && strncmp(text, first, length) == 0) {
+    text += length;
+    if (digits_at(text) != 3)
+      return NULL;
+    memcpy(*out, text, 3);
+    *out += 3;
+    text += 3;
+  }
+  return text;
+}
+
+/* The number with this decimal sign; `mark` may group its digits. */
+static bool rewrite(const char *text, char sign, char mark, char *out) {
+  char *end = out;
+  bool marked;
+  if (*text == '-' || *text == '+')
+    *end++ = *text++;
+  text = take_whole(text, mark, &end, &marked);
+  if (!text)
+    return false;
+  bool fraction = *text == sign;
+  if (fraction) {
+    size_t digits = digits_at(text + 1);
+    if (digits == 0)
+      return false;
+    *end++ = '.';
+    memcpy(end, text + 1, digits);
+    end += digits;
+    text += 1 + digits;
+  }
+  if ((*text == 'e' || *text == 'E') && (fraction || marked)) {
+    size_t length = strlen(text);
+    memcpy(end, text, length);
+    end += length;
+    text += length;
+  }
+  *end = '\0';
+  return *text == '\0' && (marked || (fraction && sign == ','));
+}
+
+/* Is a comma of the text a mark between groups beyond doubt: is there a point, or another comma? */
+static bool marks_groups(const char *text) {
+  const char *comma = strchr(text, ',');
+  return !comma || strchr(text, '.') || strchr(comma + 1, ',');
+}
+
+enum reading_numeral reading_numeral(const char *text, enum reading_decimal decimal, char *out) {
+  /* Most cells are plain numbers, or have no digit where a number has one. */
+  if (text[strcspn(text, ", .'\xc2\xe2")] == '\0' || strlen(text) >= READING_NUMERAL_ROOM ||
+      digits_at(text + (*text == '-' || *text == '+')) == 0)
+    return READING_PLAIN;
+  if (decimal == READING_DECIMAL_COMMA) {
+    if (rewrite(text, ',', '.', out))
+      return READING_NUMBER;
+    return strchr(text, '.') && text[strspn(text, "+-.0123456789eE")] == '\0' ? READING_TEXT : READING_PLAIN;
+  }
+  bool number = (decimal == READING_DECIMAL_POINT || marks_groups(text)) && rewrite(text, '.', ',', out);
+  number = number || (decimal == READING_DECIMAL_EITHER && strchr(text, ',') && rewrite(text, ',', '.', out));
+  return number ? READING_NUMBER : READING_PLAIN;
+}

@@ -1,0 +1,70 @@
+/* show_profile.c - the columns of a table, one a line, and what is worth knowing of them. */
+#include "program_impl.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { MOST_COLUMNS = 60, NAME_WIDTH = 24 };
+
+/* A number, or the date of a number of days since 1970. */
+static const char *show_value(const json_t *column, const char *key, char text[32]) {
+  double value = json_number_value(json_object_get(column, key));
+  time_t seconds = (time_t)(value * 86400);
+  struct tm date;
+  if (strcmp(json_string_value(json_object_get(column, "content")), "dates") != 0 || !gmtime_r(&seconds, &date))
+    return show_number(value, text);
+  (void)strftime(text, 32, "%Y-%m-%d", &date);
+  return text;
+}
+
+/* The values of a column: a range, or the most frequent texts. */
+static void show_contents(const json_t *column, FILE *out) {
+  json_t *most = json_object_get(column, "most"), *value;
+  char low[32], high[32], mean[32];
+  size_t i;
+  if (json_is_number(json_object_get(column, "min"))) {
+    (void)fprintf(out, "%s to %s, mean %s", show_value(column, "min", low), show_value(column, "max", high),
+                  show_value(column, "mean", mean));
+    return;
+  }
+  json_int_t levels = json_integer_value(json_object_get(column, "levels"));
+  if (levels > 0)
+    (void)fprintf(out, "%lld: ", (long long)levels);
+  json_array_foreach(most, i, value) {
+    (void)fprintf(out, "%s%.24s (%lld)", i ? ", " : "", json_string_value(json_object_get(value, "value")),
+                  (long long)json_integer_value(json_object_get(value, "rows")));
+  }
+  if (levels > (json_int_t)json_array_size(most))
+    (void)fputs(", ...", out);
+}
+
+static void show_column(const json_t *column, FILE *out) {
+  (void)fprintf(out, "  %-*.*s  %-7s  %-17s %7lld  ", NAME_WIDTH, NAME_WIDTH,
+                json_string_value(json_object_get(column, "name")), json_string_value(json_object_get(column, "role")),
+                json_string_value(json_object_get(column, "content")),
+                (long long)json_integer_value(json_object_get(column, "missing")));
+  show_contents(column, out);
+  (void)fputc('\n', out);
+}
+
+void show_profile(const json_t *profile, FILE *out) {
+  json_t *columns = json_object_get(profile, "columns"), *warnings = json_object_get(profile, "warnings"), *item;
+  size_t i, count = json_array_size(columns);
+  if (!columns)
+    return;
+  (void)fprintf(out, "%s: %lld rows, %zu columns\n\n  %-*s  %-7s  %-17s %7s  values\n",
+                json_string_value(json_object_get(profile, "origin")),
+                (long long)json_integer_value(json_object_get(profile, "rows")), count, NAME_WIDTH, "column", "role",
+                "content", "missing");
+  for (i = 0; i < count && i < MOST_COLUMNS; i++)
+    show_column(json_array_get(columns, i), out);
+  if (count > MOST_COLUMNS)
+    (void)fprintf(out, "  ... and %zu more; --json has them all\n", count - (size_t)MOST_COLUMNS);
+  (void)fputc('\n', out);
+  json_array_foreach(warnings, i, item) {
+    (void)fprintf(out, "note: '%s': %s\n", json_string_value(json_object_get(item, "column")),
+                  json_string_value(json_object_get(item, "text")));
+  }
+  if (json_array_size(warnings) > 0)
+    (void)fputc('\n', out);
+}

@@ -1,0 +1,123 @@
+#!/bin/bash
+# Tables as people have them: what validate says of one, and what a run, predict and export make of it.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+find_numpy
+make_flats() {
+  awk 'BEGIN {
+    print "id;sold;city;area;currency;price"
+    for (i = 0; i < 120; i++) {
+      area = 40 + 30 * sin(i * 12.9898)
+      text = sprintf("%.1f", area)
+      sub(/\./, ",", text)
+      price = sprintf("%d.%03d,50", 1 + area / 40, (area * 37) % 1000)
+      printf "%d;2024-%02d-%02d;%s;%s;CHF;%s\n", i + 1, i % 12 + 1, i % 28 + 1, (i % 17 == 3 ? "" : i == 8 ? "Orth" : i % 3 ? "Bern" : "Basel"),
+        (i % 11 == 5 ? "" : text), (i == 30 ? "" : price)
+    }
+  }' >flats.csv
+}
+make_flats
+cat >flats.ini <<'INI'
+[run]
+budget = 3
+seed = 3
+[data]
+path = flats.csv
+target = price
+missing = indicator
+missing_target = drop
+unseen = other
+rare = 5
+useless = ignore
+split = 0.6 0.2 0.2
+[space]
+plugin = mlp
+[backend]
+plugin = cpu
+epochs = 5
+[builder]
+plugin = nes-rs
+[selector]
+plugin = all
+INI
+
+# validate says what each column holds, also where the recipe cannot be run, and what to do.
+sed '/^missing\|^useless\|^unseen\|^rare/d' flats.ini >plain.ini
+tutti validate plain.ini
+expect_code 2
+expect_out "120 rows, 6 columns" "2024-01-01 to 2024-12-28" "Bern (" \
+  "'id': it numbers the rows; data.useless = ignore" "'currency': it has one value; data.useless = ignore" \
+  "'city': 7 of its values are missing, which is an error; data.missing = indicator" \
+  "'price': 1 of its values is missing, which is an error; data.missing_target = drop"
+expect_err "the value is missing; data.missing = mean"
+tutti validate flats.ini
+expect_code 0
+expect_out "The recipe is valid" "'id': it numbers the rows; it is left out"
+expect_not_in out "which is an error"
+tutti validate flats.ini --json
+expect_code 0
+checks=$((checks + 1))
+"$python" - out <<'PY' || complain "the profile as JSON"
+import json, sys
+profile = json.load(open(sys.argv[1]))["profile"]
+columns = {column["name"]: column for column in profile["columns"]}
+assert profile["rows"] == 120 and [c["role"] for c in profile["columns"]] == ["ignored", "input", "input", "input", "ignored", "target"]
+assert columns["sold"]["content"] == "dates" and columns["sold"]["min"] == 19723 and columns["sold"]["levels"] == 84
+assert columns["city"]["missing"] == 7 and columns["city"]["levels"] == 3 and columns["city"]["most"][0]["value"] == "Bern"
+assert sum(value["rows"] for value in columns["city"]["most"]) == 113
+assert columns["area"]["missing"] == 11 and 9 < columns["area"]["min"] < columns["area"]["mean"] < columns["area"]["max"] < 71
+PY
+printf 'a,y\n1,1\nx,2\n3,3\n' >mixed.csv
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
+expect_code 2
+expect_out "'a': 1 of 3 values are no numbers, the first in row 1: 'x'" "data.categorical"
+
+# A row that cannot be read is left empty; the others are what they are without it.
+tutti run flats.ini --out run --quiet
+expect_code 0
+printf 'id;sold;city;area;currency\n1;2023-05-05;Bern;33,5;CHF\n2;yesterday;Bern;20;CHF\n3;2024-02-02;Atlantis;;CHF\n' >new.csv
+tutti predict run new.csv
+expect_code 0
+expect_out "1,,,,,,"
+expect_err "new.csv:3: row 1, column 'sold': expected a date, written as in the training data, found 'yesterday'" "1 of 3 rows cannot be read"
+sed 1d out | sed '2d; s/^[0-9]*//' >some
+grep -v yesterday new.csv >good.csv
+tutti predict run good.csv --strict
+expect_code 0
+sed 1d out | sed 's/^[0-9]*//' >all
+checks=$((checks + 1))
+cmp -s some all || complain "other rows are predicted otherwise"
+tutti predict run new.csv --strict
+expect_code 2
+expect_err "found 'yesterday'"
+expect_not_in err "warning"
+tutti predict run new.csv --json
+expect_code 0
+expect_out '"mean":[' ',null,'
+what="tutti predict run -"
+"$TUTTI_PROGRAM" predict run - <good.csv >out 2>err
+code=$?
+expect_code 0
+checks=$((checks + 1))
+sed 1d out | sed 's/^[0-9]*//' | cmp -s - all || complain "what comes through a pipe is predicted otherwise"
+# Targets beside a row that cannot be read: no metrics, and a word about it.
+printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;yesterday;Bern;20;CHF;1000\n' >with.csv
+tutti predict run with.csv
+expect_code 0
+expect_err "left empty, and there are no metrics"
+printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;much\n' >with.csv
+tutti predict run with.csv
+expect_code 0
+expect_err "there are no metrics"
+
+# Classes: a row without a label.
+sed 's/^target = .*/target = city/; s/^missing = .*/missing = mean\nignore = price/; /^rare/d' flats.ini >cities.ini
+tutti run cities.ini --out cities --quiet
+expect_code 0
+printf 'id;sold;area;currency\n1;2023-05-05;33,5;CHF\n2;2023-05-05;wide;CHF\n' >new.csv
+tutti predict cities new.csv
+expect_code 0
+expect_out "1,,,"
+tutti predict cities new.csv --json
+expect_out 'null]'
+finish

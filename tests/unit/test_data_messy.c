@@ -1,0 +1,208 @@
+/* test_data_messy.c - tables as people have them: decimal commas, dates, cells without a value, categories that are rare or
+   new, columns that say nothing. */
+#include "loading.h"
+
+#include <math.h>
+
+#define PLAIN "split=1 0 0\nstandardise=no\npath=a.csv\n"
+
+static void assert_features(size_t count, const char *const *names) {
+  assert_int_equal(tutti_split_input(split_of("train")).channels, count);
+  for (size_t i = 0; i < count; i++)
+    assert_string_equal(tutti_dataset_feature(dataset, i), names[i]);
+}
+
+static void assert_row(const tutti_split *split, size_t row, const double *expected) {
+  size_t features = (size_t)tutti_split_input(split).channels;
+  const float *inputs = tutti_split_inputs(split) + row * features;
+  for (size_t i = 0; i < features; i++)
+    if (fabs((double)inputs[i] - expected[i]) > 2e-6 * fmax(1, fabs(expected[i])))
+      fail_msg("row %zu, feature %zu: found %.9g, expected %.9g", row, i, (double)inputs[i], expected[i]);
+}
+
+static void decimal_commas(void **state) {
+  (void)state;
+  put("a.csv", "a;b;y\n3,5;1.234,5;1,25\n4,5;2 000;2\n");
+  loads(PLAIN);
+  assert_row(split_of("train"), 0, (double[]){3.5, 1234.5});
+  assert_row(split_of("train"), 1, (double[]){4.5, 2000});
+  assert_true(tutti_split_raw_targets(split_of("train"))[0] == 1.25);
+  /* a comma that parts cells is no decimal sign unless the recipe says so */
+  put("a.csv", "a,b,y\n\"3,5\",\"1,234.5\",1\n\"4,5\",\"2,000\",2\n");
+  loads(PLAIN);
+  const char *const texts[] = {"a=3,5", "a=4,5", "b"};
+  assert_features(3, texts);
+  assert_row(split_of("train"), 1, (double[]){0, 1, 2000});
+  loads(PLAIN "decimal=comma\nignore=b");
+  assert_row(split_of("train"), 0, (double[]){3.5});
+  put("a.csv", "a;y\n3.5;1\n4,5;2\n");
+  refuses("expected a number as in 1 other rows, found '3.5'", PLAIN "decimal=comma");
+}
+
+/* The days and turns were computed with Python's datetime. */
+static void dates_become_days_and_cycles(void **state) {
+  (void)state;
+  static const double turn = 2 * 3.14159265358979323846;
+  put("a.csv", "when,y\n2024-02-29,1\n1969-12-31,2\n2000-01-01,3\n");
+  loads(PLAIN);
+  const char *const names[] = {"when", "when:year-sin", "when:year-cos", "when:week-sin", "when:week-cos"};
+  assert_features(5, names);
+  const double days[] = {19782, -1, 10957};
+  for (size_t r = 0; r < 3; r++) {
+    double year = turn * (days[r] / 365.2425), week = turn * (days[r] / 7);
+    assert_row(split_of("train"), r, (double[]){days[r], sin(year), cos(year), sin(week), cos(week)});
+  }
+  loads(PLAIN "dates=numbers");
+  assert_features(1, names);
+  loads(PLAIN "dates=texts");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 3);
+  put("a.csv", "when,y\n2024-02-29T12:00,1\n2024-03-05 18:00:00Z,2\n2024-03-11T18:30:30.5+01:30,3\n");
+  loads(PLAIN);
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 7);
+  const double times[] = {19782.5, 19787.75, 19793 + (17 * 3600 + 30.5) / 86400};
+  for (size_t r = 0; r < 3; r++) {
+    double year = turn * (times[r] / 365.2425), week = turn * (times[r] / 7), day = turn * times[r];
+    assert_row(split_of("train"), r,
+               (double[]){times[r], sin(year), cos(year), sin(week), cos(week), sin(day), cos(day)});
+  }
+  put("a.csv", "when,y\n31.12.1999,1\n01.01.2000,2\n");
+  loads(PLAIN "dates=numbers\ndate_format=%d.%m.%Y");
+  assert_row(split_of("train"), 0, (double[]){10956});
+}
+
+static void what_is_no_date_is_a_text(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"2024-02-30", "2024-13-01",  "2024-01-01T25:00",  "2024-01-01x",
+                                      "24-01-01",   "2024-01-01T", "2024-01-01T12:00+", "2024-01-01 12:61"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    char text[128];
+    (void)snprintf(text, sizeof text, "when,y\n2024-01-01,1\n%s,2\n", wrong[i]);
+    put("a.csv", text);
+    loads(PLAIN);
+    assert_string_equal(tutti_dataset_feature(dataset, 0), "when=2024-01-01");
+  }
+  put("a.csv", "when,y\n2024-01-01,1\n2024-01-02,2\n");
+  loads(PLAIN);
+  put("b.csv", "when\n2024-01-03\ntomorrow\n");
+  apply_refuses("row 1, column 'when': expected a date, written as in the training data, found 'tomorrow'", "b.csv");
+}
+
+static void missing_cells_are_marked(void **state) {
+  (void)state;
+  put("a.csv", "a,b,c,y\n1,u,5,1\n,v,5,2\n3,,6,3\n");
+  refuses("data.missing = mean fills in the training rows' mean, indicator", PLAIN);
+  loads(PLAIN "missing=indicator");
+  const char *const names[] = {"a", "a:missing", "b=(missing)", "b=u", "b=v", "c"};
+  assert_features(6, names);
+  assert_row(split_of("train"), 0, (double[]){1, 0, 0, 1, 0, 5});
+  assert_row(split_of("train"), 1, (double[]){2, 1, 0, 0, 1, 5});
+  assert_row(split_of("train"), 2, (double[]){3, 0, 1, 0, 0, 6});
+  /* a column that had none missing is filled with the mean */
+  tutti_split *split;
+  put("b.csv", "a,b,c\n,,\n");
+  assert_int_equal(apply("b.csv", &split), TUTTI_OK);
+  assert_row(split, 0, (double[]){2, 1, 1, 0, 0, 16.0 / 3});
+  tutti_split_destroy(split);
+  put("a.csv", "when,y\n2024-01-01,1\n,2\n2024-01-03,3\n");
+  loads(PLAIN "missing=indicator");
+  assert_row(split_of("train"), 1, (double[]){19724, 0, 0, 0, 0, 1});
+}
+
+static void rows_without_a_target_may_go(void **state) {
+  (void)state;
+  put("a.csv", "a,y\n1,1\n2,\n,3\n");
+  refuses("row 1, column 'y': the target is missing or NaN; data.missing_target = drop", PLAIN "missing=mean");
+  loads(PLAIN "missing=mean\nmissing_target=drop");
+  assert_int_equal(total_rows(), 2);
+  assert_row(split_of("train"), 1, (double[]){1});
+}
+
+static void rare_categories_are_one(void **state) {
+  (void)state;
+  put("a.csv", "a,y\nu,1\nu,2\nv,3\nw,4\nu,5\nx,6\nx,7\n");
+  loads(PLAIN "rare=2");
+  const char *const names[] = {"a=(other)", "a=u", "a=x"};
+  assert_features(3, names);
+  assert_row(split_of("train"), 2, (double[]){1, 0, 0});
+  assert_row(split_of("train"), 3, (double[]){1, 0, 0});
+  assert_row(split_of("train"), 5, (double[]){0, 0, 1});
+  /* and so is one that nobody has seen */
+  tutti_split *split;
+  put("b.csv", "a\nnew\nu\n");
+  assert_int_equal(apply("b.csv", &split), TUTTI_OK);
+  assert_row(split, 0, (double[]){1, 0, 0});
+  assert_row(split, 1, (double[]){0, 1, 0});
+  tutti_split_destroy(split);
+}
+
+static void unseen_categories(void **state) {
+  (void)state;
+  put("a.csv", "a,y\nu,1\nv,2\n");
+  put("b.csv", "a\nnew\n");
+  loads(PLAIN);
+  apply_refuses("expected one of: u, v; found 'new'", "b.csv");
+  loads(PLAIN "unseen=other");
+  tutti_split *split;
+  assert_int_equal(apply("b.csv", &split), TUTTI_OK);
+  assert_row(split, 0, (double[]){0, 0});
+  tutti_split_destroy(split);
+}
+
+/* Of 24 rows: a constant, row numbers, texts that all differ; and columns that look alike and are of use. */
+static void useless_columns_may_go(void **state) {
+  (void)state;
+  char text[4096] = "id,unit,key,x,back,letter,y\n";
+  for (int i = 0; i < 24; i++)
+    (void)snprintf(text + strlen(text), 64, "%d,m,k%d,%d,%d,%c,%d\n", 100 + i, i * 7, i * i, 24 - i, 'a' + i / 2, i);
+  put("a.csv", text);
+  loads(PLAIN);
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "id");
+  loads(PLAIN "useless=ignore");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 2 + 12);
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "x");
+  assert_string_equal(tutti_dataset_feature(dataset, 1), "back");
+  put("a.csv", "id,key,y\n1,a,1\n2,b,2\n"); /* two rows say too little */
+  loads(PLAIN "useless=ignore");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 3);
+}
+
+/* The description of the data is read back to the same encoding, and a torn one is refused. */
+static void descriptions_hold_it_all(void **state) {
+  (void)state;
+  tutti_split *split;
+  char *json;
+  put("a.csv", "when,a,b,y\n2024-01-01,1,u,1\n2024-01-05,,v,2\n2024-01-09,4,v,3\n");
+  loads(PLAIN "missing=indicator\nunseen=other\nrare=2");
+  assert_int_equal(apply("a.csv", &split), TUTTI_OK);
+  size_t features = (size_t)tutti_split_input(split).channels;
+  assert_memory_equal(tutti_split_inputs(split), tutti_split_inputs(split_of("train")), 3 * features * sizeof(float));
+  tutti_split_destroy(split);
+  assert_int_equal(tutti_dataset_describe(context, dataset, &json), TUTTI_OK);
+  static const char *const torn[][2] = {{"\"cycles\": 2", "\"cycles\": 9"},
+                                        {"\"cycles\": 2", "\"circles\": 2"},
+                                        {"\"date\": \"\"", "\"date\": 3"},
+                                        {"\"unseen\": 1", "\"unseen\": 7"},
+                                        {"\"marks_missing\": true", "\"marks_missing\": false"}};
+  for (size_t i = 0; i < sizeof torn / sizeof torn[0]; i++) {
+    char text[4096], path[256];
+    const char *at = strstr(json, torn[i][0]);
+    assert_non_null(at);
+    (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(at - json), json, torn[i][1], at + strlen(torn[i][0]));
+    (void)snprintf(path, sizeof path, "%s/a.csv", folder);
+    assert_int_equal(tutti_dataset_apply(context, text, path, &split), TUTTI_ERROR_CORRUPT);
+  }
+  tutti_free(json);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {data_test(decimal_commas),
+                                     data_test(dates_become_days_and_cycles),
+                                     data_test(what_is_no_date_is_a_text),
+                                     data_test(missing_cells_are_marked),
+                                     data_test(rows_without_a_target_may_go),
+                                     data_test(rare_categories_are_one),
+                                     data_test(unseen_categories),
+                                     data_test(useless_columns_may_go),
+                                     data_test(descriptions_hold_it_all)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
