@@ -79,7 +79,7 @@ static int print_comparison(const char *text, const struct compare_options *opti
     (void)fputs(text, stdout);
   } else if (begin_plain(&output)) {
     code = show_comparison(root, &options->metrics, output.stream) ? EXIT_DONE : EXIT_USAGE;
-    end_plain(&output);
+    end_plain(&output, stdout);
   }
   if (code == EXIT_DONE && options->csv)
     code = write_table(root, options->csv);

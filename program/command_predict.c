@@ -206,7 +206,7 @@ static int write_file(tutti_context *context, const struct predict_options *opti
       write(stdout, view, forecast, columns);
     } else if (begin_plain(&output)) { /* names of classes may be anybody's */
       write(output.stream, view, forecast, columns);
-      end_plain(&output);
+      end_plain(&output, stdout);
     }
     return finish_output();
   }

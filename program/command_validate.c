@@ -15,9 +15,15 @@ static void show_plan(const json_t *root, const void *options, FILE *out) {
   show_summary(root, out);
 }
 
-static void show_data_alone(const json_t *root, const void *options, FILE *out) {
-  (void)options;
-  show_profile(root, out);
+/* What the data hold, beside an error that may come from it. */
+static void show_reasons(const char *profile) {
+  json_t *root = json_loads(profile, 0, NULL);
+  struct plain_output output;
+  if (json_array_size(json_object_get(root, "warnings")) > 0 && begin_plain(&output)) {
+    show_profile(root, output.stream);
+    end_plain(&output, stderr);
+  }
+  json_decref(root);
 }
 
 /* The plan of a run, with the profile of its data. */
@@ -35,8 +41,8 @@ static int check(tutti_context *context, tutti_recipe *recipe, const char *profi
   char *summary = NULL;
   enum tutti_status status = tutti_run_check(context, recipe, &summary);
   if (status != TUTTI_OK) {
-    if (profile && !as_json) /* it may tell why */
-      (void)print_result(profile, false, show_data_alone, NULL);
+    if (profile && !as_json)
+      show_reasons(profile);
     return fail(context, status);
   }
   char *text = join(summary, profile);

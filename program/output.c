@@ -58,9 +58,9 @@ bool begin_plain(struct plain_output *output) {
   return output->stream != NULL;
 }
 
-void end_plain(struct plain_output *output) {
+void end_plain(struct plain_output *output, FILE *out) {
   if (fclose(output->stream) == 0)
-    put_plain(output->text, output->length, stdout);
+    put_plain(output->text, output->length, out);
   else
     perror("tutti: cannot show the result");
   free(output->text);
@@ -76,7 +76,7 @@ int print_result(const char *text, bool as_json, void (*show)(const json_t *root
     json_t *root = json_loads(text, 0, NULL);
     if (begin_plain(&output)) {
       show(root, options, output.stream);
-      end_plain(&output);
+      end_plain(&output, stdout);
     }
     json_decref(root);
   }

@@ -45,14 +45,14 @@ void print_json(const json_t *root);
 void put_plain(const char *text, size_t length, FILE *out);
 /* The same, as printf. */
 void print_harmless(FILE *out, const char *format, ...) TUTTI_PRINTF(2, 3);
-/* A stream whose text goes to stdout through put_plain when it ends. False, with a message, if there is no memory. */
+/* A stream whose text goes to `out` through put_plain when it ends. False, with a message, if there is no memory. */
 struct plain_output {
   FILE *stream;
   char *text;
   size_t length;
 };
 bool begin_plain(struct plain_output *output);
-void end_plain(struct plain_output *output);
+void end_plain(struct plain_output *output, FILE *out);
 /* Print the JSON text of a result as it is, or through `show` for people. Returns the exit code. */
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options);

@@ -45,7 +45,8 @@ INI
 sed '/^missing\|^useless\|^unseen\|^rare/d' flats.ini >plain.ini
 tutti validate plain.ini
 expect_code 2
-expect_out "120 rows, 6 columns" "2024-01-01 to 2024-12-28" "Bern (" \
+expect_empty out
+expect_err "120 rows, 6 columns" "2024-01-01 to 2024-12-28" "Bern (" \
   "'id': it numbers the rows; data.useless = ignore" "'currency': it has one value; data.useless = ignore" \
   "'city': 7 of its values are missing, which is an error; data.missing = indicator" \
   "'price': 1 of its values is missing, which is an error; data.missing_target = drop"
@@ -70,7 +71,7 @@ PY
 printf 'a,y\n1,1\nx,2\n3,3\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_code 2
-expect_out "'a': 1 of 3 values are no numbers, the first in row 1: 'x'" "data.categorical"
+expect_err "'a': 1 of 3 values are no numbers, the first in row 1: 'x'" "data.categorical"
 
 # A row that cannot be read is left empty; the others are what they are without it.
 tutti run flats.ini --out run --quiet

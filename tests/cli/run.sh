@@ -232,7 +232,7 @@ tutti predict runs/small one-empty.csv
 expect_code 0
 expect_err "one-empty.csv: 1 of 1 rows"
 awk -F, -v OFS=, 'NR == 2 { $4 = "text" } 1' one.csv >text.csv
-tutti predict runs/small text.csv
+tutti predict runs/small text.csv --strict
 expect_code 2
 expect_err "text.csv:2" "y"
 tutti predict runs/small table.csv --out p.npy
@@ -255,7 +255,7 @@ tutti predict runs/small short.csv
 expect_code 2
 expect_err short.csv x2
 printf 'x1,x2,group\n1,2,z\n' >new.csv
-tutti predict runs/small new.csv
+tutti predict runs/small new.csv --strict
 expect_code 2
 expect_err new.csv:2 group "'z'"
 tutti predict runs/small table.csv --out /nowhere/at/all.csv
