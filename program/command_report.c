@@ -36,7 +36,7 @@ static int run_report(tutti_context *context, const struct texts *operands, cons
                   "gnuplot-nox graphviz)\n",
                   report.lacking);
   begin_output();
-  print_harmless(stdout, "%s: %zu run%s\n", path, operands->count, operands->count == 1 ? "" : "s");
+  print_harmless(stdout, "%s: %zu run%s\n", path, report.runs, report.runs == 1 ? "" : "s");
   return finish_output();
 }
 

@@ -6,6 +6,7 @@ report_sources += %D%/section_hyperparameters.c
 report_sources += %D%/section_ensemble.c
 report_sources += %D%/section_quality.c
 report_sources += %D%/section_rows.c
+report_sources += %D%/section_bands.c
 report_sources += %D%/section_members.c
 report_sources += %D%/compute.c
 report_sources += %D%/compute.h

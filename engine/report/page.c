@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ROWS_SHOWN = 200 };
+enum { MOST_ROWS_SHOWN = 200, LONG_TEXT = 40 };
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static void add_rows(struct tutti_text *out, const struct tutti_table *table) {
         add_number(out, cell->number);
         continue;
       }
-      tutti_text_add(out, "<td class=\"t\">");
+      tutti_text_add(out, strlen(cell->text) > LONG_TEXT ? "<td class=\"t l\">" : "<td class=\"t\">");
       tutti_xml_add(out, cell->text);
       tutti_text_add(out, "</td>");
     }
@@ -185,8 +185,14 @@ static void add_head(struct tutti_text *out, const struct report_page *page) {
 }
 
 static void add_links(struct tutti_text *out, const struct report_page *page) {
+  const struct report_figure *figures = page->figures;
   tutti_text_add(out, "<nav>");
   for (size_t i = 0; i < page->sections; i++) {
+    bool shown = false;
+    for (const struct report_chart *chart = page->section[i]->charts; chart->name; chart++, figures += page->runs)
+      shown = shown || is_shown(page, figures);
+    if (!shown)
+      continue;
     tutti_text_add(out, "<a href=\"#part%zu\">", i + 1);
     tutti_xml_add(out, page->section[i]->title);
     tutti_text_add(out, "</a> ");
@@ -195,6 +201,7 @@ static void add_links(struct tutti_text *out, const struct report_page *page) {
 }
 
 static void add_words(struct tutti_text *out, const struct report_page *page) {
+  tutti_text_add(out, page->runs > 1 ? "<div class=\"runs\">\n" : "<div>\n");
   for (size_t run = 0; run < page->runs; run++) {
     tutti_text_add(out, "<section class=\"words\"><h%d>", page->runs == 1 ? 1 : 2);
     tutti_xml_add(out, page->facts[run].name);
@@ -202,11 +209,34 @@ static void add_words(struct tutti_text *out, const struct report_page *page) {
     tutti_report_words(&page->facts[run], out);
     tutti_text_add(out, "</section>\n");
   }
+  tutti_text_add(out, "</div>\n");
   if (page->lacking)
     tutti_text_add(out,
                    "<p class=\"warn\">Without pictures: not found on this machine: %s. The tables have all "
                    "numbers.</p>\n",
                    page->lacking);
+}
+
+/* A section with the charts that say something; without any, nothing. `figures` are those of its first chart, and then of
+   the next section's. */
+static enum tutti_status add_section(tutti_context *context, struct tutti_text *out, const struct report_page *page,
+                                     size_t section, const struct report_figure **figures) {
+  bool begun = false;
+  for (const struct report_chart *chart = page->section[section]->charts; chart->name;
+       chart++, *figures += page->runs) {
+    if (!is_shown(page, *figures))
+      continue;
+    if (!begun) {
+      tutti_text_add(out, "<h2 id=\"part%zu\">", section + 1);
+      tutti_xml_add(out, page->section[section]->title);
+      tutti_text_add(out, "</h2>\n<div class=\"part\">\n");
+    }
+    begun = true;
+    TUTTI_TRY(context, add_chart(context, out, page, *figures));
+  }
+  if (begun)
+    tutti_text_add(out, "</div>\n");
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_page_write(tutti_context *context, const struct report_page *page, char **html) {
@@ -225,15 +255,8 @@ enum tutti_status tutti_page_write(tutti_context *context, const struct report_p
   }
   tutti_text_add(&out, "</div>\n");
   add_words(&out, page);
-  for (size_t i = 0; i < page->sections; i++) {
-    tutti_text_add(&out, "<h2 id=\"part%zu\">", i + 1);
-    tutti_xml_add(&out, page->section[i]->title);
-    tutti_text_add(&out, "</h2>\n<div class=\"part\">\n");
-    for (const struct report_chart *chart = page->section[i]->charts; chart->name; chart++, figures += page->runs)
-      if (is_shown(page, figures))
-        TUTTI_TRY_OUT(context, add_chart(context, &out, page, figures));
-    tutti_text_add(&out, "</div>\n");
-  }
+  for (size_t i = 0; i < page->sections; i++)
+    TUTTI_TRY_OUT(context, add_section(context, &out, page, i, &figures));
   tutti_text_add(&out, "</body>\n</html>\n");
   return tutti_text_take(&out, html);
 out:

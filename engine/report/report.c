@@ -74,8 +74,10 @@ enum tutti_status tutti_report(tutti_context *context, size_t count, const char 
   TUTTI_TRY_OUT(context, tutti_alloc(context, page.runs, sizeof *facts, &facts));
   TUTTI_TRY_OUT(context, tutti_alloc(context, page.charts * page.runs, sizeof *page.figures, &page.figures));
   TUTTI_TRY_OUT(context, make_page(context, &runs, facts, &page, html));
-  if (options && options->size >= sizeof *options)
+  if (options && options->size >= sizeof *options) {
     options->lacking = page.lacking;
+    options->runs = page.runs;
+  }
 out:
   tutti_free(facts);
   tutti_free(page.figures);

@@ -152,6 +152,7 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
     tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.4", 0, "right");
     tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.6", 1, "wrong");
   } else {
+    tutti_plot_set(plot, "set style fill solid 1");
     tutti_plot_text(plot, "cblabel", "absolute error");
     tutti_plot_series(plot, 0, "2:3:4", "points pt 6 ps 0.5", TUTTI_INK_SCALE, NULL);
   }

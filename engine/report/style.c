@@ -28,7 +28,7 @@ const char *tutti_report_style(void) {
          "svg [color=white]{color:var(--card)}\n"
          "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}th,td{padding:.15rem .7rem;"
          "text-align:right;border-bottom:1px solid var(--line)}th{position:sticky;top:0;background:var(--card)}"
-         "td.t,th.t{text-align:left}.scroll{max-height:26rem;overflow:auto;max-width:100%}\n"
+         "td.t,th.t{text-align:left}td.l{min-width:22rem}.scroll{max-height:26rem;overflow:auto;max-width:100%}\n"
          "details{margin-top:.4rem}summary{cursor:pointer;color:var(--quiet)}\n"
          "@media "
          "print{:root{--page:#fff;--text:#000;--quiet:#444;--line:#bbb;--card:#fff;--ink0:#1f5fbf;--ink1:#c2410c;"

@@ -5,7 +5,9 @@
 #include "engine/study/path_labels.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <tutti/compare.h>
 
 /* --- which runs --------------------------------------------------------------------------------------------------- */
 
@@ -30,10 +32,164 @@ void tutti_report_forget(struct report_runs *runs) {
   *runs = (struct report_runs){.count = 0};
 }
 
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+enum { MOST_METRICS = 3, FIGURES = 3 };
+
+static const struct report_chart searches = {
+    .name = "searches",
+    .title = "The searches",
+    .text = "The best loss on the validation rows after so many trials of each run. The lower, and the earlier, the "
+            "better."};
+static const struct report_chart results = {
+    .name = "results",
+    .title = "The results",
+    .text = "What the ensemble of each run does on the test rows, and on the validation rows where there are none."};
+static const struct report_chart standings = {
+    .name = "standings",
+    .title = "Who is ahead",
+    .text = "Runs that differ in their seeds alone count as one variant: its mean, with one standard error. Where bars "
+            "reach over each other, the difference may be chance; tutti compare has the tests."};
+
+/* Lines of the best loss so far; runs that minimise another loss would not be comparable, and have no line. */
+static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
+  struct tutti_table *table = tutti_figure_table(figure, "run", "trial", "best so far", "name", NULL);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360 + 16 * (int)(page->runs / 3));
+  enum tutti_loss loss = page->facts[0].experiment->loss;
+  size_t lines = 0;
+  table->parted = true;
+  tutti_plot_text(plot, "xlabel", "trial");
+  tutti_plot_text(plot, "ylabel", tutti_loss_names()[loss]);
+  for (size_t run = 0; run < page->runs; run++) {
+    const struct report_facts *facts = &page->facts[run];
+    double best = NAN;
+    char columns[64];
+    for (uint64_t i = 0; i < facts->history->asked && facts->experiment->loss == loss; i++) {
+      const struct tutti_record *record = &facts->history->records[i];
+      if (record->done && record->state == TUTTI_STATE_FINISHED && !(best <= record->loss))
+        best = record->loss;
+      const double numbers[] = {(double)run, (double)i, best};
+      tutti_table_put_all(table, 3, numbers);
+      tutti_table_put_text(table, facts->name);
+    }
+    (void)snprintf(columns, sizeof columns, "($1==%zu?$2:NaN):3", run);
+    char with[64];
+    (void)snprintf(with, sizeof with, "steps lw 1.8 dt %zu", run / 8 % 4 + 1);
+    if (isfinite(best)) {
+      tutti_plot_series(plot, 0, columns, with, (enum tutti_ink)(run % 8), facts->name);
+      lines++;
+    }
+  }
+  return lines == 0 ? tutti_figure_missing(figure, "No trial has finished yet.") : TUTTI_OK;
+}
+
+static double result_of(const struct report_facts *facts, const char *metric, bool calibrated) {
+  const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL;
+  return tutti_report_metric(json_object_get(split, calibrated ? "calibrated" : "metrics"), metric);
+}
+
+static enum tutti_status draw_results(const struct report_page *page, struct report_figure *figure) {
+  bool classes = page->facts[0].classes;
+  const char *const metrics[] = {"nll", classes ? "error" : "rmse", classes ? "ece" : "calibration-error",
+                                 classes ? "auc" : "coverage-95", classes ? "disagreement" : "epistemic"};
+  size_t count = sizeof metrics / sizeof *metrics;
+  struct tutti_table *table = tutti_figure_table(figure, "run", "rows", "trials", "members", "best trial", NULL);
+  for (size_t k = 0; k < count; k++)
+    tutti_table_column(table, metrics[k]);
+  tutti_table_columns(table, "nll, calibrated", "training (s)", NULL);
+  for (size_t run = 0; run < page->runs; run++) {
+    const struct report_facts *facts = &page->facts[run];
+    tutti_table_put_text(table, facts->name);
+    tutti_table_put_text(table, facts->rows.split ? facts->rows.split : "none");
+    tutti_table_put(table, (double)facts->history->done);
+    tutti_table_put(table, (double)facts->members);
+    tutti_table_put(table, tutti_report_number(json_object_get(facts->status, "best"), "loss"));
+    for (size_t k = 0; k < count; k++)
+      tutti_table_put(table, result_of(facts, metrics[k], false));
+    tutti_table_put(table, result_of(facts, "nll", true));
+    tutti_table_put(table, tutti_report_number(facts->status, "training_seconds"));
+  }
+  return TUTTI_OK;
+}
+
+/* "forward, 5": the values in which a variant differs. */
+static enum tutti_status name_variant(tutti_context *context, const json_t *variant, char **name) {
+  struct tutti_text out = tutti_text_begin(context);
+  const char *key;
+  const json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)json_object_get(variant, "settings"), key, value)
+      tutti_text_add(&out, "%s%s", out.length ? ", " : "", json_is_string(value) ? json_string_value(value) : "-");
+  if (!out.length)
+    tutti_text_add(&out, "all runs");
+  return tutti_text_take(&out, name);
+}
+
+static enum tutti_status put_standing(tutti_context *context, const json_t *comparison, const json_t *metric,
+                                      struct report_figure *figure) {
+  const json_t *variants = json_object_get(comparison, "variants"), *variant;
+  size_t index, count = json_array_size(variants), number = figure->table_count;
+  struct tutti_table *table =
+      tutti_figure_table(figure, "variant", "place", "runs", json_string_value(json_object_get(metric, "name")),
+                         "standard error", "mean rank", NULL);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 100 + 24 * (int)(count < 40 ? count : 40));
+  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xtics rotate by -30",
+                 (double)count - 0.4);
+  tutti_plot_text(plot, "xlabel", json_string_value(json_object_get(metric, "name")));
+  json_array_foreach(variants, index, variant) {
+    const json_t *placing = json_array_get(json_object_get(metric, "placings"), index);
+    char *name;
+    TUTTI_TRY(context, name_variant(context, variant, &name));
+    tutti_table_put_text(table, name);
+    tutti_plot_tick(plot, 'y', (double)index, name);
+    tutti_free(name);
+    double error = tutti_report_number(placing, "error");
+    const double numbers[] = {(double)index, tutti_report_number(placing, "count"),
+                              tutti_report_number(placing, "mean"), isfinite(error) ? error : 0,
+                              tutti_report_number(placing, "rank")};
+    tutti_table_put_all(table, 5, numbers);
+  }
+  tutti_plot_series(plot, number, "4:2:5", "xerrorbars pt 7 ps 0.7 lw 1.5", 0, NULL);
+  return TUTTI_OK;
+}
+
+static enum tutti_status draw_standings(tutti_context *context, const struct report_runs *runs,
+                                        struct report_figure *figure) {
+  const struct tutti_compare_options options = {.size = sizeof options};
+  char *text = NULL;
+  json_t *comparison, *metric;
+  size_t index;
+  enum tutti_status status = tutti_compare(context, runs->given, runs->directories, &options, &text);
+  if (status == TUTTI_ERROR_USAGE) {
+    status = tutti_figure_missing(figure, "%s", tutti_error_message(context));
+    tutti_error_clear(context);
+    return status;
+  }
+  TUTTI_TRY(context, status);
+  comparison = json_loads(text, 0, NULL);
+  tutti_free(text);
+  json_array_foreach(json_object_get(comparison, "metrics"), index, metric) {
+    const char *name = json_string_value(json_object_get(metric, "name"));
+    if (status == TUTTI_OK && name && figure->plot_count < MOST_METRICS &&
+        tutti_metric_shown_in(name) == TUTTI_METRIC_IN_BRIEF)
+      status = put_standing(context, comparison, metric, figure);
+  }
+  size_t left_out = json_array_size(json_object_get(comparison, "left_out"));
+  if (status == TUTTI_OK && left_out > 0)
+    status = tutti_figure_note(figure, "%zu runs are left out: they are not finished, or have no test rows.", left_out);
+  json_decref(comparison);
+  return status;
+}
+
 enum tutti_status tutti_report_together(tutti_context *context, const struct report_runs *runs,
                                         struct report_page *page) {
-  (void)context;
-  (void)runs;
-  (void)page;
-  return TUTTI_OK;
+  static const struct report_chart *const charts[FIGURES] = {&results, &standings, &searches};
+  if (page->runs < 2)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, FIGURES, sizeof *page->together, &page->together));
+  for (size_t i = 0; i < FIGURES; i++)
+    page->together[i] = (struct report_figure){.context = context, .chart = charts[i]};
+  page->together_count = FIGURES;
+  TUTTI_TRY(context, draw_results(page, &page->together[0]));
+  TUTTI_TRY(context, draw_standings(context, runs, &page->together[1]));
+  return draw_searches(page, &page->together[2]);
 }

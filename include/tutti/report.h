@@ -11,6 +11,7 @@ struct tutti_report_options {
   /* Out: the programs that were not there (gnuplot, graphviz's dot), without which the page has tables alone; static,
      NULL if none was missing. */
   const char *lacking;
+  size_t runs; /* out: how many runs the page shows */
 };
 /* Describe the runs in directories[count] (of ablations: of all their cells), side by side if there are several, on a page
    *html (free with tutti_free). Nothing outside the directories is read, except plugins, and nothing is written; all

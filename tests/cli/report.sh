@@ -103,6 +103,36 @@ expect_code 0
 expect_page branin.html
 expect_in branin.html "There are no data"
 
+# Several runs: what is of all of them, and each chart of both.
+tutti report small classes --to both.html
+expect_code 0
+expect_out "2 runs"
+expect_page both.html
+expect_in both.html "2 runs, side by side" "<h4>small</h4>" "<h4>classes</h4>" "The searches"
+tutti ablate small.ini --swap selector.size=1,3 --seeds 2 --out ablation --quiet
+expect_code 0
+tutti report ablation --to ablation.html
+expect_code 0
+expect_out "4 runs"
+expect_page ablation.html
+tutti compare ablation --json
+cp out comparison.json
+expect_equal "means of the variants" \
+  "$(of_json comparison.json '[p["mean"] for m in j["metrics"] if m["name"] == "nll" for p in m["placings"]]')" \
+  "$(column ablation.html.csv/runs-standings.csv nll)"
+
+# One input: the prediction as a function of it, which predict gives.
+tutti run "$TUTTI_TEST_SRCDIR/ini/quickstart.ini" --out line --quiet --set run.budget=3 --set hyperparameters.epochs=5 --set selector.size=2
+expect_code 0
+tutti report line --to line.html
+expect_code 0
+expect_page line.html
+{ echo x0; column line.html.csv/line-bands.csv input; } >grid.csv
+tutti predict line grid.csv --json
+expect_code 0
+expect_equal "predictions on the grid" "$(of_json out '[round(v, 6) for v in j["mean"]]')" \
+  "$(of_json <(column line.html.csv/line-bands.csv mean | sed 's/^/,/; 1s/^,/[/; $s/$/]/') '[round(float(v), 6) for v in j]')"
+
 # Without the programs that draw, the tables are there, and both places say so.
 mkdir nothing
 what="tutti report without gnuplot"
