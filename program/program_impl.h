@@ -105,6 +105,7 @@ void show_data(const json_t *data, FILE *out);
 void show_trials(const json_t *trials, FILE *out);
 /* The rest of the summary of a fit (show_fit.c). */
 void show_fit(const json_t *summary, FILE *out);
+void show_watched(const json_t *status, FILE *out); /* what of a status changes while the run is at work */
 void show_status(const json_t *status, size_t trials, FILE *out);
 /* Print the text of tutti_compare as tables, for these metrics, or for the most important ones if none are given
    (show_comparison.c). False, with a message on stderr, for an unknown metric. */

@@ -28,26 +28,36 @@ static void clock_text(double seconds, char *text, size_t size) {
 }
 
 static void describe(const struct tutti_run_progress *run, char *text, size_t size) {
-  char best[32] = "", value[32], elapsed[32], left[64] = "", failed[48] = "";
+  char best[32] = "", value[32], elapsed[32], left[64] = "", failed[48] = "", pruned[48] = "", of[32] = "";
   double done = (double)(run->done - run->restored), rate = run->seconds > 0 ? done / run->seconds : 0;
   clock_text(run->seconds, elapsed, sizeof elapsed);
+  double rest = fmax(run->time - run->worked, 0);
+  if (run->budget > 0 && rate > 0)
+    rest = fmin(rest, (double)(run->budget - run->done) / rate);
   if (rate > 0) {
     char remaining[32];
-    clock_text((double)(run->budget - run->done) / rate, remaining, sizeof remaining);
+    clock_text(rest, remaining, sizeof remaining);
     (void)snprintf(left, sizeof left, rate < 100 ? "  %.3g/s  %s left" : "  %.0f/s  %s left", rate, remaining);
   }
+  if (run->budget > 0)
+    (void)snprintf(of, sizeof of, "/%" PRIu64, run->budget);
   if (run->failed)
     (void)snprintf(failed, sizeof failed, "  %" PRIu64 " failed", run->failed);
+  if (run->pruned)
+    (void)snprintf(pruned, sizeof pruned, "  %" PRIu64 " pruned", run->pruned);
   if (!isnan(run->best_loss))
     (void)snprintf(best, sizeof best, "%s", show_number(run->best_loss, value));
-  (void)snprintf(text, size, "%" PRIu64 "/%" PRIu64 "%s%s%s%s%s  %s%s", run->done, run->budget, failed,
-                 *best ? "  best " : "", *best ? run->loss : "", *best ? " " : "", best, elapsed, left);
+  (void)snprintf(text, size, "%" PRIu64 "%s%s%s%s%s%s%s  %s%s", run->done, of, failed, pruned, *best ? "  best " : "",
+                 *best ? run->loss : "", *best ? " " : "", best, elapsed, left);
 }
 
 static void draw(struct progress *progress, const struct tutti_run_progress *run, const char *text) {
   struct winsize window = {.ws_col = 80};
   char bar[BAR * 3 + 1] = "";
-  size_t filled = run->budget ? (size_t)((double)run->done / (double)run->budget * BAR) : 0;
+  double part = run->budget ? (double)run->done / (double)run->budget : 0;
+  if (isfinite(run->time))
+    part = fmax(part, run->worked / run->time);
+  size_t filled = (size_t)(fmin(part, 1) * BAR);
   (void)ioctl(fileno(stderr), TIOCGWINSZ, &window);
   for (size_t i = 0; i < BAR; i++)
     (void)strcat(bar, i < filled ? "#" : ".");

@@ -243,10 +243,15 @@ void show_trials(const json_t *trials, FILE *out) {
   long long done = (long long)json_integer_value(json_object_get(trials, "done")),
             budget = (long long)json_integer_value(json_object_get(trials, "budget")),
             failed = (long long)json_integer_value(json_object_get(trials, "failed"));
-  if (done == 0)
+  char of[32] = "", cut[48] = "";
+  if (budget > 0)
+    (void)snprintf(of, sizeof of, " of %lld", budget);
+  if (json_object_get(trials, "pruned"))
+    (void)snprintf(cut, sizeof cut, ", %lld pruned", (long long)json_integer_value(json_object_get(trials, "pruned")));
+  if (done == 0 && budget > 0)
     (void)fprintf(out, "trials      %lld to train\n", budget);
   else
-    (void)fprintf(out, "trials      %lld of %lld done, %lld failed\n", done, budget, failed);
+    (void)fprintf(out, "trials      %lld%s done, %lld failed%s\n", done, of, failed, cut);
   if (json_is_object(failure))
     (void)fprintf(out, "            trial %lld: %s\n", (long long)json_integer_value(json_object_get(failure, "trial")),
                   text_of(failure, "text"));
@@ -361,6 +366,64 @@ static void show_changes(const json_t *splits, FILE *out) {
   json_decref(changed);
 }
 
+/* "  worker 0   trial     12   epoch   40 of 100   loss 0.31234   2.1 s" */
+static void show_training(const json_t *one, FILE *out) {
+  long long epoch = (long long)json_integer_value(json_object_get(one, "epoch")),
+            epochs = (long long)json_integer_value(json_object_get(one, "epochs"));
+  const json_t *loss = json_object_get(one, "loss");
+  char buffer[32];
+  (void)fprintf(out, "  worker %-4lld trial %6lld", (long long)json_integer_value(json_object_get(one, "worker")),
+                (long long)json_integer_value(json_object_get(one, "trial")));
+  if (epochs > 0)
+    (void)fprintf(out, "   epoch %4lld of %lld", epoch, epochs);
+  if (json_is_number(loss))
+    (void)fprintf(out, "   validation loss %s", show_number(json_number_value(loss), buffer));
+  (void)fprintf(out, "   %.1f s\n", number_of(one, "seconds"));
+}
+
+/* What the workers of a run at work are at. */
+static void show_live(const json_t *live, FILE *out) {
+  const json_t *training = json_object_get(live, "training"), *time = json_object_get(live, "time"),
+               *left = json_object_get(live, "left"), *share = json_object_get(live, "utilisation");
+  size_t index;
+  json_t *one;
+  if (!json_is_object(live))
+    return;
+  (void)fprintf(out, "workers     %zu of %lld at work", json_array_size(training),
+                (long long)json_integer_value(json_object_get(live, "workers")));
+  if (json_is_number(share))
+    (void)fprintf(out, ", %.0f %% of their time used", 100 * json_number_value(share));
+  (void)fprintf(out, "; %.3g trials/s", number_of(live, "rate"));
+  if (json_is_number(time))
+    (void)fprintf(out, "; %.0f of %.0f s worked", number_of(live, "worked"), json_number_value(time));
+  if (json_is_number(left))
+    (void)fprintf(out, "; about %.0f s left", json_number_value(left));
+  (void)fprintf(out, "\n");
+  json_array_foreach(training, index, one) show_training(one, out);
+}
+
+static void show_failures(const json_t *failures, FILE *out) {
+  enum { SHOWN = 5 };
+  size_t index;
+  json_t *failure;
+  json_array_foreach(failures, index, failure) {
+    if (index == SHOWN) {
+      (void)fprintf(out, "            and %zu other reasons\n", json_array_size(failures) - SHOWN);
+      return;
+    }
+    (void)fprintf(out, "%s%lld failed: %s\n", index ? "            " : "failures    ",
+                  (long long)json_integer_value(json_object_get(failure, "count")), text_of(failure, "text"));
+  }
+}
+
+void show_watched(const json_t *status, FILE *out) {
+  const json_t *root = json_object_get(status, "trials");
+  show_trials(root, out);
+  show_best(json_object_get(status, "best"), text_of(status, "loss"), out);
+  show_failures(json_object_get(status, "failures"), out);
+  show_live(json_object_get(status, "live"), out);
+}
+
 void show_status(const json_t *status, size_t shown, FILE *out) {
   const json_t *trials = json_object_get(status, "all_trials");
   size_t count = json_array_size(trials);
@@ -369,6 +432,8 @@ void show_status(const json_t *status, size_t shown, FILE *out) {
   (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
                 json_is_true(json_object_get(status, "running")) ? "running" : "not running",
                 (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
+  show_failures(json_object_get(status, "failures"), out);
+  show_live(json_object_get(status, "live"), out);
   if (json_is_object(json_object_get(status, "builder_state")))
     show_facts("builder", json_object_get(status, "builder_state"), out);
   if (shown == 0 || count == 0)

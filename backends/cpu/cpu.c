@@ -401,6 +401,11 @@ static enum tutti_status backend_gradient_cpu(void *self, tutti_context *context
   return backend_cpu_gradient(context, backend->kernels, &job, weights, loss, gradient);
 }
 
+static uint32_t backend_epochs_cpu(void *self, const void *config) {
+  (void)self;
+  return (uint32_t)((const struct cpu_config *)config)->epochs;
+}
+
 static const struct tutti_backend_ops cpu_ops = {
     .size = sizeof cpu_ops,
     .supports = backend_supports_cpu,
@@ -418,6 +423,7 @@ static const struct tutti_backend_ops cpu_ops = {
     .tells_epistemic = backend_tells_epistemic_cpu,
     .predict_parts = backend_predict_parts_cpu,
     .ask_slope = backend_ask_slope_cpu,
+    .epochs = backend_epochs_cpu,
 };
 
 static const struct tutti_descriptor cpu_descriptor = {

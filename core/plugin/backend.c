@@ -262,6 +262,10 @@ enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_bac
   return TUTTI_OK;
 }
 
+uint32_t tutti_backend_epochs(const tutti_backend *backend, const tutti_config *config) {
+  return backend->ops.epochs ? backend->ops.epochs(backend->instance.self, tutti_config_values(config)) : 0;
+}
+
 size_t tutti_backend_capacity(const tutti_backend *backend) {
   size_t capacity = backend->ops.capacity ? backend->ops.capacity(backend->instance.self) : 1;
   return capacity ? capacity : 1;

@@ -1,5 +1,6 @@
 /* param_value.c - values of parameters: from text with every check, back to text, and into their field. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,9 @@
 #include "core/base/text_impl.h"
 
 static const char separators[] = " \t\r\n,";
+
+/* Seconds may be written with another unit. */
+static bool is_duration(const struct tutti_param *param) { return param->unit && strcmp(param->unit, "s") == 0; }
 
 bool tutti_param_is_text(enum tutti_param_type type) {
   return type == TUTTI_PARAM_STRING || type == TUTTI_PARAM_PATH || type == TUTTI_PARAM_PLUGIN;
@@ -123,7 +127,8 @@ static void add_expectation(struct tutti_text *text, const struct tutti_param *p
       tutti_text_add(text, ", each");
     add_range(text, param);
     if (param->unit)
-      tutti_text_add(text, " (%s)", param->unit);
+      tutti_text_add(text, " (%s)%s", param->unit,
+                     is_duration(param) && param->type == TUTTI_PARAM_REAL ? ", or with a unit: s, m, h or d" : "");
   }
 }
 
@@ -175,6 +180,29 @@ static bool parse_real(const char *text, double *number) {
   return tutti_number_parse(text, number) && (word || !isinf(*number));
 }
 
+/* Seconds, as "90" or with a unit: "90s", "1.5 h". */
+static bool parse_duration(const char *text, double *seconds) {
+  static const struct {
+    char letter;
+    double seconds;
+  } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  char number[TUTTI_NUMBER_SIZE * 2];
+  size_t length = strlen(text);
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (length < 2 || length >= sizeof number || text[length - 1] != units[i].letter)
+      continue;
+    (void)snprintf(number, sizeof number, "%s", text);
+    for (length--; length > 0 && number[length - 1] == ' ';)
+      length--;
+    number[length] = '\0';
+    if (!parse_real(number, seconds) || isinf(*seconds))
+      return false;
+    *seconds *= units[i].seconds;
+    return true;
+  }
+  return parse_real(text, seconds);
+}
+
 static bool parse_integer(const char *text, int64_t *integer) {
   char *end;
   if (text[strspn(text, "+-0123456789")] != '\0')
@@ -213,7 +241,8 @@ static bool parse_element(const struct tutti_param *param, const char *text, str
   case TUTTI_PARAM_INTEGER:
     return parse_integer(text, &value->integer) && in_range(param, (double)value->integer);
   case TUTTI_PARAM_REAL:
-    return parse_real(text, &value->number) && in_range(param, value->number);
+    return (is_duration(param) ? parse_duration(text, &value->number) : parse_real(text, &value->number)) &&
+           in_range(param, value->number);
   default:
     return parse_choice(param, text, &value->integer);
   }

@@ -44,8 +44,7 @@ void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *ru
   TUTTI_GIVE(rung, &rule->rungs[index]);
 }
 
-/* NaN if no loss counts. */
-static double measure_curve(enum tutti_measure measure, size_t epochs, const double *losses) {
+double tutti_measure_of(enum tutti_measure measure, size_t epochs, const double *losses) {
   double best = NAN, sum = 0;
   size_t counted = 0;
   if (measure == TUTTI_MEASURE_LAST)
@@ -62,6 +61,6 @@ static double measure_curve(enum tutti_measure measure, size_t epochs, const dou
 bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses) {
   for (size_t i = 0; i < rule->count; i++)
     if (rule->rungs[i].epoch == epochs)
-      return !(measure_curve(rule->rungs[i].measure, epochs, losses) > rule->rungs[i].threshold);
+      return !(tutti_measure_of(rule->rungs[i].measure, epochs, losses) > rule->rungs[i].threshold);
   return true;
 }

@@ -19,6 +19,10 @@ enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner
   return TUTTI_OK;
 }
 
+bool tutti_pruner_idle(const tutti_pruner *pruner) {
+  return pruner->ops.idle && pruner->ops.idle(pruner->instance.self);
+}
+
 enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner, uint64_t trial, tutti_rule **rule) {
   TUTTI_TRY(context, tutti_rule_create(context, rule));
   enum tutti_status status = pruner->ops.rule(pruner->instance.self, context, trial, *rule);

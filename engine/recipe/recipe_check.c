@@ -3,6 +3,7 @@
    line, may swap a plugin. Keys that a lower file gave to the old plugin are then ignored if the new plugin does not
    have them or does not accept their value. */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,21 @@ static bool has_section(const tutti_recipe *recipe, const char *section) {
   return false;
 }
 
+/* With a time and no budget, the time alone ends the run; with neither, it would have no end. */
+static enum tutti_status set_extent(tutti_context *context, tutti_recipe *recipe) {
+  const struct tutti_run_config *run = tutti_config_values(recipe->run);
+  const struct recipe_entry *budget = tutti_recipe_find(recipe, "run", "budget");
+  if (!budget && isfinite(run->time) && !has_section(recipe, RECIPE_FIT_SECTION))
+    TUTTI_TRY(context, tutti_config_set_number(context, recipe->run, "budget", 0));
+  run = tutti_config_values(recipe->run);
+  if (run->budget > 0 || isfinite(run->time))
+    return TUTTI_OK;
+  return tutti_recipe_blame(context, budget,
+                            TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                       "a run without an end: expected a budget, the number of networks to train, or "
+                                       "[run] time, such as time = 2h; found neither"));
+}
+
 static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe *recipe, const char *path) {
   const struct recipe_entry *extends = tutti_recipe_find(recipe, "run", "extends");
   if (extends)
@@ -173,6 +189,7 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
   TUTTI_TRY(context, fill_own(context, recipe, "run", tutti_run_params(), &recipe->run));
   TUTTI_TRY(context, set_name(context, recipe, path));
   TUTTI_TRY(context, set_plugin_path(context, recipe));
+  TUTTI_TRY(context, set_extent(context, recipe));
   if (has_section(recipe, RECIPE_FIT_SECTION)) {
     TUTTI_TRY(context, fill_own(context, recipe, RECIPE_FIT_SECTION, tutti_fit_params(), &recipe->fit));
     TUTTI_TRY(context, tutti_recipe_check_fit(context, recipe));
@@ -340,7 +357,7 @@ static enum tutti_status check_size(tutti_context *context, const tutti_recipe *
   long long budget = (long long)tutti_recipe_run(recipe)->budget;
   long long size = entry ? strtoll(entry->value, NULL, 10) : 0;
   /* A selector without a size ignores a size that was meant for another selector, in a layer below. */
-  if (!entry || !param || size <= budget || (param->preset && strcmp(entry->value, param->preset) == 0))
+  if (!entry || !param || budget == 0 || size <= budget || (param->preset && strcmp(entry->value, param->preset) == 0))
     return TUTTI_OK;
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE,

@@ -39,7 +39,7 @@ const struct tutti_fit_config *tutti_recipe_fit(const tutti_recipe *recipe) {
 }
 
 enum tutti_status tutti_recipe_check_fit(tutti_context *context, const tutti_recipe *recipe) {
-  static const char *const of_run[] = {"space",    "hyperparameters", "backend",    "builder",
+  static const char *const of_run[] = {"space",    "hyperparameters", "backend",    "builder", "pruner",
                                        "selector", "calibrator",      "evaluation", "head"};
   bool data = false;
   for (size_t i = 0; i < recipe->count; i++) {

@@ -89,7 +89,7 @@ struct recipe_root {
   bool of_run, of_fit;
   bool of_data; /* only with a section [data] */
 };
-enum { RECIPE_ROOTS = 7 };
+enum { RECIPE_ROOTS = 8 };
 extern const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS];
 /* The section of the source, which also has keys of the data set. It exists if there are data. */
 #define RECIPE_SOURCE_SECTION "data"

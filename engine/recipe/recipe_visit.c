@@ -13,10 +13,7 @@ static bool is_circumstance(const tutti_recipe *recipe, const char *section, con
   const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
   if (strcmp(section, "executor") == 0 || tutti_params_find(&executor->params, section))
     return true;
-  if (strcmp(section, "run") != 0)
-    return false;
-  bool more_repeats = recipe->fit && strcmp(key, "budget") == 0; /* each has a seed of its own */
-  return more_repeats || tutti_run_is_circumstance(key);
+  return strcmp(section, "run") == 0 && tutti_run_is_circumstance(key);
 }
 
 /* Does a plugin name the section [selector] in a parameter of its own? Then the run's selector is part of the
@@ -32,9 +29,15 @@ static bool selector_is_shared(const tutti_recipe *recipe) {
   return false;
 }
 
+static bool is_extent(const char *section, const char *key) {
+  return strcmp(section, "run") == 0 && (strcmp(key, "budget") == 0 || strcmp(key, "time") == 0);
+}
+
 static enum tutti_recipe_part part_of(const tutti_recipe *recipe, const char *section, const char *key) {
   if (is_circumstance(recipe, section, key))
     return TUTTI_RECIPE_CIRCUMSTANCES;
+  if (is_extent(section, key))
+    return TUTTI_RECIPE_EXTENT;
   if (strcmp(section, "evaluation") == 0 || strcmp(section, "calibrator") == 0 ||
       (strcmp(section, "selector") == 0 && !selector_is_shared(recipe)))
     return TUTTI_RECIPE_SELECTION;
@@ -241,7 +244,7 @@ static enum tutti_status note_value(void *argument, tutti_context *context, cons
 
 static enum tutti_status compare_item(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
   struct comparison *comparison = argument;
-  if (item->part == TUTTI_RECIPE_CIRCUMSTANCES)
+  if (item->part == TUTTI_RECIPE_CIRCUMSTANCES || item->part == TUTTI_RECIPE_EXTENT)
     return TUTTI_OK;
   comparison->wanted = item;
   comparison->found = NULL;

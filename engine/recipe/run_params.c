@@ -16,11 +16,13 @@ static const struct tutti_param table[] = {
                  "Name of the run, and of its directory under runs/; empty: the recipe file's name without .ini."),
     TUTTI_INTEGER(struct tutti_run_config, seed, "1", 0, TUTTI_NO_LIMIT,
                   "Key of everything random; the same seed gives the same bits."),
-    TUTTI_INTEGER(struct tutti_run_config, budget, "60", 1, 100e6, "Networks to train."),
+    TUTTI_INTEGER(struct tutti_run_config, budget, "60", 0, 100e6,
+                  "Networks to train; 0, the default with a time: as many as there is time for."),
     TUTTI_REAL(
         struct tutti_run_config, time, "inf", 0, TUTTI_NO_LIMIT,
-        "After so much time, over all sessions of the run, no more networks are begun: those in training are the "
-        "last. What comes of it then depends on the machine.",
+        "What the run may take, over all its sessions: 90 (seconds), 45m, 2h, 1d. Networks are begun only as long as "
+        "they will probably end in time, and the ensemble is selected and evaluated within it. What comes of it then "
+        "depends on the machine.",
         .unit = "s", .min_open = true),
     TUTTI_INTEGER(
         struct tutti_run_config, window, "8", 1, 65536,
@@ -59,6 +61,8 @@ static const struct tutti_param table[] = {
                "Address space of a worker; 0: no limit. A trial that needs more is a failed trial.", .unit = "MiB"),
     TUTTI_BOOL(struct tutti_run_config, keep_weights, "yes",
                "Keep the weights of every trial; predicting new rows needs those of the ensemble's members."),
+    TUTTI_BOOL(struct tutti_run_config, keep_pruned, "no",
+               "Let pruned trials predict, and keep their predictions (and weights), so that selectors may take them."),
     TUTTI_STRING(struct tutti_run_config, plugin_path, "",
                  "Folders with more plugins, colon-separated, relative to the recipe; searched first."),
 };

@@ -18,6 +18,7 @@ static const char *const file_names[] = {
     [TUTTI_RUN_FILE_TRIALS] = "trials",        [TUTTI_RUN_FILE_ENSEMBLE] = "ensemble.json",
     [TUTTI_RUN_FILE_SUMMARY] = "summary.json", [TUTTI_RUN_FILE_LOCK] = "lock",
     [TUTTI_RUN_FILE_LOG] = "worker.log",       [TUTTI_RUN_FILE_NEXT] = "ensemble.json.new",
+    [TUTTI_RUN_FILE_LIVE] = "live.json",
 };
 
 const char *tutti_run_file_name(enum tutti_run_file file) { return file_names[file]; }

@@ -1,5 +1,7 @@
 /* run_history.c - the trials of a run as the manager remembers them. */
 #include "engine/data/cells_impl.h"
+#include "engine/data/split_names.h"
+#include "record_impl.h"
 #include "run_impl.h"
 
 #include <inttypes.h>
@@ -68,6 +70,7 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
   history->done++;
   history->told += trial->told != TUTTI_NO_TRIAL;
   history->failed += trial->state == TUTTI_STATE_FAILED;
+  history->pruned += trial->state == TUTTI_STATE_PRUNED;
   if (trial->failure[0])
     TUTTI_TRY(context, tutti_strdup(context, trial->failure, &record->failure));
   return tutti_strdup(context, trial->report, &record->report);
@@ -155,6 +158,7 @@ void tutti_history_release(struct tutti_history *history) {
     tutti_candidate_unref(history->records[i].candidate);
     tutti_free(history->records[i].failure);
     tutti_free(history->records[i].report);
+    tutti_free(history->records[i].rule);
   }
   tutti_free(history->records);
   memset(history, 0, sizeof *history);
@@ -164,14 +168,24 @@ static bool is_finished(const struct tutti_record *record) {
   return record->done && record->state == TUTTI_STATE_FINISHED;
 }
 
+/* A pruned trial that was let predict. */
+static bool is_kept(const struct tutti_record *record, const char *predictions) {
+  return record->done && record->state == TUTTI_STATE_PRUNED && tutti_record_has(record->report, predictions);
+}
+
 enum tutti_status tutti_history_finished(tutti_context *context, const struct tutti_history *history, uint64_t **trials,
                                          size_t *count) {
+  enum tutti_status status;
+  char *predictions = NULL;
   *count = 0;
-  TUTTI_TRY(context, tutti_alloc(context, history->asked, sizeof **trials, trials));
+  TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, TUTTI_SPLIT_VALIDATION, &predictions));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, history->asked, sizeof **trials, trials));
   for (uint64_t i = history->members_from; i < history->asked; i++)
-    if (is_finished(&history->records[i]))
+    if (is_finished(&history->records[i]) || is_kept(&history->records[i], predictions))
       (*trials)[(*count)++] = i;
-  return TUTTI_OK;
+out:
+  tutti_free(predictions);
+  return status;
 }
 
 uint64_t tutti_history_best(const struct tutti_history *history) {
@@ -196,38 +210,54 @@ static int by_count(const void *a, const void *b) {
   return strcmp(x->text, y->text);
 }
 
-/* "3 trials: took longer ...; 1 trial: diverged ...", most frequent first; free with tutti_free. */
-static enum tutti_status list_failures(tutti_context *context, const struct tutti_history *history, char **text) {
-  enum { SHOWN = 5, SIZE = 2048 };
-  struct reason *reasons = NULL;
-  size_t kinds = 0, used = 0;
-  TUTTI_TRY(context, tutti_alloc(context, SIZE, 1, text));
-  enum tutti_status status = tutti_alloc(context, history->asked, sizeof *reasons, &reasons);
-  if (status != TUTTI_OK) {
-    tutti_free(*text);
-    *text = NULL;
-    return status;
-  }
+/* The reasons of all failures, most frequent first; free with tutti_free. */
+static enum tutti_status find_reasons(tutti_context *context, const struct tutti_history *history,
+                                      struct reason **reasons, size_t *kinds) {
+  *kinds = 0;
+  TUTTI_TRY(context, tutti_alloc(context, history->failed, sizeof **reasons, reasons));
   for (uint64_t i = 0; i < history->asked; i++) {
     const char *failure = history->records[i].failure;
     size_t k = 0;
     if (!failure)
       continue;
-    while (k < kinds && strcmp(reasons[k].text, failure) != 0)
+    while (k < *kinds && strcmp((*reasons)[k].text, failure) != 0)
       k++;
-    if (k == kinds)
-      reasons[kinds++].text = failure;
-    reasons[k].count++;
+    if (k == *kinds)
+      (*reasons)[(*kinds)++].text = failure;
+    (*reasons)[k].count++;
   }
-  if (kinds > 1)
-    qsort(reasons, kinds, sizeof *reasons, by_count);
-  for (size_t k = 0; k < kinds && k < SHOWN && used < SIZE; k++)
-    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu trial%s: %s", k ? "; " : "", reasons[k].count,
-                             reasons[k].count == 1 ? "" : "s", reasons[k].text);
-  if (kinds > SHOWN && used < SIZE)
-    (void)snprintf(*text + used, SIZE - used, "; and %zu other reasons", kinds - SHOWN);
+  if (*kinds > 1)
+    qsort(*reasons, *kinds, sizeof **reasons, by_count);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
+                                         json_t **failures) {
+  struct reason *reasons;
+  size_t kinds;
+  TUTTI_TRY(context, find_reasons(context, history, &reasons, &kinds));
+  *failures = json_array();
+  for (size_t k = 0; k < kinds; k++)
+    (void)json_array_append_new(
+        *failures, json_pack("{s:I, s:s}", "count", (json_int_t)reasons[k].count, "text", reasons[k].text));
   tutti_free(reasons);
   return TUTTI_OK;
+}
+
+/* "3 trials: took longer ...; 1 trial: diverged ...", most frequent first; free with tutti_free. */
+static enum tutti_status list_failures(tutti_context *context, const struct tutti_history *history, char **text) {
+  enum { SHOWN = 5, SIZE = 2048 };
+  struct reason *reasons;
+  size_t kinds, used = 0;
+  TUTTI_TRY(context, find_reasons(context, history, &reasons, &kinds));
+  enum tutti_status status = tutti_alloc(context, SIZE, 1, text);
+  for (size_t k = 0; status == TUTTI_OK && k < kinds && k < SHOWN && used < SIZE; k++)
+    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu trial%s: %s", k ? "; " : "", reasons[k].count,
+                             reasons[k].count == 1 ? "" : "s", reasons[k].text);
+  if (status == TUTTI_OK && kinds > SHOWN && used < SIZE)
+    (void)snprintf(*text + used, SIZE - used, "; and %zu other reasons", kinds - SHOWN);
+  tutti_free(reasons);
+  return status;
 }
 
 enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history) {

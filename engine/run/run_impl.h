@@ -164,10 +164,11 @@ struct tutti_record {
   int64_t lost;  /* how many workers were lost on it */
   char *failure; /* NULL unless failed */
   char *report;
+  char *rule; /* what its pruner asks of it, as JSON, while it has no result; NULL: nothing is pruned */
 };
 struct tutti_history {
   struct tutti_record *records; /* [asked] */
-  uint64_t asked, told, done, failed, room;
+  uint64_t asked, told, done, failed, pruned, room;
   uint64_t members_from; /* trials with lower numbers only inform the search */
 };
 TUTTI_NODISCARD enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue,
@@ -184,9 +185,13 @@ void tutti_reports_release(struct tutti_reports *reports);
 TUTTI_NODISCARD enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,
                                                     const struct tutti_proposal *proposal);
 void tutti_history_release(struct tutti_history *history);
-/* Numbers of the finished trials that may be members, ascending; free with tutti_free. */
+/* Numbers of the trials that may be members, ascending: finished ones, and pruned ones that were kept with their
+   predictions. Free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_history_finished(tutti_context *context, const struct tutti_history *history,
                                                          uint64_t **trials, size_t *count);
+/* How often trials failed, and why: [{"count", "text"}], most frequent first. The caller ends it with json_decref. */
+TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
+                                                         struct json_t **failures);
 /* TUTTI_ERROR_NUMERIC: none of these trials finished, so there is nothing to choose an ensemble from; the message says
    why they failed. */
 TUTTI_NODISCARD enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history);
@@ -225,6 +230,9 @@ TUTTI_NODISCARD enum tutti_status tutti_run_describe_fit(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                                     const struct tutti_history *history, const char *ensemble,
                                                     const char *evaluation, const char *shifts, char **json);
+/* Choose and evaluate as tutti_run_finish does, and keep nothing. */
+TUTTI_NODISCARD enum tutti_status tutti_run_rehearse(tutti_context *context, struct tutti_run_pool *source,
+                                                     const tutti_host *host, const struct tutti_history *history);
 /* Choose, evaluate, and write ensemble.json and summary.json; *summary is the text of the latter. */
 TUTTI_NODISCARD enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source,
                                                    const tutti_host *host, const struct tutti_history *history,

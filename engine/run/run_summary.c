@@ -60,10 +60,12 @@ static const char *calibrator_of(const struct tutti_experiment *experiment, cons
   return fitted ? fitted : json_is_object(ensemble) ? "none" : plugin_of(experiment, "calibrator");
 }
 
-/* {"budget", "done", "failed"}; with "failure", what the first failed trial says, if one failed. */
+/* {"budget", "done", "failed"}; "pruned", if some were; with "failure", what the first failed trial says, if one failed. */
 static json_t *trials_of(const struct tutti_run_config *run, const struct tutti_history *history) {
   json_t *trials = json_pack("{s:I, s:I, s:I}", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done,
                              "failed", (json_int_t)history->failed);
+  if (history->pruned > 0)
+    (void)json_object_set_new(trials, "pruned", json_integer((json_int_t)history->pruned));
   for (uint64_t i = 0; i < history->asked; i++)
     if (history->records[i].failure) {
       (void)json_object_set_new(trials, "failure",
@@ -108,51 +110,80 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   return tutti_json_document(context, root, json);
 }
 
-enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
-                                   const struct tutti_history *history, char **summary) {
+/* What is made of a pool: JSON texts, each maybe NULL. */
+struct ending {
+  char *chosen, *evaluation, *shifts;
+};
+
+static void release_ending(struct ending *ending) {
+  tutti_free(ending->chosen);
+  tutti_free(ending->evaluation);
+  tutti_free(ending->shifts);
+}
+
+/* Choose from the predictions of `count` trials, calibrate, evaluate. */
+static enum tutti_status choose(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
+                                const struct tutti_history *history, size_t count, const uint64_t *trials,
+                                struct ending *ending) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_experiment *experiment = source->experiment;
-  tutti_ensemble *ensemble = NULL;
   struct tutti_run_calibration calibration = {.said = NULL};
-  char *chosen = NULL, *evaluation = NULL, *shifts = NULL;
-  uint64_t *trials = NULL;
-  size_t count = 0;
-  *summary = NULL;
-  TUTTI_TRY_OUT(context, tutti_history_finished(context, history, &trials, &count));
-  if (count == 0) {
-    status = tutti_history_nothing(context, history);
-    goto out;
-  }
-  if (tutti_experiment_is_fit(experiment)) {
-    /* Repeats are told apart by their data: nothing is chosen among them. */
-  } else if (experiment->dataset) {
-    TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
-    struct tutti_choice choice = {.source = source,
-                                  .host = host,
-                                  .seed = experiment->facts.seed,
-                                  .split = TUTTI_SPLIT_VALIDATION,
-                                  .count = count,
-                                  .trials = trials,
-                                  .evaluation = tutti_recipe_evaluation(experiment->recipe)};
-    TUTTI_TRY_OUT(context, tutti_run_choose(context, &choice, ensemble));
-    TUTTI_TRY_OUT(context, tutti_run_calibrate(context, &choice, ensemble, &calibration));
-    TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"),
-                                                experiment->loss, calibration.said, &chosen));
-    TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, calibration.calibrator,
-                                              choice.evaluation, NULL, &evaluation));
-    TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &shifts));
-  } else {
-    TUTTI_TRY_OUT(context, tutti_run_choose_by_loss(context, experiment, host, history, &chosen));
-  }
-  TUTTI_TRY_OUT(context, tutti_run_summary(context, experiment, history, chosen, evaluation, shifts, summary));
-  TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, chosen, summary));
+  tutti_ensemble *ensemble = NULL;
+  const struct tutti_choice choice = {.source = source,
+                                      .host = host,
+                                      .seed = experiment->facts.seed,
+                                      .split = TUTTI_SPLIT_VALIDATION,
+                                      .count = count,
+                                      .trials = trials,
+                                      .evaluation = tutti_recipe_evaluation(experiment->recipe)};
+  TUTTI_TRY_OUT(context, tutti_ensemble_create(context, &ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_choose(context, &choice, ensemble));
+  TUTTI_TRY_OUT(context, tutti_run_calibrate(context, &choice, ensemble, &calibration));
+  TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(host, "selector"), experiment->loss,
+                                              calibration.said, &ending->chosen));
+  TUTTI_TRY_OUT(context, tutti_run_evaluate(context, source, history, ensemble, calibration.calibrator,
+                                            choice.evaluation, NULL, &ending->evaluation));
+  TUTTI_TRY_OUT(context, tutti_run_shifts(context, &choice, history, &ending->shifts));
 out:
   tutti_run_calibration_release(&calibration);
   tutti_ensemble_destroy(ensemble);
+  return status;
+}
+
+/* Repeats of a fit are told apart by their data: nothing is chosen among them. */
+static enum tutti_status make_ending(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
+                                     const struct tutti_history *history, struct ending *ending) {
+  const struct tutti_experiment *experiment = source->experiment;
+  uint64_t *trials;
+  size_t count;
+  TUTTI_TRY(context, tutti_history_finished(context, history, &trials, &count));
+  enum tutti_status status = count == 0 ? tutti_history_nothing(context, history) : TUTTI_OK;
+  if (status == TUTTI_OK && !tutti_experiment_is_fit(experiment))
+    status = experiment->dataset ? choose(context, source, host, history, count, trials, ending)
+                                 : tutti_run_choose_by_loss(context, experiment, host, history, &ending->chosen);
   tutti_free(trials);
-  tutti_free(chosen);
-  tutti_free(evaluation);
-  tutti_free(shifts);
+  return status;
+}
+
+enum tutti_status tutti_run_rehearse(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
+                                     const struct tutti_history *history) {
+  struct ending ending = {NULL, NULL, NULL};
+  enum tutti_status status = make_ending(context, source, host, history, &ending);
+  release_ending(&ending);
+  return status;
+}
+
+enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
+                                   const struct tutti_history *history, char **summary) {
+  enum tutti_status status;
+  struct ending ending = {NULL, NULL, NULL};
+  *summary = NULL;
+  TUTTI_TRY_OUT(context, make_ending(context, source, host, history, &ending));
+  TUTTI_TRY_OUT(context, tutti_run_summary(context, source->experiment, history, ending.chosen, ending.evaluation,
+                                           ending.shifts, summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, ending.chosen, summary));
+out:
+  release_ending(&ending);
   if (status != TUTTI_OK) {
     tutti_free(*summary);
     *summary = NULL;

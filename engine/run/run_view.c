@@ -131,16 +131,34 @@ static enum tutti_status calibrated_splits(tutti_context *context, const tutti_v
   return TUTTI_OK;
 }
 
+/* What the workers of a run at work are at; NULL where that is not known. */
+static json_t *live_of(tutti_context *context, const tutti_view *view) {
+  char *text = NULL;
+  if (!tutti_run_is_locked(view->directory) ||
+      tutti_run_file_read(context, view->directory, TUTTI_RUN_FILE_LIVE, &text) != TUTTI_OK) {
+    tutti_error_clear(context);
+    return NULL;
+  }
+  json_t *live = text ? json_loads(text, 0, NULL) : NULL;
+  tutti_free(text);
+  if (json_is_object(live))
+    return live;
+  json_decref(live);
+  return NULL;
+}
+
 enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, char **json) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_history *history = &view->history;
   char *summary = NULL, *builder = NULL, *ensemble = NULL;
-  json_t *root = NULL, *trials = json_array(), *calibrated = NULL;
+  json_t *root = NULL, *trials = json_array(), *calibrated = NULL, *failures = NULL;
   double seconds = 0;
   TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, view->directory, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
   TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
   TUTTI_TRY_OUT(context, calibrated_splits(context, view, &calibrated));
+  TUTTI_TRY_OUT(context, tutti_history_failures(context, history, &failures));
+  json_t *live = live_of(context, view);
   for (uint64_t i = 0; i < history->asked; i++) {
     json_array_append_new(trials, trial_row(history, i));
     seconds += history->records[i].seconds;
@@ -155,12 +173,16 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   json_object_set_new(root, "builder_state", builder ? json_loads(builder, 0, NULL) : json_null());
   if (calibrated)
     json_object_set(root, "calibrated", calibrated);
+  json_object_set(root, "failures", failures);
+  if (live)
+    json_object_set_new(root, "live", live);
   json_object_set(root, "all_trials", trials);
   status = tutti_json_document(context, json_incref(root), json);
 out:
   json_decref(root);
   json_decref(trials);
   json_decref(calibrated);
+  json_decref(failures);
   tutti_free(summary);
   tutti_free(builder);
   tutti_free(ensemble);

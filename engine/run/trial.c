@@ -4,6 +4,7 @@
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "engine/data/cells_impl.h"
+#include "run_rule.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,9 +15,9 @@
 /* --- request --- */
 
 enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
-                                      const char *candidate, char **request) {
-  return tutti_format(context, request, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s}",
-                      trial, fingerprint, candidate);
+                                      const char *candidate, const char *rule, char **request) {
+  return tutti_format(context, request, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s%s%s}",
+                      trial, fingerprint, candidate, rule ? ", \"rule\": " : "", rule ? rule : "");
 }
 
 static enum tutti_status read_request(tutti_context *context, const struct tutti_experiment *experiment,
@@ -24,11 +25,11 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   enum tutti_status status = TUTTI_OK;
   char fingerprint[17], *candidate_text = NULL;
   json_error_t error;
-  json_t *root = json_loads(request, 0, &error), *candidate;
+  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL;
   const char *data;
   json_int_t trial;
-  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o}", "trial", &trial, "data", &data, "candidate",
-                              &candidate) != 0) {
+  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o}", "trial", &trial, "data", &data, "candidate",
+                              &candidate, "rule", &rule) != 0) {
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
     goto out;
@@ -45,6 +46,8 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   }
   TUTTI_TRY_OUT(context, tutti_json_line(context, json_incref(candidate), &candidate_text));
   TUTTI_TRY_OUT(context, tutti_scope_parse(context, experiment->scope, candidate_text, &training->candidate));
+  if (rule)
+    TUTTI_TRY_OUT(context, tutti_run_rule_parse(context, rule, &training->rule));
 out:
   tutti_free(candidate_text);
   json_decref(root);
@@ -76,9 +79,19 @@ void tutti_training_end(struct tutti_training *training) {
   tutti_tensors_destroy(training->outcome.weights);
   json_decref(training->measures);
   tutti_free(training->curve);
+  tutti_free(training->losses);
+  tutti_rule_destroy(training->rule);
   tutti_config_destroy(training->config);
   tutti_network_destroy(training->network);
   tutti_candidate_unref(training->candidate);
+}
+
+enum tutti_status tutti_training_progress(tutti_context *context, const struct tutti_training *training, char **text) {
+  double loss = training->epochs > 0 ? training->curve[training->epochs - 1].validation_loss : NAN;
+  return tutti_json_line(context,
+                         json_pack("{s:I, s:I, s:o}", "epoch", (json_int_t)training->epochs, "epochs",
+                                   (json_int_t)training->most_epochs, "loss", tutti_json_number(loss)),
+                         text);
 }
 
 /* --- reply --- */
@@ -110,12 +123,13 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   double loss = NAN, seconds = tutti_clock() - training->started;
   json_t *files = json_array(), *metrics = json_object();
   const struct tutti_trial_kind *kind = training->kind;
-  bool nothing = kind->has_weights && !outcome->weights; /* of a pruned trial, maybe */
+  bool pruned = outcome->state == TUTTI_STATE_PRUNED;
+  bool nothing = kind->has_weights && !outcome->weights && !pruned;
   if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !nothing) {
     loss = outcome->value;
     if (kind->write)
       result = write_artefacts(context, experiment, directory, training, files, metrics, &loss);
-    if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !isfinite(loss)) {
+    if (result == TUTTI_OK && outcome->state == TUTTI_STATE_FINISHED && !isfinite(loss)) {
       outcome->state = TUTTI_STATE_FAILED;
       (void)snprintf(outcome->failure, sizeof outcome->failure, "the %s is not finite", kind->number);
     }
@@ -125,17 +139,20 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
     (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(context));
   }
   tutti_make_utf8(outcome->failure);
-  bool finished = outcome->state == TUTTI_STATE_FINISHED;
+  bool finished = outcome->state == TUTTI_STATE_FINISHED, failed = outcome->state == TUTTI_STATE_FAILED;
   json_t *root =
       json_pack("{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
                 stops_the_run(result) ? tutti_status_name(result) : "ok", "state", tutti_state_name(outcome->state),
-                "failure", outcome->state == TUTTI_STATE_FAILED ? outcome->failure : "", "seconds", seconds, "loss",
-                finished ? json_real(loss) : json_null(), "report", "epochs", (int)outcome->epochs, "best_epoch",
+                "failure", failed ? outcome->failure : "", "seconds", seconds, "loss",
+                failed ? json_null() : tutti_json_number(loss), "report", "epochs", (int)outcome->epochs, "best_epoch",
                 (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
                 (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
                 training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
   if (finished && training->measures)
     (void)json_object_set(json_object_get(root, "report"), "measures", training->measures);
+  if (training->rule)
+    (void)json_object_set_new(json_object_get(root, "report"), "curve",
+                              tutti_run_curve_print(training->epochs, training->losses));
   return tutti_json_line(context, root, reply);
 }
 

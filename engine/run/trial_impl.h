@@ -41,11 +41,20 @@ struct tutti_training {
   struct tutti_fit_result fit;
   double started; /* seconds of the monotonic clock */
   tutti_context *context;
+  /* What its pruner asks of it; NULL: nothing. losses: those of the curve. most_epochs: for so many it trains at most; 0:
+     its backend reports none. */
+  tutti_rule *rule;
+  double *losses; /* [epochs] */
+  uint32_t most_epochs;
+  /* Called after each epoch, to tell the manager; NULL: nobody wants to know. */
+  void (*report)(void *argument, const struct tutti_training *training);
+  void *report_argument;
 };
 
-/* {"trial": n, "data": "<fingerprint>", "candidate": {...}}; free with tutti_free. */
+/* {"trial": n, "data": "<fingerprint>", "candidate": {...}, "rule": [...]}; free with tutti_free. `rule` may be NULL:
+   nothing is pruned in this run, and nobody asks for the curve. */
 TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
-                                                      const char *candidate, char **request);
+                                                      const char *candidate, const char *rule, char **request);
 
 /* Turn a request's text into a job. The caller zeroes *training and ends it with tutti_training_end, also on
    failure. */
@@ -63,6 +72,10 @@ TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
                                                        enum tutti_status result, struct tutti_training *training,
                                                        char **reply);
 void tutti_training_end(struct tutti_training *training);
+
+/* How far it is, as JSON: {"epoch", "epochs", "loss"}; free *text with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_training_progress(tutti_context *context, const struct tutti_training *training,
+                                                          char **text);
 
 /* The contents of a reply, for the manager. */
 struct tutti_reply_facts {

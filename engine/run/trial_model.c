@@ -17,17 +17,33 @@
 
 /* --- training --- */
 
+static bool make_room(struct tutti_training *training) {
+  size_t count = training->epochs, room = training->room * 2 + 64;
+  if (count < training->room)
+    return true;
+  if (tutti_realloc(training->context, count, room, sizeof *training->curve, &training->curve) != TUTTI_OK ||
+      tutti_realloc(training->context, count, room, sizeof *training->losses, &training->losses) != TUTTI_OK)
+    return false;
+  training->room = room;
+  return true;
+}
+
+/* May it go on? After the last epoch there is nothing to save. */
+static bool may_go_on(const struct tutti_training *training) {
+  return !training->rule || training->epochs >= training->most_epochs ||
+         tutti_rule_allows(training->rule, training->epochs, training->losses);
+}
+
 static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
   struct tutti_training *training = argument;
-  if (training->epochs == training->room) {
-    size_t room = training->room * 2 + 64;
-    if (tutti_realloc(training->context, training->epochs, room, sizeof *training->curve, &training->curve) != TUTTI_OK)
-      return true; /* the curve ends here; training goes on */
-    training->room = room;
-  }
-  struct tutti_epoch *kept = &training->curve[training->epochs++];
+  if (!make_room(training))
+    return true; /* the curve ends here; training goes on */
+  struct tutti_epoch *kept = &training->curve[training->epochs];
   TUTTI_TAKE(kept, epoch);
-  return true;
+  training->losses[training->epochs++] = kept->validation_loss;
+  if (training->report)
+    training->report(training->report_argument, training);
+  return may_go_on(training);
 }
 
 static void on_measure(void *argument, const char *name, double value) {
@@ -45,6 +61,7 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
   if (tutti_backend_takes_networks(experiment->backend))
     TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &experiment->task,
                                           &training->network));
+  training->most_epochs = tutti_backend_epochs(experiment->backend, training->config);
   const tutti_dataset *dataset = experiment->dataset;
   const tutti_split *validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL;
   training->job = (struct tutti_job){
@@ -186,7 +203,7 @@ out:
   return status;
 }
 
-/* Predict a split, write it, and add its losses to `metrics`. */
+/* Predict a split, write it (`folder` NULL: no), and add its losses to `metrics`. */
 static enum tutti_status predict_split(tutti_context *context, const struct tutti_experiment *experiment,
                                        struct tutti_training *training, const tutti_split *split, const char *folder,
                                        json_t *files, json_t *metrics, double *loss) {
@@ -208,7 +225,8 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   tutti_split_all_targets(split, &targets);
   *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
   json_object_set_new(metrics, name, losses_of(&predictions, &targets));
-  TUTTI_TRY_OUT(context, write_predictions(context, task, name, rows, values, epistemic, folder, files));
+  if (folder)
+    TUTTI_TRY_OUT(context, write_predictions(context, task, name, rows, values, epistemic, folder, files));
 out:
   tutti_free(values);
   tutti_free(epistemic);
@@ -225,23 +243,39 @@ static double objective_of(const struct tutti_experiment *experiment, const stru
   return training->curve[training->epochs - 1].validation_loss;
 }
 
-static enum tutti_status write_model(tutti_context *context, const struct tutti_experiment *experiment,
-                                     const char *folder, struct tutti_training *training, json_t *files,
-                                     json_t *metrics, double *loss) {
+/* Predict every split but the training rows; *loss is that of the validation rows. Without a folder, only these. */
+static enum tutti_status predict_splits(tutti_context *context, const struct tutti_experiment *experiment,
+                                        const char *folder, struct tutti_training *training, json_t *files,
+                                        json_t *metrics, double *loss) {
   for (size_t i = 0; i < tutti_dataset_splits(experiment->dataset); i++) {
     const tutti_split *split = tutti_dataset_split(experiment->dataset, i);
     double split_loss = NAN;
-    if (tutti_split_rows(split) == 0 || strcmp(tutti_split_name(split), TUTTI_SPLIT_TRAIN) == 0)
+    bool validation = strcmp(tutti_split_name(split), TUTTI_SPLIT_VALIDATION) == 0;
+    if (tutti_split_rows(split) == 0 || strcmp(tutti_split_name(split), TUTTI_SPLIT_TRAIN) == 0 ||
+        (!folder && !validation))
       continue;
     TUTTI_TRY(context, predict_split(context, experiment, training, split, folder, files, metrics, &split_loss));
     if (training->outcome.state == TUTTI_STATE_FAILED)
       return TUTTI_OK;
-    if (strcmp(tutti_split_name(split), TUTTI_SPLIT_VALIDATION) == 0)
+    if (validation)
       *loss = split_loss;
   }
+  return TUTTI_OK;
+}
+
+static enum tutti_status write_model(tutti_context *context, const struct tutti_experiment *experiment,
+                                     const char *folder, struct tutti_training *training, json_t *files,
+                                     json_t *metrics, double *loss) {
+  const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
+  bool pruned = training->outcome.state == TUTTI_STATE_PRUNED;
+  bool keeps = training->outcome.weights && (!pruned || run->keep_pruned);
+  if (training->outcome.weights)
+    TUTTI_TRY(context, predict_splits(context, experiment, keeps ? folder : NULL, training, files, metrics, loss));
+  if (training->outcome.state == TUTTI_STATE_FAILED)
+    return TUTTI_OK;
   TUTTI_TRY(context, write_network(context, training, files, folder));
   TUTTI_TRY(context, write_curve(context, training, files, folder));
-  if (tutti_recipe_run(experiment->recipe)->keep_weights)
+  if (keeps && run->keep_weights)
     TUTTI_TRY(context, write_weights(context, training, files, folder));
   *loss = objective_of(experiment, training, *loss);
   return TUTTI_OK;

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <tutti/clock.h>
 #include <tutti/protocol.h>
 #include <tutti/run.h>
 #include <unistd.h>
 
 struct worker {
+  double reported; /* the clock when progress was told last */
   tutti_context *context;
   struct tutti_experiment *experiment;
   const char *directory;
@@ -87,6 +89,36 @@ static enum tutti_status answer(struct worker *worker, size_t index) {
     status = tutti_frame_write(worker->context, worker->descriptor, TUTTI_FRAME_DONE, training->number, reply);
   tutti_free(reply);
   return status;
+}
+
+/* --- progress, for people who look on --- */
+
+/* A manager that is gone is noticed when its socket is read. */
+static void tell_progress(struct worker *worker, const struct tutti_training *training) {
+  char *text = NULL;
+  enum tutti_status status = tutti_training_progress(worker->context, training, &text);
+  worker->reported = tutti_clock();
+  if (status == TUTTI_OK)
+    status = tutti_frame_write(worker->context, worker->descriptor, TUTTI_FRAME_PROGRESS, training->number, text);
+  if (status != TUTTI_OK)
+    tutti_error_clear(worker->context);
+  tutti_free(text);
+}
+
+/* A few times a second at most. */
+static void on_report(void *argument, const struct tutti_training *training) {
+  static const double interval = 0.3;
+  struct worker *worker = argument;
+  if (tutti_clock() - worker->reported >= interval)
+    tell_progress(worker, training);
+}
+
+static void begin_report(struct worker *worker, struct tutti_training *training) {
+  if (training->most_epochs > 0) {
+    training->report = on_report;
+    training->report_argument = worker;
+  }
+  tell_progress(worker, training);
 }
 
 /* The jobs of one batch that could be started, in the form that train_many takes. */
@@ -166,6 +198,8 @@ static enum tutti_status serve(struct worker *worker, char **requests, size_t co
     worker->results[i] = tutti_training_begin(worker->context, worker->experiment, requests[i], &worker->trainings[i]);
     if (worker->results[i] != TUTTI_OK)
       status = answer(worker, i);
+    else
+      begin_report(worker, &worker->trainings[i]);
   }
   if (status == TUTTI_OK)
     status = train(worker, count);

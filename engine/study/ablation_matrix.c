@@ -271,7 +271,7 @@ out:
 static enum tutti_status add_search_item(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
   struct tutti_text *text = argument;
   (void)context;
-  if (item->part == TUTTI_RECIPE_SEARCH)
+  if (item->part == TUTTI_RECIPE_SEARCH || item->part == TUTTI_RECIPE_EXTENT)
     tutti_text_add(text, "%s.%s=%s\n", item->section, item->key, item->value);
   return TUTTI_OK;
 }

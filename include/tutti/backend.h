@@ -170,6 +170,11 @@ struct tutti_backend_ops {
      allocate at its first call alone. */
   enum tutti_status (*ask_slope)(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
                                  const struct tutti_slope *slope, float *out);
+
+  /* OPTIONAL; default: 0. For how many epochs a job with this config struct trains at most. A backend that answers more
+     than 0 calls job->progress after each of them, from 1 on without gaps, on the thread that called `train` or
+     `train_many`, and ends the job where that says so. 0: it reports no epochs, and its trials cannot be pruned. */
+  uint32_t (*epochs)(void *self, const void *config);
 };
 
 /* --- the host's side --- */
@@ -261,6 +266,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_slope(tutti_context 
 TUTTI_API bool tutti_predictor_tells_epistemic(const tutti_predictor *predictor);
 /* Close it; NULL is allowed. */
 TUTTI_API void tutti_predictor_close(tutti_predictor *predictor);
+/* For how many epochs a job with these parameters (tutti_backend_configure) trains at most; 0: it reports no epochs. */
+TUTTI_API uint32_t tutti_backend_epochs(const tutti_backend *backend, const tutti_config *config);
 /* How many jobs are best trained at once, >= 1. */
 TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
 /* Train jobs[count] into outcomes[count], each prepared as for tutti_backend_train, and call done(argument, index) as

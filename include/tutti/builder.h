@@ -35,6 +35,7 @@ struct tutti_result {
   double loss; /* what builders minimise: the run's objective on the validation rows; NaN unless finished */
   double seconds;
   const char *failure; /* "" unless failed */
+  double last_loss;    /* of a pruned trial, what `loss` is of a finished one, where it was pruned; NaN: not known */
 };
 
 struct tutti_builder_ops {

@@ -95,6 +95,8 @@ TUTTI_API const struct tutti_descriptor *tutti_pruner_descriptor(const tutti_pru
 /* Tell how a trial went; borrowed until return. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner,
                                                               const struct tutti_curve *curve);
+/* Does it never prune anything? */
+TUTTI_API bool tutti_pruner_idle(const tutti_pruner *pruner);
 /* Ask what trial number `trial` must reach; the caller destroys *rule, which is NULL on failure. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner,
                                                               uint64_t trial, tutti_rule **rule);

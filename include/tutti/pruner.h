@@ -40,6 +40,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rule_add(tutti_context *contex
 TUTTI_API size_t tutti_rule_rungs(const tutti_rule *rule);
 /* Fill *rung with rung number `index` (< tutti_rule_rungs), by ascending epoch. The caller has set rung->size. */
 TUTTI_API void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *rung);
+/* A measure of losses[epochs], those after epochs 1, 2, ..., `epochs` (>= 1); NaN losses do not count, and the measure is
+   NaN if none counts. */
+TUTTI_API double tutti_measure_of(enum tutti_measure measure, size_t epochs, const double *losses);
 /* May a trial go on whose validation losses after epochs 1, 2, ..., `epochs` are losses[epochs]? Only a rung at this
    very epoch can say no. NaN losses (not evaluated) do not count; if none counts, the trial goes on. */
 TUTTI_API bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses);
@@ -51,6 +54,7 @@ struct tutti_pruner_setup {
   const tutti_host *host;
   const struct tutti_task *task;
   uint64_t seed;
+  uint32_t epochs; /* for so many a trial trains at most; 0: not known. Rungs from there on are never looked at */
 };
 
 /* How a trial went; borrowed until return. */
@@ -71,6 +75,10 @@ struct tutti_pruner_ops {
   /* REQUIRED. Add to an empty rule what trial number `trial` must reach. Asked for right after the builder has proposed
      the trial. MUST be a function of what was told before, the trial's number and the seed, never of time. */
   enum tutti_status (*rule)(void *self, tutti_context *context, uint64_t trial, tutti_rule *rule);
+
+  /* OPTIONAL; default: false. True: every rule is empty, whatever is told. Then the pruner need not be told anything,
+     and any backend will do. */
+  bool (*idle)(void *self);
 };
 
 TUTTI_END_DECLS

@@ -18,7 +18,7 @@ enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept 
 struct tutti_run_config {
   const char *name; /* of the run directory */
   int64_t seed;
-  int64_t budget;       /* networks to train */
+  int64_t budget;       /* networks to train; 0: as many as there is time for */
   int64_t window;       /* trials outstanding at once; it changes what is searched, so it is never a number of cores */
   int64_t workers;      /* processes; 0: one a core. Never changes results */
   int order;            /* 0 trial, 1 completion */
@@ -31,7 +31,8 @@ struct tutti_run_config {
   int objective;           /* enum tutti_run_objective: which weights that loss is of */
   double plugin_timeout;   /* seconds that a call of a plugin may take in the manager; infinity */
   int64_t batch;           /* results told before the builder is asked for as many trials */
-  double time;             /* seconds of work, over all sessions, after which no trial is asked for; infinity */
+  double time;             /* seconds that the run may take, over all sessions; infinity */
+  bool keep_pruned;        /* write predictions and weights of pruned trials, too */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */
@@ -114,7 +115,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *co
 enum tutti_recipe_part {
   TUTTI_RECIPE_SEARCH, /* what is searched, and how it is trained */
   TUTTI_RECIPE_SELECTION, /* [selector], [calibrator], [evaluation]: what is made of a finished pool, and can be made again */
-  TUTTI_RECIPE_CIRCUMSTANCES /* where and how fast a run is made, not what comes of it: run.name, run.workers, ... */
+  TUTTI_RECIPE_CIRCUMSTANCES, /* where and how fast a run is made, not what comes of it: run.name, run.workers, ... */
+  TUTTI_RECIPE_EXTENT         /* how far a run goes, run.budget and run.time: a resumed one may go further */
 };
 /* One key with its value. If another section's parameter names the plugin of a section, that section's first item has
    the key "". */
@@ -131,8 +133,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit(
     enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_recipe_item *item),
     void *argument);
 /* Are two recipes of one run? They are if they differ at most in circumstances: run.name, run.workers,
-   run.trial_timeout, run.plugin_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections; fits also
-   in run.budget, the number of repeats. Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both values. */
+   run.trial_timeout, run.plugin_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections, or in
+   how far they go: run.budget and run.time. Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

@@ -23,7 +23,8 @@ enum tutti_run_file {
   TUTTI_RUN_FILE_SUMMARY,   /* the result, as JSON */
   TUTTI_RUN_FILE_LOCK,      /* held by the manager while it runs */
   TUTTI_RUN_FILE_LOG,       /* what plugins and libraries print in workers */
-  TUTTI_RUN_FILE_NEXT       /* the ensemble while it is replaced */
+  TUTTI_RUN_FILE_NEXT,      /* the ensemble while it is replaced */
+  TUTTI_RUN_FILE_LIVE       /* what the workers are at, as JSON; it is there while the run is at work */
 };
 /* The path that a file has, or would have, in a run directory; free *path with tutti_free. TUTTI_ERROR_USAGE: `file` is
    none of the above. */
@@ -38,13 +39,16 @@ enum tutti_phase { TUTTI_PHASE_REPAIR, TUTTI_PHASE_SEARCH, TUTTI_PHASE_SELECT, T
 struct tutti_run_progress {
   size_t size;
   enum tutti_phase phase;
-  uint64_t budget, asked, done, failed; /* done includes failed */
+  uint64_t budget, asked, done, failed; /* budget 0: the time alone says how many; done includes failed and pruned */
   uint64_t restored;                    /* of `done`, from before a resume */
   uint64_t repaired;                    /* trials trained again because their files were torn */
   double best_loss;                     /* NaN while there is none */
   uint64_t best_trial;
   const char *loss; /* name of the loss */
   double seconds;   /* since this manager began */
+  uint64_t pruned;  /* of `done` */
+  double time;      /* what the run may take, and has taken, over all its sessions; infinity: it has no limit */
+  double worked;
 };
 
 struct tutti_run_options {

@@ -39,7 +39,7 @@ static const struct tutti_param agebo_params[] = {
     TUTTI_INTEGER(
         struct agebo_config, population, "0", 0, 1000000,
         "Finished trials that may be parents, the latest ones; architectures are random until there are so many. 0: a "
-        "fifth of the budget, which gives 100 for the paper's 500 networks, as in its code.",
+        "fifth of the budget, which gives 100 for the paper's 500 networks, as in its code; 100 without a budget.",
         .unit = "trials"),
     TUTTI_INTEGER(
         struct agebo_config, sample, "0", 0, 1000000,
@@ -76,12 +76,13 @@ static size_t searched_agebo(const struct agebo *self) {
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-/* Take the sizes from the recipe; otherwise scale them with the budget as the paper's do. */
+/* Take the sizes from the recipe; otherwise scale them with the budget as the paper's do, whose population is 100; that
+   is what a run has whose time alone says how many networks it trains. */
 static void size_population_agebo(struct agebo *self, uint64_t budget) {
   const struct agebo_config *config = self->config;
   self->capacity = (size_t)config->population;
   if (self->capacity == 0)
-    self->capacity = budget / 5 > 2 ? (size_t)(budget / 5) : 2;
+    self->capacity = budget == 0 ? 100 : budget / 5 > 2 ? (size_t)(budget / 5) : 2;
   self->sample = (size_t)config->sample;
   if (self->sample == 0)
     self->sample = (size_t)lround(sqrt((double)self->capacity));

@@ -11,10 +11,16 @@ static enum tutti_status pruner_rule_none(void *self, tutti_context *context, ui
   return TUTTI_OK;
 }
 
+static bool pruner_idle_none(void *self) {
+  (void)self;
+  return true;
+}
+
 static const struct tutti_pruner_ops none_ops = {
     .size = sizeof none_ops,
     .tell = pruner_tell_none,
     .rule = pruner_rule_none,
+    .idle = pruner_idle_none,
 };
 
 static const struct tutti_descriptor none_descriptor = {

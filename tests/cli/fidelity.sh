@@ -10,7 +10,7 @@ complain() { echo "$*"; failed=1; }
 # [hyperparameters], too, and those of sources for [data].
 keys() {
   {
-    printf '%s.plugin\n' data space backend builder selector executor
+    printf '%s.plugin\n' data space backend builder pruner selector executor
     awk '
       /^## / { kind = tolower($2); sub(/s$/, "", kind); if ($2 == "Sections") kind = "" }
       /^### / { name = $2 }

@@ -44,9 +44,9 @@ for file in ensemble.json trials/000003/test.npy trials/000003/weights.safetenso
   checks=$((checks + 1))
   cmp -s "elsewhere/$file" "runs/small/$file" || complain "expected the same bits in $file"
 done
-tutti run small.ini --set run.budget=7 --resume
+tutti run small.ini --set run.window=7 --resume
 expect_code 2
-expect_err runs/small '[run] budget' 6 7
+expect_err runs/small '[run] window' 8 7
 
 # Looking at it.
 tutti status runs/small

@@ -231,7 +231,10 @@ static void runs_are_told_apart(void **state) {
       {"run.retries=3", NULL},
       {"run.plugin_path=", NULL},
       {"run.seed=2", "[run] seed is '1' in one recipe and '2' in the other"},
-      {"run.budget=61", "[run] budget is '60'"},
+      {"run.budget=61", NULL},
+      {"run.time=2h", NULL},
+      {"run.window=9", "[run] window is '8'"},
+      {"run.keep_pruned=yes", "[run] keep_pruned is 'false' in one recipe and 'true' in the other"},
       {"backend.epochs=8", "[backend] epochs is '7' in one recipe and '8' in the other"},
       {"hyperparameters.batch=log-integer 1 128", "'log-integer 1 256' in one recipe and 'log-integer 1 128'"},
       {"hyperparameters.batch=16",
@@ -283,6 +286,10 @@ static void keys_have_a_part(void **state) {
   assert_int_equal(part_in(recipe, "run", "loss"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "run", "name"), TUTTI_RECIPE_CIRCUMSTANCES);
   assert_int_equal(part_in(recipe, "executor", "plugin"), TUTTI_RECIPE_CIRCUMSTANCES);
+  assert_int_equal(part_in(recipe, "run", "budget"), TUTTI_RECIPE_EXTENT);
+  assert_int_equal(part_in(recipe, "run", "time"), TUTTI_RECIPE_EXTENT);
+  assert_int_equal(part_in(recipe, "run", "window"), TUTTI_RECIPE_SEARCH);
+  assert_int_equal(part_in(recipe, "pruner", "plugin"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "data", "plugin"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "hyperparameters", "batch"), TUTTI_RECIPE_SEARCH);
   assert_int_equal(part_in(recipe, "backend", "batch"), -1);

@@ -1,0 +1,443 @@
+/* manager.c - the manager at work: asks the builder, has trials trained, records results and tells them. */
+#include "manager_impl.h"
+
+#include "catalogue_write.h"
+#include "engine/data/cells_impl.h"
+#include "run_rule.h"
+#include "trial_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/clock.h>
+#include <unistd.h>
+
+enum order { ORDER_TRIAL, ORDER_COMPLETION };
+
+/* --- the catalogue --- */
+
+static enum tutti_status change(struct tutti_manager *manager) {
+  if (!manager->changed)
+    TUTTI_TRY(manager->context, tutti_catalogue_begin(manager->context, manager->catalogue));
+  manager->changed = true;
+  return TUTTI_OK;
+}
+
+double tutti_manager_worked(const struct tutti_manager *manager) {
+  return manager->before + tutti_clock() - manager->began;
+}
+
+static void update_progress(struct tutti_manager *manager, enum tutti_phase phase) {
+  struct tutti_run_progress *progress = &manager->progress;
+  const struct tutti_history *history = &manager->history;
+  progress->phase = phase;
+  progress->asked = history->asked;
+  progress->done = history->done;
+  progress->failed = history->failed;
+  progress->pruned = history->pruned;
+  progress->seconds = tutti_clock() - manager->began;
+  progress->worked = tutti_manager_worked(manager);
+}
+
+void tutti_manager_report(struct tutti_manager *manager, enum tutti_phase phase) {
+  update_progress(manager, phase);
+  if (manager->options->progress)
+    manager->options->progress(manager->options->argument, &manager->progress);
+}
+
+/* The seconds that the run will still take: what is left of its time, or of its budget at the rate so far. */
+static double seconds_left(const struct tutti_manager *manager) {
+  const struct tutti_run_progress *progress = &manager->progress;
+  double fresh = (double)(progress->done - progress->restored);
+  double left = fmax(manager->run->time - progress->worked, 0);
+  if (progress->budget > 0 && fresh > 0)
+    left = fmin(left, (double)(progress->budget - progress->done) * progress->seconds / fresh);
+  return left;
+}
+
+/* So that time is not lost when the manager dies: the clock of another session knows nothing of this one's. */
+enum tutti_status tutti_manager_record_worked(struct tutti_manager *manager) {
+  char text[40];
+  double worked = tutti_manager_worked(manager);
+  if (isinf(manager->run->time))
+    return TUTTI_OK;
+  manager->noted = worked;
+  (void)snprintf(text, sizeof text, "%.3f", worked);
+  return tutti_catalogue_set(manager->context, manager->catalogue, TUTTI_FACT_WORKED, text);
+}
+
+static enum tutti_status commit(struct tutti_manager *manager) {
+  if (!manager->changed)
+    return TUTTI_OK;
+  TUTTI_TRY(manager->context, tutti_manager_record_worked(manager));
+  manager->changed = false;
+  TUTTI_TRY(manager->context, tutti_catalogue_commit(manager->context, manager->catalogue));
+  tutti_manager_report(manager, TUTTI_PHASE_SEARCH);
+  return TUTTI_OK;
+}
+
+/* --- ask --- */
+
+size_t tutti_manager_workers(const struct tutti_manager *manager) {
+  int64_t wanted = manager->options->workers ? manager->options->workers : manager->run->workers;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return wanted > 0 ? (size_t)wanted : cores > 0 ? (size_t)cores : 1;
+}
+
+enum tutti_status tutti_manager_submit(struct tutti_manager *manager, uint64_t trial) {
+  tutti_context *context = manager->context;
+  enum tutti_status status = TUTTI_OK;
+  char *candidate = NULL, *request = NULL;
+  TUTTI_TRY_OUT(context, tutti_scope_print(context, manager->experiment->scope,
+                                           manager->history.records[trial].candidate, &candidate));
+  TUTTI_TRY_OUT(context, tutti_request_print(context, trial, tutti_experiment_fingerprint(manager->experiment),
+                                             candidate, manager->history.records[trial].rule, &request));
+  TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, request));
+out:
+  tutti_free(candidate);
+  tutti_free(request);
+  return status;
+}
+
+static enum tutti_status record_asked(struct tutti_manager *manager, uint64_t trial) {
+  tutti_context *context = manager->context;
+  const struct tutti_record *record = &manager->history.records[trial];
+  struct tutti_trial row = {.size = sizeof row,
+                            .number = trial,
+                            .parent = record->parent,
+                            .origin = record->origin,
+                            .asked_after = record->asked_after};
+  char *candidate = NULL;
+  enum tutti_status status = tutti_scope_print(context, manager->experiment->scope, record->candidate, &candidate);
+  row.candidate = candidate;
+  if (status == TUTTI_OK)
+    status = change(manager);
+  if (status == TUTTI_OK)
+    status = tutti_catalogue_asked(context, manager->catalogue, &row);
+  tutti_free(candidate);
+  return status;
+}
+
+/* May the builder be asked? The window has room for a batch; or part of a batch has been asked for, which a resumed run
+   goes on with. */
+static bool may_ask(const struct tutti_manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  uint64_t room = (uint64_t)manager->run->window - (history->asked - history->told);
+  bool begun = history->asked > 0 && history->records[history->asked - 1].asked_after == history->told;
+  return room >= (uint64_t)manager->run->batch || (begun && room > 0);
+}
+
+/* Is there budget and time for another trial? */
+static bool has_means(const struct tutti_manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  return (manager->run->budget == 0 || history->asked < (uint64_t)manager->run->budget) &&
+         tutti_deadline_allows(&manager->deadline, tutti_manager_worked(manager), history->asked - history->done);
+}
+
+enum tutti_status tutti_manager_set_rule(struct tutti_manager *manager, uint64_t trial) {
+  struct tutti_record *record = &manager->history.records[trial];
+  if (!manager->pruner)
+    return TUTTI_OK;
+  tutti_free(record->rule);
+  return tutti_run_rule_print(manager->context, manager->pruner, trial, &record->rule);
+}
+
+/* What is to be trained next: the builder's choice, or the next repeat of a fit, which has no builder. */
+static enum tutti_status propose(struct tutti_manager *manager, uint64_t trial, struct tutti_proposal *proposal) {
+  if (manager->builder)
+    return tutti_builder_ask(manager->context, manager->builder, trial, proposal);
+  (void)snprintf(proposal->origin, sizeof proposal->origin, "repeat");
+  return tutti_scope_candidate(manager->context, manager->experiment->scope, NULL, NULL,
+                               tutti_trial_seed(manager->experiment->facts.seed, trial), &proposal->candidate);
+}
+
+static bool is_exhausted(const struct tutti_manager *manager) {
+  return manager->builder && tutti_builder_exhausted(manager->builder);
+}
+
+/* The cores that no trial keeps busy are the builder's while it answers: a search one by one trains its models on all
+   of them. What it answers does not depend on their number. */
+static void lend_threads(struct tutti_manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  uint64_t workers = tutti_manager_workers(manager), busy = history->asked - history->done;
+  tutti_threads_set(manager->context, workers > busy ? (unsigned)(workers - busy) : 1);
+}
+
+/* Fill the window. The requests depend only on what was told, so they are the same for any number of workers. */
+enum tutti_status tutti_manager_ask(struct tutti_manager *manager) {
+  tutti_context *context = manager->context;
+  struct tutti_history *history = &manager->history;
+  while (!manager->idle && may_ask(manager) && has_means(manager) && !is_exhausted(manager)) {
+    struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
+    uint64_t trial = history->asked;
+    lend_threads(manager);
+    enum tutti_status proposed = propose(manager, trial, &proposal);
+    tutti_threads_set(context, 1);
+    TUTTI_TRY(context, proposed);
+    if (!proposal.candidate) {
+      manager->idle = true;
+      break;
+    }
+    enum tutti_status status = tutti_history_add(context, history, &proposal);
+    tutti_candidate_unref(proposal.candidate);
+    TUTTI_TRY(context, status);
+    TUTTI_TRY(context, record_asked(manager, trial));
+    TUTTI_TRY(context, tutti_manager_set_rule(manager, trial));
+    TUTTI_TRY(context, tutti_manager_submit(manager, trial));
+  }
+  return TUTTI_OK;
+}
+
+/* --- tell --- */
+
+enum tutti_status tutti_manager_tell(struct tutti_manager *manager, uint64_t trial) {
+  struct tutti_history *history = &manager->history;
+  struct tutti_record *record = &history->records[trial];
+  struct tutti_result result = {.size = sizeof result,
+                                .trial = trial,
+                                .candidate = record->candidate,
+                                .state = record->state,
+                                .loss = record->state == TUTTI_STATE_FINISHED ? record->loss : NAN,
+                                .seconds = record->seconds,
+                                .failure = record->failure ? record->failure : "",
+                                .last_loss = record->state == TUTTI_STATE_PRUNED ? record->loss : NAN};
+  if (manager->pruner)
+    TUTTI_TRY(manager->context, tutti_run_tell_pruner(manager->context, manager->pruner, trial, record));
+  if (manager->builder)
+    TUTTI_TRY(manager->context, tutti_builder_tell(manager->context, manager->builder, &result));
+  record->told = history->told++;
+  manager->idle = false;
+  return TUTTI_OK;
+}
+
+/* The next result to tell, or TUTTI_NO_TRIAL. */
+static uint64_t next_to_tell(const struct tutti_manager *manager) {
+  const struct tutti_history *history = &manager->history;
+  if (manager->run->order == ORDER_COMPLETION)
+    return history->told < manager->arrived ? manager->queue[history->told] : TUTTI_NO_TRIAL;
+  return history->told < history->asked && history->records[history->told].done ? history->told : TUTTI_NO_TRIAL;
+}
+
+enum tutti_status tutti_manager_arrive(struct tutti_manager *manager, uint64_t trial) {
+  if (manager->arrived == manager->queue_room) {
+    uint64_t room = manager->queue_room * 2 + 64;
+    TUTTI_TRY(manager->context,
+              tutti_realloc(manager->context, manager->arrived, room, sizeof *manager->queue, &manager->queue));
+    manager->queue_room = room;
+  }
+  manager->queue[manager->arrived++] = trial;
+  return TUTTI_OK;
+}
+
+static enum tutti_status tell_and_ask(struct tutti_manager *manager) {
+  uint64_t trial;
+  TUTTI_TRY(manager->context, tutti_manager_ask(manager));
+  while ((trial = next_to_tell(manager)) != TUTTI_NO_TRIAL) {
+    TUTTI_TRY(manager->context, tutti_manager_tell(manager, trial));
+    TUTTI_TRY(manager->context, change(manager));
+    TUTTI_TRY(manager->context,
+              tutti_catalogue_told(manager->context, manager->catalogue, trial, manager->history.records[trial].told));
+    TUTTI_TRY(manager->context, tutti_manager_ask(manager));
+  }
+  return TUTTI_OK;
+}
+
+/* --- results --- */
+
+void tutti_manager_note_best(struct tutti_manager *manager, uint64_t trial) {
+  const struct tutti_record *record = &manager->history.records[trial];
+  if (record->state == TUTTI_STATE_FINISHED &&
+      (isnan(manager->progress.best_loss) || record->loss < manager->progress.best_loss)) {
+    manager->progress.best_loss = record->loss;
+    manager->progress.best_trial = trial;
+  }
+}
+
+static enum tutti_status facts_of(tutti_context *context, const struct tutti_reply *reply,
+                                  struct tutti_reply_facts *facts) {
+  if (reply->kind == TUTTI_REPLY_DONE)
+    return tutti_reply_parse(context, reply->text, facts);
+  *facts = (struct tutti_reply_facts){.state = TUTTI_STATE_FAILED, .loss = NAN, .seconds = reply->seconds};
+  (void)snprintf(facts->failure, sizeof facts->failure, "%s", reply->text);
+  tutti_make_utf8(facts->failure);
+  return tutti_strdup(context, "{}", &facts->report);
+}
+
+static enum tutti_status record_done(struct tutti_manager *manager, uint64_t trial, uint32_t worker) {
+  const struct tutti_record *record = &manager->history.records[trial];
+  struct tutti_trial row = {.size = sizeof row,
+                            .number = trial,
+                            .state = record->state,
+                            .loss = record->loss,
+                            .seconds = record->seconds,
+                            .worker = worker,
+                            .failure = record->failure ? record->failure : "",
+                            .report = record->report,
+                            .at = record->at};
+  TUTTI_TRY(manager->context, change(manager));
+  return tutti_catalogue_done(manager->context, manager->catalogue, &row);
+}
+
+/* A torn trial was trained again: what the builder was told stays. The new files should agree with it; if they do not,
+   the report has to tell of them. */
+static enum tutti_status take_repair(struct tutti_manager *manager, const struct tutti_reply *reply,
+                                     struct tutti_reply_facts *facts) {
+  struct tutti_record *record = &manager->history.records[reply->trial];
+  bool same =
+      facts->state == record->state && (facts->loss == record->loss || (isnan(facts->loss) && isnan(record->loss)));
+  manager->progress.repaired++;
+  if (!same)
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "trial %" PRIu64
+              " was trained again and its loss is %.17g, not %.17g as recorded: another machine or build?",
+              reply->trial, facts->loss, record->loss);
+  if (facts->state != record->state || strcmp(facts->report, record->report) == 0)
+    return TUTTI_OK;
+  tutti_free(record->report);
+  record->report = facts->report;
+  facts->report = NULL;
+  return record_done(manager, reply->trial, reply->worker);
+}
+
+static enum tutti_status record_result(struct tutti_manager *manager, const struct tutti_reply *reply,
+                                       struct tutti_reply_facts *facts) {
+  tutti_context *context = manager->context;
+  struct tutti_record *record = &manager->history.records[reply->trial];
+  if (facts->failure[0])
+    TUTTI_TRY(context, tutti_strdup(context, facts->failure, &record->failure));
+  record->state = facts->state;
+  record->loss = facts->loss;
+  record->seconds = facts->seconds;
+  record->at = tutti_manager_worked(manager);
+  record->report = facts->report;
+  facts->report = NULL;
+  record->done = true;
+  tutti_free(record->rule);
+  record->rule = NULL;
+  manager->history.done++;
+  manager->history.failed += facts->state == TUTTI_STATE_FAILED;
+  manager->history.pruned += facts->state == TUTTI_STATE_PRUNED;
+  tutti_deadline_note(&manager->deadline, facts->seconds);
+  tutti_manager_note_best(manager, reply->trial);
+  TUTTI_TRY(context, record_done(manager, reply->trial, reply->worker));
+  return tutti_manager_arrive(manager, reply->trial);
+}
+
+/* Try a trial again after its worker was lost, unless that happened too often; *again says whether. */
+static enum tutti_status retry(struct tutti_manager *manager, const struct tutti_reply *reply, bool *again) {
+  struct tutti_record *record = &manager->history.records[reply->trial];
+  *again = reply->kind == TUTTI_REPLY_LOST && record->lost++ < manager->run->retries;
+  if (!*again)
+    return TUTTI_OK;
+  tutti_log(manager->context, TUTTI_LOG_WARNING, "trial %" PRIu64 ": %s; it is tried again", reply->trial, reply->text);
+  return tutti_manager_submit(manager, reply->trial);
+}
+
+static enum tutti_status take_reply(struct tutti_manager *manager, const struct tutti_reply *reply) {
+  tutti_context *context = manager->context;
+  struct tutti_reply_facts facts;
+  bool again;
+  tutti_live_note(&manager->live, reply);
+  if (reply->kind == TUTTI_REPLY_PROGRESS || reply->kind == TUTTI_REPLY_NONE)
+    return TUTTI_OK;
+  if (reply->trial >= manager->history.asked)
+    return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN,
+                      "executor %s gave a reply for trial %" PRIu64 ", which nobody asked for",
+                      tutti_executor_descriptor(manager->executor)->name, reply->trial);
+  TUTTI_TRY(context, retry(manager, reply, &again));
+  if (again)
+    return TUTTI_OK;
+  TUTTI_TRY(context, facts_of(context, reply, &facts));
+  enum tutti_status status = facts.status;
+  if (status != TUTTI_OK)
+    status = TUTTI_FAIL(context, status, "trial %" PRIu64 ": %s", reply->trial, facts.failure);
+  else if (manager->history.records[reply->trial].done)
+    status = take_repair(manager, reply, &facts);
+  else
+    status = record_result(manager, reply, &facts);
+  tutti_free(facts.report);
+  return status;
+}
+
+/* Wait for a reply, then take all others that have arrived: they share one commit. */
+enum tutti_status tutti_manager_collect(struct tutti_manager *manager) {
+  enum { MOST = 64 };
+  tutti_context *context = manager->context;
+  /* Also the longest time that an interrupt can go unnoticed. */
+  double timeout = fmax(fmin(tutti_deadline_left(&manager->deadline, tutti_manager_worked(manager)), 1), 0);
+  for (int i = 0; i < MOST; i++, timeout = 0) {
+    struct tutti_reply reply = {.size = sizeof reply};
+    TUTTI_TRY(context, tutti_executor_wait(context, manager->executor, timeout, &reply));
+    enum tutti_status status = take_reply(manager, &reply);
+    tutti_free(reply.text);
+    TUTTI_TRY(context, status);
+    if (tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted");
+    if (reply.kind == TUTTI_REPLY_NONE)
+      break;
+  }
+  update_progress(manager, manager->progress.phase);
+  tutti_live_write(context, &manager->live, manager->options->directory, &manager->progress, seconds_left(manager));
+  return TUTTI_OK;
+}
+
+/* --- search --- */
+
+/* A run that has a time tries its end when half of it is over, to see how long that takes: what is chosen then is not
+   kept. Twice as many trials will be there at the end, and a margin. */
+static enum tutti_status rehearse(struct tutti_manager *manager) {
+  static const double more = 2.5;
+  struct tutti_history *history = &manager->history;
+  double begin = tutti_clock();
+  if (manager->rehearsed || isinf(manager->run->time) ||
+      tutti_manager_worked(manager) < manager->before + (manager->run->time - manager->before) / 2 ||
+      history->done == history->failed + history->pruned)
+    return TUTTI_OK;
+  manager->rehearsed = true;
+  enum tutti_status status = tutti_run_rehearse(manager->context, &manager->pool, manager->experiment->host, history);
+  if (status == TUTTI_ERROR_CANCELLED)
+    return tutti_error_trace(manager->context, status, __FILE__, __LINE__, __func__);
+  if (status != TUTTI_OK)
+    tutti_error_clear(manager->context); /* at the end it may be otherwise */
+  manager->deadline.finishing = more * (tutti_clock() - begin);
+  return TUTTI_OK;
+}
+
+/* The trainings that are given up have no result, and are trained when the run goes on with a longer time. */
+static bool is_over(const struct tutti_manager *manager) {
+  return tutti_deadline_left(&manager->deadline, tutti_manager_worked(manager)) <= 0;
+}
+
+/* While nothing is to be recorded, the time is, now and then. */
+static enum tutti_status keep_time(struct tutti_manager *manager) {
+  static const double share = 0.02;
+  double unrecorded = tutti_manager_worked(manager) - manager->noted;
+  bool due = isfinite(manager->run->time) && unrecorded > fmax(1, share * manager->run->time);
+  return due ? tutti_manager_record_worked(manager) : TUTTI_OK;
+}
+
+static enum tutti_status step(struct tutti_manager *manager) {
+  TUTTI_TRY(manager->context, commit(manager));
+  TUTTI_TRY(manager->context, keep_time(manager));
+  TUTTI_TRY(manager->context, rehearse(manager));
+  TUTTI_TRY(manager->context, tutti_manager_collect(manager));
+  return tell_and_ask(manager);
+}
+
+enum tutti_status tutti_manager_search(struct tutti_manager *manager) {
+  tutti_context *context = manager->context;
+  struct tutti_history *history = &manager->history;
+  enum tutti_status status = tell_and_ask(manager);
+  while (status == TUTTI_OK && history->told < history->asked && !is_over(manager))
+    status = step(manager);
+  if (manager->changed && status != TUTTI_ERROR_FULL) {
+    /* However the search ended, keep the known results. */
+    manager->changed = false;
+    enum tutti_status kept = tutti_catalogue_commit(context, manager->catalogue);
+    if (kept != TUTTI_OK)
+      status = kept;
+  }
+  return status;
+}

@@ -1,0 +1,81 @@
+/* manager_impl.h - the manager of a run at work: what it holds, and what its parts do for each other (manager.c,
+   run_resume.c, run.c). */
+#ifndef TUTTI_MANAGER_IMPL_H
+#define TUTTI_MANAGER_IMPL_H
+
+#include "run_deadline.h"
+#include "run_impl.h"
+#include "run_live.h"
+
+#include <tutti/hosting.h>
+
+/* Facts of a catalogue. */
+#define TUTTI_FACT_PLAN "plan"     /* the budget of the run's first session, that builders plan with */
+#define TUTTI_FACT_WORKED "worked" /* of a run that has a time: the seconds that it has worked */
+
+struct tutti_manager {
+  tutti_context *context;
+  const struct tutti_run_options *options;
+  const struct tutti_run_config *run;
+  struct tutti_experiment *experiment;
+  struct tutti_run_pool pool;
+  tutti_catalogue *catalogue;
+  tutti_builder *builder;
+  tutti_pruner *pruner; /* NULL: nothing is pruned */
+  tutti_executor *executor;
+  const char *command[5]; /* that starts a worker; ends with NULL */
+  struct tutti_history history;
+  int lock;
+  bool changed;     /* something waits for a commit */
+  bool regrown;     /* it goes on with another budget or time than was recorded */
+  bool idle;        /* the builder answered "nothing" since the last result was told */
+  uint64_t *queue;  /* results to tell in order of completion: [asked] */
+  uint64_t arrived; /* ... how many came */
+  uint64_t queue_room;
+  struct tutti_run_progress progress;
+  struct tutti_live live;
+  struct tutti_deadline deadline;
+  bool rehearsed;       /* the end was tried, to see how long it takes */
+  double began, before; /* the clock at the start; seconds of work of the run's earlier sessions */
+  double noted;         /* the seconds of work that were recorded last */
+  uint64_t plan;        /* the budget with which the run began; 0: it had none */
+};
+
+/* --- manager.c --- */
+
+size_t tutti_manager_workers(const struct tutti_manager *manager);
+/* Seconds of work of this run, over all its sessions up to the last recorded moment of each. */
+double tutti_manager_worked(const struct tutti_manager *manager);
+/* Record these seconds, if the run has a deadline. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_record_worked(struct tutti_manager *manager);
+void tutti_manager_report(struct tutti_manager *manager, enum tutti_phase phase);
+/* Hand a trial to the executor, with its rule if there is a pruner. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_submit(struct tutti_manager *manager, uint64_t trial);
+/* Ask the pruner what a trial must reach, now. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_set_rule(struct tutti_manager *manager, uint64_t trial);
+/* Ask the builder for as many trials as there is room, budget and time for. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_ask(struct tutti_manager *manager);
+/* Tell builder and pruner of a trial's end. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_tell(struct tutti_manager *manager, uint64_t trial);
+/* A result is there that is not told yet. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_arrive(struct tutti_manager *manager, uint64_t trial);
+void tutti_manager_note_best(struct tutti_manager *manager, uint64_t trial);
+/* Take the replies that come within a second. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_collect(struct tutti_manager *manager);
+/* Ask, collect and tell until all is trained, or the time is over. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_search(struct tutti_manager *manager);
+
+/* --- run_resume.c --- */
+
+/* The recipe and data in the directory must be those of this run. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_check_same_run(struct tutti_manager *manager);
+/* A run may go on with a larger budget or time than it began with, but it keeps what it has. The builder is told of the
+   budget with which the run began, for whatever it has planned with it. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_check_extent(struct tutti_manager *manager);
+/* Train trials again whose files are missing or torn. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_repair(struct tutti_manager *manager);
+/* Bring fresh builder and pruner to the state of the recorded ones: the same asks and tells, in the same order. What a
+   larger budget would have asked for in between is asked for there. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_replay(struct tutti_manager *manager);
+
+#endif

@@ -1,0 +1,27 @@
+/* run_deadline.h - a run that has a time (run.time): may another training begin, and is it time to stop? By the clock
+   that is never set back, and by the durations of the trainings so far. */
+#ifndef TUTTI_RUN_DEADLINE_H
+#define TUTTI_RUN_DEADLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tutti_deadline {
+  double time;      /* seconds that the run may take; infinity: it has no deadline */
+  double finishing; /* of these, what selection and evaluation at the end will probably take */
+  size_t slots;     /* trainings side by side */
+  uint64_t count;   /* trainings that ended, with the mean of their seconds and the sum of squared deviations from it */
+  double mean, squares;
+};
+
+/* A training ended after so many seconds. */
+void tutti_deadline_note(struct tutti_deadline *deadline, double seconds);
+/* Will another training probably end in time, when the run has worked for so long and `outstanding` are to be done
+   before it? As long as no duration is known, one for each slot may begin. */
+bool tutti_deadline_allows(const struct tutti_deadline *deadline, double worked, uint64_t outstanding);
+/* The seconds until trainings that have not ended are given up: a twentieth of the time after it is over, less what the
+   end takes. May be negative; infinity without a deadline. */
+double tutti_deadline_left(const struct tutti_deadline *deadline, double worked);
+
+#endif

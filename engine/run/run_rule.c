@@ -1,0 +1,139 @@
+/* run_rule.c - between a run and its pruner: rules and curves as texts, and the checks before anything is trained. */
+#include "run_rule.h"
+
+#include "core/base/json_impl.h"
+#include "engine/recipe/recipe_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- rules --- */
+
+/* A threshold may be infinite, which JSON has no number for. */
+static json_t *print_rung(const struct tutti_rung *rung) {
+  char threshold[40];
+  (void)snprintf(threshold, sizeof threshold, "%.17g", rung->threshold);
+  return json_pack("[i, i, s]", (int)rung->epoch, (int)rung->measure, threshold);
+}
+
+enum tutti_status tutti_run_rule_print(tutti_context *context, tutti_pruner *pruner, uint64_t trial, char **text) {
+  tutti_rule *rule;
+  *text = NULL;
+  TUTTI_TRY(context, tutti_pruner_rule(context, pruner, trial, &rule));
+  json_t *array = json_array();
+  for (size_t i = 0; i < tutti_rule_rungs(rule); i++) {
+    struct tutti_rung rung = {.size = sizeof rung};
+    tutti_rule_rung(rule, i, &rung);
+    (void)json_array_append_new(array, print_rung(&rung));
+  }
+  tutti_rule_destroy(rule);
+  return tutti_json_line(context, array, text);
+}
+
+static enum tutti_status parse_rung(tutti_context *context, json_t *item, tutti_rule *rule) {
+  int epoch, measure;
+  const char *threshold;
+  char *end;
+  if (json_unpack(item, "[i, i, s]", &epoch, &measure, &threshold) != 0 || epoch < 1 || measure < 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a request's rule has a rung without epoch, measure and threshold");
+  struct tutti_rung rung = {.size = sizeof rung,
+                            .epoch = (uint32_t)epoch,
+                            .measure = (enum tutti_measure)measure,
+                            .threshold = strtod(threshold, &end)};
+  if (end == threshold || *end)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a request's rule has the threshold '%.40s'", threshold);
+  return tutti_rule_add(context, rule, &rung);
+}
+
+enum tutti_status tutti_run_rule_parse(tutti_context *context, const json_t *array, tutti_rule **rule) {
+  size_t index;
+  json_t *item;
+  TUTTI_TRY(context, tutti_rule_create(context, rule));
+  json_array_foreach((json_t *)array, index, item) {
+    enum tutti_status status = parse_rung(context, item, *rule);
+    if (status == TUTTI_OK)
+      continue;
+    tutti_rule_destroy(*rule);
+    *rule = NULL;
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  return TUTTI_OK;
+}
+
+/* --- curves --- */
+
+json_t *tutti_run_curve_print(size_t epochs, const double *losses) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < epochs; i++)
+    (void)json_array_append_new(array, tutti_json_number(losses[i]));
+  return array;
+}
+
+enum tutti_status tutti_run_tell_pruner(tutti_context *context, tutti_pruner *pruner, uint64_t trial,
+                                        const struct tutti_record *record) {
+  json_t *report = json_loads(record->report ? record->report : "{}", 0, NULL);
+  const json_t *array = json_object_get(report, "curve");
+  size_t epochs = json_array_size(array);
+  double *losses;
+  enum tutti_status status = tutti_alloc(context, epochs, sizeof *losses, &losses);
+  for (size_t i = 0; status == TUTTI_OK && i < epochs; i++) {
+    const json_t *loss = json_array_get(array, i);
+    losses[i] = json_is_number(loss) ? json_number_value(loss) : NAN;
+  }
+  json_decref(report);
+  TUTTI_TRY(context, status);
+  const struct tutti_curve curve = {
+      .size = sizeof curve, .trial = trial, .state = record->state, .epochs = epochs, .losses = losses};
+  status = tutti_pruner_tell(context, pruner, &curve);
+  tutti_free(losses);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+}
+
+/* --- the pruner --- */
+
+/* The most epochs that a candidate can ask for: those where every number that is searched is at its upper end. */
+static enum tutti_status most_epochs(tutti_context *context, const struct tutti_experiment *experiment,
+                                     uint32_t *epochs) {
+  const tutti_domain *domain = tutti_scope_hyperparameters(experiment->scope);
+  size_t count = domain ? tutti_domain_count(domain) : 0;
+  tutti_config *config;
+  double *point;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *point, &point));
+  for (size_t i = 0; i < count; i++) {
+    const struct tutti_dimension *dimension = tutti_domain_at(domain, i);
+    point[i] = dimension->type == TUTTI_DIMENSION_CATEGORICAL ? 0 : dimension->high;
+  }
+  enum tutti_status status = tutti_backend_configure(context, experiment->backend, domain, point, &config);
+  tutti_free(point);
+  TUTTI_TRY(context, status);
+  *epochs = tutti_backend_epochs(experiment->backend, config);
+  tutti_config_destroy(config);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_run_make_pruner(tutti_context *context, const struct tutti_experiment *experiment,
+                                        tutti_pruner **pruner) {
+  struct tutti_pruner_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+  *pruner = NULL;
+  if (tutti_experiment_is_fit(experiment))
+    return TUTTI_OK;
+  TUTTI_TRY(context, most_epochs(context, experiment, &setup.epochs));
+  enum tutti_status status = tutti_pruner_create(context, experiment->host, "pruner", &setup, pruner);
+  if (status != TUTTI_OK)
+    return tutti_recipe_place(context, experiment->recipe, status);
+  if (tutti_pruner_idle(*pruner)) {
+    tutti_pruner_destroy(*pruner);
+    *pruner = NULL;
+  } else if (setup.epochs == 0) {
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "pruner.plugin: %s judges trials by their losses after each epoch, and backend %s reports none; "
+                   "take the pruner none, or another backend",
+                   tutti_pruner_descriptor(*pruner)->name, tutti_backend_descriptor(experiment->backend)->name);
+    tutti_pruner_destroy(*pruner);
+    *pruner = NULL;
+    return tutti_recipe_place(context, experiment->recipe, status);
+  }
+  return TUTTI_OK;
+}

@@ -1,0 +1,145 @@
+#!/bin/bash
+# Pruners: the same bits for any number of workers, after a kill, and after torn files; what is kept of pruned trials; errors.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+cat >asha.ini <<'INI'
+[run]
+budget = 24
+window = 4
+[data]
+plugin = toy-sine
+[space]
+plugin = mlp
+[hyperparameters]
+epochs = 24
+learning_rate = log-uniform 1e-4 1e-1
+[pruner]
+plugin = asha
+reduction = 2
+min_epochs = 4
+[selector]
+plugin = forward
+size = 3
+INI
+{
+  echo "extends = asha.ini"
+  printf '[pruner]\nplugin = median\nwarmup = 3\n'
+} >median.ini
+{
+  echo "extends = asha.ini"
+  printf '[run]\nbudget = 16\n[space]\nplugin = dense-skip\nnodes = 2\n[builder]\nplugin = agebo\ninitial = 4\npopulation = 4\nsample = 2\n[surrogate]\ntrees = 5\n'
+} >agebo.ini
+
+sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
+trials() { sql "$1" "SELECT number, candidate, parent, origin, asked_after, state, loss, told, report FROM trials"; }
+same() { # DIRECTORY DIRECTORY
+  checks=$((checks + 1))
+  trials "$1" >first.txt
+  trials "$2" >second.txt
+  [ -s first.txt ] || complain "expected trials in $1"
+  cmp -s first.txt second.txt || complain "expected the same trials in $1 and $2"
+  checks=$((checks + 1))
+  cmp -s "$1/ensemble.json" "$2/ensemble.json" || complain "expected the same ensemble in $1 and $2"
+}
+count() { sql "$1" "SELECT count(*) FROM trials WHERE $2"; }
+
+for name in asha median agebo; do
+  tutti run $name.ini --out $name --workers 1 --quiet
+  expect_code 0
+  tutti run $name.ini --out $name-3 --workers 3 --quiet
+  expect_code 0
+  same $name $name-3
+  checks=$((checks + 1))
+  [ "$(count $name "state = 'pruned'")" -gt 2 ] || complain "expected pruned trials"
+  # Killed on its way, and resumed with another number of workers.
+  "$TUTTI_PROGRAM" run $name.ini --out $name-killed --workers 2 --quiet >out 2>err </dev/null &
+  manager=$!
+  for ((i = 0; i < 500; i++)); do
+    [ "$(count $name-killed 'state IS NOT NULL' 2>/dev/null || echo 0)" -ge 7 ] && break
+    sleep 0.01
+  done
+  kill -9 $manager 2>/dev/null
+  wait $manager 2>/dev/null
+  tutti run $name.ini --out $name-killed --workers 3 --quiet --resume
+  expect_code 0
+  same $name $name-killed
+done
+
+# A pruned trial has its network and its curve, up to the rung; no predictions, no weights, and is no member.
+pruned=$(sql asha "SELECT min(number) FROM trials WHERE state = 'pruned'")
+folder_of() { printf '%s/trials/%06d' "$1" "$2"; }
+here=$(folder_of asha "$pruned")
+for file in curve.csv network.json; do
+  checks=$((checks + 1))
+  [ -s "$here/$file" ] || complain "expected $here/$file"
+done
+expect_absent "$here/validation.npy"
+expect_absent "$here/weights.safetensors"
+checks=$((checks + 1))
+rows=$(($(wc -l <"$here/curve.csv") - 1))
+case $rows in 4 | 8 | 16) ;; *) complain "expected the curve of trial $pruned to end at a rung, found $rows epochs" ;; esac
+tutti status asha --json
+expect_json pruned all_trials "$pruned" state
+tutti status asha
+expect_out "24 of 24 done, 0 failed" "pruned"
+
+# Torn files of a pruned and of a finished trial are made again, by the rules that these trials had.
+cp -r asha torn
+: >"$(folder_of torn "$pruned")/curve.csv"
+finished=$(sql asha "SELECT max(number) FROM trials WHERE state = 'finished'")
+rm "$(folder_of torn "$finished")/validation.npy"
+tutti run asha.ini --out torn --resume --quiet
+expect_code 0
+expect_err "trial $pruned is trained again" "trial $finished is trained again"
+expect_not_in err "another machine"
+same asha torn
+checks=$((checks + 1))
+cmp -s "$here/curve.csv" "$(folder_of torn "$pruned")/curve.csv" || complain "expected the same curve again"
+
+# With keep_pruned they predict, and selectors may take them: here all of them.
+tutti run asha.ini --out kept --quiet --set run.keep_pruned=yes --set selector.plugin=all --json
+expect_code 0
+expect_json 24 ensemble members
+checks=$((checks + 1))
+[ -s "$(folder_of kept "$pruned")/validation.npy" ] || complain "expected predictions of the pruned trial $pruned"
+trials asha | sed 's/|[^|]*$//' >first.txt
+trials kept | sed 's/|[^|]*$//' >second.txt
+checks=$((checks + 1))
+cmp -s first.txt second.txt || complain "expected the same search whether pruned trials are kept or not"
+tutti run asha.ini --out left --quiet --set selector.plugin=all --json
+expect_json "$(count asha "state = 'finished'")" ensemble members
+
+# Its loss is what that of a finished trial is: of the weights that it had, on the validation rows.
+checks=$((checks + 1))
+awk -v a="$(sql kept "SELECT loss FROM trials WHERE number = $pruned")" \
+  -v b="$(sql kept "SELECT json_extract(report, '\$.losses.validation.nll') FROM trials WHERE number = $pruned")" \
+  'BEGIN { exit !(a == b && a != "") }' || complain "expected the loss of its predictions"
+
+# Bad input.
+tutti validate asha.ini --set pruner.min_epochs=24
+expect_usage_error "pruner.min_epochs: the rung at epoch 24" "at most 24 epochs"
+tutti validate asha.ini --set "pruner.rungs=6 30"
+expect_usage_error "pruner.rungs: the rung at epoch 30"
+tutti validate median.ini --set pruner.min_epochs=30
+expect_usage_error "pruner.min_epochs: trials have at most 24 epochs"
+tutti run median.ini --out nowhere --set pruner.min_epochs=30
+expect_usage_error "pruner.min_epochs"
+expect_absent nowhere
+tutti validate asha.ini --set pruner.reduction=1
+expect_usage_error "[2, 1000]"
+tutti validate asha.ini --set pruner.plugin=ashes
+expect_usage_error asha
+cat >trees.ini <<'INI'
+[data]
+plugin = toy-sine
+[backend]
+plugin = trees
+[pruner]
+plugin = median
+INI
+tutti validate trees.ini
+expect_usage_error "pruner.plugin: median judges trials by their losses after each epoch, and backend trees reports none"
+tutti run asha.ini --out asha --resume --set pruner.plugin=none
+expect_code 2
+expect_err "asha holds another run" "[pruner]"
+
+finish

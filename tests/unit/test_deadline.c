@@ -1,0 +1,108 @@
+/* When a run that has a time stops asking, in a simulation of its workers with durations of many kinds. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <tutti/tutti.h>
+#include <cmocka.h>
+
+#include "engine/run/run_deadline.c"
+
+enum { SLOTS = 3 };
+
+/* Run it: each slot takes the next training as it becomes free, one is asked for whenever there is room. Returns the
+   time when the last one ended, and how many there were. */
+static double simulate(double time, double window, double (*duration)(uint64_t trial), uint64_t *trained) {
+  struct tutti_deadline deadline = {.time = time, .slots = SLOTS};
+  double ends[SLOTS] = {0}, began[SLOTS] = {0}, now = 0;
+  uint64_t asked = 0, begun = 0, done = 0;
+  bool busy[SLOTS] = {false};
+  for (;;) {
+    while ((double)(asked - done) < window && tutti_deadline_allows(&deadline, now, asked - done))
+      asked++;
+    size_t first = SLOTS;
+    for (size_t s = 0; s < SLOTS; s++) {
+      if (!busy[s] && begun < asked) {
+        busy[s] = true;
+        began[s] = now;
+        ends[s] = now + duration(begun++);
+      }
+      if (busy[s] && (first == SLOTS || ends[s] < ends[first]))
+        first = s;
+    }
+    if (first == SLOTS)
+      break;
+    assert_true(ends[first] - now >= 0);
+    if (tutti_deadline_left(&deadline, ends[first]) < 0) { /* given up */
+      now += fmax(tutti_deadline_left(&deadline, now), 0);
+      break;
+    }
+    now = ends[first];
+    busy[first] = false;
+    tutti_deadline_note(&deadline, ends[first] - began[first]);
+    done++;
+  }
+  *trained = done;
+  return now;
+}
+
+static double even(uint64_t trial) {
+  (void)trial;
+  return 1;
+}
+
+static double random_length(uint64_t trial) {
+  struct tutti_random random;
+  tutti_random_init(&random, 3, "durations", trial);
+  return exp(tutti_random_normal(&random)) * 0.5;
+}
+
+static double growing(uint64_t trial) { return 0.2 + (double)trial / 200; }
+
+/* Between a tenth before the time and a twentieth after it, and the slots were not idle before. */
+static void test_in_time(void **state) {
+  double (*const kinds[])(uint64_t) = {even, random_length, growing};
+  (void)state;
+  for (size_t k = 0; k < 3; k++)
+    for (double window = SLOTS; window <= 16; window += 13) {
+      uint64_t trained;
+      double end = simulate(60, window, kinds[k], &trained), all = 0;
+      for (uint64_t t = 0; t < trained; t++)
+        all += kinds[k](t);
+      if (end < 54 || end > 63)
+        fail_msg("durations %zu, window %g: ended after %g of 60 s", k, window, end);
+      if (all < 0.8 * 60 * SLOTS)
+        fail_msg("durations %zu, window %g: %g of %d s were used", k, window, all, 60 * SLOTS);
+    }
+}
+
+/* As long as nothing is known, each slot gets one. */
+static void test_first(void **state) {
+  const struct tutti_deadline deadline = {.time = 10, .slots = SLOTS};
+  (void)state;
+  assert_true(tutti_deadline_allows(&deadline, 0, SLOTS - 1));
+  assert_false(tutti_deadline_allows(&deadline, 0, SLOTS));
+  assert_false(tutti_deadline_allows(&deadline, 10, 0));
+}
+
+/* Without a deadline there is no limit; what the end takes is part of the time. */
+static void test_limits(void **state) {
+  struct tutti_deadline deadline = {.time = INFINITY, .slots = 1};
+  (void)state;
+  assert_true(tutti_deadline_allows(&deadline, 1e9, 1000000));
+  assert_true(isinf(tutti_deadline_left(&deadline, 1e9)));
+  deadline.time = 100;
+  deadline.finishing = 20;
+  for (int i = 0; i < 4; i++)
+    tutti_deadline_note(&deadline, 10);
+  assert_true(tutti_deadline_allows(&deadline, 70, 0));
+  assert_false(tutti_deadline_allows(&deadline, 70.5, 0));
+  assert_true(tutti_deadline_allows(&deadline, 60, 1));
+  assert_false(tutti_deadline_allows(&deadline, 60.5, 1));
+  assert_true(fabs(tutti_deadline_left(&deadline, 50) - 35) < 1e-12);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_time), cmocka_unit_test(test_first),
+                                     cmocka_unit_test(test_limits)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
