@@ -166,6 +166,17 @@ expect_code 0
 expect_in runs/table/trials/000000/picture.svg 'b&#60;&#38;&#62;'
 checks=$((checks + 1))
 [ "$("$json_value" out fit repeats 0 metrics c)" != 1.0 ] || complain "expected c from the validation rows"
+# Other targets of the last 6 rows, the test rows, change nothing of c; of the 12 before them, the validation rows, they do.
+c_of() { # FROM TO: c when the targets of these lines are others
+  awk -F, -v OFS=, -v from="$1" -v to="$2" 'NR >= from && NR <= to { $3 = 40 - $3 } 1' table.csv >other.csv
+  tutti fit table.ini --json --quiet --out "c-$1-$2" --set data.path=other.csv --set data.split_order=file --set run.budget=1
+  expect_code 0
+  "$json_value" out fit repeats 0 metrics c
+}
+c=$(c_of 0 0)
+checks=$((checks + 2))
+[ "$(c_of 56 61)" = "$c" ] || complain "expected that c does not depend on test rows"
+[ "$(c_of 44 55)" != "$c" ] || complain "expected that c depends on validation rows"
 # The box of the second fit holds the validation rows: the artificial points are drawn in it.
 tutti fit table.ini --set surrogate.plugin=nomu "${tiny[@]}" --repeats 4 --out again --quiet
 expect_code 0
