@@ -31,8 +31,12 @@ dist_man_MANS = %D%/tutti.1
 
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/bash-completion/tutti
+zshdir = $(datadir)/zsh/site-functions
+dist_zsh_DATA = %D%/zsh-completion/_tutti
+fishdir = $(datadir)/fish/vendor_completions.d
+dist_fish_DATA = %D%/fish-completion/tutti.fish
 
-# The plugin reference, from the tables of the plugins that are built here; the manual page and the completion, from the
+# The plugin reference, from the tables of the plugins that are built here; the manual page and the completions, from the
 # program's commands; the tables of metrics, from the library's. Tests compare them all.
 .PHONY: reference
 reference: all-am tests/cli/metric-tables$(EXEEXT)
@@ -42,5 +46,9 @@ reference: all-am tests/cli/metric-tables$(EXEEXT)
 	mv tutti.1.new $(top_srcdir)/%D%/tutti.1
 	./tutti-uninstalled bash-completion > bash-completion.new
 	mv bash-completion.new $(top_srcdir)/%D%/bash-completion/tutti
+	./tutti-uninstalled zsh-completion > zsh-completion.new
+	mv zsh-completion.new $(top_srcdir)/%D%/zsh-completion/_tutti
+	./tutti-uninstalled fish-completion > fish-completion.new
+	mv fish-completion.new $(top_srcdir)/%D%/fish-completion/tutti.fish
 	tests/cli/metric-tables < $(top_srcdir)/%D%/metrics.md > metrics.md.new
 	mv metrics.md.new $(top_srcdir)/%D%/metrics.md

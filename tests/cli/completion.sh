@@ -1,16 +1,22 @@
 #!/bin/bash
-# The bash completion is what the program says of its commands, and it completes what a person types.
+# The completions of shells are what the program says of its commands, and they complete what a person types.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 completion=$TUTTI_TEST_SRCDIR/docs/bash-completion/tutti
 
-tutti bash-completion
-expect_code 0
-expect_empty err
-checks=$((checks + 1))
-diff "$completion" out >difference || {
-  head -n 20 difference
-  complain "docs/bash-completion/tutti is not current: run make reference, and commit it"
+# expect_current COMMAND FILE: the command prints the file.
+expect_current() {
+  tutti "$1"
+  expect_code 0
+  expect_empty err
+  checks=$((checks + 1))
+  diff "$TUTTI_TEST_SRCDIR/docs/$2" out >difference || {
+    head -n 20 difference
+    complain "docs/$2 is not current: run make reference, and commit it"
+  }
 }
+expect_current zsh-completion zsh-completion/_tutti
+expect_current fish-completion fish-completion/tutti.fish
+expect_current bash-completion bash-completion/tutti
 
 # shellcheck source=/dev/null
 . "$completion"
@@ -61,4 +67,47 @@ complete_to "builder" list bu
 complete_to "selector/greedy" inspect selector/gree
 complete_to "darts" distance --space dar
 complete_to "" status folder --trials ""
+
+# The other shells, where they are: zsh in a terminal of its own, fish by its own question.
+PATH=$(dirname "$TUTTI_PROGRAM"):$PATH
+if command -v zsh >there; then
+  what="zsh -n"
+  zsh -n "$TUTTI_TEST_SRCDIR/docs/zsh-completion/_tutti" >out 2>err
+  code=$?
+  expect_code 0
+  expect_empty err
+  cat >completes.zsh <<'ZSH'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1= PROMPT=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $PWD/dump; echo READ''Y"
+zpty -r shell line '*READY*'
+zpty -w -n shell "$2"$'\t'
+zpty -w -n shell $'\C-a'"echo '<"$'\C-e'">'"$'\n'
+zpty -r shell line '*<*>*<*>*'
+print -r -- $line
+zpty -d shell
+ZSH
+  for words in "tutti sel:tutti select" "tutti run one.ini --dry:one.ini --dry-run" "tutti validate fol:tutti validate folder"; do
+    what="zsh completes ${words%%:*}"
+    timeout 20 zsh -f completes.zsh "$TUTTI_TEST_SRCDIR/docs/zsh-completion" "${words%%:*}" >out 2>err
+    expect_out "${words##*:}"
+  done
+fi
+if command -v fish >there; then
+  # fish_to "EXPECTED" LINE: the completions of a line, without their descriptions.
+  fish_to() {
+    what="fish completes $2"
+    HOME=$PWD fish --no-config -c "source $TUTTI_TEST_SRCDIR/docs/fish-completion/tutti.fish; complete -C '$2'" 2>err |
+      cut -f1 | sort | xargs >out
+    checks=$((checks + 1))
+    [ "$(cat out)" = "$1" ] || complain "expected $1"
+  }
+  fish_to "select" "tutti sel"
+  fish_to "check" "tutti che"
+  fish_to "--resume" "tutti run one.ini --re"
+  fish_to "folder/" "tutti status fol"
+  fish_to "one.ini" "tutti validate on"
+  fish_to "selector/greedy" "tutti inspect selector/gree"
+  fish_to "two.csv" "tutti predict folder --out two"
+fi
 finish

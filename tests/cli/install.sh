@@ -14,7 +14,8 @@ prefix=$(pkg-config --variable=prefix tutti) libdir=$(pkg-config --variable=libd
 prefix=$stage${prefix#"$stage"} libdir=$stage${libdir#"$stage"}
 
 for file in "$prefix/bin/tutti" "$prefix/include/tutti/plugin.h" "$prefix/share/aclocal/tutti.m4" \
-  "$prefix/share/man/man1/tutti.1" "$prefix/share/bash-completion/completions/tutti" "$libdir/libtutti.so" "$libdir/libtutti-engine.so"; do
+  "$prefix/share/man/man1/tutti.1" "$prefix/share/bash-completion/completions/tutti" "$prefix/share/zsh/site-functions/_tutti" \
+  "$prefix/share/fish/vendor_completions.d/tutti.fish" "$libdir/libtutti.so" "$libdir/libtutti-engine.so"; do
   [ -e "$file" ] || { echo "not installed: $file" && exit 1; }
 done
 [ -z "$(find "$stage" -name '*_impl.h')" ] || { echo "private headers are installed" && exit 1; }
