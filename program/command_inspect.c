@@ -1,6 +1,6 @@
 /* command_inspect.c - tutti inspect: a plugin and its parameters; without a name all of them, as the plugin reference.
  */
-#include "program_impl.h"
+#include "inspect_ops.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -40,14 +40,13 @@ static const char *type_text(const struct tutti_param *param) {
   return "unknown";
 }
 
-/* "0 <= x < 1", or "" without limits. */
-static const char *range_text(const struct tutti_param *param, char *text, size_t size) {
-  bool limited = param->min != 0 || param->max != 0;
+const char *range_text(const struct limits *limits, char *text, size_t size) {
+  bool limited = limits->min != 0 || limits->max != 0;
   char left[48] = "", right[48] = "";
-  if (limited && isfinite(param->min))
-    (void)snprintf(left, sizeof left, "%.10g %s ", param->min, param->min_open ? "<" : "<=");
-  if (limited && isfinite(param->max))
-    (void)snprintf(right, sizeof right, " %s %.10g", param->max_open ? "<" : "<=", param->max);
+  if (limited && isfinite(limits->min))
+    (void)snprintf(left, sizeof left, "%.10g %s ", limits->min, limits->min_open ? "<" : "<=");
+  if (limited && isfinite(limits->max))
+    (void)snprintf(right, sizeof right, " %s %.10g", limits->max_open ? "<" : "<=", limits->max);
   (void)snprintf(text, size, "%s%s%s", left, *left || *right ? "x" : "", right);
   return text;
 }
@@ -55,13 +54,14 @@ static const char *range_text(const struct tutti_param *param, char *text, size_
 static json_t *param_json(const struct tutti_params *params, size_t index) {
   const struct tutti_param *param = tutti_params_at(params, index);
   const char *with = tutti_params_with(params, param);
+  const struct limits limits = {param->min, param->max, param->min_open, param->max_open};
   char range[128];
   json_t *choices = json_array();
   for (const char *const *choice = param->choices; choice && *choice; choice++)
     json_array_append_new(choices, json_string(*choice));
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:s}", "name", param->name, "type", type_text(param),
                    "default", param->preset ? param->preset : "", "with", with ? with : "", "range",
-                   range_text(param, range, sizeof range), "unit", param->unit ? param->unit : "", "choices", choices,
+                   range_text(&limits, range, sizeof range), "unit", param->unit ? param->unit : "", "choices", choices,
                    "searchable", (param->flags & TUTTI_PARAM_SEARCHABLE) != 0, "required",
                    (param->flags & TUTTI_PARAM_REQUIRED) != 0, "doc", param->doc);
 }
@@ -199,18 +199,35 @@ static enum tutti_status find_plugin(tutti_context *context, const char *name,
   enum tutti_kind kind;
   const char *slash = strchr(name, '/');
   if (!slash || (size_t)(slash - name) >= sizeof kind_name)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "expected KIND/NAME, as in backend/cpu, or run, data, head or evaluation, found '%s'; tutti list shows plugins",
-        name);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "expected KIND/NAME, as in backend/cpu, an op of layers, as in op/dense, or run, data, head or "
+                      "evaluation, found "
+                      "'%s'; tutti list shows plugins",
+                      name);
   (void)snprintf(kind_name, sizeof kind_name, "%.*s", (int)(slash - name), name);
   TUTTI_TRY(context, tutti_kind_parse(context, kind_name, &kind));
   TUTTI_TRY(context, tutti_plugin_find(context, kind, slash + 1, descriptor));
   return TUTTI_OK;
 }
 
+/* "op/dense"; *op stays NULL for other names. */
+static enum tutti_status find_op(tutti_context *context, const char *name, json_t **op) {
+  static const char prefix[] = "op/";
+  *op = NULL;
+  if (strncmp(name, prefix, strlen(prefix)) != 0)
+    return TUTTI_OK;
+  name += strlen(prefix);
+  *op = op_json(context, name);
+  return *op ? TUTTI_OK : refuse_op(context, name);
+}
+
 static int inspect_one(tutti_context *context, const char *name, enum form form) {
   json_t *plugin = find_section(name);
+  if (!plugin) {
+    enum tutti_status status = find_op(context, name, &plugin);
+    if (status != TUTTI_OK)
+      return fail(context, status);
+  }
   if (!plugin) {
     const struct tutti_descriptor *descriptor;
     enum tutti_status status = find_plugin(context, name, &descriptor);
@@ -245,7 +262,17 @@ static void collect(void *argument, const struct tutti_plugin_entry *entry) {
     json_array_append_new(collection->plugins, descriptor_json(collection->context, descriptor));
 }
 
-static void print_reference(const json_t *plugins) {
+static void print_ops(tutti_context *context) {
+  json_t *op;
+  print_harmless(stdout, "## Ops of layers\n\nWhat networks are made of, with their attributes, as `network.json` "
+                         "has them ([formats.md](formats.md)).\n\n");
+  for (size_t i = 0; (op = built_in_op_json(context, i)); i++) {
+    print_markdown(op);
+    json_decref(op);
+  }
+}
+
+static void print_reference(tutti_context *context, const json_t *plugins) {
   print_harmless(
       stdout,
       "# Plugins\n\nGenerated from the plugins' parameter tables by `make reference`. A recipe sets a parameter in "
@@ -267,16 +294,17 @@ static void print_reference(const json_t *plugins) {
       print_markdown(plugin);
     }
   }
+  print_ops(context);
 }
 
-static void print_all(const json_t *plugins, enum form form) {
+static void print_all(tutti_context *context, const json_t *plugins, enum form form) {
   size_t index;
   json_t *plugin;
   begin_output();
   if (form == FORM_JSON) {
     print_json(plugins);
   } else if (form == FORM_MARKDOWN) {
-    print_reference(plugins);
+    print_reference(context, plugins);
   } else {
     json_array_foreach(plugins, index, plugin) {
       print_harmless(stdout, index ? "\n" : "");
@@ -291,7 +319,7 @@ static int inspect_all(tutti_context *context, enum form form) {
   if (status == TUTTI_OK)
     status = collection.status;
   if (status == TUTTI_OK)
-    print_all(collection.plugins, form);
+    print_all(context, collection.plugins, form);
   json_decref(collection.plugins);
   return status == TUTTI_OK ? finish_output() : fail(context, status);
 }
@@ -311,8 +339,9 @@ static const struct command_option inspect_options[] = {
 const struct command command_inspect = {
     .name = "inspect",
     .summary = "a plugin and its parameters",
-    .about = "Show a plugin, or a section (run, data, head, evaluation), with its parameters; without a name, all "
-             "plugins.",
+    .about =
+        "Show a plugin, a section (run, data, head, evaluation), or an op of layers (op/dense), with its parameters; "
+        "without a name, all plugins.",
     .operands = {.synopsis = "[KIND/NAME]", .wanted = "one KIND/NAME", .most = 1, .completes = {COMPLETE_PLUGIN}},
     .options = inspect_options,
     .size = sizeof(struct inspect_options),

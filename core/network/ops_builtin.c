@@ -175,7 +175,7 @@ static enum tutti_status infer_dense(tutti_context *context, const tutti_network
   return TUTTI_OK;
 }
 static const struct tutti_op_definition op_dense = {ONE_INPUT("dense", infer_dense), HAS(dense_attributes),
-                                                    .doc = "y = x W + b."};
+                                                    .doc = "A matrix product: y = x W + b."};
 
 /* Length of the output of a window that moves along `length`; 0 when it does not fit. */
 static int32_t window_output(int32_t length, int32_t kernel, int32_t dilation, const struct tutti_layer *layer) {
