@@ -13,8 +13,20 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include "engine/run/catalogue_write.h"
 #include <unistd.h>
+
+/* SQLite's calls come here, too. */
+static size_t syncs;
+__attribute__((visibility("default"))) int fsync(int file) {
+  syncs++;
+  return (int)syscall(SYS_fsync, file);
+}
+__attribute__((visibility("default"))) int fdatasync(int file) {
+  syncs++;
+  return (int)syscall(SYS_fdatasync, file);
+}
 
 static char folder[] = "/tmp/tutti-catalogue-XXXXXX", path[64];
 static tutti_context *context;
@@ -124,6 +136,24 @@ static void what_is_committed_is_read_back(void **state) {
   assert_true(!seen.last.done && seen.last.told == TUTTI_NO_TRIAL && seen.last.parent == TUTTI_NO_TRIAL);
   assert_true(isnan(seen.last.at));
   tutti_catalogue_close(catalogue);
+}
+
+/* Each of them, and not the first alone, which begins SQLite's log. */
+static void every_commit_is_synced(void **state) {
+  tutti_catalogue *catalogue;
+  char other[80];
+  (void)state;
+  (void)snprintf(other, sizeof other, "%s/synced.sqlite", folder);
+  assert_int_equal(tutti_catalogue_open(context, other, true, &catalogue), TUTTI_OK);
+  for (uint64_t trial = 0; trial < 4; trial++) {
+    assert_int_equal(tutti_catalogue_begin(context, catalogue), TUTTI_OK);
+    ask(catalogue, trial, TUTTI_NO_TRIAL);
+    syncs = 0;
+    assert_int_equal(tutti_catalogue_commit(context, catalogue), TUTTI_OK);
+    assert_true(syncs > 0);
+  }
+  tutti_catalogue_close(catalogue);
+  assert_int_equal(unlink(other), 0);
 }
 
 static void what_is_not_committed_is_gone(void **state) {
@@ -550,6 +580,7 @@ static void reading_can_be_cancelled(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_committed_is_read_back),
+      cmocka_unit_test(every_commit_is_synced),
       cmocka_unit_test(what_is_not_committed_is_gone),
       cmocka_unit_test(failures_have_no_loss),
       cmocka_unit_test(a_full_disk_is_told_apart),
