@@ -24,12 +24,22 @@ dist_doc_DATA += %D%/search.md
 dist_doc_DATA += %D%/smbo-ensemble.md
 dist_doc_DATA += %D%/spaces.md
 dist_doc_DATA += %D%/trust.md
+dist_doc_DATA += %D%/tutorials.md
 dist_doc_DATA += %D%/writing-a-plugin.md
 dist_doc_DATA += README.md
 dist_doc_DATA += CONTRIBUTING.md
 dist_doc_DATA += CHANGELOG.md
 dist_doc_DATA += LICENSE
-dist_man_MANS = %D%/tutti.1
+dist_man_MANS = %D%/tutti.1 %D%/tutti-conform.1
+# What the tutorials work with.
+examplesdir = $(docdir)/examples
+dist_examples_DATA =
+dist_examples_DATA += %D%/examples/flats.csv
+dist_examples_DATA += %D%/examples/flats.ini
+dist_examples_DATA += %D%/examples/predict.c
+dist_examples_DATA += %D%/examples/shapes-labels.npy
+dist_examples_DATA += %D%/examples/shapes.ini
+dist_examples_DATA += %D%/examples/shapes.npy
 
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/bash-completion/tutti

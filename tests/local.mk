@@ -361,6 +361,7 @@ cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/table.sh
 cli_tests += %D%/cli/trust.sh
+cli_tests += %D%/cli/tutorials.sh
 cli_tests += %D%/cli/uncertainty.sh
 EXTRA_DIST += %D%/cli/known.c
 cli_tests += %D%/cli/wide.sh

@@ -9,6 +9,7 @@ while read -r list; do
 done < <(find . -name local.mk ! -path './build*')
 version=$(sed -n 's/^AC_INIT(\[tutti\], \[\([^]]*\)\].*/\1/p' configure.ac)
 grep -qx "version = \"$version\"" python/pyproject.toml || { echo "python/pyproject.toml is not of version $version" && failed=1; }
+grep -q "^tutti ($version) " debian/changelog || { echo "debian/changelog has no entry for version $version" && failed=1; }
 [ -e .git ] || exit $failed
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 comm -23 <(git ls-files | grep -v '^\.git' | sort) \

@@ -19,5 +19,13 @@ if command -v groff >/dev/null; then
   what='groff -ww docs/tutti.1'
   groff -man -Tascii -ww "$TUTTI_TEST_SRCDIR/docs/tutti.1" >out 2>err
   expect_empty err
+  what='groff -ww docs/tutti-conform.1'
+  groff -man -Tascii -ww "$TUTTI_TEST_SRCDIR/docs/tutti-conform.1" >out 2>err
+  expect_empty err
 fi
+what='tutti-conform --help'
+"$TUTTI_TEST_BUILDDIR/tutti-conform" --help >out 2>err
+for option in $(grep -oE -e '--[a-z]+' out | sort -u | grep -v usage); do
+  expect_in "$TUTTI_TEST_SRCDIR/docs/tutti-conform.1" "${option//-/\\-}"
+done
 finish
