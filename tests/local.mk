@@ -31,6 +31,7 @@ EXTRA_DIST += %D%/experiments/nomu-bo.tsv
 EXTRA_DIST += %D%/experiments/nes-fashion-mnist.sh
 EXTRA_DIST += %D%/experiments/nes-images.sh
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
+EXTRA_DIST += %D%/experiments/pruning.sh
 EXTRA_DIST += %D%/experiments/smbo-tables.py
 EXTRA_DIST += %D%/experiments/smbo-tables.sh
 EXTRA_DIST += %D%/golden/agnostic_bayes.json

@@ -112,9 +112,9 @@ expect_err "all_seed-5 begins"
 tutti compare first/runs
 expect_code 0
 expect_out "11 runs: 5 variants, 1 data set, 3 blocks"
-tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --set run.budget=5 --out first --resume
+tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --set run.window=5 --out first --resume
 expect_code 2
-expect_err "holds another run" "budget"
+expect_err "holds another run" "window"
 
 # A search that was begun by a cell further behind goes on there.
 tutti ablate small.ini --swap selector.plugin=top-m --out later --quiet

@@ -20,7 +20,8 @@ refuse 's/^\[selector\]/[selektor]/' wrong.ini:20 selektor "did you mean [select
 refuse 's/^plugin = mlp/plugin = mpl/' wrong.ini:12 '[space] plugin' "did you mean 'mlp'"
 refuse 's/^plugin = nes-rs/plugin = nothing-like-it/' wrong.ini builder nothing-like-it
 refuse 's/^budget = 6/budget = six/' wrong.ini:4 '[run] budget' integer six
-refuse 's/^budget = 6/budget = 0/' wrong.ini:4 '[run] budget' 0
+refuse 's/^budget = 6/budget = -1/' wrong.ini:4 '[run] budget' -1
+refuse 's/^budget = 6/budget = 0/' wrong.ini:4 '[run] budget' 'a run without an end' 'time = 2h'
 refuse 's/^size = 3/size = 2.5/' wrong.ini '[selector] size' 2.5
 refuse 's/^epochs = 5/epochs = -1/' wrong.ini '[hyperparameters] epochs' -1
 refuse 's/^epochs = 5/epohcs = 5/' wrong.ini '[hyperparameters] epohcs' "did you mean 'epochs'"
