@@ -1,5 +1,5 @@
-/* command.h - the description of a command of the program. Dispatch, --help, the manual page and the completions of shells
-   come from this description alone: a new command is a file command_NAME.c and its line in local.mk. */
+/* command.h - the description of a command of the program. Dispatch, --help, the manual page and the completions of
+   shells come from this description alone: a new command is a file command_NAME.c and its line in local.mk. */
 #ifndef TUTTI_COMMAND_H
 #define TUTTI_COMMAND_H
 

@@ -1,4 +1,5 @@
-/* command_zsh_completion.c - tutti zsh-completion: docs/zsh-completion/_tutti, from the descriptions of the commands. */
+/* command_zsh_completion.c - tutti zsh-completion: docs/zsh-completion/_tutti, from the descriptions of the commands.
+   */
 #include "program_impl.h"
 
 static const char *const actions[COMPLETION_COUNT] = {

@@ -26,8 +26,8 @@ enum { TUTTI_MAX_CATEGORIES = 4096 };
 /* The features of a column: its categories; or the number, a sine and a cosine for each cycle, and the mark of missing
    cells. */
 size_t tutti_column_features(const struct tutti_data_column *column);
-/* The number in a cell, or the days of a date; NaN for other cells. *cell (may be NULL) is what it is: of dates, a text is
-   no date. */
+/* The number in a cell, or the days of a date; NaN for other cells. *cell (may be NULL) is what it is: of dates, a
+   text is no date. */
 double tutti_column_number(const struct tutti_data_column *column, const tutti_rows *table, size_t row,
                            enum tutti_cell *cell);
 

@@ -55,8 +55,8 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_label(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, const char *name, size_t count,
                                                        const uint32_t *rows, bool targets, tutti_split **split);
-/* The same of new rows, which may be wrong: one that cannot be read becomes zeros and is marked in split->unread, and the
-   log says why; if there is one, or a target cannot be read, the split has no targets. */
+/* The same of new rows, which may be wrong: one that cannot be read becomes zeros and is marked in split->unread, and
+   the log says why; if there is one, or a target cannot be read, the split has no targets. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split_new(tutti_context *context,
                                                            const struct tutti_encoding *encoding,
                                                            const tutti_rows *table, const char *name, size_t count,

@@ -1,5 +1,5 @@
-/* profile_impl.h - what a table holds, before anything is made of it: for people who want to know what a recipe would do
-   with it, and why it is refused; for engine/ alone. */
+/* profile_impl.h - what a table holds, before anything is made of it: for people who want to know what a recipe would
+   do with it, and why it is refused; for engine/ alone. */
 #ifndef TUTTI_PROFILE_IMPL_H
 #define TUTTI_PROFILE_IMPL_H
 

@@ -1,4 +1,5 @@
-/* profile_json.c - the columns of a table for people: what they hold, what becomes of them, and what is worth a warning. */
+/* profile_json.c - the columns of a table for people: what they hold, what becomes of them, and what is worth a
+   warning. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

@@ -164,7 +164,8 @@ out:
   return status;
 }
 
-/* One chart that gnuplot cannot draw, such as one without any point, ends the whole script: then each is drawn alone. */
+/* One chart that gnuplot cannot draw, such as one without any point, ends the whole script: then each is drawn alone.
+   */
 enum tutti_status tutti_plots_draw(tutti_context *context, size_t count, struct tutti_plot_job *jobs) {
   enum tutti_status status = count > 0 ? draw(context, count, jobs) : TUTTI_OK;
   if (status != TUTTI_ERROR_IO)

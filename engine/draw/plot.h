@@ -32,8 +32,8 @@ void tutti_plot_text(struct tutti_plot *plot, const char *what, const char *text
 void tutti_plot_tick(struct tutti_plot *plot, char axis, double at, const char *text);
 /* A text at a place; `how` is gnuplot's, as in "center offset 0,1". */
 void tutti_plot_note(struct tutti_plot *plot, double x, double y, const char *text, const char *how);
-/* One more series of a table: gnuplot's `using` and `with`. Columns count from 1; a cell with a text has no number. `key`
-   is its text in the key, NULL: it has none. */
+/* One more series of a table: gnuplot's `using` and `with`. Columns count from 1; a cell with a text has no number.
+   `key` is its text in the key, NULL: it has none. */
 void tutti_plot_series(struct tutti_plot *plot, size_t table, const char *columns, const char *with, enum tutti_ink ink,
                        const char *key);
 /* The same with a curve of gnuplot's own, as in "x". */
@@ -47,7 +47,8 @@ struct tutti_plot_job {
   const struct tutti_table *table; /* [tables] */
   char *svg;                       /* out: an element of XML, without a head, or NULL; free with tutti_free */
 };
-/* Draw them all in one go. A chart that gnuplot cannot draw has no picture. TUTTI_ERROR_UNSUPPORTED: gnuplot is not there. */
+/* Draw them all in one go. A chart that gnuplot cannot draw has no picture. TUTTI_ERROR_UNSUPPORTED: gnuplot is not
+   there. */
 TUTTI_NODISCARD enum tutti_status tutti_plots_draw(tutti_context *context, size_t count, struct tutti_plot_job *jobs);
 /* What all the pictures on a page refer to, once a page. Static. */
 const char *tutti_plot_symbols(void);

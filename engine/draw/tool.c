@@ -1,4 +1,5 @@
-/* tool.c - runs another program as a filter. Its input is a file in memory, so that it may read and write as it likes. */
+/* tool.c - runs another program as a filter. Its input is a file in memory, so that it may read and write as it likes.
+   */
 #include "tool.h"
 
 #include <errno.h>

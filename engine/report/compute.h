@@ -15,8 +15,8 @@ void tutti_report_front(size_t count, const double *costs, const double *losses,
 TUTTI_NODISCARD enum tutti_status tutti_report_ranks(tutti_context *context, size_t count, const double *values,
                                                      double *ranks);
 /* How much of the variance of values[count] groups explain, where group[i] < groups: epsilon squared, 1 - (mean square
-   within groups) / (mean square of all), not below 0 (Kelley, "An unbiased correlation ratio measure", 1935). 0 if there
-   are fewer than two groups that have values, or no more values than groups. NaN without variance. */
+   within groups) / (mean square of all), not below 0 (Kelley, "An unbiased correlation ratio measure", 1935). 0 if
+   there are fewer than two groups that have values, or no more values than groups. NaN without variance. */
 double tutti_report_explained(size_t count, const double *values, const size_t *group, size_t groups);
 /* Put numbers into at most `most` groups of as equal counts as ties allow; NaN gets a group of its own, the last.
    Returns the number of groups, each of which has a value. TUTTI_ERROR_MEMORY. */

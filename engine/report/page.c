@@ -1,5 +1,5 @@
-/* page.c - writes the page: well-formed as XML, so that any parser reads it, without scripts, and with a policy that lets
-   browsers load nothing. */
+/* page.c - writes the page: well-formed as XML, so that any parser reads it, without scripts, and with a policy that
+   lets browsers load nothing. */
 #include "report_impl.h"
 
 #include "engine/draw/xml.h"
@@ -217,8 +217,8 @@ static void add_words(struct tutti_text *out, const struct report_page *page) {
                    page->lacking);
 }
 
-/* A section with the charts that say something; without any, nothing. `figures` are those of its first chart, and then of
-   the next section's. */
+/* A section with the charts that say something; without any, nothing. `figures` are those of its first chart, and then
+   of the next section's. */
 static enum tutti_status add_section(tutti_context *context, struct tutti_text *out, const struct report_page *page,
                                      size_t section, const struct report_figure **figures) {
   bool begun = false;

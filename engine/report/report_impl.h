@@ -1,5 +1,5 @@
-/* report_impl.h - from a run to a page: facts are gathered (facts.c, rows.c), charts make figures of them (section_*.c),
-   figures are drawn (figure.c), and the page is written (page.c). */
+/* report_impl.h - from a run to a page: facts are gathered (facts.c, rows.c), charts make figures of them
+   (section_*.c), figures are drawn (figure.c), and the page is written (page.c). */
 #ifndef TUTTI_REPORT_IMPL_H
 #define TUTTI_REPORT_IMPL_H
 
@@ -59,8 +59,8 @@ double tutti_report_metric(const json_t *metrics, const char *name);
 /* The loss of a trial on a split, as its report has it; NaN if it is not there. */
 double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss);
 double tutti_report_number(const json_t *object, const char *key);
-/* The largest loss of a trial that a chart shows: most are below it, and the worst are outside of the frame. Infinite if
-   all are shown. */
+/* The largest loss of a trial that a chart shows: most are below it, and the worst are outside of the frame. Infinite
+   if all are shown. */
 double tutti_report_shown_most(const struct report_facts *facts);
 bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial);
 
@@ -101,7 +101,8 @@ struct report_section {
   const struct report_chart *charts; /* the last one has no name */
 };
 
-/* One more table, with columns ended by NULL, whose name is that of the chart; the pointer is good as long as the figure. */
+/* One more table, with columns ended by NULL, whose name is that of the chart; the pointer is good as long as the
+   figure. */
 struct tutti_table *tutti_figure_table(struct report_figure *figure, ...) __attribute__((sentinel));
 struct tutti_plot *tutti_figure_plot(struct report_figure *figure, int width, int height);
 /* One more graph, whose text is taken (engine/draw/graph.h). */

@@ -57,7 +57,8 @@ static enum tutti_status gather(const struct report_facts *facts, struct points 
   return TUTTI_OK;
 }
 
-/* The groups of a dimension's values: choices each by themselves, numbers in up to eight groups, inactive ones apart. */
+/* The groups of a dimension's values: choices each by themselves, numbers in up to eight groups, inactive ones apart.
+   */
 static enum tutti_status explain(tutti_context *context, const struct points *points, size_t dimension,
                                  const double *ranks, double *share) {
   enum tutti_status status;

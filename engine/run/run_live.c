@@ -1,5 +1,5 @@
-/* run_live.c - live.json: workers, what each trains, and how far it is. Replaced in one go about every second, and not made
-   durable: after a crash it is of no use. */
+/* run_live.c - live.json: workers, what each trains, and how far it is. Replaced in one go about every second, and not
+   made durable: after a crash it is of no use. */
 #include "run_live.h"
 
 #include "core/base/json_impl.h"

@@ -1,4 +1,5 @@
-/* run_live.h - what a run's workers are at: for people who look on while it works (live.json). Nothing depends on it. */
+/* run_live.h - what a run's workers are at: for people who look on while it works (live.json). Nothing depends on it.
+   */
 #ifndef TUTTI_RUN_LIVE_H
 #define TUTTI_RUN_LIVE_H
 
@@ -29,7 +30,8 @@ void tutti_live_end(tutti_context *context, struct tutti_live *live, const char 
 void tutti_live_note(struct tutti_live *live, const struct tutti_reply *reply);
 /* The seconds that the longest of the trainings under way has taken; 0: there is none. */
 double tutti_live_longest(const struct tutti_live *live);
-/* Write the file, if the last time was a second ago. `left`: the seconds that the run will still take; NaN: not known. */
+/* Write the file, if the last time was a second ago. `left`: the seconds that the run will still take; NaN: not known.
+   */
 void tutti_live_write(tutti_context *context, struct tutti_live *live, const char *directory,
                       const struct tutti_run_progress *progress, double left);
 

@@ -1,4 +1,5 @@
-/* run_resume.c - goes on with a run: is it the same one, are its files whole, and what had builder and pruner been told? */
+/* run_resume.c - goes on with a run: is it the same one, are its files whole, and what had builder and pruner been
+   told? */
 #include "manager_impl.h"
 
 #include "record_impl.h"

@@ -41,8 +41,8 @@ struct tutti_training {
   struct tutti_fit_result fit;
   double started; /* seconds of the monotonic clock */
   tutti_context *context;
-  /* What its pruner asks of it; NULL: nothing. losses: those of the curve. most_epochs: for so many it trains at most; 0:
-     its backend reports none. */
+  /* What its pruner asks of it; NULL: nothing. losses: those of the curve. most_epochs: for so many it trains at most;
+     0: its backend reports none. */
   tutti_rule *rule;
   double *losses; /* [epochs] */
   uint32_t most_epochs;

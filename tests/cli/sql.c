@@ -1,5 +1,5 @@
-/* sql.c - "sql FILE STATEMENTS": runs statements on a database, for tests that look into a catalogue or change it behind its
-   back. Rows are printed, their values with | between them. */
+/* sql.c - "sql FILE STATEMENTS": runs statements on a database, for tests that look into a catalogue or change it
+   behind its back. Rows are printed, their values with | between them. */
 #include <sqlite3.h>
 #include <stdio.h>
 

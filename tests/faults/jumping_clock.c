@@ -1,5 +1,5 @@
-/* jumping_clock.c - loaded before a program (LD_PRELOAD), it sets the machine's clock under it: each question for the time
-   of day is answered years apart, forth and back. The clock that is never set back stays as it is. */
+/* jumping_clock.c - loaded before a program (LD_PRELOAD), it sets the machine's clock under it: each question for the
+   time of day is answered years apart, forth and back. The clock that is never set back stays as it is. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <sys/time.h>

@@ -1,5 +1,5 @@
-/* test_data_messy.c - tables as people have them: decimal commas, dates, cells without a value, categories that are rare or
-   new, columns that say nothing. */
+/* test_data_messy.c - tables as people have them: decimal commas, dates, cells without a value, categories that are
+   rare or new, columns that say nothing. */
 #include "loading.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* test_network_heads.c - what a task makes of the end of a network: heads by kind of task, NOMU's second network, the mean
-   of several layers. */
+/* test_network_heads.c - what a task makes of the end of a network: heads by kind of task, NOMU's second network, the
+   mean of several layers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
