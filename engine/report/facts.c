@@ -73,7 +73,7 @@ static enum tutti_status gather_evaluation(struct report_facts *facts) {
 
 /* Ensembles of up to twice as many members as were chosen. */
 static enum tutti_status gather_sizes(struct report_facts *facts) {
-  static const uint64_t steps[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50};
+  static const uint64_t steps[] = {1, 2, 3, 5, 7, 10, 15, 20, 30, 50};
   tutti_context *context = facts->context;
   size_t finished, count = 0, most = 2 * facts->members > 10 ? 2 * facts->members : 10;
   uint64_t *trials, budget = facts->history->asked;

@@ -112,7 +112,7 @@ static enum tutti_status add_content(tutti_context *context, struct tutti_text *
     }
   for (size_t i = 0; i < figure->graph_count; i++)
     if (figure->graphs[i].svg) {
-      tutti_text_add(out, "<div>%s", figure->graphs[i].svg);
+      tutti_text_add(out, "<div><div class=\"graph\">%s</div>", figure->graphs[i].svg);
       add_paragraph(out, "quiet", figure->graphs[i].caption);
       tutti_text_add(out, "</div>\n");
       drawn = true;

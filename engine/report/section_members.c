@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NETWORKS = 12, MOST_BOXES = 120, MOST_MODELS = 200, MOST_ROWS = 1000, MOST_CURVES = 8 };
+enum { MOST_NETWORKS = 12, MANY_BOXES = 60, MOST_BOXES = 200, MOST_MODELS = 200, MOST_ROWS = 1000, MOST_CURVES = 8 };
 
 static const char no_members[] = "There is no ensemble yet.";
 
@@ -61,7 +61,23 @@ static enum tutti_status add_box(tutti_context *context, struct tutti_text *grap
   return TUTTI_OK;
 }
 
-/* Boxes of the layers, of which small ones share the box of their input where it has no other reader. */
+/* Does a layer share the box of its only input, which nothing else reads? In a brief picture, whole chains do. */
+static bool joins_input(const tutti_network *network, size_t number, const size_t *readers, bool brief) {
+  const struct tutti_layer *layer = tutti_network_layer(network, number);
+  bool end = number + 1 == tutti_network_layers(network);
+  return layer->input_count == 1 && readers[layer->inputs[0]] == 1 &&
+         (is_small(layer) || (brief && !end && tutti_network_layer(network, layer->inputs[0])->op != TUTTI_OP_INPUT));
+}
+
+/* Which box each layer is in; returns how many there are. */
+static size_t share_boxes(const tutti_network *network, const size_t *readers, bool brief, size_t *box) {
+  size_t boxes = 0;
+  for (size_t i = 0; i < tutti_network_layers(network); i++)
+    box[i] = joins_input(network, i, readers, brief) ? box[tutti_network_layer(network, i)->inputs[0]] : boxes++;
+  return boxes;
+}
+
+/* Boxes of the layers; brief ones if there would be too many. */
 static enum tutti_status draw_network(tutti_context *context, const tutti_network *network, struct tutti_text *graph,
                                       size_t *boxes) {
   enum tutti_status status = TUTTI_OK;
@@ -74,17 +90,21 @@ static enum tutti_status draw_network(tutti_context *context, const tutti_networ
   for (size_t i = 0; i < layers; i++)
     for (size_t k = 0; k < tutti_network_layer(network, i)->input_count; k++)
       readers[tutti_network_layer(network, i)->inputs[k]]++;
+  bool brief = share_boxes(network, readers, false, box) > MANY_BOXES;
+  *boxes = share_boxes(network, readers, brief, box);
+  for (size_t b = 0; b < *boxes; b++)
+    labels[b] = tutti_text_begin(context);
   for (size_t i = 0; i < layers; i++) {
     const struct tutti_layer *layer = tutti_network_layer(network, i);
-    bool joins = is_small(layer) && readers[layer->inputs[0]] == 1;
-    box[i] = joins ? box[layer->inputs[0]] : (*boxes)++;
-    if (!joins)
-      labels[box[i]] = tutti_text_begin(context);
-    else
-      tutti_text_add(&labels[box[i]], "\n");
-    describe(&labels[box[i]], layer);
+    struct tutti_text *label = &labels[box[i]];
+    bool joins = joins_input(network, i, readers, brief);
     for (size_t k = 0; k < layer->input_count && !joins; k++)
       tutti_graph_arrow(graph, box[layer->inputs[k]], box[i]);
+    if (brief && joins && is_small(layer))
+      continue;
+    if (joins)
+      tutti_text_add(label, "\n");
+    describe(label, layer);
   }
   for (size_t b = 0; b < *boxes; b++)
     TUTTI_TRY_OUT(context, add_box(context, graph, &labels[b], b, b == 0 || b == *boxes - 1));
@@ -159,20 +179,33 @@ static double distance(const struct tutti_pool *pool, size_t one, size_t other) 
   return sqrt(sum / (double)rows / (step == 2 ? (double)pool->outputs : 1));
 }
 
-/* Trials whose predictions are compared: the members, and an even selection of the others. Free *trials. */
+/* Trials whose predictions are compared: the members, and an even selection of the better half of the others. Free
+   *trials. */
 static enum tutti_status models_of(const struct report_facts *facts, size_t most, uint64_t **trials, size_t *count) {
-  size_t finished, kept = 0, others = 0, room = most > facts->members ? most - facts->members : 0;
-  TUTTI_TRY(facts->context, tutti_history_finished(facts->context, facts->history, trials, &finished));
-  size_t all = finished - facts->members;
+  tutti_context *context = facts->context;
+  enum tutti_status status;
+  size_t finished, kept = 0, better = 0, seen = 0, room = most > facts->members ? most - facts->members : 0;
+  double *losses = NULL, *ranks = NULL;
+  TUTTI_TRY_OUT(context, tutti_history_finished(context, facts->history, trials, &finished));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, finished, sizeof *losses, &losses));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, finished, sizeof *ranks, &ranks));
+  for (size_t i = 0; i < finished; i++)
+    losses[i] = facts->history->records[(*trials)[i]].loss;
+  TUTTI_TRY_OUT(context, tutti_report_ranks(context, finished, losses, ranks));
+  for (size_t i = 0; i < finished; i++)
+    better += ranks[i] <= (double)finished / 2 && !tutti_report_is_member(facts, (*trials)[i]);
   for (size_t i = 0; i < finished; i++) {
-    bool member = tutti_report_is_member(facts, (*trials)[i]);
-    bool taken = member || all <= room || (others * room) / all != ((others + 1) * room) / all;
-    others += !member;
-    if (taken)
+    bool member = tutti_report_is_member(facts, (*trials)[i]), other = !member && ranks[i] <= (double)finished / 2;
+    bool taken = better <= room || (seen * room) / better != ((seen + 1) * room) / better;
+    seen += other;
+    if (member || (other && taken))
       (*trials)[kept++] = (*trials)[i];
   }
   *count = kept;
-  return TUTTI_OK;
+out:
+  tutti_free(losses);
+  tutti_free(ranks);
+  return status;
 }
 
 /* Distances between models [count][count]; free both. */
@@ -182,7 +215,7 @@ static enum tutti_status distances_of(const struct report_facts *facts, size_t m
   enum tutti_status status = TUTTI_OK;
   struct tutti_pool pool = {.size = sizeof pool};
   *distances = NULL;
-  TUTTI_TRY(context, models_of(facts, most, trials, count));
+  TUTTI_TRY_OUT(context, models_of(facts, most, trials, count));
   TUTTI_TRY_OUT(context, tutti_run_pool_open(&facts->view->pool, context, facts->rows.split, *count, *trials, &pool));
   TUTTI_TRY_OUT(context, tutti_alloc(context, *count, *count * sizeof **distances, distances));
   for (size_t i = 0; i < *count; i++)
@@ -231,7 +264,7 @@ static enum tutti_status draw_map(const struct report_facts *facts, struct repor
   (void)snprintf(label, sizeof label, "second direction (%.0f %%)", 100 * shares[1]);
   tutti_plot_text(plot, "ylabel", label);
   tutti_plot_set(plot, "set offsets graph 0.05, graph 0.08, graph 0.05, graph 0.05");
-  tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.5", TUTTI_INK_FAINT, "a model of the search");
+  tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.5", TUTTI_INK_FAINT, "another model");
   tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.9", 1, "a member");
 out:
   tutti_free(trials);
@@ -266,7 +299,7 @@ static enum tutti_status draw_matrix(const struct report_facts *facts, struct re
     tutti_plot_tick(plot, 'x', (double)i, name);
     tutti_plot_tick(plot, 'y', (double)i, name);
   }
-  tutti_plot_text(plot, "cblabel", facts->classes ? "difference of probabilities" : "difference, in the target's unit");
+  tutti_plot_text(plot, "title", facts->classes ? "difference of probabilities" : "difference, in the target's unit");
   tutti_plot_series(plot, 0, "3:($3==$4?NaN:$4):($3-0.49):($3+0.49):($4-0.49):($4+0.49):5", "boxxyerror",
                     TUTTI_INK_SCALE, NULL);
   tutti_free(trials);
@@ -326,7 +359,7 @@ static enum tutti_status draw_learning(const struct report_facts *facts, struct 
     TUTTI_TRY(facts->context, add_curve(facts, table, facts->trials[i]));
   table->parted = true;
   if (tutti_table_rows(table) <= count)
-    return tutti_figure_missing(figure, "The members were not trained in epochs.");
+    return tutti_figure_missing(figure, "The members were trained in one epoch, or not in epochs at all.");
   for (size_t which = 3; which <= 4; which++) {
     struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
     tutti_plot_text(plot, "xlabel", "epoch");
@@ -347,12 +380,13 @@ static const struct report_chart charts[] = {
      .title = "The networks of the members",
      .text =
          "What each member computes, from its input at the top to its output. A box is a layer with what follows it "
-         "at once, such as its activation; a number is its width.",
+         "at once, such as its activation, and of large networks a chain of layers; a number is its width.",
      .draw = draw_architectures},
     {.name = "map",
      .title = "A map of the models, by what they predict",
      .text = "Models that predict alike are near to each other (classical scaling of the differences of their "
-             "predictions). A good ensemble takes good members from different places.",
+             "predictions): the members, and the better half of all others. A good ensemble takes good members from "
+             "different places.",
      .brief = true,
      .draw = draw_map},
     {.name = "matrix",

@@ -10,7 +10,7 @@ const char *tutti_report_style(void) {
          "--ink6:#6cd0e6;--ink7:#bdd17c;--ink8:#e4e7ec;--ink9:#727d8c}}\n"
          "*{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:1.5rem;background:var(--page);"
          "color:var(--text);font:16px/1.5 system-ui,sans-serif}\n"
-         "h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 1rem}h2{font-size:1.3rem;margin:2.2rem 0 .6rem;"
+         "h2,h3{break-after:avoid}h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 1rem}h2{font-size:1.3rem;margin:2.2rem 0 .6rem;"
          "border-bottom:1px solid var(--line)}h3{font-size:1.05rem;margin:0 0 .3rem}h4{margin:.2rem "
          "0;font-size:.95rem}\n"
          "p{margin:.4rem 0;max-width:48rem}a{color:var(--ink0)}nav a{margin-right:1rem}.quiet{color:var(--quiet)}\n"
@@ -22,7 +22,7 @@ const char *tutti_report_style(void) {
          ".charts{display:flex;flex-wrap:wrap;gap:1rem}.charts>div{min-width:0;max-width:100%}"
          ".runs{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr));gap:1rem}.runs>div{min-"
          "width:0}\n"
-         "svg{max-width:100%;height:auto;font-family:system-ui,sans-serif}"
+         ".graph{max-height:44rem;overflow:auto}svg{max-width:100%;height:auto;font-family:system-ui,sans-serif}"
          "svg [stroke=black]{stroke:var(--ink8)}svg [fill=black],svg text{fill:var(--ink8)}svg "
          "[color=black]{color:var(--ink8)}\n"
          "svg [color=white]{color:var(--card)}\n"
@@ -34,7 +34,7 @@ const char *tutti_report_style(void) {
          "print{:root{--page:#fff;--text:#000;--quiet:#444;--line:#bbb;--card:#fff;--ink0:#1f5fbf;--ink1:#c2410c;"
          "--ink2:#0f7b5f;--ink3:#8b3fae;--ink4:#a16207;--ink5:#be185d;--ink6:#0e7490;--ink7:#4d5d1c;--ink8:#000;--ink9:"
          "#999}"
-         "body{max-width:none;padding:0;font-size:11pt}nav,.download{display:none}.scroll{max-height:none;overflow:"
+         "body{max-width:none;padding:0;font-size:11pt}nav,.download,details:not([open]){display:none}.scroll{max-height:none;overflow:"
          "visible}"
          "figure{border:0;padding:0}.part{display:block}}\n";
 }
