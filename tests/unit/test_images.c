@@ -128,7 +128,7 @@ static void torn_and_mistaken_idx_files(void **state) {
   put_idx("x.idx", 3, (size_t[]){11, 4, 5}, 0, 1, false);
   put_labels("y.idx");
   refuses("y.idx has 12 labels, but", IDX);
-  unsigned char file[512];
+  unsigned char file[512] = {0};
   size_t bytes = make_idx(file, 3, shape, 0, 1);
   put_bytes("x.idx", file, bytes + 1);
   refuses("bytes follow the 12 images", IDX);
