@@ -104,8 +104,9 @@ static bool allowed(const struct audit *audit, const struct side sides[2]) {
   return sides[0].rows >= audit->settings->min_leaf && sides[1].rows >= audit->settings->min_leaf;
 }
 
-/* The least error of any cut at an observed value, infinity where there is none. */
-static long double least_error(const struct audit *audit, const bool *here) {
+/* The least error of any cut at an observed value, infinity where there is none. A double: under valgrind a long double
+   is none. */
+static double least_error(const struct audit *audit, const bool *here) {
   const struct forest_data *data = audit->data;
   long double least = INFINITY;
   for (size_t j = 0; j < data->dimension; j++)
@@ -115,7 +116,7 @@ static long double least_error(const struct audit *audit, const bool *here) {
       if (here[i] && sides[1].rows > 0 && allowed(audit, sides))
         least = fminl(least, error_of(&sides[0]) + error_of(&sides[1]));
     }
-  return least;
+  return (double)least;
 }
 
 /* The greatest value on the left and the least on the right. */
@@ -156,7 +157,7 @@ static void audit_node(struct audit *audit, size_t number, const bool *here, siz
   if (settings->splitter == FOREST_BEST) {
     double below, above;
     if (settings->features == 1)
-      assert_close((double)(error_of(&sides[0]) + error_of(&sides[1])), (double)least_error(audit, here), 1e-9, 1e-12);
+      assert_close((double)(error_of(&sides[0]) + error_of(&sides[1])), least_error(audit, here), 1e-9, 1e-12);
     neighbours(audit, here, node, &below, &above);
     assert_close(node->threshold, (below + above) / 2, 1e-15, 0);
   }
