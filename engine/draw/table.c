@@ -2,7 +2,6 @@
 #include "table.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 struct tutti_table tutti_table_begin(tutti_context *context, const char *name) {
@@ -29,13 +28,9 @@ void tutti_table_column(struct tutti_table *table, const char *name) {
     table->columns++;
 }
 
-void tutti_table_columns(struct tutti_table *table, ...) {
-  va_list names;
-  const char *name;
-  va_start(names, table);
-  while ((name = va_arg(names, const char *)))
-    tutti_table_column(table, name);
-  va_end(names);
+void tutti_table_add_columns(struct tutti_table *table, const char *const *names) {
+  for (; *names; names++)
+    tutti_table_column(table, *names);
 }
 
 static struct tutti_table_cell *next_cell(struct tutti_table *table) {

@@ -26,7 +26,8 @@ void tutti_table_end(struct tutti_table *table);
 /* Add a column, before any cell is put. The name is copied. */
 void tutti_table_column(struct tutti_table *table, const char *name);
 /* The same for several names, ended by NULL. */
-void tutti_table_columns(struct tutti_table *table, ...) __attribute__((sentinel));
+void tutti_table_add_columns(struct tutti_table *table, const char *const *names);
+#define tutti_table_columns(table, ...) tutti_table_add_columns(table, (const char *const[]){__VA_ARGS__})
 /* Put the next cell. */
 void tutti_table_put(struct tutti_table *table, double number);
 void tutti_table_put_text(struct tutti_table *table, const char *text);

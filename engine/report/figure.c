@@ -12,15 +12,10 @@ static struct tutti_table *table_room(struct report_figure *figure) {
                                                   : &figure->tables[REPORT_MOST_TABLES - 1];
 }
 
-struct tutti_table *tutti_figure_table(struct report_figure *figure, ...) {
+struct tutti_table *tutti_figure_add_table(struct report_figure *figure, const char *const *columns) {
   struct tutti_table *table = table_room(figure);
-  const char *name;
-  va_list names;
   *table = tutti_table_begin(figure->context, figure->chart->name);
-  va_start(names, figure);
-  while ((name = va_arg(names, const char *)))
-    tutti_table_column(table, name);
-  va_end(names);
+  tutti_table_add_columns(table, columns);
   return table;
 }
 

@@ -103,7 +103,8 @@ struct report_section {
 
 /* One more table, with columns ended by NULL, whose name is that of the chart; the pointer is good as long as the
    figure. */
-struct tutti_table *tutti_figure_table(struct report_figure *figure, ...) __attribute__((sentinel));
+struct tutti_table *tutti_figure_add_table(struct report_figure *figure, const char *const *columns);
+#define tutti_figure_table(figure, ...) tutti_figure_add_table(figure, (const char *const[]){__VA_ARGS__})
 struct tutti_plot *tutti_figure_plot(struct report_figure *figure, int width, int height);
 /* One more graph, whose text is taken (engine/draw/graph.h). */
 TUTTI_NODISCARD enum tutti_status tutti_figure_graph(struct report_figure *figure, const char *caption,
