@@ -216,8 +216,8 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
   manager->executor = NULL;
   if (history->done > 0) {
     tutti_log(manager->context, TUTTI_LOG_WARNING,
-              "run.time: %g s are over; %" PRIu64 " trainings that have not ended are left out, the longest after %.3g "
-              "s. A longer time goes on with them: --resume --set run.time=...",
+              "run.time: %g s are over; trainings that have not ended are left out: %" PRIu64
+              ", the longest after %.3g s. A longer time goes on with them: --resume --set run.time=...",
               manager->run->time, rest, longest);
     return TUTTI_OK;
   }

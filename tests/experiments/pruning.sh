@@ -10,19 +10,20 @@
 #   TASKS="autodeuq nes"      which experiments
 #   PRUNERS="none asha median asha-more"   asha-more: asha with three times the budget
 #   SET=boston                the UCI table: DATA/uci/SET/data.csv; seed s takes the s-th of its standard test rows
-#   UCI_BUDGET=24             networks of AutoDEUQ's search; paper: 500
-#   ROWS="300 400 1000"     training, validation and test rows of Fashion-MNIST
+#   UCI_BUDGET=16             networks of AutoDEUQ's search; paper: 500, and batches from 1 row on, here from 16
+#   ROWS="300 400 1000"       training, validation and test rows of Fashion-MNIST
 #   NES_BUDGET=12             networks of a pool; paper: 400
 #   EPOCHS=9                  of a network of NES; paper: 15
 #   TUTTI=tutti               the program
 #
-# One worker, so that the processor's time is that of one process. OUT gets the runs, with the processor seconds (user and
-# system, of manager and worker together) in OUT/*.cpu; a run that was interrupted begins anew. Prints for each pruner, over
-# seeds: mean test NLL of the ensemble with its standard error, processor seconds, and the share of trials that were pruned.
+# One worker, so that the processor's time is that of one process, and a window of two trials, so that results are known early.
+# OUT gets the runs, with the processor seconds (user and system, of manager and worker together) in OUT/*.cpu; a run that was
+# interrupted begins anew. Prints for each pruner, over seeds: mean test NLL of the ensemble with its standard error, processor
+# seconds, and the share of trials that were pruned.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/../.." && pwd)
 tutti=${TUTTI:-$here/tutti} seeds=${SEEDS:-1 2 3} tasks=${TASKS:-autodeuq nes} pruners=${PRUNERS:-none asha median asha-more}
-uci_budget=${UCI_BUDGET:-24} nes_budget=${NES_BUDGET:-12}
+uci_budget=${UCI_BUDGET:-16} nes_budget=${NES_BUDGET:-12}
 
 # search NAME BUDGET PRUNER RECIPE [--set KEY=VALUE]...
 search() {
@@ -32,7 +33,7 @@ search() {
   rm -rf "${out:?}/$name"
   [ "$pruner" != asha-more ] || budget=$((3 * budget))
   TIMEFORMAT='%U %S'
-  { time "$tutti" run "$recipe" --out "$out/$name" --quiet --workers 1 --set "run.budget=$budget" \
+  { time "$tutti" run "$recipe" --out "$out/$name" --quiet --workers 1 --set run.window=2 --set "run.budget=$budget" \
     --set "pruner.plugin=${pruner%-more}" "$@" >/dev/null 2>"$out/$name.err"; } 2>"$out/$name.time"
   awk '{ print $1 + $2 }' "$out/$name.time" >"$out/$name.cpu"
   rm "$out/$name.time"
@@ -42,7 +43,8 @@ search_uci() { # PRUNER SEED
   local file=$data/uci/${SET:-boston}/data.csv
   [ -f "$file" ] || file=$file.gz
   search "autodeuq-$1-$2" "$uci_budget" "$1" "$here/ini/autodeuq/uci.ini" --set "run.seed=$2" --set "data.path=$file" \
-    --set "data.split=0.8 0.2 0" --set "data.test_rows=$(printf '%s/uci/%s/splits/test_%02d.txt' "$data" "${SET:-boston}" $(($2 - 1)))"
+    --set "data.split=0.8 0.2 0" --set "hyperparameters.batch_size=log-integer 16 256" \
+    --set "data.test_rows=$(printf '%s/uci/%s/splits/test_%02d.txt' "$data" "${SET:-boston}" $(($2 - 1)))"
 }
 
 search_nes() { # PRUNER SEED
