@@ -6,6 +6,7 @@ mutants_lists += %D%/spaces.txt
 mutants_lists += %D%/plugins.txt
 mutants_lists += %D%/engine-run.txt
 mutants_lists += %D%/engine-rest.txt
+mutants_lists += %D%/engine-report.txt
 mutants_lists += %D%/engine-more.txt
 mutants_lists += %D%/engine-evaluation.txt
 mutants_lists += %D%/engine-data.txt
