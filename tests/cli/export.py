@@ -1,4 +1,5 @@
-"""export.py RUN ROWS [--runtime]: RUN.onnx gives what `tutti predict` gave in RUN.json for the rows of ROWS (a .csv, or an .idx of
+"""export.py RUN ROWS --unknown COLUMN: a category that RUN.onnx does not know is none of those of that column in ROWS.
+export.py RUN ROWS [--runtime]: RUN.onnx gives what `tutti predict` gave in RUN.json for the rows of ROWS (a .csv, or an .idx of
 images), computed by NumPy or by onnxruntime; and it is an ONNX model by the standard checker."""
 
 import csv
@@ -63,9 +64,27 @@ def compare(found, wanted):
         assert (numpy.nan_to_num(off) <= TOLERANCE * numpy.maximum(scale, 1e-3)).all(), f"{name}: off by {numpy.nanmax(off)}"
 
 
+def check_unknown(model, feeds, column):
+    import export_run
+
+    def means(word):
+        words = numpy.full(feeds[column].shape, word, dtype=object)
+        return export_run.run(model, {**feeds, column: words})["mean"]
+
+    unknown = means("a new one")
+    assert numpy.array_equal(unknown, means("another new one"))
+    known = sorted(set(feeds[column].ravel()))
+    for word in known:
+        assert not numpy.allclose(means(word), unknown), f"{word} is what an unknown category is"
+    print("none of", *known)
+
+
 def main(run, rows, *options):
     model = onnx.load(run + ".onnx")
     onnx.checker.check_model(model, full_check=True)
+    if "--unknown" in options:
+        check_unknown(model, rows_of(rows, model), options[-1])
+        return
     with open(run + ".json") as file:
         wanted = json.load(file)
     feeds = rows_of(rows, model)

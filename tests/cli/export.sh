@@ -43,6 +43,11 @@ done
 # Tables: numbers and categories, missing cells, two targets, wide units, classes.
 regression_recipe >small.ini
 expect_same small.ini table.csv
+what="export.py small table.csv --unknown group"
+"$python" "$TUTTI_TEST_SRCDIR/tests/cli/export.py" small table.csv --unknown group >out 2>err
+code=$?
+expect_code 0
+expect_out "none of a b c"
 classification_recipe >classes.ini
 expect_same classes.ini table.csv
 awk -F, -v OFS=, 'NR % 7 == 3 {$2 = ""} NR % 11 == 5 {$1 = "NA"} {print}' table.csv | sed 's/NA//' >holes.csv
