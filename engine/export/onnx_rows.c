@@ -99,7 +99,7 @@ static onnx_value one_hot(struct onnx_graph *graph, const struct tutti_encoding 
   onnx_graph_fail(graph, tutti_alloc(context, column->categories + 1, sizeof *numbers, &numbers));
   if (!onnx_graph_failed(graph))
     onnx_graph_fail(graph, tutti_alloc(context, column->categories + 1, sizeof(const char *), &texts));
-  if (!onnx_graph_failed(graph)) {
+  if (numbers && texts) {
     size_t other = tutti_category_find(column, TUTTI_CATEGORY_OTHER), count = texts_of(column, texts, numbers);
     onnx_value code = ONNX_NODE(
         graph, "ai.onnx.ml:LabelEncoder",

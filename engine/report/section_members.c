@@ -286,8 +286,8 @@ static enum tutti_status draw_matrix(const struct report_facts *facts, struct re
   int side = 160 + (int)(count < 4 ? 4 : count < 20 ? count : 20) * 34;
   struct tutti_plot *plot = tutti_figure_plot(figure, side + 60, side);
   for (size_t i = 0; i < count * count && status == TUTTI_OK; i++) {
-    const double numbers[] = {(double)trials[i / count], (double)trials[i % count], (double)(i / count),
-                              (double)(i % count), distances[i]};
+    size_t row = i / count, column = i % count;
+    const double numbers[] = {(double)trials[row], (double)trials[column], (double)row, (double)column, distances[i]};
     tutti_table_put_all(table, 5, numbers);
   }
   tutti_plot_set(plot, "unset key\nunset grid\nset border 0\nset size square\nset style fill solid 1 noborder");

@@ -150,7 +150,7 @@ static void score_row(const struct report_facts *facts, const struct report_said
     *loss = rows->labels[row] != (int32_t)best;
     return;
   }
-  for (size_t o = 0; o < rows->outputs; o++) {
+  for (size_t o = 0; o < rows->outputs && rows->values; o++) {
     *score += at[o].total / (double)rows->outputs;
     *loss += fabs(rows->values[row * rows->outputs + o] - at[o].mean) / (double)rows->outputs;
   }

@@ -91,12 +91,13 @@ static enum tutti_status draw_confusion(const struct report_facts *facts, struct
   struct tutti_plot *plot = tutti_figure_plot(figure, 200 + 30 * (int)(classes < 5 ? 5 : classes),
                                               160 + 30 * (int)(classes < 5 ? 5 : classes));
   for (size_t i = 0; i < classes * classes; i++) {
+    size_t observed = i / classes, predicted = i % classes;
     char number[32];
-    tutti_table_put_text(table, tutti_view_output(facts->view, i / classes));
-    tutti_table_put_text(table, tutti_view_output(facts->view, i % classes));
-    const double numbers[] = {(double)(i / classes), (double)(i % classes), counts[i]};
+    tutti_table_put_text(table, tutti_view_output(facts->view, observed));
+    tutti_table_put_text(table, tutti_view_output(facts->view, predicted));
+    const double numbers[] = {(double)observed, (double)predicted, counts[i]};
     tutti_table_put_all(table, 3, numbers);
-    most = i / classes != i % classes ? fmax(most, counts[i]) : most;
+    most = observed != predicted ? fmax(most, counts[i]) : most;
     (void)snprintf(number, sizeof number, "%.0f", counts[i]);
     if (counts[i] > 0 && classes <= MOST_CLASSES)
       tutti_plot_note(plot, numbers[1], numbers[0], number, "center front font ',10'");
@@ -139,8 +140,9 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
     size_t row = tutti_thin_at(rows->rows, TUTTI_THIN_POINTS, i), at = row * rows->outputs;
     const struct tutti_uncertainty *one = &said->predicted[at];
     const double numbers[] = {row_number(rows, row), one->aleatoric, one->epistemic,
-                              facts->classes ? (double)(rows->labels[row] != (int32_t)label_of(rows, row))
-                                             : fabs(rows->values[at] - one->mean)};
+                              facts->classes || !rows->values
+                                  ? (double)(rows->labels[row] != (int32_t)label_of(rows, row))
+                                  : fabs(rows->values[at] - one->mean)};
     tutti_table_put_all(table, 4, numbers);
   }
   struct tutti_plot *plot = tutti_figure_plot(figure, 600, 400);
