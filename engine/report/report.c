@@ -24,6 +24,12 @@ static size_t count_charts(void) {
   return count;
 }
 
+/* Could a section say something about a run of this kind? */
+static bool applies(const struct report_section *section, const struct report_facts *facts) {
+  bool fit = tutti_experiment_is_fit(facts->experiment);
+  return !(fit && section->of_ensembles) && !(section->of_predictions && (fit || !facts->experiment->dataset));
+}
+
 static enum tutti_status make_figures(tutti_context *context, struct report_page *page) {
   struct report_figure *figure = page->figures;
   for (size_t i = 0; i < SECTIONS; i++)
@@ -32,7 +38,8 @@ static enum tutti_status make_figures(tutti_context *context, struct report_page
         if (page->runs > MANY_RUNS && !chart->brief)
           continue;
         *figure = (struct report_figure){.context = context, .chart = chart};
-        TUTTI_TRY(context, chart->draw(&page->facts[run], figure));
+        TUTTI_TRY(context, applies(sections[i], &page->facts[run]) ? chart->draw(&page->facts[run], figure)
+                                                                   : tutti_figure_skip(figure));
         if (tutti_cancelled(context))
           return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "cancelled");
       }

@@ -99,6 +99,8 @@ struct report_chart {
 struct report_section {
   const char *title;
   const struct report_chart *charts; /* the last one has no name */
+  bool of_ensembles;                 /* says nothing about fits, which have none */
+  bool of_predictions;               /* says nothing about fits and about runs without data */
 };
 
 /* One more table, with columns ended by NULL, whose name is that of the chart; the pointer is good as long as the

@@ -172,7 +172,41 @@ static enum tutti_status draw_bands(const struct report_facts *facts, struct rep
   return found ? draw_ensemble(facts, figure, low, high) : tutti_figure_skip(figure);
 }
 
+/* --- the metrics of a fit ---------------------------------------------------------------------------------------- */
+
+static void put_pair(struct tutti_table *table, const json_t *pair) {
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *end = json_array_get(pair, i);
+    tutti_table_put(table, json_is_number(end) ? json_number_value(end) : (double)NAN);
+  }
+}
+
+static enum tutti_status draw_repeats(const struct report_facts *facts, struct report_figure *figure) {
+  const json_t *split = json_array_get(json_object_get(facts->status, "evaluation"), 0), *metric;
+  size_t index;
+  if (!tutti_experiment_is_fit(facts->experiment))
+    return tutti_figure_skip(figure);
+  if (json_array_size(json_object_get(split, "metrics")) == 0)
+    return tutti_figure_missing(figure, "No repeat has finished yet.");
+  struct tutti_table *table = tutti_figure_table(figure, "metric", "mean", "lower", "upper", "median",
+                                                 "lower of median", "upper of median", NULL);
+  json_array_foreach(json_object_get(split, "metrics"), index, metric) {
+    const char *name = json_string_value(json_object_get(metric, "name"));
+    tutti_table_put_text(table, name ? name : "");
+    tutti_table_put(table, tutti_report_number(metric, "value"));
+    put_pair(table, json_object_get(metric, "interval"));
+    tutti_table_put(table, tutti_report_number(metric, "median"));
+    put_pair(table, json_object_get(metric, "median_interval"));
+  }
+  return TUTTI_OK;
+}
+
 static const struct report_chart charts[] = {
+    {.name = "repeats",
+     .title = "The fit",
+     .text = "Each metric on the test rows over all repeats: its mean and its median, with intervals of 95 %.",
+     .brief = true,
+     .draw = draw_repeats},
     {.name = "bands",
      .title = "Over its input",
      .text = "The prediction as a function of the only input. The bands should be wide where there were no data: there "

@@ -278,4 +278,4 @@ static const struct report_chart charts[] = {
      .draw = draw_severity},
     {.name = NULL},
 };
-const struct report_section report_section_ensemble = {.title = "The ensemble", .charts = charts};
+const struct report_section report_section_ensemble = {.title = "The ensemble", .charts = charts, .of_ensembles = true};

@@ -401,4 +401,4 @@ static const struct report_chart charts[] = {
      .draw = draw_learning},
     {.name = NULL},
 };
-const struct report_section report_section_members = {.title = "The members", .charts = charts};
+const struct report_section report_section_members = {.title = "The members", .charts = charts, .of_ensembles = true};

@@ -248,4 +248,5 @@ static const struct report_chart charts[] = {
      .draw = draw_classes},
     {.name = NULL},
 };
-const struct report_section report_section_quality = {.title = "How good, and how sure", .charts = charts};
+const struct report_section report_section_quality = {
+    .title = "How good, and how sure", .charts = charts, .of_predictions = true};

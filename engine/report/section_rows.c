@@ -179,4 +179,4 @@ static const struct report_chart charts[] = {
      .draw = draw_doubts},
     {.name = NULL},
 };
-const struct report_section report_section_rows = {.title = "Row by row", .charts = charts};
+const struct report_section report_section_rows = {.title = "Row by row", .charts = charts, .of_predictions = true};

@@ -133,6 +133,17 @@ expect_code 0
 expect_equal "predictions on the grid" "$(of_json out '[round(v, 6) for v in j["mean"]]')" \
   "$(of_json <(column line.html.csv/line-bands.csv mean | sed 's/^/,/; 1s/^,/[/; $s/$/]/') '[round(float(v), 6) for v in j]')"
 
+# A fit has its metrics and its function, and no word of an ensemble.
+tutti fit "$TUTTI_TEST_SRCDIR/ini/nomu/1d-gp.ini" --out fit --quiet --set run.budget=2
+expect_code 0
+tutti report fit --to fit.html
+expect_code 0
+expect_page fit.html
+expect_not_in fit.html "There is no ensemble"
+tutti status fit --json
+expect_equal "means of the repeats" "$(of_json out '[round(float(m["value"]), 12) for m in j["evaluation"][0]["metrics"]]')" \
+  "$(of_json <(column fit.html.csv/fit-repeats.csv mean | sed 's/^/,/; 1s/^,/[/; $s/$/]/') '[round(float(v), 12) for v in j]')"
+
 # Without the programs that draw, the tables are there, and both places say so.
 mkdir nothing
 what="tutti report without gnuplot"
