@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { KEY_PARENT = 0x100 };
+enum { KEY_HELP = 'h', KEY_PARENT = 0x100 };
 
 const struct command_option common_options[] = {{"verbose", 'v', OPTION_FLAG, NULL,
                                                  "Say more on stderr: where errors come from, and debugging messages.",
@@ -143,6 +143,9 @@ static error_t parse_key(int key, char *value, struct argp_state *state) {
   switch (key) {
   case 'v':
     return be_verbose() ? 0 : ENOMEM;
+  case KEY_HELP:
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    return 0;
   case KEY_PARENT:
     die_with(value);
     return 0;
@@ -177,13 +180,14 @@ static size_t count_options(const struct command_option *options) {
 /* The command's options, and those of every command behind them. The caller frees; NULL without memory. */
 static struct argp_option *describe_options(const struct command *command) {
   size_t own = count_options(command->options), common = count_options(common_options), count = 0;
-  struct argp_option *options = calloc(own + common + 2, sizeof *options);
+  struct argp_option *options = calloc(own + common + 3, sizeof *options);
   if (!options)
     return NULL;
   for (size_t i = 0; i < own; i++)
     options[count++] = describe_option(&command->options[i], 0);
   for (size_t i = 0; i < common; i++)
     options[count++] = describe_option(&common_options[i], -1);
+  options[count++] = (struct argp_option){"h", KEY_HELP, NULL, OPTION_HIDDEN, NULL, -1};
   options[count] = (struct argp_option){"parent", KEY_PARENT, "PID", OPTION_HIDDEN, NULL, -1};
   return options;
 }

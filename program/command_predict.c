@@ -15,7 +15,7 @@ struct predict_options {
 
 /* A column: a name, and the numbers values[row * stride]. */
 struct column {
-  char name[176];
+  char *name;
   const double *values;
   size_t stride;
 };
@@ -24,13 +24,23 @@ struct columns {
   size_t count;
 };
 
+/* Without memory, the column has no name. */
 static void add_column(struct columns *columns, const char *what, const char *output, const double *values,
                        size_t stride) {
   struct column *column = &columns->items[columns->count++];
-  (void)snprintf(column->name, sizeof column->name, "%s%s%s", what, *output ? "_" : "", output);
+  if (asprintf(&column->name, "%s%s%s", what, *output ? "_" : "", output) < 0)
+    column->name = NULL;
   column->values = values;
   column->stride = stride;
 }
+
+static void release_columns(struct columns *columns) {
+  for (size_t c = 0; c < columns->count; c++)
+    free(columns->items[c].name);
+  tutti_free(columns->items);
+}
+
+static const char *name_of(const struct column *column) { return column->name ? column->name : ""; }
 
 /* Doubles from one row to the next. */
 static size_t row_of_uncertainty(size_t outputs) { return outputs * sizeof(struct tutti_uncertainty) / sizeof(double); }
@@ -126,7 +136,7 @@ static void write_csv(FILE *out, const tutti_view *view, const struct tutti_fore
   (void)fputs(label ? "row,label" : "row", out);
   for (size_t c = 0; c < columns->count; c++) {
     (void)fputc(',', out);
-    write_cell(out, columns->items[c].name);
+    write_cell(out, name_of(&columns->items[c]));
   }
   (void)fputc('\n', out);
   for (size_t row = 0; row < forecast->rows; row++) {
@@ -155,7 +165,7 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
       double value = columns->items[c].values[row * columns->items[c].stride];
       json_array_append_new(values, isfinite(value) ? json_real(value) : json_null());
     }
-    json_object_set_new(root, columns->items[c].name, values);
+    json_object_set_new(root, name_of(&columns->items[c]), values);
   }
   if (forecast->kind == TUTTI_TASK_CLASSIFICATION) {
     json_t *labels = json_array();
@@ -164,6 +174,13 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
                                         ? json_null()
                                         : json_string(tutti_view_output(view, label_of(forecast, row))));
     json_object_set_new(root, "label", labels);
+  }
+  if (forecast->unread) {
+    json_t *unread = json_array();
+    for (size_t row = 0; row < forecast->rows; row++)
+      if (is_unread(forecast, row))
+        json_array_append_new(unread, json_integer((json_int_t)row));
+    json_object_set_new(root, "unread", unread);
   }
   if (forecast->evaluation)
     json_object_set_new(root, "evaluation", json_loads(forecast->evaluation, 0, NULL));
@@ -285,7 +302,7 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
 out:
   if (status != TUTTI_OK)
     code = fail(context, status);
-  tutti_free(columns.items);
+  release_columns(&columns);
   tutti_forecast_release(&forecast);
   tutti_free(ensemble);
   tutti_view_close(view);

@@ -2,6 +2,7 @@
 #include "program_impl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct validate_options {
   struct texts set;
@@ -15,11 +16,13 @@ static void show_plan(const json_t *root, const void *options, FILE *out) {
   show_summary(root, out);
 }
 
-/* What the data hold, beside an error that may come from it. */
-static void show_reasons(const char *profile) {
+/* What the data hold, beside an error that comes from them, or may. */
+static void show_reasons(tutti_context *context, const char *profile) {
   json_t *root = json_loads(profile, 0, NULL);
   struct plain_output output;
-  if (json_array_size(json_object_get(root, "warnings")) > 0 && begin_plain(&output)) {
+  const char *origin = json_string_value(json_object_get(root, "origin"));
+  bool named = origin && strstr(tutti_error_message(context), origin);
+  if ((named || json_array_size(json_object_get(root, "warnings")) > 0) && begin_plain(&output)) {
     show_profile(root, output.stream);
     end_plain(&output, stderr);
   }
@@ -42,7 +45,7 @@ static int check(tutti_context *context, tutti_recipe *recipe, const char *profi
   enum tutti_status status = tutti_run_check(context, recipe, &summary);
   if (status != TUTTI_OK) {
     if (profile && !as_json)
-      show_reasons(profile);
+      show_reasons(context, profile);
     return fail(context, status);
   }
   char *text = join(summary, profile);

@@ -62,7 +62,8 @@ void show_profile(const json_t *profile, FILE *out) {
     (void)fprintf(out, "  ... and %zu more; --json has them all\n", count - (size_t)MOST_COLUMNS);
   (void)fputc('\n', out);
   json_array_foreach(warnings, i, item) {
-    (void)fprintf(out, "note: '%s': %s\n", json_string_value(json_object_get(item, "column")),
+    const char *name = json_string_value(json_object_get(item, "column"));
+    (void)fprintf(out, "note: %s%s%s%s\n", name ? "'" : "", name ? name : "", name ? "': " : "",
                   json_string_value(json_object_get(item, "text")));
   }
   if (json_array_size(warnings) > 0)

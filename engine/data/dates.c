@@ -18,7 +18,7 @@ static bool to_days(const struct tm *read, double *days) {
   if (!gmtime_r(&seconds, &made) || made.tm_mday != read->tm_mday || made.tm_mon != read->tm_mon ||
       read->tm_hour > 23 || read->tm_min > 59 || read->tm_sec > 60)
     return false;
-  *days = (double)seconds / SECONDS_A_DAY;
+  *days = (double)(seconds - read->tm_gmtoff) / SECONDS_A_DAY; /* of %z; else 0 */
   return true;
 }
 

@@ -296,8 +296,10 @@ static enum tutti_status encode_readable(tutti_context *context, const struct tu
     if (!split->unread)
       TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unread));
     split->unread[r] = 1;
+    if (++*unread == split->rows) /* none is left to be predicted */
+      return tutti_error_prefix(context, status, "none of %zu rows can be read; the last: ", split->rows);
     memset(inputs, 0, encoding->features * sizeof *inputs);
-    if ((*unread)++ < TOLD)
+    if (*unread <= TOLD)
       tutti_log(context, TUTTI_LOG_WARNING, "%s", tutti_error_message(context));
     tutti_error_clear(context);
   }

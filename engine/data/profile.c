@@ -18,7 +18,7 @@ static void release(struct content *content) {
 }
 
 static void count_cell(const struct tutti_data_config *config, const tutti_rows *table, size_t row, size_t column,
-                       bool *dates, struct content *content, struct tutti_profile_column *profile) {
+                       struct content *content, struct tutti_profile_column *profile) {
   double days;
   bool time;
   switch (tutti_rows_cell(table, row, column)) {
@@ -28,7 +28,10 @@ static void count_cell(const struct tutti_data_config *config, const tutti_rows 
   case TUTTI_CELL_TEXT:
     profile->first_text = profile->texts ? profile->first_text : row;
     content->texts[profile->texts] = tutti_rows_text(table, row, column);
-    *dates = *dates && tutti_date_read(config->date_format, content->texts[profile->texts], &days, &time);
+    if (tutti_date_read(config->date_format, content->texts[profile->texts], &days, &time))
+      profile->dates++;
+    else if (profile->dates == profile->texts)
+      profile->first_other = row;
     profile->texts++;
     break;
   case TUTTI_CELL_INFINITE:
@@ -39,13 +42,14 @@ static void count_cell(const struct tutti_data_config *config, const tutti_rows 
   }
 }
 
-static enum tutti_content content_of(const struct tutti_data_config *config, bool dates,
+static enum tutti_content content_of(const struct tutti_data_config *config,
                                      const struct tutti_profile_column *profile) {
   if (profile->numbers > 0)
     return profile->texts > 0 ? TUTTI_CONTENT_MIXED : TUTTI_CONTENT_NUMBERS;
   if (profile->texts == 0)
     return TUTTI_CONTENT_NOTHING;
-  return dates && config->dates != TUTTI_DATES_TEXTS ? TUTTI_CONTENT_DATES : TUTTI_CONTENT_TEXTS;
+  return profile->dates == profile->texts && config->dates != TUTTI_DATES_TEXTS ? TUTTI_CONTENT_DATES
+                                                                                : TUTTI_CONTENT_TEXTS;
 }
 
 /* --- numbers --- */
@@ -123,15 +127,14 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
   enum tutti_status status = TUTTI_OK;
   size_t rows = tutti_rows_count(table);
   struct content content = {0};
-  bool dates = true;
   profile->name = tutti_rows_names(table)[column];
   profile->low = profile->high = profile->mean = profile->deviation = NAN;
-  TUTTI_TRY_OUT(context, tutti_useless_find(context, table, column, &profile->useless));
+  TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, column, &profile->useless));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *content.numbers, &content.numbers));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof(const char *), &content.texts));
   for (size_t r = 0; r < rows; r++)
-    count_cell(config, table, r, column, &dates, &content, profile);
-  profile->content = content_of(config, dates, profile);
+    count_cell(config, table, r, column, &content, profile);
+  profile->content = content_of(config, profile);
   if (profile->content == TUTTI_CONTENT_DATES)
     take_days(config, profile->texts, &content);
   if (profile->content == TUTTI_CONTENT_DATES || profile->numbers > 0)

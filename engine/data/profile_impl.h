@@ -28,12 +28,12 @@ struct tutti_profile_column {
   enum tutti_role role;
   enum tutti_content content;
   enum tutti_useless useless;
-  size_t numbers, texts, missing, infinite;
-  size_t first_text;                                    /* the row of the first text */
-  double low, high, mean, deviation;                    /* of numbers, or of the days of dates; NaN without */
-  bool whole;                                           /* all numbers are whole */
-  size_t levels;                                        /* different values: of texts, or of numbers */
-  size_t rarest;                                        /* rows of the value that is rarest */
+  size_t numbers, texts, dates, missing, infinite; /* dates are texts, too */
+  size_t first_text, first_other;                  /* the row of the first text, and of the first that is no date */
+  double low, high, mean, deviation;               /* of numbers, or of the days of dates; NaN without */
+  bool whole;                                      /* all numbers are whole */
+  size_t levels;                                   /* different values: of texts, or of numbers */
+  size_t rarest;                                   /* rows of the value that is rarest */
   struct tutti_profile_value most[TUTTI_PROFILE_SHOWN]; /* of texts: the most frequent ones, most frequent first */
 };
 

@@ -36,10 +36,10 @@ static json_t *describe(const struct tutti_profile_column *column) {
   json_t *name = json_string(column->name);
   return json_pack("{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "name",
                    name ? name : json_string("(not UTF-8)"), "role", role_name(column->role), "content",
-                   content_name(column->content), "missing", (json_int_t)column->missing, "levels",
-                   (json_int_t)column->levels, "min", tutti_json_number(column->low), "max",
-                   tutti_json_number(column->high), "mean", tutti_json_number(column->mean), "deviation",
-                   tutti_json_number(column->deviation), "most", most);
+                   column->role == ROLE_CATEGORIES ? "categories" : content_name(column->content), "missing",
+                   (json_int_t)column->missing, "levels", (json_int_t)column->levels, "min",
+                   tutti_json_number(column->low), "max", tutti_json_number(column->high), "mean",
+                   tutti_json_number(column->mean), "deviation", tutti_json_number(column->deviation), "most", most);
 }
 
 /* --- warnings --- */
@@ -53,7 +53,7 @@ static void warn(json_t *warnings, const struct tutti_profile_column *column, co
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   json_t *name = json_string(column->name), *said = json_string(text);
-  json_array_append_new(warnings, json_pack("{s:o, s:o}", "column", name ? name : json_null(), "text",
+  json_array_append_new(warnings, json_pack("{s:o, s:o}", "column", name ? name : json_string("(not UTF-8)"), "text",
                                             said ? said : json_string("(not UTF-8)")));
 }
 
@@ -68,22 +68,29 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
          column->missing, column->missing == 1 ? "is" : "are");
   else if (!target && config->missing == TUTTI_MISSING_ERROR)
     warn(warnings, column,
-         "%zu of its values %s missing, which is an error; data.missing = indicator fills them in and says where, mean "
-         "fills "
-         "them in, drop leaves these rows out",
-         column->missing, column->missing == 1 ? "is" : "are");
+         "%zu of its values %s missing, which is an error; data.missing = indicator fills them in and says where, "
+         "%sdrop "
+         "leaves these rows out",
+         column->missing, column->missing == 1 ? "is" : "are",
+         column->content == TUTTI_CONTENT_TEXTS ? "" : "mean fills them in, ");
 }
 
 static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                             json_t *warnings) {
   if (column->content == TUTTI_CONTENT_MIXED)
     warn(warnings, column,
-         "%zu of %zu values are no numbers, the first in row %zu: '%.60s'; mend them, or name the column in %s",
+         "%zu of %zu values are no numbers, the first in row %zu: '%.60s'; mend them; or if numbers are written "
+         "otherwise, set data.decimal; or if they are %s",
          column->texts, column->texts + column->numbers, column->first_text,
          tutti_rows_text(table, column->first_text, index),
-         column->role == ROLE_TARGET ? "data.task = classification" : "data.categorical");
+         column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
+                                     : "categories: data.categorical");
+  if (column->content == TUTTI_CONTENT_TEXTS && column->dates > column->texts - column->dates)
+    warn(warnings, column,
+         "%zu of %zu texts are dates, which is a mistake: the first that is none is in row %zu: '%.60s'", column->dates,
+         column->texts, column->first_other, tutti_rows_text(table, column->first_other, index));
   if (column->infinite > 0)
-    warn(warnings, column, "%zu values are infinite, which is an error", column->infinite);
+    warn(warnings, column, "values that are infinite, which is an error: %zu", column->infinite);
   if (column->role != ROLE_TARGET && column->useless != TUTTI_USEFUL)
     warn(warnings, column, "it %s; data.useless = ignore leaves such columns out", tutti_useless_text(column->useless));
 }
@@ -135,6 +142,16 @@ static bool is_useless_input(const struct tutti_profile_column *column) {
   return column->useless != TUTTI_USEFUL && (column->role == ROLE_INPUT || column->role == ROLE_CATEGORIES);
 }
 
+static bool has_dates(const json_t *columns) {
+  bool found = false;
+  json_t *column;
+  size_t i;
+  json_array_foreach(columns, i, column) {
+    found = found || strcmp(json_string_value(json_object_get(column, "content")), "dates") == 0;
+  }
+  return found;
+}
+
 static enum tutti_status describe_table(tutti_context *context, const struct tutti_data_config *config,
                                         const tutti_rows *table, json_t *root) {
   enum tutti_status status = TUTTI_OK;
@@ -152,6 +169,9 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     json_array_append_new(columns, describe(&column));
     warn_of(config, table, c, &column, warnings);
   }
+  if (config->date_format[0] && !has_dates(columns))
+    json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text",
+                                              "no column holds dates as data.date_format has them (numbers are none)"));
   json_object_set(root, "columns", columns);
   json_object_set(root, "warnings", warnings);
 out:
@@ -174,7 +194,8 @@ enum tutti_status tutti_profile_print(tutti_context *context, const tutti_config
   json_t *root = NULL;
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_loading_read(&loading, &images));
-  root = json_pack("{s:o, s:I}", "origin", json_string(tutti_rows_origin(loading.rows)), "rows",
+  json_t *origin = json_string(tutti_rows_origin(loading.rows));
+  root = json_pack("{s:o, s:I}", "origin", origin ? origin : json_string("(not UTF-8)"), "rows",
                    (json_int_t)tutti_rows_count(loading.rows));
   if (loading.images) {
     struct tutti_shape shape = tutti_rows_shape(loading.rows);

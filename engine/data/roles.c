@@ -103,28 +103,33 @@ static enum tutti_status refuse_missing_input(tutti_context *context, const tutt
       "in an input of its own, too, drop leaves such rows out");
 }
 
-/* Drop rows with a missing cell, as the recipe wants it, or refuse missing targets, and missing inputs unless something
-   can stand for them. */
+/* Drop the row with a missing cell, as the recipe wants it, or refuse a missing target, and a missing input unless
+   something can stand for it. */
+static enum tutti_status look_at_cell(tutti_context *context, const struct tutti_data_config *config,
+                                      const tutti_rows *table, size_t row, size_t column, bool target, uint8_t *split) {
+  enum tutti_cell cell = tutti_rows_cell(table, row, column);
+  if (cell == TUTTI_CELL_INFINITE)
+    return tutti_cell_fail(context, table, row, column, "expected a finite %s, found infinity",
+                           target ? "target" : "number");
+  if (cell != TUTTI_CELL_MISSING)
+    return TUTTI_OK;
+  if (config->missing == TUTTI_MISSING_DROP || (target && config->missing_target == TUTTI_MISSING_TARGET_DROP))
+    split[row] = TUTTI_UNUSED;
+  else if (target)
+    return refuse_missing_target(context, table, row, column);
+  else if (config->missing == TUTTI_MISSING_ERROR)
+    return refuse_missing_input(context, table, row, column);
+  return TUTTI_OK;
+}
+
+/* Targets come first: of a row that is dropped for its target, the inputs do not matter. */
 static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, const uint8_t *roles, uint8_t *split) {
   for (size_t r = 0; r < tutti_rows_count(table); r++)
-    for (size_t c = 0; c < tutti_rows_columns(table); c++) {
-      if (roles[c] == ROLE_IGNORED || split[r] == TUTTI_UNUSED)
-        continue;
-      bool target = roles[c] == ROLE_TARGET;
-      enum tutti_cell cell = tutti_rows_cell(table, r, c);
-      if (cell == TUTTI_CELL_INFINITE)
-        return tutti_cell_fail(context, table, r, c, "expected a finite %s, found infinity",
-                               target ? "target" : "number");
-      if (cell != TUTTI_CELL_MISSING)
-        continue;
-      if (config->missing == TUTTI_MISSING_DROP || (target && config->missing_target == TUTTI_MISSING_TARGET_DROP))
-        split[r] = TUTTI_UNUSED;
-      else if (target)
-        return refuse_missing_target(context, table, r, c);
-      else if (config->missing == TUTTI_MISSING_ERROR)
-        return refuse_missing_input(context, table, r, c);
-    }
+    for (int target = 1; target >= 0; target--)
+      for (size_t c = 0; c < tutti_rows_columns(table) && split[r] != TUTTI_UNUSED; c++)
+        if (roles[c] != ROLE_IGNORED && (roles[c] == ROLE_TARGET) == target)
+          TUTTI_TRY(context, look_at_cell(context, config, table, r, c, target, split));
   return TUTTI_OK;
 }
 
@@ -147,64 +152,111 @@ static struct census count_cells(const tutti_rows *table, const uint8_t *split, 
   return census;
 }
 
-/* Add the categories of a column; one of missing cells only where `missing` says that they may be. */
-static enum tutti_status collect_categories(tutti_context *context, const tutti_rows *table, const uint8_t *split,
-                                            bool missing, struct tutti_data_column *column) {
-  char buffer[32];
-  for (size_t r = 0; r < tutti_rows_count(table); r++) {
-    if (split[r] == TUTTI_UNUSED)
-      continue;
-    bool none = tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING;
-    if (none && !missing)
+/* Categories have no mean: a missing cell is an error, unless it is a category of its own. */
+static enum tutti_status check_none_missing(tutti_context *context, const tutti_rows *table, const uint8_t *split,
+                                            bool allowed, const struct tutti_data_column *column) {
+  for (size_t r = 0; r < tutti_rows_count(table) && !allowed; r++)
+    if (split[r] != TUTTI_UNUSED && tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
       return tutti_cell_fail(context, table, r, column->position,
                              "the value is missing, and categories have no mean; data.missing = indicator makes it a "
                              "category, drop leaves such rows out");
-    TUTTI_TRY(context, tutti_category_add(context, column,
-                                          none ? TUTTI_CATEGORY_MISSING
-                                               : tutti_category_of(table, r, column->position, buffer)));
+  return TUTTI_OK;
+}
+
+/* Add the categories of a column, of which missing cells may be one. */
+static enum tutti_status collect_categories(tutti_context *context, const tutti_rows *table, const uint8_t *split,
+                                            struct tutti_data_column *column) {
+  char buffer[32];
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    bool none = tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING;
+    const char *category = none ? TUTTI_CATEGORY_MISSING : tutti_category_of(table, r, column->position, buffer);
+    if (split[r] != TUTTI_UNUSED)
+      TUTTI_TRY(context, tutti_category_add(context, column, category));
   }
   return TUTTI_OK;
 }
 
-/* Categories of fewer rows than `least` become one. */
-static enum tutti_status merge_rare(tutti_context *context, const tutti_rows *table, const uint8_t *split, size_t least,
-                                    struct tutti_data_column *column) {
-  char buffer[32];
-  size_t *counts, kept = 0;
-  TUTTI_TRY(context, tutti_alloc(context, column->categories, sizeof *counts, &counts));
-  for (size_t r = 0; r < tutti_rows_count(table); r++)
-    if (split[r] != TUTTI_UNUSED && tutti_rows_cell(table, r, column->position) != TUTTI_CELL_MISSING)
-      counts[tutti_category_find(column, tutti_category_of(table, r, column->position, buffer))]++;
-  size_t all = column->categories;
-  for (size_t c = 0; c < all; c++)
-    if (counts[c] >= least || strcmp(column->category[c], TUTTI_CATEGORY_MISSING) == 0)
-      column->category[kept++] = column->category[c];
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Add the categories of sorted texts; those of fewer rows than `least` become one. */
+static enum tutti_status add_frequent(tutti_context *context, size_t count, char *const *sorted, size_t least,
+                                      struct tutti_data_column *column) {
+  bool rare = false;
+  for (size_t i = 0, first = 0; i < count; i++) {
+    if (i + 1 < count && strcmp(sorted[i + 1], sorted[i]) == 0)
+      continue;
+    bool kept = i + 1 - first >= least;
+    if (kept)
+      TUTTI_TRY(context, tutti_category_add(context, column, sorted[i]));
+    rare = rare || !kept;
+    first = i + 1;
+  }
+  return rare ? tutti_category_add(context, column, TUTTI_CATEGORY_OTHER) : TUTTI_OK;
+}
+
+/* The categories of a column, rare ones together. They are counted first, since there may be more than a column may
+   have. */
+static enum tutti_status collect_frequent(tutti_context *context, const struct tutti_data_config *config,
+                                          const tutti_rows *table, const uint8_t *split,
+                                          struct tutti_data_column *column) {
+  enum tutti_status status = TUTTI_OK;
+  size_t rows = tutti_rows_count(table), count = 0;
+  bool missing = false;
+  char **texts = NULL, buffer[32];
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *texts, &texts));
+  for (size_t r = 0; r < rows; r++) {
+    if (split[r] == TUTTI_UNUSED)
+      continue;
+    if (tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
+      missing = true;
     else
-      tutti_free(column->category[c]);
-  column->categories = kept;
-  tutti_free(counts);
-  return kept == all ? TUTTI_OK : tutti_category_add(context, column, TUTTI_CATEGORY_OTHER);
+      TUTTI_TRY_OUT(context,
+                    tutti_strdup(context, tutti_category_of(table, r, column->position, buffer), &texts[count++]));
+  }
+  qsort(texts, count, sizeof *texts, compare_texts);
+  TUTTI_TRY_OUT(context, add_frequent(context, count, texts, (size_t)config->rare, column));
+  if (missing)
+    TUTTI_TRY_OUT(context, tutti_category_add(context, column, TUTTI_CATEGORY_MISSING));
+out:
+  for (size_t i = 0; texts && i < count; i++)
+    tutti_free(texts[i]);
+  tutti_free(texts);
+  return status;
 }
 
 static enum tutti_status take_categories(tutti_context *context, const struct tutti_data_config *config,
                                          const tutti_rows *table, const uint8_t *split,
                                          struct tutti_data_column *column) {
-  TUTTI_TRY(context, collect_categories(context, table, split, config->missing == TUTTI_MISSING_INDICATOR, column));
-  return config->rare > 0 ? merge_rare(context, table, split, (size_t)config->rare, column) : TUTTI_OK;
+  TUTTI_TRY(context, check_none_missing(context, table, split, config->missing == TUTTI_MISSING_INDICATOR, column));
+  return config->rare > 0 ? collect_frequent(context, config, table, split, column)
+                          : collect_categories(context, table, split, column);
 }
 
-/* Are all texts of a column dates? Then it is a column of dates. */
+/* Are the texts of a column dates? Then it is a column of dates; one among them that is none is a mistake, unless dates
+   are the exception. */
 static enum tutti_status take_dates(tutti_context *context, const struct tutti_data_config *config,
                                     const tutti_rows *table, const uint8_t *split, struct tutti_data_column *column) {
   bool times = false, time;
+  size_t dates = 0, others = 0, first = 0;
   double days;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (split[r] == TUTTI_UNUSED || tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
       continue;
-    if (!tutti_date_read(config->date_format, tutti_rows_text(table, r, column->position), &days, &time))
-      return TUTTI_OK;
-    times = times || time;
+    if (tutti_date_read(config->date_format, tutti_rows_text(table, r, column->position), &days, &time)) {
+      times = times || time;
+      dates++;
+    } else if (others++ == 0) {
+      first = r;
+    }
   }
+  if (dates <= others)
+    return TUTTI_OK;
+  if (others > 0)
+    return tutti_cell_fail(context, table, first, column->position,
+                           "expected a date as in %zu other rows, found '%.60s'; mend it, or set data.dates = texts",
+                           dates, tutti_rows_text(table, first, column->position));
   column->cycles = config->dates == TUTTI_DATES_NUMBERS ? 0 : times ? TUTTI_CYCLES : TUTTI_CYCLE_DAY;
   return tutti_strdup(context, config->date_format, &column->date_format);
 }
@@ -232,8 +284,8 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_d
   if (census.texts > 0 && !column->date_format)
     return tutti_cell_fail(
         context, table, census.first_text, position,
-        "expected a number as in %zu other rows, found '%.60s'; if the column holds categories, name "
-        "it in data.categorical",
+        "expected a number as in %zu other rows, found '%.60s'; if numbers are written otherwise, set data.decimal; if "
+        "the column holds categories, name it in data.categorical",
         census.numbers, tutti_rows_text(table, census.first_text, position));
   if (census.numbers + census.texts == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
@@ -268,7 +320,8 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
   if (encoding->targets > 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: classification takes one column, found %zu",
                       encoding->targets);
-  TUTTI_TRY(context, collect_categories(context, table, split, false, column));
+  TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
+  TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu class; expected two or more",
                       tutti_rows_origin(table), column->name, column->categories);
@@ -320,7 +373,7 @@ enum tutti_status tutti_encoding_create(tutti_context *context, const struct tut
   encoding->unseen = (enum tutti_unseen)config->unseen;
   TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
   if (config->useless == TUTTI_USELESS_IGNORE)
-    TUTTI_TRY_OUT(context, tutti_useless_ignore(context, table, roles));
+    TUTTI_TRY_OUT(context, tutti_useless_ignore(context, config, table, roles));
   TUTTI_TRY_OUT(context, find_missing(context, config, table, roles, split));
   TUTTI_TRY_OUT(context, take_columns(context, config, table, roles, split, encoding));
   TUTTI_TRY_OUT(context, tutti_encoding_lay_out(context, encoding));

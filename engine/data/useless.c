@@ -18,7 +18,7 @@ struct seen {
   bool one_number, one_text, count_up, dates;
 };
 
-static struct seen look(const tutti_rows *table, size_t column) {
+static struct seen look(const char *date_format, const tutti_rows *table, size_t column) {
   struct seen seen = {.one_number = true, .one_text = true, .count_up = true, .dates = true};
   double first = NAN, last = NAN, days;
   const char *text = NULL;
@@ -29,7 +29,7 @@ static struct seen look(const tutti_rows *table, size_t column) {
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
       seen.one_text = seen.one_text && strcmp(text, here) == 0;
-      seen.dates = seen.dates && tutti_date_read("", here, &days, &time);
+      seen.dates = seen.dates && tutti_date_read(date_format, here, &days, &time);
       seen.texts++;
     }
     if (cell != TUTTI_CELL_NUMBER)
@@ -60,9 +60,9 @@ static enum tutti_status all_differ(tutti_context *context, const tutti_rows *ta
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_useless_find(tutti_context *context, const tutti_rows *table, size_t column,
-                                     enum tutti_useless *useless) {
-  struct seen seen = look(table, column);
+enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
+                                     const tutti_rows *table, size_t column, enum tutti_useless *useless) {
+  struct seen seen = look(config->date_format, table, column);
   bool differ = false;
   *useless = TUTTI_USEFUL;
   if (seen.numbers + seen.texts == 0)
@@ -93,12 +93,13 @@ const char *tutti_useless_text(enum tutti_useless useless) {
   }
 }
 
-enum tutti_status tutti_useless_ignore(tutti_context *context, const tutti_rows *table, uint8_t *roles) {
+enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutti_data_config *config,
+                                       const tutti_rows *table, uint8_t *roles) {
   for (size_t c = 0; c < tutti_rows_columns(table); c++) {
     enum tutti_useless useless;
     if (roles[c] != ROLE_INPUT && roles[c] != ROLE_CATEGORIES)
       continue;
-    TUTTI_TRY(context, tutti_useless_find(context, table, c, &useless));
+    TUTTI_TRY(context, tutti_useless_find(context, config, table, c, &useless));
     if (useless == TUTTI_USEFUL)
       continue;
     roles[c] = ROLE_IGNORED;

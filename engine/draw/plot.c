@@ -139,7 +139,8 @@ static enum tutti_status add_job(tutti_context *context, struct tutti_text *scri
   for (size_t i = 0; i < job->tables; i++)
     add_table(script, i, &job->table[i]);
   tutti_text_add(script, "%sset terminal svg size %d,%d noenhanced font 'sans-serif,12'\n%s\nunset output\n",
-                 plot->head.data ? plot->head.data : "", plot->width, plot->height, plot->series.data);
+                 plot->head.data ? plot->head.data : "", plot->width, plot->height,
+                 plot->series.data ? plot->series.data : "");
   return TUTTI_OK;
 }
 

@@ -55,8 +55,9 @@ static double lead(size_t count, const double *matrix, const double *other, doub
     if (step > 10 && fabs(value - before) <= 1e-13 * fabs(value))
       break;
   }
+  double along = other ? product(count, vector, other) : 0;
   for (size_t i = 0; i < count && other; i++)
-    vector[i] -= product(count, vector, other) * other[i];
+    vector[i] -= along * other[i];
   (void)normalise(count, vector);
   return fmax(0, value);
 }

@@ -30,9 +30,9 @@ static enum tutti_status find_range(const struct report_facts *facts, double *lo
   root = json_loads(text, 0, NULL);
   const json_t *inputs = json_object_get(root, "inputs"), *scale = json_array_get(json_object_get(root, "scale"), 0);
   const json_t *shift = json_array_get(json_object_get(root, "shift"), 0);
-  const json_t *categories = json_object_get(json_array_get(inputs, 0), "categories");
-  if (json_array_size(inputs) != 1 || json_array_size(categories) > 0 || !json_is_number(scale) ||
-      !json_is_number(shift))
+  const json_t *column = json_array_get(inputs, 0), *categories = json_object_get(column, "categories");
+  if (json_array_size(inputs) != 1 || json_array_size(categories) > 0 || json_object_get(column, "date") ||
+      !json_is_number(scale) || !json_is_number(shift))
     goto out;
   *low = json_number_value(shift) - reach * json_number_value(scale);
   *high = json_number_value(shift) + reach * json_number_value(scale);

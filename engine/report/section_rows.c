@@ -88,10 +88,13 @@ static enum tutti_status draw_confusion(const struct report_facts *facts, struct
     counts[(size_t)rows->labels[i] * classes + label_of(rows, i)]++;
   struct tutti_table *table =
       tutti_figure_table(figure, "observed", "predicted", "observed number", "predicted number", "rows", NULL);
-  struct tutti_plot *plot = tutti_figure_plot(figure, 200 + 30 * (int)(classes < 5 ? 5 : classes),
-                                              160 + 30 * (int)(classes < 5 ? 5 : classes));
+  bool pictured = classes <= MOST_CLASSES;
+  int side = 30 * (int)(classes < 5 ? 5 : classes);
+  struct tutti_plot *plot = pictured ? tutti_figure_plot(figure, 200 + side, 160 + side) : NULL;
   for (size_t i = 0; i < classes * classes; i++) {
     size_t observed = i / classes, predicted = i % classes;
+    if (!pictured && counts[i] <= 0)
+      continue; /* most of many */
     char number[32];
     tutti_table_put_text(table, tutti_view_output(facts->view, observed));
     tutti_table_put_text(table, tutti_view_output(facts->view, predicted));
@@ -99,11 +102,11 @@ static enum tutti_status draw_confusion(const struct report_facts *facts, struct
     tutti_table_put_all(table, 3, numbers);
     most = observed != predicted ? fmax(most, counts[i]) : most;
     (void)snprintf(number, sizeof number, "%.0f", counts[i]);
-    if (counts[i] > 0 && classes <= MOST_CLASSES)
+    if (counts[i] > 0 && pictured)
       tutti_plot_note(plot, numbers[1], numbers[0], number, "center front font ',10'");
   }
   tutti_free(counts);
-  if (classes > MOST_CLASSES)
+  if (!pictured)
     return tutti_figure_note(figure, "With %zu classes there is no picture; the table has the counts.", classes);
   tutti_plot_set(plot, "unset key\nunset grid\nset border 0\nset xrange [-0.5:%g]\nset yrange [%g:-0.5]",
                  (double)classes - 0.5, (double)classes - 0.5);

@@ -169,9 +169,21 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
                         "also chose the ensemble, so that it looks better than it is.</p>\n");
 }
 
+/* Has every trial that was asked for failed? */
+static bool all_failed(const struct report_facts *facts) {
+  const struct tutti_history *history = facts->history;
+  uint64_t failed = 0;
+  for (uint64_t i = 0; i < history->asked; i++)
+    failed += history->records[i].done && history->records[i].state == TUTTI_STATE_FAILED;
+  return history->asked > 0 && failed == history->asked;
+}
+
 static void say_state(const struct report_facts *facts, struct tutti_text *out) {
   if (json_is_true(json_object_get(facts->status, "running")))
     tutti_text_add(out, "<p class=\"warn\">The run is at work: this is how far it has come.</p>\n");
+  else if (!facts->summary && all_failed(facts))
+    tutti_text_add(out, "<p class=\"warn\">Every trial has failed; the table of trials has the reasons. "
+                        "<code>--resume</code> tries no trial again.</p>\n");
   else if (!facts->summary)
     tutti_text_add(out, "<p class=\"warn\">The run is not finished: this is how far it has come. It goes on with "
                         "<code>--resume</code>.</p>\n");

@@ -35,11 +35,29 @@ def _encoded(text, what):
     return text.encode()
 
 
+def _is_missing(value):
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN, NaT
+    except TypeError:  # pandas.NA, which answers no question
+        return True
+
+
+def _text_of(value):
+    if _is_missing(value):
+        return ""
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "isoformat"):  # a date
+        return value.isoformat()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
 def _add_texts(context, rows, column, values):
-    """Strings count as the words of a CSV file do; None and NaN as missing."""
+    """Strings count as the words of a CSV file with decimal points do, dates as written in ISO 8601; None and NaN as missing."""
     for value in values:
-        missing = value is None or value != value
-        text = "" if missing else value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
+        text = _text_of(value)
         context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
 
 
@@ -52,6 +70,8 @@ def _add_column(context, rows, number, name, values):
     if values.dtype.kind in "biuf":
         values = numpy.ascontiguousarray(values, dtype=numpy.float64)
         context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
+    elif values.dtype.kind == "M":
+        _add_texts(context, rows, number, ["" if numpy.isnat(value) else str(value) for value in values.astype("datetime64[s]")])
     elif values.dtype.kind in "OUS":
         texts = numpy.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
         _add_texts(context, rows, number, texts.tolist())

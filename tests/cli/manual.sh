@@ -25,7 +25,8 @@ if command -v groff >/dev/null; then
 fi
 what='tutti-conform --help'
 "$TUTTI_TEST_BUILDDIR/tutti-conform" --help >out 2>err
-for option in $(grep -oE -e '--[a-z]+' out | sort -u | grep -v usage); do
+grep -oE -e '--[a-z]+' out | sort -u | grep -v usage >options
+while read -r option; do
   expect_in "$TUTTI_TEST_SRCDIR/docs/tutti-conform.1" "${option//-/\\-}"
-done
+done <options
 finish

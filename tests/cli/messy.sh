@@ -48,7 +48,7 @@ expect_code 2
 expect_empty out
 expect_err "120 rows, 6 columns" "2024-01-01 to 2024-12-28" "Bern (" \
   "'id': it numbers the rows; data.useless = ignore" "'currency': it has one value; data.useless = ignore" \
-  "'city': 7 of its values are missing, which is an error; data.missing = indicator" \
+  "'city': 7 of its values are missing, which is an error; data.missing = indicator fills them in and says where, drop" \
   "'price': 1 of its values is missing, which is an error; data.missing_target = drop"
 expect_err "the value is missing; data.missing = mean"
 tutti validate flats.ini
@@ -120,5 +120,14 @@ tutti predict cities new.csv
 expect_code 0
 expect_out "1,,,"
 tutti predict cities new.csv --json
-expect_out 'null]'
+expect_out 'null]' '"unread":[1]'
+# Nothing can be read: that is an error.
+printf 'id;sold;area;currency\n1;2023-05-05;wide;CHF\n2;2023-05-05;wider;CHF\n' >new.csv
+tutti predict cities new.csv
+expect_code 2
+expect_err "none of 2 rows can be read" "'wider'"
+# The short way to ask.
+tutti predict -h
+expect_code 0
+expect_out "Usage: tutti predict"
 finish

@@ -180,8 +180,10 @@ class Predictions(unittest.TestCase):
             model.forecast(numpy.zeros((2, 17)))
         with self.assertRaisesRegex(tutti.UsageError, "columns of one length"):
             model.forecast(dict(columns, x1=columns["x1"][:-1]))
-        with self.assertRaisesRegex(tutti.UsageError, "expected numbers or texts, found datetime64"):
+        with self.assertRaisesRegex(tutti.UsageError, "expected a number, found '1970-01-01T00:00:00'"):
             model.forecast(dict(columns, x1=numpy.zeros(len(columns["x1"]), dtype="datetime64[s]")))
+        with self.assertRaisesRegex(tutti.UsageError, "expected numbers or texts, found complex128"):
+            model.forecast(dict(columns, x1=numpy.zeros(len(columns["x1"]), dtype=complex)))
         with self.assertRaisesRegex(tutti.UsageError, "regression"):
             model.predict_proba(columns)
         self.same("small", model.forecast(columns, level=0.95))  # and it goes on as before

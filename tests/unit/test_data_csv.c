@@ -68,7 +68,7 @@ static void headers(void **state) {
   put("a.csv", ",,y\n0,2,3\n");
   loads(PLAIN "ignore=x1");
   put("a.csv", ",,\n0,2,3\n");
-  refuses("row 0, column 'x0': the value is missing", PLAIN);
+  refuses("row 0, column 'x2': the target is missing", PLAIN);
   put("a.csv", "red,blue,no\nblue,red,yes\nred,red,no\n");
   loads(PLAIN "header=no");
   assert_int_equal(tutti_split_rows(split_of("train")), 3);

@@ -80,11 +80,54 @@ static void what_is_no_date_is_a_text(void **state) {
     put("a.csv", text);
     loads(PLAIN);
     assert_string_equal(tutti_dataset_feature(dataset, 0), "when=2024-01-01");
+    /* one among many is a mistake, which would turn the dates into nothing */
+    (void)snprintf(text, sizeof text, "when,y\n2024-01-01,1\n2024-01-02,1\n%s,2\n", wrong[i]);
+    put("a.csv", text);
+    refuses("row 2, column 'when': expected a date as in 2 other rows", PLAIN);
+    loads(PLAIN "dates=texts");
   }
   put("a.csv", "when,y\n2024-01-01,1\n2024-01-02,2\n");
   loads(PLAIN);
   put("b.csv", "when\n2024-01-03\ntomorrow\n");
   apply_refuses("row 1, column 'when': expected a date, written as in the training data, found 'tomorrow'", "b.csv");
+}
+
+static void dates_in_other_formats(void **state) {
+  (void)state;
+  char text[4096] = "when,y\n";
+  put("a.csv", "when,y\n31.12.1999 12:00 +0000,1\n31.12.1989 12:00 +0600,2\n");
+  loads(PLAIN "dates=numbers\ndate_format=%d.%m.%Y %H:%M %z");
+  assert_row(split_of("train"), 0, (double[]){10956.5});
+  assert_row(split_of("train"), 1, (double[]){7304.25});
+  for (int day = 1; day <= 28; day++) /* all differ, and are of use */
+    (void)snprintf(text + strlen(text), 64, "%02d.02.2001,%d\n", day, day);
+  put("a.csv", text);
+  loads(PLAIN "dates=numbers\ndate_format=%d.%m.%Y\nuseless=ignore");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
+}
+
+/* Numbers that would be read a thousand times too large or too small. */
+static void numbers_of_two_conventions(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {
+      {"1.234", "1.234,5"}, {"1,234", "1,234.5"}, {"3,5", "1,234.5"}, {"999,123", "1,234,567"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    char text[128];
+    (void)snprintf(text, sizeof text, "a;y\n%s;1\n%s;2\n", pairs[i][0], pairs[i][1]);
+    put("a.csv", text);
+    refuses("set data.decimal = comma or point", PLAIN);
+  }
+  put("a.csv", "a;y\n1.234;1\n1.234,5;2\n");
+  loads(PLAIN "decimal=comma");
+  assert_row(split_of("train"), 0, (double[]){1234});
+  put("a.csv", "a;y\n1.234;1\n3,5;2\n,5;3\n"); /* 3,5 says nothing of points */
+  loads(PLAIN);
+  assert_row(split_of("train"), 2, (double[]){0.5});
+  /* new rows that are written otherwise than the data */
+  put("a.csv", "a;y\n1.234;1\n3,5;2\n");
+  loads(PLAIN "decimal=comma");
+  put("b.csv", "a,b\n84.125,1\n");
+  apply_refuses("found '84.125'", "b.csv");
 }
 
 static void missing_cells_are_marked(void **state) {
@@ -115,6 +158,10 @@ static void rows_without_a_target_may_go(void **state) {
   loads(PLAIN "missing=mean\nmissing_target=drop");
   assert_int_equal(total_rows(), 2);
   assert_row(split_of("train"), 1, (double[]){1});
+  /* whatever else such a row lacks */
+  put("a.csv", "a,y\n1,1\n,\ninf,\n");
+  loads(PLAIN "missing_target=drop");
+  assert_int_equal(total_rows(), 1);
 }
 
 static void rare_categories_are_one(void **state) {
@@ -133,6 +180,23 @@ static void rare_categories_are_one(void **state) {
   assert_row(split, 0, (double[]){1, 0, 0});
   assert_row(split, 1, (double[]){0, 1, 0});
   tutti_split_destroy(split);
+}
+
+/* More texts than a column may have categories, most of them rare. */
+static void rare_ones_do_not_count_as_categories(void **state) {
+  (void)state;
+  enum { ROWS = 5000 };
+  char *text = malloc(ROWS * 24 + 64);
+  assert_non_null(text);
+  size_t length = (size_t)sprintf(text, "a,y\nmany,1\nmany,2\nmany,3\n");
+  for (int i = 0; i < ROWS; i++)
+    length += (size_t)sprintf(text + length, "text%d,%d\n", i, i);
+  put("a.csv", text);
+  free(text);
+  refuses("more than 4096 different values", PLAIN);
+  loads(PLAIN "rare=2");
+  const char *const names[] = {"a=(other)", "a=many"};
+  assert_features(2, names);
 }
 
 static void unseen_categories(void **state) {
@@ -198,9 +262,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {data_test(decimal_commas),
                                      data_test(dates_become_days_and_cycles),
                                      data_test(what_is_no_date_is_a_text),
+                                     data_test(dates_in_other_formats),
+                                     data_test(numbers_of_two_conventions),
                                      data_test(missing_cells_are_marked),
                                      data_test(rows_without_a_target_may_go),
                                      data_test(rare_categories_are_one),
+                                     data_test(rare_ones_do_not_count_as_categories),
                                      data_test(unseen_categories),
                                      data_test(useless_columns_may_go),
                                      data_test(descriptions_hold_it_all)};

@@ -18,6 +18,15 @@ struct row {
   size_t count, cell_room;
 };
 
+/* How numbers are written, by cells that say so: their lines, 0: there is none. */
+struct conventions {
+  size_t comma;       /* a comma is the decimal sign, as in 3,5 */
+  size_t point;       /* commas group digits, as in 1,234.5 */
+  size_t maybe_comma; /* 1,234 may be either */
+  size_t grouped;     /* points group digits, as in 1.234,5 */
+  size_t maybe_point; /* 1.234 may be either */
+};
+
 struct reader {
   tutti_context *context;
   const char *path;
@@ -28,6 +37,8 @@ struct reader {
   bool any, names;       /* was there a row yet; did it hold names */
   size_t line, row_line; /* the current line; the line where this row began */
   bool after_return;
+  unsigned char delimiter;
+  struct conventions conventions;
 };
 
 /* --- rows --- */
@@ -96,6 +107,8 @@ static enum tutti_status add_columns(struct reader *reader) {
                   (reader->header == READING_HEADER_AUTO && row_has_names(row, reader->decimal));
   for (size_t i = 0; i < row->count; i++) {
     const char *name = reader->names && *cell_text(row, i) ? cell_text(row, i) : NULL;
+    if (tutti_cancelled(reader->context))
+      return TUTTI_FAIL(reader->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
     for (size_t j = 0; name && j < i; j++)
       if (strcmp(name, tutti_rows_names(reader->rows)[j]) == 0)
         return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:1: columns %zu and %zu are both named '%s'",
@@ -103,6 +116,56 @@ static enum tutti_status add_columns(struct reader *reader) {
     TUTTI_TRY(reader->context, tutti_rows_add_column(reader->context, reader->rows, name));
   }
   return TUTTI_OK;
+}
+
+/* Is there this sign once, with three digits behind it, and not the other? */
+static bool is_ambiguous(const char *text, char sign, char other) {
+  const char *at = strchr(text, sign);
+  return at && !strchr(text, other) && strspn(at + 1, "0123456789") == 3 && at[4] == '\0';
+}
+
+static void note(size_t *line, const struct reader *reader) { *line = *line ? *line : reader->row_line; }
+
+/* Where cells are not separated by commas, each number is read by itself: note what it says of all. */
+static void note_convention(struct reader *reader, const char *text) {
+  struct conventions *seen = &reader->conventions;
+  const char *comma = strchr(text, ','), *point = strchr(text, '.');
+  if (text[strspn(text, "+-.,0123456789")] != '\0' || (!comma && !point))
+    return;
+  if (is_ambiguous(text, ',', '.') && text[strspn(text, "+-")] != '0')
+    note(&seen->maybe_comma, reader);
+  else if (comma && ((point && comma < point) || strchr(comma + 1, ',')))
+    note(&seen->point, reader);
+  else if (comma)
+    note(&seen->comma, reader);
+  else if (is_ambiguous(text, '.', ','))
+    note(&seen->maybe_point, reader);
+  if (comma && point && point < comma)
+    note(&seen->grouped, reader);
+}
+
+/* Would a number be read a thousand times too large or too small? */
+static enum tutti_status check_conventions(const struct reader *reader) {
+  const struct conventions *seen = &reader->conventions;
+  size_t one = seen->point, other = seen->comma ? seen->comma : seen->maybe_comma;
+  if (!one || !other) {
+    one = seen->grouped;
+    other = seen->maybe_point;
+  }
+  if (!one || !other)
+    return TUTTI_OK;
+  return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
+                    "%s: the numbers in lines %zu and %zu do not tell together whether commas or points are their "
+                    "decimal signs; set data.decimal = comma or point",
+                    reader->path, one, other);
+}
+
+/* What is in a cell. A point that groups digits, in a file whose cells are separated by commas, would be the decimal
+   sign anywhere else: that file was written otherwise than the data. */
+static enum reading_numeral look_at(const struct reader *reader, const char *text, char *number) {
+  enum reading_numeral is = reading_numeral(text, (enum reading_decimal)reader->decimal, number);
+  bool doubtful = reader->decimal == READING_DECIMAL_COMMA && reader->delimiter == ',' && is_ambiguous(text, '.', ',');
+  return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
 static enum tutti_status take_row(struct reader *reader) {
@@ -121,7 +184,9 @@ static enum tutti_status take_row(struct reader *reader) {
   for (size_t i = 0; i < columns; i++) {
     char number[READING_NUMERAL_ROOM];
     const char *text = cell_text(row, i);
-    enum reading_numeral is = reading_numeral(text, (enum reading_decimal)reader->decimal, number);
+    enum reading_numeral is = look_at(reader, text, number);
+    if (reader->decimal == READING_DECIMAL_EITHER)
+      note_convention(reader, text);
     TUTTI_TRY(reader->context, is == READING_TEXT ? tutti_rows_add_text(reader->context, reader->rows, i, text)
                                                   : tutti_rows_add_cell(reader->context, reader->rows, i,
                                                                         is == READING_NUMBER ? number : text));
@@ -212,6 +277,7 @@ static enum tutti_status parse_file(struct reader *reader, struct csv_parser *pa
       unsigned char character = delimiter == READING_DELIMITER_AUTO ? guess_delimiter(chunk + skipped, length)
                                                                     : delimiter_character(delimiter);
       set_delimiter(parser, character);
+      reader->delimiter = character;
       if (reader->decimal == READING_DECIMAL_AUTO)
         reader->decimal = character == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
     }
@@ -270,6 +336,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                           .line = 1};
   TUTTI_TRY_OUT(context, read_file(&reader, options->delimiter));
   TUTTI_TRY_OUT(context, check_rows(&reader));
+  TUTTI_TRY_OUT(context, check_conventions(&reader));
 out:
   tutti_free(reader.row.text);
   tutti_free(reader.row.cells);

@@ -18,14 +18,14 @@ static size_t mark_length(const char *text, char mark) {
 
 static size_t digits_at(const char *text) { return strspn(text, "0123456789"); }
 
-/* The digits before the fraction, in groups of three behind the first if they are marked; the rest of the text. NULL:
-   groups are wrong. */
-static const char *take_whole(const char *text, char mark, char **out, bool *marked) {
+/* The digits before the fraction (none: ,5), in groups of three behind the first if they are marked; the rest of the
+   text. NULL: groups are wrong. */
+static const char *take_whole(const char *text, char sign, char mark, char **out, bool *marked) {
   size_t digits = digits_at(text), length = mark_length(text + digits, mark);
   memcpy(*out, text, digits);
   *out += digits;
   *marked = length > 0;
-  if (digits == 0 || (*marked && (digits > 3 || *text == '0')))
+  if ((digits == 0 && *text != sign) || (*marked && (digits > 3 || *text == '0')))
     return NULL;
   text += digits;
   const char *first = text;
@@ -46,7 +46,7 @@ static bool rewrite(const char *text, char sign, char mark, char *out) {
   bool marked;
   if (*text == '-' || *text == '+')
     *end++ = *text++;
-  text = take_whole(text, mark, &end, &marked);
+  text = take_whole(text, sign, mark, &end, &marked);
   if (!text)
     return false;
   bool fraction = *text == sign;
@@ -78,7 +78,7 @@ static bool marks_groups(const char *text) {
 enum reading_numeral reading_numeral(const char *text, enum reading_decimal decimal, char *out) {
   /* Most cells are plain numbers, or have no digit where a number has one. */
   if (text[strcspn(text, ", .'\xc2\xe2")] == '\0' || strlen(text) >= READING_NUMERAL_ROOM ||
-      digits_at(text + (*text == '-' || *text == '+')) == 0)
+      strcspn(text, "0123456789") > 2)
     return READING_PLAIN;
   if (decimal == READING_DECIMAL_COMMA) {
     if (rewrite(text, ',', '.', out))
