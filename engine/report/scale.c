@@ -36,15 +36,21 @@ static double normalise(size_t count, double *vector) {
   return length;
 }
 
+/* Take from the vector what lies along another one, of length 1; NULL: there is none. */
+static void keep_apart(size_t count, double *vector, const double *other) {
+  double along = other ? product(count, vector, other) : 0;
+  for (size_t i = 0; i < count && other; i++)
+    vector[i] -= along * other[i];
+}
+
 /* One direction, orthogonal to `other` (NULL: to none). Returns its eigenvalue. */
 static double lead(size_t count, const double *matrix, const double *other, double *vector, double *next) {
   double value = 0;
   for (size_t i = 0; i < count; i++) /* no axis of symmetry of anything */
     vector[i] = sin(1.0 + 2.3 * (double)i);
   for (int step = 0; step < MOST_STEPS; step++) {
-    double along = other ? product(count, vector, other) : 0, before = value;
-    for (size_t i = 0; i < count && other; i++)
-      vector[i] -= along * other[i];
+    double before = value;
+    keep_apart(count, vector, other);
     if (normalise(count, vector) <= 0)
       return 0;
     for (size_t i = 0; i < count; i++)
@@ -55,9 +61,7 @@ static double lead(size_t count, const double *matrix, const double *other, doub
     if (step > 10 && fabs(value - before) <= 1e-13 * fabs(value))
       break;
   }
-  double along = other ? product(count, vector, other) : 0;
-  for (size_t i = 0; i < count && other; i++)
-    vector[i] -= along * other[i];
+  keep_apart(count, vector, other);
   (void)normalise(count, vector);
   return fmax(0, value);
 }
