@@ -183,6 +183,8 @@ static enum tutti_status make_executor(struct tutti_manager *manager) {
 
 static void release(struct tutti_manager *manager) {
   tutti_executor_destroy(manager->executor);
+  if (manager->lock >= 0)
+    manager->live.there = true; /* maybe of a manager that was killed */
   tutti_live_end(manager->context, &manager->live, manager->options->directory);
   tutti_builder_destroy(manager->builder);
   tutti_pruner_destroy(manager->pruner);

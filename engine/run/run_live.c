@@ -19,18 +19,21 @@ enum tutti_status tutti_live_begin(tutti_context *context, struct tutti_live *li
 }
 
 void tutti_live_end(tutti_context *context, struct tutti_live *live, const char *directory) {
-  char *path;
+  char *path = NULL, *fresh = NULL;
   tutti_free(live->places);
   live->places = NULL;
   if (!live->there)
     return;
   live->there = false;
-  if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_LIVE, &path) != TUTTI_OK) {
+  if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_LIVE, &path) != TUTTI_OK ||
+      tutti_format(context, &fresh, "%s.new", path) != TUTTI_OK)
     tutti_error_clear(context);
-    return;
-  }
-  (void)unlink(path);
+  if (path)
+    (void)unlink(path);
+  if (fresh)
+    (void)unlink(fresh);
   tutti_free(path);
+  tutti_free(fresh);
 }
 
 /* --- replies --- */

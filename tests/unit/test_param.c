@@ -162,7 +162,7 @@ static void test_real(void **state) {
   set(fixture, "timeout", "2.5");
   set(fixture, "timeout", "infinity");
   assert_true(isinf(values_of(fixture->config)->timeout));
-  refuse(fixture, "timeout", "-inf", "expected a number >= 0 (s); found '-inf'");
+  refuse(fixture, "timeout", "-inf", "expected a number >= 0 (s), or with a unit: s, m, h or d; found '-inf'");
   refuse(fixture, "shares", "0.5 inf", "expected a list of numbers; found 'inf'");
 }
 

@@ -25,9 +25,9 @@ static void slips_are_named_with_their_line(void **state) {
        "x.ini:2: [run] seeds: unknown key; did you mean 'seed'? (the section has: name, seed, budget"},
       {"[bakcend]\n", "x.ini:1: unknown section [bakcend], or no plugin in use names it; did you mean [backend]?"},
       {"[surrogate]\nrate = 1\n", "x.ini:1: unknown section [surrogate], or no plugin in use names it"},
-      {"[pruner]\nplugin = none\n", "x.ini:1: unknown section [pruner], or no plugin in use names it: it would have "
-                                    "the parameters of the pruner that "
-                                    "a key 'pruner' of another plugin chooses, and in this recipe none does"},
+      {"[maximiser]\nplugin = none\n",
+       "x.ini:1: unknown section [maximiser], or no plugin in use names it: it would have the parameters of the "
+       "maximiser that a key 'maximiser' of another plugin chooses, and in this recipe none does"},
       {"[backend]\n\nepoch = 1\n",
        "x.ini:3: [backend] epoch: unknown key; did you mean 'epochs'? (backend cpu has: epochs, rate, batch"},
       {"[space]\nwidth = 1\n", "x.ini:2: [space] width: unknown key (space fixed has no parameters)"},
@@ -40,7 +40,7 @@ static void slips_are_named_with_their_line(void **state) {
       {"[builder]\nplugin = agebo\n[acquisition]\nkappa = 1\n", "x.ini:3: unknown section [acquisition]"},
       /* values */
       {"[run]\nseed = -1\n", "x.ini:2: [run] seed: expected"},
-      {"[run]\nbudget = 0\n", "x.ini:2: [run] budget: expected"},
+      {"[run]\nbudget = -1\n", "x.ini:2: [run] budget: expected"},
       {"[run]\nwindow = 0\n", "x.ini:2: [run] window: expected"},
       {"[run]\ntrial_timeout = 0\n", "x.ini:2: [run] trial_timeout: expected"},
       {"[run]\nloss = nl\n", "did you mean 'nll'?"},

@@ -73,10 +73,13 @@ static void send_request(uint64_t trial, const char *data, double x) {
 
 static const char no_data[] = "0000000000000000";
 
-/* The answer to a trial, as JSON. */
+/* The answer to a trial, as JSON. What the worker says of its progress before is passed over. */
 static json_t *answer(uint64_t trial) {
   struct tutti_frame frame;
-  if (!next(&frame))
+  bool there = next(&frame);
+  for (; there && frame.kind == TUTTI_FRAME_PROGRESS; there = next(&frame))
+    tutti_free(frame.text);
+  if (!there)
     fail_msg("the worker ended before it answered trial %llu", (unsigned long long)trial);
   assert_int_equal(frame.kind, TUTTI_FRAME_DONE);
   assert_int_equal(frame.trial, trial);
