@@ -1,6 +1,7 @@
 /* cells.c - cells of a table in messages. */
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cells_impl.h"
 
@@ -15,6 +16,10 @@ enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *tabl
     (void)snprintf(line, sizeof line, ":%u", tutti_rows_line(table, row));
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s%s: row %zu, column '%s': %s", tutti_rows_origin(table), line, row,
                     tutti_rows_names(table)[column], what);
+}
+
+int tutti_compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 bool tutti_is_utf8(const char *text) {

@@ -12,4 +12,7 @@ bool tutti_is_utf8(const char *text);
 /* Make it so, if it is not: bytes beyond ASCII become "?". A text that was cut off may end within a character. */
 void tutti_make_utf8(char *text);
 
+/* The order of two texts by their bytes, for qsort of an array of const char *. */
+int tutti_compare_texts(const void *a, const void *b);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cells_impl.h"
 #include "dates_impl.h"
 #include "profile_impl.h"
 
@@ -85,10 +86,6 @@ static void measure(size_t count, double *numbers, struct tutti_profile_column *
 
 /* --- texts --- */
 
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Keep a value among the most frequent ones. */
 static void place(struct tutti_profile_value value, struct tutti_profile_column *profile) {
   for (size_t i = 0; i < TUTTI_PROFILE_SHOWN; i++)
@@ -101,7 +98,7 @@ static void place(struct tutti_profile_value value, struct tutti_profile_column 
 
 static void count_texts(size_t count, const char **texts, struct tutti_profile_column *profile) {
   size_t same = 0;
-  qsort(texts, count, sizeof *texts, compare_texts);
+  qsort(texts, count, sizeof *texts, tutti_compare_texts);
   for (size_t i = 0; i < count; i++) {
     same++;
     if (i + 1 < count && strcmp(texts[i + 1], texts[i]) == 0)

@@ -176,10 +176,6 @@ static enum tutti_status collect_categories(tutti_context *context, const tutti_
   return TUTTI_OK;
 }
 
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Add the categories of sorted texts; those of fewer rows than `least` become one. */
 static enum tutti_status add_frequent(tutti_context *context, size_t count, char *const *sorted, size_t least,
                                       struct tutti_data_column *column) {
@@ -215,7 +211,7 @@ static enum tutti_status collect_frequent(tutti_context *context, const struct t
       TUTTI_TRY_OUT(context,
                     tutti_strdup(context, tutti_category_of(table, r, column->position, buffer), &texts[count++]));
   }
-  qsort(texts, count, sizeof *texts, compare_texts);
+  qsort(texts, count, sizeof *texts, tutti_compare_texts);
   TUTTI_TRY_OUT(context, add_frequent(context, count, texts, (size_t)config->rare, column));
   if (missing)
     TUTTI_TRY_OUT(context, tutti_category_add(context, column, TUTTI_CATEGORY_MISSING));

@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cells_impl.h"
 #include "dates_impl.h"
 #include "roles_impl.h"
 
 enum { FEW_ROWS = 20 };
-
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* What is in a column. */
 struct seen {
@@ -53,7 +50,7 @@ static enum tutti_status all_differ(tutti_context *context, const tutti_rows *ta
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     if (tutti_rows_cell(table, r, column) == TUTTI_CELL_TEXT)
       sorted[count++] = tutti_rows_text(table, r, column);
-  qsort(sorted, count, sizeof(const char *), compare_texts);
+  qsort(sorted, count, sizeof(const char *), tutti_compare_texts);
   for (size_t i = 1; i < count && *differ; i++)
     *differ = strcmp(sorted[i], sorted[i - 1]) != 0;
   tutti_free(sorted);

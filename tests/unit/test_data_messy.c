@@ -123,6 +123,9 @@ static void numbers_of_two_conventions(void **state) {
   put("a.csv", "a;y\n1.234;1\n3,5;2\n,5;3\n"); /* 3,5 says nothing of points */
   loads(PLAIN);
   assert_row(split_of("train"), 2, (double[]){0.5});
+  put("a.csv", "a;b;y\n1,2,3;3,5;1\n1,2;4,5;2\n3,4,5;5,5;3\n"); /* lists are no numbers */
+  loads(PLAIN "categorical=a");
+  assert_row(split_of("train"), 0, (double[]){0, 1, 0, 3.5});
   /* new rows that are written otherwise than the data */
   put("a.csv", "a;y\n1.234;1\n3,5;2\n");
   loads(PLAIN "decimal=comma");

@@ -126,11 +126,12 @@ static bool is_ambiguous(const char *text, char sign, char other) {
 
 static void note(size_t *line, const struct reader *reader) { *line = *line ? *line : reader->row_line; }
 
-/* Where cells are not separated by commas, each number is read by itself: note what it says of all. */
-static void note_convention(struct reader *reader, const char *text) {
+/* Where cells are not separated by commas, each number is read by itself: note what it says of all. A text with commas
+   that is none, as a list 1,2,3, says nothing. */
+static void note_convention(struct reader *reader, const char *text, enum reading_numeral is) {
   struct conventions *seen = &reader->conventions;
   const char *comma = strchr(text, ','), *point = strchr(text, '.');
-  if (text[strspn(text, "+-.,0123456789")] != '\0' || (!comma && !point))
+  if (text[strspn(text, "+-.,0123456789")] != '\0' || (!comma && !point) || (comma && is != READING_NUMBER))
     return;
   if (is_ambiguous(text, ',', '.') && text[strspn(text, "+-")] != '0')
     note(&seen->maybe_comma, reader);
@@ -186,7 +187,7 @@ static enum tutti_status take_row(struct reader *reader) {
     const char *text = cell_text(row, i);
     enum reading_numeral is = look_at(reader, text, number);
     if (reader->decimal == READING_DECIMAL_EITHER)
-      note_convention(reader, text);
+      note_convention(reader, text, is);
     TUTTI_TRY(reader->context, is == READING_TEXT ? tutti_rows_add_text(reader->context, reader->rows, i, text)
                                                   : tutti_rows_add_cell(reader->context, reader->rows, i,
                                                                         is == READING_NUMBER ? number : text));
