@@ -6,6 +6,18 @@
 
 enum { MOST_COLUMNS = 60, NAME_WIDTH = 24 };
 
+/* How many characters of UTF-8 the text has, of which at most `most` are counted, and how many bytes these take. */
+static int characters(const char *text, int most, int *bytes) {
+  int count = 0;
+  for (*bytes = 0; text[*bytes]; ++*bytes) {
+    bool begins = ((unsigned char)text[*bytes] & 0xC0) != 0x80;
+    if (begins && count == most)
+      break;
+    count += begins;
+  }
+  return count;
+}
+
 /* A number, or the date of a number of days since 1970. */
 static const char *show_value(const json_t *column, const char *key, char text[32]) {
   double value = json_number_value(json_object_get(column, key));
@@ -31,7 +43,10 @@ static void show_contents(const json_t *column, FILE *out) {
   if (levels > 0)
     (void)fprintf(out, "%lld: ", (long long)levels);
   json_array_foreach(most, i, value) {
-    (void)fprintf(out, "%s%.24s (%lld)", i ? ", " : "", json_string_value(json_object_get(value, "value")),
+    const char *text = json_string_value(json_object_get(value, "value"));
+    int bytes;
+    (void)characters(text, NAME_WIDTH, &bytes);
+    (void)fprintf(out, "%s%.*s (%lld)", i ? ", " : "", bytes, text,
                   (long long)json_integer_value(json_object_get(value, "rows")));
   }
   if (levels > (json_int_t)json_array_size(most))
@@ -39,8 +54,10 @@ static void show_contents(const json_t *column, FILE *out) {
 }
 
 static void show_column(const json_t *column, FILE *out) {
-  (void)fprintf(out, "  %-*.*s  %-7s  %-17s %7lld  ", NAME_WIDTH, NAME_WIDTH,
-                json_string_value(json_object_get(column, "name")), json_string_value(json_object_get(column, "role")),
+  const char *name = json_string_value(json_object_get(column, "name"));
+  int bytes, length = characters(name, NAME_WIDTH, &bytes);
+  (void)fprintf(out, "  %.*s%*s  %-7s  %-17s %7lld  ", bytes, name, NAME_WIDTH - length, "",
+                json_string_value(json_object_get(column, "role")),
                 json_string_value(json_object_get(column, "content")),
                 (long long)json_integer_value(json_object_get(column, "missing")));
   show_contents(column, out);

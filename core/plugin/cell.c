@@ -13,12 +13,13 @@ static bool is_one_of(const char *text, size_t count, const char *const *words) 
 }
 
 static bool is_missing(const char *text) {
-  static const char *const marks[] = {"", "?", "NA", "N/A", "na", "n/a", "nan", "NaN", "NAN", "null", "NULL"};
+  static const char *const marks[] = {"",    "?",    "NA",   "N/A",  "na",   "n/a",  "nan", "NaN",
+                                      "NAN", "-nan", "-NaN", "null", "NULL", "<NA>", "#NA", "#N/A"};
   return is_one_of(text, sizeof marks / sizeof marks[0], marks);
 }
 
 static bool is_infinity(const char *text) {
-  static const char *const words[] = {"inf", "Inf", "INF", "infinity", "Infinity"};
+  static const char *const words[] = {"inf", "Inf", "INF", "infinity", "Infinity", "INFINITY"};
   return is_one_of(text + (*text == '-' || *text == '+'), sizeof words / sizeof words[0], words);
 }
 

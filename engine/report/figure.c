@@ -84,13 +84,16 @@ void tutti_figure_end(struct report_figure *figure) {
 
 /* --- drawing ------------------------------------------------------------------------------------------------------ */
 
-/* Without the program, a report has its tables. */
+/* Without the program, or where it fails, a report has its tables. */
 static enum tutti_status without(tutti_context *context, enum tutti_status status, const char *program,
                                  const char **lacking) {
-  if (status != TUTTI_ERROR_UNSUPPORTED)
+  if (status == TUTTI_ERROR_IO)
+    tutti_log(context, TUTTI_LOG_WARNING, "the report has tables without pictures: %s", tutti_error_message(context));
+  else if (status != TUTTI_ERROR_UNSUPPORTED)
     return status;
   tutti_error_clear(context);
-  *lacking = *lacking ? "gnuplot, dot" : program;
+  if (status == TUTTI_ERROR_UNSUPPORTED)
+    *lacking = *lacking ? "gnuplot, dot" : program;
   return TUTTI_OK;
 }
 

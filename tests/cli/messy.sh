@@ -73,6 +73,13 @@ tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_code 2
 expect_err "'a': 1 of 3 values are no numbers, the first in row 1: 'x'" "data.categorical"
 
+# Long names and values are cut between characters, and columns stay below each other.
+long=$(printf 'αβγδε%.0s' 1 2 3 4 5 6)
+printf '%s,y\n' "$long" >greek.csv
+for i in 1 2 3 4 5 6; do printf '%s%s,%s\n' "$long" $((i % 2)) $i; done >>greek.csv
+tutti validate plain.ini --set data.path=greek.csv --set data.target=y
+expect_out "  ${long:0:24}  input " "2: ${long:0:24} (3), ${long:0:24} (3)" "  y                         target "
+
 # A row that cannot be read is left empty; the others are what they are without it.
 tutti run flats.ini --out run --quiet
 expect_code 0

@@ -156,6 +156,19 @@ expect_in bare.html "Without pictures" "gnuplot"
 expect_equal "losses without pictures" "$(column small.html.csv/small-history.csv loss)" \
   "$(column bare.html.csv/small-history.csv loss)"
 
+# A program that draws and fails costs its pictures alone.
+mkdir failing
+printf '#!/bin/sh\necho "no memory left" >&2\nexit 1\n' >failing/dot
+chmod +x failing/dot
+what="tutti report with a dot that fails"
+PATH=$PWD/failing:$PATH "$TUTTI_PROGRAM" report small --to half.html >out 2>err </dev/null
+code=$?
+expect_code 0
+expect_err "tables without pictures" "dot failed with exit code 1: no memory left"
+expect_page half.html
+expect_in half.html "<svg"
+expect_not_in half.html "Without pictures"
+
 # Errors.
 tutti report
 expect_usage_error "run directories"

@@ -193,7 +193,7 @@ static void heads(void **state) {
 
 static void missing_cells(void **state) {
   (void)state;
-  static const char *const marks[] = {"", "NA", "nan", "?", "NaN", "null", "\"\""};
+  static const char *const marks[] = {"", "NA", "nan", "?", "NaN", "null", "\"\"", "-nan", "<NA>", "#N/A"};
   for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
     char text[128];
     (void)snprintf(text, sizeof text, "a,b,y\n1,2,3\n\n4,%s,6\n7,8,10\n", marks[i]);
