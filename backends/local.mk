@@ -124,3 +124,6 @@ endif
 plugin_LTLIBRARIES += backend-trees.la
 backend_trees_la_SOURCES = %D%/trees.c
 backend_trees_la_LIBADD = libgrove.la $(LIBS_CORE_LIBS)
+# Candidates of several backends in one search.
+plugin_LTLIBRARIES += backend-mixed.la
+backend_mixed_la_SOURCES = %D%/mixed.c

@@ -339,6 +339,7 @@ EXTRA_DIST += %D%/cli/leaks.py
 cli_tests += %D%/cli/learners.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/messy.sh
+cli_tests += %D%/cli/mixed.sh
 cli_tests += %D%/cli/model.sh
 EXTRA_DIST += %D%/cli/model.py
 check_PROGRAMS += docs/examples/predict

@@ -23,6 +23,12 @@ bool tutti_state_parse(const char *name, enum tutti_state *state) {
 }
 
 static const char *missing_ops(const void *ops) {
+  if (TUTTI_HAS_OP(backend, ops, delegate))
+    return NULL;
+  if (!TUTTI_HAS_OP(backend, ops, supports))
+    return "supports";
+  if (!TUTTI_HAS_OP(backend, ops, train))
+    return "train";
   if (TUTTI_HAS_OP(backend, ops, capacity) != TUTTI_HAS_OP(backend, ops, train_many))
     return "capacity or train_many (both or neither)";
   bool open = TUTTI_HAS_OP(backend, ops, open);
@@ -38,45 +44,17 @@ static const char *missing_ops(const void *ops) {
 static enum tutti_status check_task(tutti_context *context, const void *object, const void *setup) {
   const tutti_backend *backend = object;
   const struct tutti_task *task = ((const struct tutti_backend_setup *)setup)->task;
-  if (task && task->kind != TUTTI_TASK_VALUE && !backend->ops.predict)
+  if (task && task->kind != TUTTI_TASK_VALUE && !backend->ops.predict && !backend->ops.delegate)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s does not predict; it works without [data] only",
                       backend->instance.descriptor->name);
   return TUTTI_OK;
 }
 
-TUTTI_DEFINE_KIND(BACKEND, backend,
-                  .required = {TUTTI_REQUIRED_OP(backend, supports), TUTTI_REQUIRED_OP(backend, train)},
-                  .missing = missing_ops, .check = check_task)
-
-/* Set one hyperparameter. A choice is set by its text: its number may differ between domain and table. */
-static enum tutti_status set_hyperparameter(tutti_context *context, tutti_config *config,
-                                            const struct tutti_dimension *dimension, double value) {
-  if (isnan(value)) /* inactive: the backend's own value stands */
-    return TUTTI_OK;
-  if (dimension->type == TUTTI_DIMENSION_CATEGORICAL)
-    return tutti_config_set(context, config, dimension->name, dimension->choices[(size_t)value]);
-  return tutti_config_set_number(context, config, dimension->name, value);
-}
-
-enum tutti_status tutti_backend_configure(tutti_context *context, const tutti_backend *backend,
-                                          const tutti_domain *domain, const double *point, tutti_config **out) {
-  tutti_config *config;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_config_copy(context, backend->instance.config, &config));
-  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++) {
-    enum tutti_status status = set_hyperparameter(context, config, tutti_domain_at(domain, i), point[i]);
-    if (status != TUTTI_OK) {
-      tutti_config_destroy(config);
-      (void)tutti_error_prefix(context, status, "[hyperparameters] %s: ", tutti_domain_at(domain, i)->name);
-      return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-    }
-  }
-  *out = config;
-  return TUTTI_OK;
-}
+TUTTI_DEFINE_KIND(BACKEND, backend, .missing = missing_ops, .check = check_task, .open = tutti_backend_open_others,
+                  .close = tutti_backend_close_others)
 
 bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op) {
-  return backend->ops.supports(backend->instance.self, op);
+  return backend->ops.supports && backend->ops.supports(backend->instance.self, op);
 }
 
 bool tutti_backend_takes_networks(const tutti_backend *backend) {
@@ -146,6 +124,9 @@ static enum tutti_status check_outcome(tutti_context *context, const tutti_backe
 
 enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
                                       struct tutti_outcome *outcome) {
+  if (!backend->ops.train)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s trains nothing itself, but chooses who does",
+                      backend->instance.descriptor->name);
   TUTTI_TRY(context, check_members(context, backend, job));
   TUTTI_CALL(context, backend, backend->ops.train(backend->instance.self, context, job, outcome));
   return check_outcome(context, backend, job, outcome);

@@ -7,10 +7,17 @@
 
 #include <tutti/backend.h>
 
+struct backend_others;
+
 struct tutti_backend {
   struct tutti_instance instance;
   struct tutti_backend_ops ops;
+  struct backend_others *others; /* NULL unless it delegates */
 };
+
+/* Prepare a backend that delegates, made with this setup, and destroy what it made (backend_choose.c). */
+TUTTI_NODISCARD enum tutti_status tutti_backend_open_others(tutti_context *context, void *object, const void *setup);
+void tutti_backend_close_others(void *object);
 
 /* Nobody may get numbers that are no predictions: TUTTI_ERROR_NUMERIC says what is wrong with out[rows][width], and on
    which split (NULL: on none). */

@@ -42,10 +42,11 @@ static const char *entry_fault(const struct tutti_param *param, size_t config_si
     return "it has no choices";
   if (!(param->min <= param->max))
     return "its min is above its max";
-  if (param->type == TUTTI_PARAM_PLUGIN && (unsigned)param->kind >= TUTTI_KIND_COUNT)
+  bool plugin = param->type == TUTTI_PARAM_PLUGIN;
+  if (plugin && (unsigned)param->kind >= TUTTI_KIND_COUNT)
     return "its kind of plugin is unknown";
-  if ((param->flags & TUTTI_PARAM_SEARCHABLE) && param->type > TUTTI_PARAM_CHOICE)
-    return "it is marked as searchable, which only numbers, bools and choices can be";
+  if ((param->flags & TUTTI_PARAM_SEARCHABLE) && param->type > TUTTI_PARAM_CHOICE && !plugin)
+    return "it is marked as searchable, which only numbers, bools, choices and plugins can be";
   if (!(param->flags & TUTTI_PARAM_REQUIRED) && !param->preset)
     return "it has no preset, and is not marked as required";
   return NULL;

@@ -21,8 +21,7 @@ static enum tutti_status predicts_by_draws(tutti_context *context, const struct 
   const struct tutti_layer *head = tutti_network_layer(member->network, tutti_network_layers(member->network) - 1);
   bool has = false;
   char *text;
-  *draws =
-      tutti_backend_tells_epistemic(model->view->experiment->backend, &member->job) && head->op != TUTTI_OP_HEAD_NOMU;
+  *draws = tutti_backend_tells_epistemic(member->learner, &member->job) && head->op != TUTTI_OP_HEAD_NOMU;
   for (size_t i = 0; i < params->count; i++)
     has = has || strcmp(tutti_params_at(params, i)->name, key) == 0;
   if (!has)
@@ -35,14 +34,13 @@ static enum tutti_status predicts_by_draws(tutti_context *context, const struct 
 
 /* Refuse what a graph of its layers would not predict as the member does. */
 static enum tutti_status check_member(tutti_context *context, const struct tutti_model *model, size_t k) {
-  const struct tutti_experiment *experiment = model->view->experiment;
   const struct tutti_member *member = &model->members[k];
   if (!member->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "trial %" PRIu64
                       ": backend %s makes no networks, and only networks can be exported yet; select an "
                       "ensemble of networks, or predict with tutti",
-                      model->trials[k], tutti_host_plugin(experiment->host, "backend"));
+                      model->trials[k], tutti_backend_descriptor(member->learner)->name);
   bool draws;
   TUTTI_TRY(context, predicts_by_draws(context, model, k, &draws));
   if (draws)

@@ -20,6 +20,12 @@ static const char *plugin_named(const tutti_config *config, const struct tutti_p
   return *(const char *const *)(const void *)((const char *)tutti_config_values(config) + param->offset);
 }
 
+/* The section of the plugin that a parameter names: the parameter's or, as a searched one may name several, the
+   plugin's own. */
+static const char *section_of(const struct tutti_param *param, const char *plugin) {
+  return param->flags & TUTTI_PARAM_SEARCHABLE ? plugin : param->name;
+}
+
 /* The text without blanks at its ends; in place. */
 static char *trimmed(char *text) {
   text += strspn(text, " ");
@@ -49,10 +55,24 @@ out:
   return status;
 }
 
+enum tutti_status tutti_host_put_named(tutti_context *context, tutti_host *host, enum tutti_kind kind,
+                                       const char *plugin) {
+  const struct tutti_section *there = tutti_section_find(host, plugin);
+  if (!there)
+    return tutti_host_put(context, host, plugin, kind, plugin);
+  if (there->descriptor->kind == kind && strcmp(there->descriptor->name, plugin) == 0)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s %s cannot be chosen here: its section would be [%s], which is of %s %s", tutti_kind_name(kind),
+                    plugin, plugin, tutti_kind_name(there->descriptor->kind), there->descriptor->name);
+}
+
 /* Put the plugin that a parameter names. If it is the parameter's default, it gets the settings that go with it. */
 static enum tutti_status put_for(tutti_context *context, tutti_host *host, const struct tutti_descriptor *descriptor,
                                  const struct tutti_param *param, const char *plugin) {
   const char *with = tutti_params_with(&descriptor->params, param);
+  if (param->flags & TUTTI_PARAM_SEARCHABLE)
+    return tutti_host_put_named(context, host, param->kind, plugin);
   TUTTI_TRY(context, tutti_host_put(context, host, param->name, param->kind, plugin));
   if (!with || !param->preset || strcmp(param->preset, plugin) != 0)
     return TUTTI_OK;
@@ -68,7 +88,7 @@ static enum tutti_status put_named(tutti_context *context, tutti_host *host, con
                                    const tutti_config *config) {
   for (size_t i = 0; i < descriptor->params.count; i++) {
     const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
-    if (param->type != TUTTI_PARAM_PLUGIN || tutti_section_find(host, param->name))
+    if (param->type != TUTTI_PARAM_PLUGIN || tutti_section_find(host, section_of(param, plugin_named(config, param))))
       continue;
     TUTTI_TRY(context, put_for(context, host, descriptor, param, plugin_named(config, param)));
   }
@@ -143,14 +163,15 @@ static enum tutti_status check_shared(tutti_context *context, const tutti_host *
     const struct tutti_param *param = tutti_params_at(params, i);
     if (param->type != TUTTI_PARAM_PLUGIN)
       continue;
-    const struct tutti_section *used = tutti_section_find(host, param->name);
-    const char *stands = used ? used->descriptor->name : "none", *named = plugin_named(section->config, param);
+    const char *named = plugin_named(section->config, param);
+    const struct tutti_section *used = tutti_section_find(host, section_of(param, named));
+    const char *stands = used ? used->descriptor->name : "none";
     if (strcmp(stands, named) != 0)
       return TUTTI_FAIL(
           context, TUTTI_ERROR_USAGE,
           "[%s] %s = %s, but [%s] is of %s, which the recipe or another plugin asks for; there can be one "
           "plugin only in a section: give both the same",
-          section->name, param->name, named, param->name, stands);
+          section->name, param->name, named, section_of(param, named), stands);
   }
   return TUTTI_OK;
 }

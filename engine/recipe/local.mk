@@ -5,6 +5,7 @@ libtutti_engine_la_SOURCES += %D%/recipe_fit.c
 libtutti_engine_la_SOURCES += %D%/recipe_hyperparameters.c
 libtutti_engine_la_SOURCES += %D%/recipe_impl.h
 libtutti_engine_la_SOURCES += %D%/recipe_installed.c
+libtutti_engine_la_SOURCES += %D%/recipe_learners.c
 libtutti_engine_la_SOURCES += %D%/recipe_parse.c
 libtutti_engine_la_SOURCES += %D%/recipe_parts.c
 libtutti_engine_la_SOURCES += %D%/recipe_print.c

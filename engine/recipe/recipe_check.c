@@ -304,6 +304,7 @@ static enum tutti_status set_plugins(tutti_context *context, tutti_recipe *recip
   for (size_t i = 0; i < RECIPE_ROOTS; i++)
     if (tutti_recipe_has_root(recipe, &tutti_recipe_roots[i]))
       TUTTI_TRY(context, put_root(context, recipe, i));
+  TUTTI_TRY(context, tutti_recipe_put_learners(context, recipe));
   if (recipe->data)
     TUTTI_TRY(context, tutti_recipe_put_source(context, recipe));
   for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {

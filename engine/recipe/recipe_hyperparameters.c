@@ -12,8 +12,15 @@ static bool is_searched(const struct recipe_entry *entry, const struct tutti_par
 }
 
 bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_entry *entry) {
-  const struct recipe_entry *other = tutti_recipe_find(recipe, "hyperparameters", entry->key);
-  return strcmp(entry->section, "backend") == 0 && other && other->layer > entry->layer;
+  char key[256];
+  if (strcmp(entry->section, "backend") == 0)
+    (void)snprintf(key, sizeof key, "%s", entry->key);
+  else if (tutti_recipe_is_learner(recipe, entry->section, NULL))
+    (void)snprintf(key, sizeof key, "%s.%s", entry->section, entry->key);
+  else
+    return false;
+  const struct recipe_entry *other = tutti_recipe_find(recipe, "hyperparameters", key);
+  return other && other->layer > entry->layer;
 }
 
 /* --- ranges against parameters ----------------------------------------------------------------------------------- */
@@ -45,10 +52,23 @@ static enum tutti_status check_values(tutti_context *context, const struct tutti
   return TUTTI_OK;
 }
 
+/* The range of a learner's parameter without a condition of its own counts where that learner is chosen. */
+static enum tutti_status range_text(tutti_context *context, const tutti_recipe *recipe,
+                                    const struct recipe_entry *entry, const char *section, char **text) {
+  const char *parameter;
+  bool conditional = strstr(entry->value, " if ") || !tutti_recipe_is_learner(recipe, section, &parameter) ||
+                     tutti_domain_find(recipe->hyperparameters, parameter) == SIZE_MAX;
+  return conditional ? tutti_strdup(context, entry->value, text)
+                     : tutti_format(context, text, "%s if %s = %s", entry->value, parameter, section);
+}
+
 static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *entry,
-                                   const struct tutti_param *param, const tutti_config *backend) {
+                                   const char *section, const struct tutti_param *param, const tutti_config *config) {
   tutti_config *scratch;
-  enum tutti_status status = tutti_domain_add_text(context, recipe->hyperparameters, entry->key, entry->value);
+  char *text;
+  TUTTI_TRY(context, range_text(context, recipe, entry, section, &text));
+  enum tutti_status status = tutti_domain_add_text(context, recipe->hyperparameters, entry->key, text);
+  tutti_free(text);
   if (status != TUTTI_OK) {
     /* The domain's message begins with the name. */
     (void)tutti_error_prefix(context, status, "[hyperparameters] ");
@@ -58,7 +78,7 @@ static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe,
     return TUTTI_OK; /* its table was checked when the run began */
   const struct tutti_dimension *dimension =
       tutti_domain_at(recipe->hyperparameters, tutti_domain_count(recipe->hyperparameters) - 1);
-  TUTTI_TRY(context, tutti_config_copy(context, backend, &scratch));
+  TUTTI_TRY(context, tutti_config_copy(context, config, &scratch));
   status = check_type(context, param, dimension);
   if (status == TUTTI_OK)
     status = check_values(context, param, dimension, scratch);
@@ -68,48 +88,70 @@ static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe,
 
 /* --- entries ----------------------------------------------------------------------------------------------------- */
 
-/* The entry of [backend] with the same key. In a higher layer it wins; in the same layer, two entries are a mistake. */
-static enum tutti_status check_backend_entry(tutti_context *context, const tutti_recipe *recipe,
-                                             const struct recipe_entry *entry, bool *wins) {
-  const struct recipe_entry *other = tutti_recipe_find(recipe, "backend", entry->key);
+/* The entry for the same parameter in the plugin's own section. In a higher layer it wins; in the same layer, two
+   entries are a mistake. */
+static enum tutti_status check_own_entry(tutti_context *context, const tutti_recipe *recipe,
+                                         const struct recipe_entry *entry, const char *section, const char *name,
+                                         bool *wins) {
+  const struct recipe_entry *other = tutti_recipe_find(recipe, section, name);
   *wins = other && other->layer > entry->layer;
   if (!other || other->layer != entry->layer)
     return TUTTI_OK;
   return tutti_recipe_blame(context, entry,
                             TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                                       "it stands in [backend], too (line %d); keep one of the two", other->line));
+                                       "it stands in [%s], too (line %d); keep one of the two", section, other->line));
+}
+
+/* A key that the plugin does not have, or does not let be searched. One that was meant for another plugin, which a
+   higher layer has taken away, is left out. */
+static enum tutti_status refuse_key(tutti_context *context, const tutti_recipe *recipe,
+                                    const struct recipe_entry *entry, const char *section,
+                                    const struct tutti_descriptor *plugin, const struct tutti_param *param) {
+  char owner[128];
+  if (param)
+    return tutti_recipe_blame(context, entry,
+                              TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                         "backend %s does not let it be searched; give it a value in [%s]",
+                                         plugin->name, section));
+  for (size_t i = 0; i < recipe->count; i++)
+    if (tutti_recipe_names_learners(recipe, &recipe->entries[i]) && entry->layer < recipe->entries[i].layer)
+      return TUTTI_OK;
+  if (entry->layer < tutti_recipe_decided(recipe, "backend"))
+    return TUTTI_OK;
+  (void)snprintf(owner, sizeof owner, "hyperparameters: backend %s", plugin->name);
+  return tutti_recipe_unknown_key(context, entry, owner, &plugin->params, NULL, TUTTI_PARAM_SEARCHABLE);
 }
 
 static enum tutti_status set_entry(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *entry) {
   const tutti_config *config;
-  const struct tutti_descriptor *backend = tutti_recipe_plugin(recipe, "backend", &config);
-  const struct tutti_param *param = tutti_params_find(&backend->params, entry->key);
+  const char *name, *section = tutti_recipe_owner(recipe, entry->key, &name);
+  const struct tutti_descriptor *plugin = tutti_recipe_plugin(recipe, section, &config);
+  const struct tutti_param *param = tutti_params_find(&plugin->params, name);
   bool wins;
-  if (!param || !(param->flags & TUTTI_PARAM_SEARCHABLE)) {
-    char owner[128];
-    if (param)
-      return tutti_recipe_blame(context, entry,
-                                TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                                           "backend %s does not let it be searched; give it a value in [backend]",
-                                           backend->name));
-    if (entry->layer < tutti_recipe_decided(recipe, "backend"))
-      return TUTTI_OK;
-    (void)snprintf(owner, sizeof owner, "hyperparameters: backend %s", backend->name);
-    return tutti_recipe_unknown_key(context, entry, owner, &backend->params, NULL, TUTTI_PARAM_SEARCHABLE);
-  }
-  TUTTI_TRY(context, check_backend_entry(context, recipe, entry, &wins));
+  if (!param || !(param->flags & TUTTI_PARAM_SEARCHABLE))
+    return refuse_key(context, recipe, entry, section, plugin, param);
+  TUTTI_TRY(context, check_own_entry(context, recipe, entry, section, name, &wins));
   if (wins)
     return TUTTI_OK;
   if (is_searched(entry, param))
-    return add_range(context, recipe, entry, param, config);
-  enum tutti_status status = tutti_host_set(context, recipe->host, "backend", entry->key, entry->value);
+    return add_range(context, recipe, entry, section, param, config);
+  enum tutti_status status = tutti_host_set(context, recipe->host, section, name, entry->value);
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_blame(context, entry, status);
+}
+
+/* First the entries that say which learners there are: conditions of others name them. */
+static enum tutti_status set_entries(tutti_context *context, tutti_recipe *recipe, bool learners) {
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    if (strcmp(entry->section, "hyperparameters") == 0 && *entry->key &&
+        tutti_recipe_names_learners(recipe, entry) == learners)
+      TUTTI_TRY(context, set_entry(context, recipe, entry));
+  }
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_recipe_set_hyperparameters(tutti_context *context, tutti_recipe *recipe) {
   TUTTI_TRY(context, tutti_domain_create(context, &recipe->hyperparameters));
-  for (size_t i = 0; i < recipe->count; i++)
-    if (strcmp(recipe->entries[i].section, "hyperparameters") == 0 && *recipe->entries[i].key)
-      TUTTI_TRY(context, set_entry(context, recipe, &recipe->entries[i]));
-  return TUTTI_OK;
+  TUTTI_TRY(context, set_entries(context, recipe, true));
+  return set_entries(context, recipe, false);
 }

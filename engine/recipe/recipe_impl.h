@@ -110,6 +110,18 @@ unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section);
 const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,
                                                    const tutti_config **config);
 
+/* --- learners: plugins that a searchable parameter of the backend may name (recipe_learners.c) -------------------- */
+
+/* Put those that the recipe names in [hyperparameters] into their sections. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_put_learners(tutti_context *context, tutti_recipe *recipe);
+/* Does this entry say which learners there are? */
+bool tutti_recipe_names_learners(const tutti_recipe *recipe, const struct recipe_entry *entry);
+/* What the hyperparameter `key` is a parameter of: the section of a learner if the key is SECTION.NAME, else "backend".
+   *name is the rest of the key, in it. */
+const char *tutti_recipe_owner(const tutti_recipe *recipe, const char *key, const char **name);
+/* Is the section one of a learner? *parameter (may be NULL) is the parameter that may name it. */
+bool tutti_recipe_is_learner(const tutti_recipe *recipe, const char *section, const char **parameter);
+
 /* --- fits (recipe_fit.c) ----------------------------------------------------------------------------------------- */
 
 /* The section that makes a recipe one for `tutti fit`. */

@@ -47,7 +47,8 @@ unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
     const struct recipe_entry *entry = &recipe->entries[i];
     bool decides = tutti_recipe_is_root(recipe, section)
                        ? strcmp(entry->section, section) == 0 && strcmp(entry->key, "plugin") == 0
-                       : strcmp(entry->key, section) == 0 || strcmp(entry->key, "plugin") == 0;
+                       : strcmp(entry->key, section) == 0 || strcmp(entry->key, "plugin") == 0 ||
+                             tutti_recipe_names_learners(recipe, entry);
     if (decides && entry->layer > layer)
       layer = entry->layer;
   }

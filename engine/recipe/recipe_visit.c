@@ -1,4 +1,5 @@
 /* recipe_visit.c - visits the effective recipe key by key, and decides whether two recipes belong to one run. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/text_impl.h"
@@ -60,7 +61,11 @@ static enum tutti_status show(tutti_context *context, const struct tour *tour, s
 }
 
 static bool is_searched(const tutti_recipe *recipe, const char *section, const char *key) {
-  return strcmp(section, "backend") == 0 && tutti_domain_find(recipe->hyperparameters, key) != SIZE_MAX;
+  char name[256];
+  if (strcmp(section, "backend") == 0)
+    return tutti_domain_find(recipe->hyperparameters, key) != SIZE_MAX;
+  (void)snprintf(name, sizeof name, "%s.%s", section, key);
+  return tutti_recipe_is_learner(recipe, section, NULL) && tutti_domain_find(recipe->hyperparameters, name) != SIZE_MAX;
 }
 
 static enum tutti_status visit_config(tutti_context *context, const struct tour *tour, const char *section,
@@ -84,11 +89,12 @@ static enum tutti_status visit_config(tutti_context *context, const struct tour 
 
 static enum tutti_status visit_hyperparameters(tutti_context *context, const struct tour *tour) {
   const tutti_domain *domain = tour->recipe->hyperparameters;
-  const tutti_config *config;
-  const struct tutti_descriptor *backend = tutti_recipe_plugin(tour->recipe, "backend", &config);
   for (size_t i = 0; i < tutti_domain_count(domain); i++) {
-    const char *name = tutti_domain_at(domain, i)->name;
-    const struct tutti_param *param = tutti_params_find(&backend->params, name);
+    const char *name = tutti_domain_at(domain, i)->name, *own;
+    const tutti_config *config;
+    const char *section = tutti_recipe_owner(tour->recipe, name, &own);
+    const struct tutti_param *param =
+        tutti_params_find(&tutti_recipe_plugin(tour->recipe, section, &config)->params, own);
     char *range;
     TUTTI_TRY(context, tutti_domain_text(context, domain, i, &range));
     enum tutti_status status =

@@ -176,15 +176,23 @@ void tutti_experiment_destroy(struct tutti_experiment *experiment) {
 
 /* With head nomu, members' own uncertainty would count as noise if the backend did not tell it. */
 static enum tutti_status check_parts(tutti_context *context, const struct tutti_experiment *experiment,
-                                     const struct tutti_job *job) {
-  if (experiment->task.head != TUTTI_OP_HEAD_NOMU || tutti_backend_tells_epistemic(experiment->backend, job))
+                                     const tutti_backend *learner, const struct tutti_job *job) {
+  if (experiment->task.head != TUTTI_OP_HEAD_NOMU || tutti_backend_tells_epistemic(learner, job))
     return TUTTI_OK;
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                  "head.kind: nomu needs a backend that tells which part of a model's uncertainty is its own, and "
                  "backend %s does not; choose another backend, or another head",
-                 tutti_backend_descriptor(experiment->backend)->name);
+                 tutti_backend_descriptor(learner)->name);
   return tutti_recipe_place(context, experiment->recipe, status);
+}
+
+static enum tutti_status check_data(tutti_context *context, const struct tutti_experiment *experiment,
+                                    const tutti_backend *learner) {
+  if (experiment->dataset || !tutti_backend_takes_networks(learner))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s trains on data, but the recipe has no section [data]",
+                    tutti_backend_descriptor(learner)->name);
 }
 
 /* Decode a sampled genotype and ask the backend whether it can train the network. If the backend takes no networks, ask
@@ -194,15 +202,15 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
   struct tutti_random random;
   tutti_candidate *candidate = NULL;
   tutti_network *network = NULL;
+  const tutti_backend *learner;
   tutti_config *config = NULL;
   tutti_random_init(&random, experiment->facts.seed, "probe", index);
   TUTTI_TRY_OUT(context, tutti_scope_sample(context, experiment->scope, &random, index, &candidate));
-  if (tutti_backend_takes_networks(experiment->backend))
+  TUTTI_TRY_OUT(context, tutti_experiment_learner(context, experiment, candidate, &learner, &config));
+  TUTTI_TRY_OUT(context, check_data(context, experiment, learner));
+  if (tutti_backend_takes_networks(learner))
     TUTTI_TRY_OUT(context,
                   tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
-  TUTTI_TRY_OUT(context,
-                tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
-                                        tutti_candidate_hyperparameters(candidate), &config));
   const tutti_dataset *dataset = experiment->dataset;
   struct tutti_job job = {.size = sizeof job,
                           .task = &experiment->task,
@@ -211,8 +219,8 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
                           .config = tutti_config_values(config),
                           .train = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_TRAIN) : NULL,
                           .validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL};
-  TUTTI_TRY_OUT(context, tutti_backend_check(context, experiment->backend, &job));
-  TUTTI_TRY_OUT(context, check_parts(context, experiment, &job));
+  TUTTI_TRY_OUT(context, tutti_backend_check(context, learner, &job));
+  TUTTI_TRY_OUT(context, check_parts(context, experiment, learner, &job));
 out:
   tutti_config_destroy(config);
   tutti_network_destroy(network);
@@ -256,12 +264,16 @@ enum tutti_status tutti_experiment_check(tutti_context *context, const struct tu
     return check_fit(context, experiment);
   TUTTI_TRY(context, check_validation(context, experiment));
   TUTTI_TRY(context, check_calibrator(context, experiment));
-  if (tutti_backend_takes_networks(experiment->backend) && !experiment->dataset)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend %s trains on data, but the recipe has no section [data]",
-                      tutti_backend_descriptor(experiment->backend)->name);
   for (uint64_t i = 0; i < PROBES; i++)
     TUTTI_TRY(context, probe(context, experiment, i));
   return TUTTI_OK;
+}
+
+enum tutti_status tutti_experiment_learner(tutti_context *context, const struct tutti_experiment *experiment,
+                                           const tutti_candidate *candidate, const tutti_backend **learner,
+                                           tutti_config **config) {
+  return tutti_backend_choose(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
+                              tutti_candidate_hyperparameters(candidate), learner, config);
 }
 
 /* Parts of variances have the square of the targets' unit; those of entropies have none. */
@@ -273,21 +285,21 @@ static void unscale_parts(const tutti_split *split, const struct tutti_task *tas
 }
 
 enum tutti_status tutti_experiment_predict(tutti_context *context, const struct tutti_experiment *experiment,
-                                           const struct tutti_job *job, const tutti_tensors *weights,
-                                           const tutti_split *split, float **out, float **epistemic) {
+                                           const tutti_backend *learner, const struct tutti_job *job,
+                                           const tutti_tensors *weights, const tutti_split *split, float **out,
+                                           float **epistemic) {
   enum tutti_status status;
   const struct tutti_task *task = &experiment->task;
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
   size_t parts = tutti_epistemic_width(task->kind, task->outputs);
   *out = *epistemic = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, width * sizeof **out, out));
-  if (tutti_backend_tells_epistemic(experiment->backend, job)) {
+  if (tutti_backend_tells_epistemic(learner, job)) {
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows, parts * sizeof **epistemic, epistemic));
-    TUTTI_TRY_OUT(context,
-                  tutti_backend_predict_parts(context, experiment->backend, job, weights, split, *out, *epistemic));
+    TUTTI_TRY_OUT(context, tutti_backend_predict_parts(context, learner, job, weights, split, *out, *epistemic));
     unscale_parts(split, task, *epistemic);
   } else {
-    TUTTI_TRY_OUT(context, tutti_backend_predict(context, experiment->backend, job, weights, split, *out));
+    TUTTI_TRY_OUT(context, tutti_backend_predict(context, learner, job, weights, split, *out));
   }
   tutti_split_unscale(split, task->kind, *out);
   return TUTTI_OK;

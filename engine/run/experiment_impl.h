@@ -44,13 +44,20 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_reopen(tutti_context *context
 /* Make the backend, unless it is there. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_need_backend(tutti_context *context,
                                                                 struct tutti_experiment *experiment);
-/* Predict a split with a trained model, in the targets' units: *out, [rows][width], and *epistemic,
+/* What trains a candidate: *learner, which lives as long as the experiment, and *config, its parameters, which the
+   caller destroys. The experiment's backend is there. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_learner(tutti_context *context,
+                                                           const struct tutti_experiment *experiment,
+                                                           const tutti_candidate *candidate,
+                                                           const tutti_backend **learner, tutti_config **config);
+/* Predict a split with a model that `learner` trained, in the targets' units: *out, [rows][width], and *epistemic,
    [rows][tutti_epistemic_width], NULL for a model that does not tell its own part (predictions.h). Free both with
    tutti_free; on failure they are NULL. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_predict(tutti_context *context,
                                                            const struct tutti_experiment *experiment,
-                                                           const struct tutti_job *job, const tutti_tensors *weights,
-                                                           const tutti_split *split, float **out, float **epistemic);
+                                                           const tutti_backend *learner, const struct tutti_job *job,
+                                                           const tutti_tensors *weights, const tutti_split *split,
+                                                           float **out, float **epistemic);
 void tutti_experiment_destroy(struct tutti_experiment *experiment);
 /* Refuse what would only fail later: networks that the backend cannot train, a loss that the head does not have. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_check(tutti_context *context,

@@ -39,10 +39,8 @@ static enum tutti_status open_member(tutti_context *context, const tutti_view *v
   TUTTI_TRY(context, tutti_run_report(context, &view->pool, trial, &report));
   const tutti_candidate *candidate = view->history.records[trial].candidate;
   TUTTI_TRY(context, read_weights(context, view, trial, report, &member->weights));
-  TUTTI_TRY(context,
-            tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
-                                    tutti_candidate_hyperparameters(candidate), &member->config));
-  if (tutti_backend_takes_networks(experiment->backend))
+  TUTTI_TRY(context, tutti_experiment_learner(context, experiment, candidate, &member->learner, &member->config));
+  if (tutti_backend_takes_networks(member->learner))
     TUTTI_TRY(context, tutti_run_read_network(context, &view->pool, trial, &member->network));
   member->job = (struct tutti_job){.size = sizeof member->job,
                                    .trial = trial,
@@ -134,8 +132,9 @@ static enum tutti_status predict_members(tutti_context *context, const struct tu
                                          const tutti_split *split, float **members, float **epistemic,
                                          struct tutti_pool *pool) {
   for (size_t i = 0; i < model->count; i++)
-    TUTTI_TRY(context, tutti_experiment_predict(context, model->view->experiment, &model->members[i].job,
-                                                model->members[i].weights, split, &members[i], &epistemic[i]));
+    TUTTI_TRY(context, tutti_experiment_predict(context, model->view->experiment, model->members[i].learner,
+                                                &model->members[i].job, model->members[i].weights, split, &members[i],
+                                                &epistemic[i]));
   pool->predictions = (const float *const *)members;
   pool->epistemic = (const float *const *)epistemic;
   pool->trials = model->trials;

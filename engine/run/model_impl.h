@@ -7,7 +7,8 @@
 #include <tutti/model.h>
 
 struct tutti_member {
-  tutti_network *network; /* NULL unless the backend takes networks */
+  const tutti_backend *learner; /* what trained it */
+  tutti_network *network;       /* NULL unless that takes networks */
   tutti_config *config;
   tutti_tensors *weights;
   struct tutti_job job; /* borrows these, and the candidate from the view */

@@ -62,7 +62,8 @@ out:
 enum tutti_status tutti_run_compare_networks(tutti_context *context, const struct tutti_run_pool *source) {
   const struct tutti_history *history = source->history;
   const tutti_backend *backend = source->experiment->backend;
-  bool same = backend && tutti_backend_takes_networks(backend) && source->experiment->dataset;
+  bool same = backend && (tutti_backend_takes_networks(backend) || tutti_backend_delegates(backend)) &&
+              source->experiment->dataset;
   for (uint64_t i = 0; i < history->asked && same; i++) {
     char *path = NULL, *text = NULL;
     if (!history->records[i].done || history->records[i].state != TUTTI_STATE_FINISHED)

@@ -92,24 +92,45 @@ enum tutti_status tutti_run_tell_pruner(tutti_context *context, tutti_pruner *pr
 
 /* --- the pruner --- */
 
-/* The most epochs that a candidate can ask for: those where every number that is searched is at its upper end. */
+/* Where every number that is searched is at its upper end, and every choice the `choice`-th, or the last. */
+static void fill_point(const tutti_domain *domain, size_t choice, double *point) {
+  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++) {
+    const struct tutti_dimension *dimension = tutti_domain_at(domain, i);
+    size_t last = dimension->choice_count - 1;
+    point[i] =
+        dimension->type == TUTTI_DIMENSION_CATEGORICAL ? (double)(choice < last ? choice : last) : dimension->high;
+  }
+}
+
+static size_t most_choices(const tutti_domain *domain) {
+  size_t most = 1;
+  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++)
+    if (tutti_domain_at(domain, i)->choice_count > most)
+      most = tutti_domain_at(domain, i)->choice_count;
+  return most;
+}
+
+/* The most epochs that a candidate can ask for, of whatever learner. */
 static enum tutti_status most_epochs(tutti_context *context, const struct tutti_experiment *experiment,
                                      uint32_t *epochs) {
   const tutti_domain *domain = tutti_scope_hyperparameters(experiment->scope);
   size_t count = domain ? tutti_domain_count(domain) : 0;
-  tutti_config *config;
+  enum tutti_status status = TUTTI_OK;
   double *point;
+  *epochs = 0;
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof *point, &point));
-  for (size_t i = 0; i < count; i++) {
-    const struct tutti_dimension *dimension = tutti_domain_at(domain, i);
-    point[i] = dimension->type == TUTTI_DIMENSION_CATEGORICAL ? 0 : dimension->high;
+  for (size_t choice = 0; choice < most_choices(domain); choice++) {
+    const tutti_backend *learner;
+    tutti_config *config;
+    fill_point(domain, choice, point);
+    TUTTI_TRY_OUT(context, tutti_backend_choose(context, experiment->backend, domain, point, &learner, &config));
+    uint32_t most = tutti_backend_epochs(learner, config);
+    *epochs = most > *epochs ? most : *epochs;
+    tutti_config_destroy(config);
   }
-  enum tutti_status status = tutti_backend_configure(context, experiment->backend, domain, point, &config);
+out:
   tutti_free(point);
-  TUTTI_TRY(context, status);
-  *epochs = tutti_backend_epochs(experiment->backend, config);
-  tutti_config_destroy(config);
-  return TUTTI_OK;
+  return status;
 }
 
 enum tutti_status tutti_run_make_pruner(tutti_context *context, const struct tutti_experiment *experiment,

@@ -31,6 +31,7 @@ struct tutti_training {
   uint64_t number;
   tutti_candidate *candidate;
   tutti_network *network;
+  const tutti_backend *learner; /* what trains it */
   tutti_config *config;
   struct tutti_job job;
   struct tutti_outcome outcome;

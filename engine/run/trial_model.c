@@ -56,12 +56,11 @@ static void on_measure(void *argument, const char *name, double value) {
 static enum tutti_status prepare(tutti_context *context, const struct tutti_experiment *experiment,
                                  struct tutti_training *training) {
   TUTTI_TRY(context,
-            tutti_backend_configure(context, experiment->backend, tutti_scope_hyperparameters(experiment->scope),
-                                    tutti_candidate_hyperparameters(training->candidate), &training->config));
-  if (tutti_backend_takes_networks(experiment->backend))
+            tutti_experiment_learner(context, experiment, training->candidate, &training->learner, &training->config));
+  if (tutti_backend_takes_networks(training->learner))
     TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &experiment->task,
                                           &training->network));
-  training->most_epochs = tutti_backend_epochs(experiment->backend, training->config);
+  training->most_epochs = tutti_backend_epochs(training->learner, training->config);
   const tutti_dataset *dataset = experiment->dataset;
   const tutti_split *validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL;
   training->job = (struct tutti_job){
@@ -80,12 +79,13 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
       .measure = on_measure,
       .measure_argument = training,
   };
-  return tutti_backend_check(context, experiment->backend, &training->job);
+  return tutti_backend_check(context, training->learner, &training->job);
 }
 
 static enum tutti_status train(tutti_context *context, const struct tutti_experiment *experiment,
                                struct tutti_training *training) {
-  return tutti_backend_train(context, experiment->backend, &training->job, &training->outcome);
+  (void)experiment;
+  return tutti_backend_train(context, training->learner, &training->job, &training->outcome);
 }
 
 /* --- artefacts --- */
@@ -212,8 +212,8 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   const struct tutti_task *task = &experiment->task;
   size_t rows = tutti_split_rows(split);
   float *values = NULL, *epistemic = NULL;
-  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, &training->job, training->outcome.weights, split,
-                                                  &values, &epistemic));
+  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, training->learner, &training->job,
+                                                  training->outcome.weights, split, &values, &epistemic));
   struct tutti_predictions predictions = {sizeof predictions, task->kind, rows, task->outputs, values};
   if (!usable(&predictions)) {
     training->outcome.state = TUTTI_STATE_FAILED;

@@ -175,6 +175,11 @@ struct tutti_backend_ops {
      than 0 calls job->progress after each of them, from 1 on without gaps, on the thread that called `train` or
      `train_many`, and ends the job where that says so. 0: it reports no epochs, and its trials cannot be pruned. */
   uint32_t (*epochs)(void *self, const void *config);
+
+  /* OPTIONAL, without default; only of a backend that trains nothing itself, and then the only op that it needs. The
+     name of the backend that gets the jobs with this config struct: the value of one of its searchable parameters of
+     type TUTTI_PARAM_PLUGIN and kind backend, whose plugin stands in the section of its own name. */
+  const char *(*delegate)(void *self, const void *config);
 };
 
 /* --- the host's side --- */
@@ -193,11 +198,20 @@ TUTTI_API const struct tutti_descriptor *tutti_backend_descriptor(const tutti_ba
 /* Make a copy of the backend's parameters, with the hyperparameters at point[count of `domain`] set in it, for
    tutti_job.config (tutti_config_values). Inactive ones (NaN) keep the backend's value; `domain` NULL: nothing is set.
    The caller destroys *config. TUTTI_ERROR_USAGE names a hyperparameter that the backend lacks, or whose value it
-   refuses. */
+   refuses. A backend that delegates has only its own parameters there: see tutti_backend_choose. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_context *context,
                                                                     const tutti_backend *backend,
                                                                     const tutti_domain *domain, const double *point,
                                                                     tutti_config **config);
+/* Does it hand its jobs to other backends? It then trains and predicts only by those that tutti_backend_choose gives. */
+TUTTI_API bool tutti_backend_delegates(const tutti_backend *backend);
+/* Which backend trains the candidate with the hyperparameters at point[count of `domain`], and with which parameters?
+   *chosen is `backend` itself or, if it delegates, another, of whose parameters the hyperparameters called PLUGIN.NAME
+   are; it lives as long as `backend`. *config is for jobs of *chosen, and the caller destroys it. Errors as of
+   tutti_backend_configure; one thread at a time. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_choose(tutti_context *context, const tutti_backend *backend,
+                                                                 const tutti_domain *domain, const double *point,
+                                                                 const tutti_backend **chosen, tutti_config **config);
 /* Does it support any built-in op? Others train candidates without a network. */
 TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
 /* Does it support this built-in op? */

@@ -18,6 +18,10 @@ TUTTI_BEGIN_DECLS
    has a plugin of that name (pruner, calibrator). Errors are those of tutti_plugin_find (registry.h). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_host_put(tutti_context *context, tutti_host *host, const char *section, enum tutti_kind kind, const char *plugin);
+/* The same for a plugin that a searchable parameter may name: it goes into the section of its own name, where it may be
+   already. TUTTI_ERROR_USAGE: another plugin is there. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_put_named(tutti_context *context, tutti_host *host,
+                                                                 enum tutti_kind kind, const char *plugin);
 /* Set a parameter of the plugin in a section from text, as a recipe writes it. A parameter of type TUTTI_PARAM_PLUGIN
    also puts the plugin that it names. TUTTI_ERROR_USAGE: the section is empty, the parameter or its value is wrong, or
    another plugin asks for another kind in that section. */

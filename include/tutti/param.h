@@ -21,7 +21,7 @@ enum tutti_param_type {
   TUTTI_PARAM_REALS,    /* struct tutti_reals */
   TUTTI_PARAM_CHOICES,  /* struct tutti_choices: a list of numbers in `choices` */
   /* const char *: name of a plugin of kind `kind`, or "none" if that is the default; its parameters are in the section
-     of this parameter's name */
+     of this parameter's name or, if it is searchable, so that there may be several, of the plugin's name */
   TUTTI_PARAM_PLUGIN
 };
 

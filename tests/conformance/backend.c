@@ -291,10 +291,11 @@ static enum tutti_status try_definition(struct conform *conform, const struct su
   return status;
 }
 
-static void require_refusal(struct conform *conform, enum tutti_status status, const char *what) {
+static void require_refusal(struct conform *conform, const struct subject *subject, enum tutti_status status,
+                            const char *what) {
   const char *message = tutti_error_message(conform->context);
   REQUIRE(conform, status != TUTTI_OK, "it takes %s, and would compute something else", what);
-  REQUIRE(conform, strstr(message, conform->name) && strstr(message, "'later'"),
+  REQUIRE(conform, strstr(message, tutti_backend_descriptor(subject->backend)->name) && strstr(message, "'later'"),
           "its refusal of %s does not name the backend and the layer: %s", what, message);
 }
 
@@ -326,15 +327,16 @@ static void check_later(struct conform *conform) {
                try_definition(conform, &subject, TUTTI_OP_ACTIVATION, tutti_op_find(conform->context, "activation"),
                               NULL) == TUTTI_OK;
   if (tries) {
-    require_refusal(conform,
+    require_refusal(conform, &subject,
                     try_definition(conform, &subject, TUTTI_OP_ACTIVATION, &definition,
                                    TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_COUNT})),
                     "an activation of a later version");
     require_refusal(
-        conform,
+        conform, &subject,
         try_definition(conform, &subject, TUTTI_OP_ACTIVATION, &definition, TUTTI_ATTRIBUTES({"conform_later", 1})),
         "an attribute of a later version");
-    require_refusal(conform, try_definition(conform, &subject, TUTTI_OP_OTHER, &other, NULL), "an op of a stranger");
+    require_refusal(conform, &subject, try_definition(conform, &subject, TUTTI_OP_OTHER, &other, NULL),
+                    "an op of a stranger");
   }
   close_subject(&subject);
   if (!tries)

@@ -15,7 +15,8 @@ struct subject {
   struct example example;
   struct tutti_host_facts facts;
   tutti_host *host;
-  tutti_backend *backend;
+  tutti_backend *made;
+  const tutti_backend *backend; /* that one, or another that it delegates to */
   tutti_config *config;
   tutti_split *train, *validation;
   struct world world; /* of backends that need no data: where the candidate comes from */

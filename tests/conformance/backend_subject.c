@@ -5,7 +5,7 @@
 
 bool needs_data(const struct conform *conform) {
   const struct tutti_backend_ops *ops = conform->descriptor->ops;
-  return ops->predict != NULL;
+  return ops->predict != NULL || (ops->size > offsetof(struct tutti_backend_ops, delegate) && ops->delegate);
 }
 
 /* --- subjects --- */
@@ -32,18 +32,29 @@ tutti_split *make_split(struct conform *conform, const struct tutti_task *task, 
   return split;
 }
 
+/* Few epochs, also of a backend that it delegates to. */
+static void limit_epochs(struct conform *conform, tutti_host *host) {
+  char epochs[16];
+  (void)snprintf(epochs, sizeof epochs, "%d", EPOCHS);
+  for (size_t i = 0; i < tutti_host_sections(host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *section = tutti_host_section(host, i, &descriptor, &config);
+    if (descriptor->kind == TUTTI_KIND_BACKEND && tutti_params_find(&descriptor->params, "epochs"))
+      TRY(conform, tutti_host_set(conform->context, host, section, "epochs", epochs));
+  }
+}
+
 static void create_backend(struct conform *conform, struct subject *subject) {
   subject->facts = (struct tutti_host_facts){
       .size = sizeof subject->facts, .seed = WORLD_SEED, .budget = 1, .window = 1, .task = &subject->example.task};
   subject->host = world_host(conform, &subject->facts);
-  if (tutti_params_find(&conform->descriptor->params, "epochs")) {
-    char epochs[16];
-    (void)snprintf(epochs, sizeof epochs, "%d", EPOCHS);
-    TRY(conform, tutti_host_set(conform->context, subject->host, "backend", "epochs", epochs));
-  }
+  limit_epochs(conform, subject->host);
   struct tutti_backend_setup setup = {.size = sizeof setup, .task = &subject->example.task};
-  TRY(conform, tutti_backend_create(conform->context, subject->host, "backend", &setup, &subject->backend));
-  TRY(conform, tutti_backend_configure(conform->context, subject->backend, NULL, NULL, &subject->config));
+  TRY(conform, tutti_backend_create(conform->context, subject->host, "backend", &setup, &subject->made));
+  TRY(conform, tutti_backend_choose(conform->context, subject->made, NULL, NULL, &subject->backend, &subject->config));
+  REQUIRE(conform, subject->backend == subject->made || tutti_backend_delegates(subject->made),
+          "another backend trains, though it does not delegate");
 }
 
 void close_subject(struct subject *subject) {
@@ -54,7 +65,7 @@ void close_subject(struct subject *subject) {
     world_end(&subject->world);
   }
   tutti_config_destroy(subject->config);
-  tutti_backend_destroy(subject->backend);
+  tutti_backend_destroy(subject->made);
   tutti_host_destroy(subject->host);
   example_end(&subject->example);
 }

@@ -324,9 +324,10 @@ static void test_tables(void **state) {
   plugin.kind = TUTTI_KIND_COUNT;
   check_table(fixture, plugin, "parameter 'surrogate': its kind of plugin is unknown");
   plugin = table[7];
-  plugin.flags = TUTTI_PARAM_SEARCHABLE;
-  check_table(fixture, plugin,
-              "parameter 'surrogate': it is marked as searchable, which only numbers, bools and choices can be");
+  struct tutti_param text = table[5];
+  text.flags = TUTTI_PARAM_SEARCHABLE;
+  check_table(fixture, text,
+              "parameter 'name': it is marked as searchable, which only numbers, bools, choices and plugins can be");
 }
 
 /* A later minor version has longer entries; the stride skips the new fields. */

@@ -1,0 +1,96 @@
+#!/bin/bash
+# Backend mixed: networks, trees and machines in one search. Members of several backends predict, are evaluated, selected and
+# reported together, an interrupted run goes on with the same bits, and what cannot be is refused by name.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+tutti inspect backend/svm
+learners="cpu trees" trees="trees.method = random-forest"
+[ $code -ne 0 ] || learners="cpu trees svm"
+
+mixed() {
+  regression_recipe | sed "s/^plugin = cpu/plugin = mixed/; s/^budget = .*/budget = 12/; /^epochs/d; /^learning_rate/d; /^\[hyper/d"
+  cat <<INI
+[hyperparameters]
+learner = choice $learners
+cpu.learning_rate = log-uniform 1e-3 1e-1
+trees.max_depth = integer 2 9
+$trees
+[cpu]
+epochs = 4
+[trees]
+trees = 10
+INI
+}
+mixed >mixed.ini
+
+tutti run mixed.ini --quiet --out run
+expect_code 0
+expect_out "12 of 12 done, 0 failed"
+# What a trial is of decides what it leaves: networks have a network, and hyperparameters of their own alone.
+networks=$(find run/trials -name network.json | wc -l)
+checks=$((checks + 2))
+[ "$networks" -gt 1 ] || complain "expected some networks, found $networks"
+[ "$networks" -lt 11 ] || complain "expected some that are no networks, found $networks networks"
+expect_in run/recipe.ini "learner = choice $learners" "trees.max_depth = integer 2 9 if learner = trees" \
+  "cpu.learning_rate = log-uniform 0.001 0.1 if learner = cpu" "[trees]" "method = random-forest" "trees = 10" "epochs = 4"
+checks=$((checks + 1))
+[ "$(sed -n '/^\[trees\]/,/^\[/p' run/recipe.ini | grep -c '^max_depth')" = 0 ] || complain "expected max_depth once, in [hyperparameters]"
+
+# Another number of workers, a trial lost, a recipe as it was recorded: the same bits.
+tutti run run/recipe.ini --quiet --workers 3 --out again
+expect_code 0
+checks=$((checks + 1))
+cmp -s run/summary.json again/summary.json || complain "expected the same summary.json"
+tree=$(basename "$(dirname "$(find again/trials -name weights.safetensors | sort | while read -r f; do
+  [ -e "$(dirname "$f")/network.json" ] || { echo "$f"; break; }; done)")")
+rm -r "again/trials/$tree"
+tutti run again/recipe.ini --resume --quiet --out again
+expect_code 0
+checks=$((checks + 1))
+cmp -s "run/trials/$tree/weights.safetensors" "again/trials/$tree/weights.safetensors" || complain "expected the same weights again"
+
+# All of them in one ensemble.
+tutti select run --set selector.plugin=all --keep
+expect_code 0
+tutti evaluate run --json
+expect_code 0
+tutti predict run table.csv
+expect_code 0
+checks=$((checks + 1))
+[ "$(wc -l <out)" -eq 121 ] || complain "expected a heading and 120 rows"
+tutti report run
+expect_code 0
+tutti status run
+expect_code 0
+
+# Pruners judge those that have epochs.
+tutti run mixed.ini --quiet --out pruned --set pruner.plugin=median --set pruner.min_epochs=1
+expect_code 0
+
+# One learner alone; the keys of the others are left out, whether they are below or not there.
+tutti run mixed.ini --quiet --out alone --set hyperparameters.learner=trees
+expect_code 0
+checks=$((checks + 1))
+[ -z "$(find alone/trials -name network.json)" ] || complain "expected no networks"
+expect_not_in alone/recipe.ini "cpu.learning_rate"
+
+# --- refusals ---
+refused() { # SED TEXT...
+  local sed=$1
+  shift
+  sed "$sed" mixed.ini >wrong.ini
+  tutti validate wrong.ini
+  expect_code 2
+  expect_err "$@"
+}
+refused 's/choice cpu trees.*/choice cpu forests/' "learner" "forests"
+refused 's/choice cpu trees/choice mixed trees/; s/^cpu.*//; s/^\[cpu\]//; s/^epochs.*//' "mixed" "would hand them on"
+refused 's/^trees.max_depth = .*/trees.max_deptth = integer 2 9/' "trees.max_deptth" "max_depth"
+refused 's/^trees.max_depth = .*/trees.max_depth = uniform 0.2 0.9/' "trees.max_depth" "integer A B"
+refused 's/^trees.max_depth = .*/woods.max_depth = integer 2 9/' "woods.max_depth" "unknown key"
+refused 's/^\[trees\]/[trees]\nmax_depth = 3/' "trees.max_depth" "keep one of the two"
+refused 's/^\[trees\]/[trees]\nplugin = svm/' "[trees] plugin"
+if tutti export run --to x.onnx && [ $code -ne 0 ]; then expect_err "backend" "makes no networks"; fi
+
+finish
