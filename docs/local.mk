@@ -23,6 +23,7 @@ dist_doc_DATA += %D%/run-directory.md
 dist_doc_DATA += %D%/search.md
 dist_doc_DATA += %D%/smbo-ensemble.md
 dist_doc_DATA += %D%/spaces.md
+dist_doc_DATA += %D%/tables.md
 dist_doc_DATA += %D%/trust.md
 dist_doc_DATA += %D%/tutorials.md
 dist_doc_DATA += %D%/writing-a-plugin.md

@@ -4,6 +4,7 @@ dist_recipe_DATA += %D%/bo-branin.ini
 dist_recipe_DATA += %D%/csv-classification.ini
 dist_recipe_DATA += %D%/csv-regression.ini
 dist_recipe_DATA += %D%/quickstart.ini
+dist_recipe_DATA += %D%/table.ini
 autodeuqrecipedir = $(recipedir)/autodeuq
 dist_autodeuqrecipe_DATA =
 dist_autodeuqrecipe_DATA += %D%/autodeuq/age.ini

@@ -320,6 +320,7 @@ cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/distance.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/export.sh
+cli_tests += %D%/cli/folds.sh
 cli_tests += %D%/cli/formats.sh
 EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py
 cli_tests += %D%/cli/report.sh

@@ -28,6 +28,8 @@ struct tutti_data_config {
   int64_t gap, rare;
   const char *date_format;
   double calibration;
+  int64_t folds, folds_below;
+  const char *groups;
 };
 
 enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR, TUTTI_HEAD_NOMU };

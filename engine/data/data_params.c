@@ -79,6 +79,18 @@ static const struct tutti_param data_table[] = {
     TUTTI_REAL(struct tutti_data_config, calibration, "0", 0, 0.9,
                "Share of the rows of training that are kept apart, as the split calibration, for [calibrator] alone; "
                "validation and test rows are the same with it and without it."),
+    TUTTI_INTEGER(
+        struct tutti_data_config, folds, "0", 0, 1000,
+        "Cross-validation, for small tables: training and validation rows are one pool of so many folds, a model is "
+        "trained without each, and what it predicts for that fold counts as validation; new rows are predicted by all, "
+        "as a mixture. 0: one model, of the training rows."),
+    TUTTI_INTEGER(struct tutti_data_config, folds_below, "1000000000", 1, TUTTI_NO_LIMIT,
+                  "Only where there are fewer rows of training and validation than this; else folds counts as 0.",
+                  .unit = "rows"),
+    TUTTI_STRING(
+        struct tutti_data_config, groups, "",
+        "A column that is no input, but says which rows belong together, such as those of one patient: they go "
+        "to one split, and to one fold."),
     TUTTI_BOOL(struct tutti_data_config, standardise, "true",
                "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
                "stay 0 and 1. Predictions and metrics are in the target's own units either way."),

@@ -32,6 +32,12 @@ static void set_nomu(const struct tutti_head_config *head, tutti_dataset *datase
   dataset->task.uncertainty_l2 = head->uncertainty_l2;
 }
 
+/* With folds, each training goes without one of them. */
+static size_t rows_of_a_training(const tutti_dataset *dataset) {
+  size_t rows = dataset->splits[TUTTI_TRAIN]->rows;
+  return dataset->folds ? rows - rows / dataset->folds : rows;
+}
+
 enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tutti_head_config *head,
                                          tutti_dataset *dataset) {
   bool classes = dataset->encoding->task == TUTTI_TASK_CLASSIFICATION;
@@ -48,7 +54,7 @@ enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tu
                                       .kind = dataset->encoding->task,
                                       .input = dataset->splits[TUTTI_TRAIN]->input,
                                       .outputs = tutti_encoding_outputs(dataset->encoding),
-                                      .train_rows = dataset->splits[TUTTI_TRAIN]->rows,
+                                      .train_rows = rows_of_a_training(dataset),
                                       .head = ops[kind],
                                       .head_attributes = dataset->head_attributes};
   if (kind == TUTTI_HEAD_GAUSSIAN) {
@@ -77,6 +83,11 @@ static enum tutti_status set_fingerprint(const struct tutti_loading *loading, tu
     dataset->fingerprint = tutti_split_hash(dataset->fingerprint, dataset->splits[s]);
     if (s <= TUTTI_CALIBRATION && strcmp(dataset->splits[s]->name, tutti_partition_name(s)) == 0)
       dataset->rows_fingerprint = dataset->fingerprint;
+  }
+  if (dataset->folds) {
+    size_t bytes = dataset->splits[TUTTI_VALIDATION]->rows * sizeof *dataset->fold;
+    dataset->fingerprint = tutti_hash(dataset->fingerprint, dataset->fold, bytes);
+    dataset->rows_fingerprint = tutti_hash(dataset->rows_fingerprint, dataset->fold, bytes);
   }
   return TUTTI_OK;
 }
@@ -111,6 +122,7 @@ out:
   for (size_t s = 0; s < TUTTI_SHARED_OUT; s++)
     tutti_free(loading.of_split[s]);
   tutti_free(loading.labels);
+  tutti_free(loading.group);
   tutti_free(loading.split);
   if (!loading.images)
     tutti_rows_destroy(loading.rows);
@@ -123,6 +135,7 @@ void tutti_dataset_destroy(tutti_dataset *dataset) {
     return;
   for (size_t s = 0; s < dataset->split_count; s++)
     tutti_split_destroy(dataset->splits[s]);
+  tutti_free(dataset->fold);
   tutti_rows_destroy(dataset->images);
   tutti_encoding_destroy(dataset->encoding);
   tutti_free(dataset);

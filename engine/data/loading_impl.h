@@ -23,6 +23,8 @@ struct tutti_dataset {
   size_t split_count;
   uint64_t fingerprint;
   uint64_t rows_fingerprint; /* likewise, of training, validation and test rows alone */
+  size_t folds;              /* 0: no cross-validation */
+  uint32_t *fold;            /* [rows of the split validation] */
 };
 
 /* State of the loading. */
@@ -38,6 +40,7 @@ struct tutti_loading {
   int32_t *labels;                      /* [rows]; NULL for regression */
   uint32_t *of_split[TUTTI_SHARED_OUT]; /* [counts]: numbers of rows */
   size_t counts[TUTTI_SHARED_OUT];
+  uint32_t *group; /* [rows]: the first row of the group; NULL without groups */
 };
 
 /* The path in the parameter `name`, relative to the recipe's folder; NULL if it is empty. Free with tutti_free. */
@@ -47,6 +50,11 @@ TUTTI_NODISCARD enum tutti_status tutti_loading_file(const struct tutti_loading 
 TUTTI_NODISCARD enum tutti_status tutti_loading_read(struct tutti_loading *loading, tutti_dataset *dataset);
 /* Make the encoding, and the splits of training, validation and test. */
 TUTTI_NODISCARD enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset);
+/* Find the groups of rows that are used (groups.c). */
+TUTTI_NODISCARD enum tutti_status tutti_groups_find(struct tutti_loading *loading);
+/* Deal the pool's rows[count] to folds: fold[count]. */
+TUTTI_NODISCARD enum tutti_status tutti_folds_deal(const struct tutti_loading *loading, bool stratified, size_t classes,
+                                                   size_t count, const uint32_t *rows, size_t folds, uint32_t *fold);
 /* Make the task, of a data set that has its encoding and its splits (dataset.c). TUTTI_ERROR_USAGE: the head does not
    fit it. */
 TUTTI_NODISCARD enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tutti_head_config *head,

@@ -71,6 +71,9 @@ static enum tutti_status partition(struct tutti_loading *loading, const struct t
   if (config->stratify == TUTTI_STRATIFY_YES && !loading->labels)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.stratify: only classes can be stratified, and the task is regression");
+  if (config->stratify == TUTTI_STRATIFY_YES && loading->group)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.stratify: groups are shared out whole, and so cannot be stratified; leave it at auto");
   if (config->limit.count > TUTTI_SPLITS)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.limit: expected at most 3 numbers, of training, validation and test rows; found %zu",
@@ -84,7 +87,8 @@ static enum tutti_status partition(struct tutti_loading *loading, const struct t
   struct tutti_partition request = {.rows = tutti_rows_count(loading->rows),
                                     .test_rows = tutti_rows_test_rows(loading->rows),
                                     .split = loading->split,
-                                    .labels = stratified(config) ? loading->labels : NULL,
+                                    .labels = stratified(config) && !loading->group ? loading->labels : NULL,
+                                    .group = loading->group,
                                     .in_order = config->split_order == TUTTI_SPLIT_FILE,
                                     .classes = tutti_encoding_outputs(encoding),
                                     .shares = shares,
@@ -113,6 +117,34 @@ static enum tutti_status list_rows(struct tutti_loading *loading) {
         loading->of_split[s][loading->counts[s]++] = (uint32_t)r;
   }
   return TUTTI_OK;
+}
+
+/* Join training and validation rows to a pool, which both splits then have, and deal it to folds. */
+static enum tutti_status make_folds(struct tutti_loading *loading, tutti_dataset *dataset) {
+  const struct tutti_data_config *config = loading->config;
+  tutti_context *context = loading->context;
+  size_t pool = 0, rows = tutti_rows_count(loading->rows);
+  for (size_t r = 0; r < rows; r++)
+    pool += loading->split[r] == TUTTI_TRAIN || loading->split[r] == TUTTI_VALIDATION;
+  if (config->folds == 0 || pool >= (size_t)config->folds_below)
+    return TUTTI_OK;
+  if (config->folds == 1 || loading->images)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.folds: expected 0, or 2 and more and a table; found %lld%s",
+                      (long long)config->folds, loading->images ? " and images" : "");
+  tutti_free(loading->of_split[TUTTI_VALIDATION]);
+  tutti_free(loading->of_split[TUTTI_TRAIN]);
+  loading->of_split[TUTTI_TRAIN] = loading->of_split[TUTTI_VALIDATION] = NULL;
+  loading->counts[TUTTI_TRAIN] = loading->counts[TUTTI_VALIDATION] = 0;
+  for (size_t s = TUTTI_TRAIN; s <= TUTTI_VALIDATION; s++) {
+    TUTTI_TRY(context, tutti_alloc(context, pool, sizeof(uint32_t), &loading->of_split[s]));
+    for (size_t r = 0; r < rows; r++)
+      if (loading->split[r] == TUTTI_TRAIN || loading->split[r] == TUTTI_VALIDATION)
+        loading->of_split[s][loading->counts[s]++] = (uint32_t)r;
+  }
+  dataset->folds = (size_t)config->folds;
+  TUTTI_TRY(context, tutti_alloc(context, pool, sizeof *dataset->fold, &dataset->fold));
+  return tutti_folds_deal(loading, loading->labels && stratified(config), tutti_encoding_outputs(dataset->encoding),
+                          pool, loading->of_split[TUTTI_TRAIN], dataset->folds, dataset->fold);
 }
 
 static enum tutti_status check_classes(struct tutti_loading *loading, const struct tutti_encoding *encoding) {
@@ -156,8 +188,10 @@ enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_d
   tutti_context *context = loading->context;
   TUTTI_TRY(context, encode(loading, dataset));
   TUTTI_TRY(context, tutti_origin_take(context, loading->source, &dataset->encoding->origin));
+  TUTTI_TRY(context, tutti_groups_find(loading));
   TUTTI_TRY(context, partition(loading, dataset->encoding));
   TUTTI_TRY(context, list_rows(loading));
+  TUTTI_TRY(context, make_folds(loading, dataset));
   if (loading->labels)
     TUTTI_TRY(context, check_classes(loading, dataset->encoding));
   TUTTI_TRY(context, measure(loading, dataset->encoding));

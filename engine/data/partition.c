@@ -129,6 +129,66 @@ static void share_out(const struct tutti_partition *partition, const double *sha
       partition->split[rows[at]] = (uint8_t)s;
 }
 
+/* Whole groups: each goes where its middle lies when all stand in the order drawn. */
+static enum tutti_status share_groups(tutti_context *context, const struct tutti_partition *partition,
+                                      const double *shares, size_t count, const uint32_t *rows) {
+  enum tutti_status status = TUTTI_OK;
+  double sum = shares[0] + shares[1] + shares[2];
+  size_t groups = 0, at = 0;
+  uint32_t *first = NULL, *size = NULL;
+  uint8_t *chosen = NULL;
+  struct tutti_random random;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *first, &first));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, partition->rows, sizeof *size, &size));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, partition->rows, sizeof *chosen, &chosen));
+  for (size_t i = 0; i < count; i++)
+    if (size[partition->group[rows[i]]]++ == 0)
+      first[groups++] = partition->group[rows[i]];
+  if (!partition->in_order) {
+    tutti_random_init(&random, partition->seed, "split", 0);
+    tutti_random_shuffle(&random, groups, first);
+  }
+  for (size_t g = 0; g < groups; g++) {
+    double middle = (double)at + size[first[g]] / 2.0;
+    size_t s = 0;
+    while (s + 1 < TUTTI_SPLITS && middle >= (double)boundary(shares, sum, s, count))
+      s++;
+    chosen[first[g]] = (uint8_t)s;
+    at += size[first[g]];
+  }
+  for (size_t i = 0; i < count; i++)
+    partition->split[rows[i]] = chosen[partition->group[rows[i]]];
+out:
+  tutti_free(first);
+  tutti_free(size);
+  tutti_free(chosen);
+  return status;
+}
+
+/* Files of row numbers, a gap, calibration rows: all may cut a group in two, and then test rows are no new ones. */
+static enum tutti_status check_groups(tutti_context *context, const struct tutti_partition *partition) {
+  uint32_t *seen; /* of a group: its first used row + 1 */
+  enum tutti_status status = TUTTI_OK;
+  if (!partition->group)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, partition->rows, sizeof *seen, &seen));
+  for (size_t r = 0; r < partition->rows && status == TUTTI_OK; r++) {
+    if (partition->split[r] == TUTTI_UNUSED)
+      continue;
+    uint32_t *of_group = &seen[partition->group[r]];
+    if (*of_group == 0)
+      *of_group = (uint32_t)r + 1;
+    else if (partition->split[*of_group - 1] != partition->split[r])
+      status =
+          TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                     "data.groups: rows %u and %zu are of one group, but one is of %s and the other of %s; leave "
+                     "out the key that tears them apart (a file of row numbers, gap, or calibration)",
+                     *of_group - 1, r, split_names[partition->split[*of_group - 1]], split_names[partition->split[r]]);
+  }
+  tutti_free(seen);
+  return status;
+}
+
 static bool in_stratum(const struct tutti_partition *partition, size_t row, size_t stratum) {
   return !partition->labels || (size_t)partition->labels[row] == stratum;
 }
@@ -150,7 +210,9 @@ static enum tutti_status share_rest(tutti_context *context, const struct tutti_p
     for (size_t r = 0; r < partition->rows; r++)
       if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED && in_stratum(partition, r, stratum))
         rows[count++] = (uint32_t)r;
-    if (sum > 0)
+    if (sum > 0 && partition->group)
+      TUTTI_TRY_OUT(context, share_groups(context, partition, shares, count, rows));
+    else if (sum > 0)
       share_out(partition, shares, stratum, count, rows);
     for (size_t i = 0; i < count && sum <= 0; i++)
       partition->split[rows[i]] = TUTTI_UNUSED;
@@ -262,6 +324,7 @@ enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, check_counts(context, partition));
   if (partition->calibration > 0)
     TUTTI_TRY_OUT(context, keep_apart(context, partition));
+  TUTTI_TRY_OUT(context, check_groups(context, partition));
 out:
   tutti_free(named);
   return status;

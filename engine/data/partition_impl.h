@@ -23,6 +23,7 @@ struct tutti_partition {
   uint8_t *split;        /* [rows] in: TUTTI_UNUSED for dropped rows, else 0; out: the split */
   const int32_t *labels; /* [rows], to stratify by; or NULL */
   size_t classes;
+  const uint32_t *group;           /* [rows]: a number < rows that the rows of a group share; or NULL */
   const double *shares;            /* [3] */
   bool in_order;                   /* shares are taken in the order of rows, not at random */
   size_t limits[TUTTI_SPLITS];     /* maximum of rows of a split; 0: no limit */

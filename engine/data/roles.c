@@ -84,6 +84,7 @@ enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_da
     TUTTI_TRY(context,
               give_roles(context, table, "target", config->target[0] ? config->target : "-1", ROLE_TARGET, roles));
   TUTTI_TRY(context, give_roles(context, table, "ignore", config->ignore, ROLE_IGNORED, roles));
+  TUTTI_TRY(context, give_roles(context, table, "groups", config->groups, ROLE_GROUPS, roles));
   return give_roles(context, table, "categorical", config->categorical, ROLE_CATEGORIES, roles);
 }
 
@@ -128,7 +129,7 @@ static enum tutti_status find_missing(tutti_context *context, const struct tutti
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     for (int target = 1; target >= 0; target--)
       for (size_t c = 0; c < tutti_rows_columns(table) && split[r] != TUTTI_UNUSED; c++)
-        if (roles[c] != ROLE_IGNORED && (roles[c] == ROLE_TARGET) == target)
+        if (roles[c] < ROLE_IGNORED && (roles[c] == ROLE_TARGET) == target)
           TUTTI_TRY(context, look_at_cell(context, config, table, r, c, target, split));
   return TUTTI_OK;
 }
@@ -349,7 +350,7 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
   for (size_t c = 0; c < tutti_rows_columns(table); c++)
     if (roles[c] == ROLE_TARGET)
       TUTTI_TRY(context, take_target(context, config, table, split, c, encoding, &encoding->target[targets++]));
-    else if (roles[c] != ROLE_IGNORED)
+    else if (roles[c] < ROLE_IGNORED)
       TUTTI_TRY(context,
                 take_input(context, config, table, split, c, roles[c] == ROLE_CATEGORIES, &encoding->input[inputs++]));
   return TUTTI_OK;

@@ -6,7 +6,7 @@
 
 #include "engine/data/config_impl.h"
 
-enum tutti_role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED };
+enum tutti_role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED, ROLE_GROUPS };
 
 /* What each column is for, by the lists of the recipe: roles[columns], zero at first (roles.c). */
 TUTTI_NODISCARD enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_data_config *config,

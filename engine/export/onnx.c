@@ -1,5 +1,6 @@
 /* onnx.c - a model as an ONNX file: rows, members and ensemble, put together. */
 #include "onnx_impl.h"
+#include "engine/run/trial_folds_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,6 +43,9 @@ static enum tutti_status check_member(tutti_context *context, const struct tutti
                       "ensemble of networks, or predict with tutti",
                       model->trials[k], tutti_backend_descriptor(member->learner)->name);
   bool draws;
+  if (tutti_folds_count(member->weights))
+    return refuse(context, model->trials[k],
+                  "it has a model for each fold (data.folds), and only single networks can be exported yet");
   TUTTI_TRY(context, predicts_by_draws(context, model, k, &draws));
   if (draws)
     return refuse(context, model->trials[k],

@@ -1,6 +1,7 @@
 libtutti_engine_la_SOURCES += %D%/recipe.c
 libtutti_engine_la_SOURCES += %D%/recipe_absent.c
 libtutti_engine_la_SOURCES += %D%/recipe_check.c
+libtutti_engine_la_SOURCES += %D%/recipe_conditions.c
 libtutti_engine_la_SOURCES += %D%/recipe_fit.c
 libtutti_engine_la_SOURCES += %D%/recipe_hyperparameters.c
 libtutti_engine_la_SOURCES += %D%/recipe_impl.h

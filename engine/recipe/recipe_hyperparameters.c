@@ -56,10 +56,16 @@ static enum tutti_status check_values(tutti_context *context, const struct tutti
 static enum tutti_status range_text(tutti_context *context, const tutti_recipe *recipe,
                                     const struct recipe_entry *entry, const char *section, char **text) {
   const char *parameter;
-  bool conditional = strstr(entry->value, " if ") || !tutti_recipe_is_learner(recipe, section, &parameter) ||
-                     tutti_domain_find(recipe->hyperparameters, parameter) == SIZE_MAX;
-  return conditional ? tutti_strdup(context, entry->value, text)
-                     : tutti_format(context, text, "%s if %s = %s", entry->value, parameter, section);
+  char *range;
+  TUTTI_TRY(context, tutti_recipe_condition(context, recipe, entry, &range));
+  if (!*range || strstr(range, " if ") || !tutti_recipe_is_learner(recipe, section, &parameter) ||
+      tutti_domain_find(recipe->hyperparameters, parameter) == SIZE_MAX) {
+    *text = range;
+    return TUTTI_OK;
+  }
+  enum tutti_status status = tutti_format(context, text, "%s if %s = %s", range, parameter, section);
+  tutti_free(range);
+  return status;
 }
 
 static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *entry,
@@ -67,6 +73,10 @@ static enum tutti_status add_range(tutti_context *context, tutti_recipe *recipe,
   tutti_config *scratch;
   char *text;
   TUTTI_TRY(context, range_text(context, recipe, entry, section, &text));
+  if (!*text) {
+    tutti_free(text);
+    return TUTTI_OK; /* nothing that it depends on can be chosen any more */
+  }
   enum tutti_status status = tutti_domain_add_text(context, recipe->hyperparameters, entry->key, text);
   tutti_free(text);
   if (status != TUTTI_OK) {

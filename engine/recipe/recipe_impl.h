@@ -122,6 +122,11 @@ const char *tutti_recipe_owner(const tutti_recipe *recipe, const char *key, cons
 /* Is the section one of a learner? *parameter (may be NULL) is the parameter that may name it. */
 bool tutti_recipe_is_learner(const tutti_recipe *recipe, const char *section, const char **parameter);
 
+/* The value of an entry that is a range, with its condition as far as higher layers have not decided it
+   (recipe_conditions.c); "": it never counts. Free *text with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_condition(tutti_context *context, const tutti_recipe *recipe,
+                                                         const struct recipe_entry *entry, char **text);
+
 /* --- fits (recipe_fit.c) ----------------------------------------------------------------------------------------- */
 
 /* The section that makes a recipe one for `tutti fit`. */

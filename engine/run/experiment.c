@@ -1,5 +1,6 @@
 /* experiment.c - from a recipe to data, space, scope and backend, and the checks before anything is trained. */
-#include "experiment_impl.h"
+#include "trial_folds_impl.h"
+#include "engine/data/folds_impl.h"
 #include "engine/data/fingerprint_impl.h"
 #include "engine/recipe/recipe_impl.h"
 #include "engine/data/split_names.h"
@@ -276,6 +277,11 @@ enum tutti_status tutti_experiment_learner(tutti_context *context, const struct 
                               tutti_candidate_hyperparameters(candidate), learner, config);
 }
 
+size_t tutti_experiment_capacity(const struct tutti_experiment *experiment) {
+  bool folds = experiment->dataset && tutti_dataset_folds(experiment->dataset); /* trained one after the other */
+  return experiment->backend && !folds ? tutti_backend_capacity(experiment->backend) : 1;
+}
+
 /* Parts of variances have the square of the targets' unit; those of entropies have none. */
 static void unscale_parts(const tutti_split *split, const struct tutti_task *task, float *epistemic) {
   const double *scale = tutti_split_target_scale(split);
@@ -292,9 +298,19 @@ enum tutti_status tutti_experiment_predict(tutti_context *context, const struct 
   const struct tutti_task *task = &experiment->task;
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
   size_t parts = tutti_epistemic_width(task->kind, task->outputs);
+  bool folds = tutti_folds_count(weights) > 0, linear = task->head == TUTTI_OP_HEAD_LINEAR;
   *out = *epistemic = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, width * sizeof **out, out));
-  if (tutti_backend_tells_epistemic(learner, job)) {
+  if (folds) {
+    TUTTI_TRY_OUT(context, tutti_alloc(context, rows, parts * sizeof **epistemic, epistemic));
+    TUTTI_TRY_OUT(context,
+                  tutti_folds_predict(context, experiment->dataset, learner, job, weights, split, *out, *epistemic));
+    unscale_parts(split, task, *epistemic);
+    if (linear) { /* there is no variance that it could be a part of */
+      tutti_free(*epistemic);
+      *epistemic = NULL;
+    }
+  } else if (tutti_backend_tells_epistemic(learner, job)) {
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows, parts * sizeof **epistemic, epistemic));
     TUTTI_TRY_OUT(context, tutti_backend_predict_parts(context, learner, job, weights, split, *out, *epistemic));
     unscale_parts(split, task, *epistemic);

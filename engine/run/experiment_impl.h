@@ -50,6 +50,8 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_learner(tutti_context *contex
                                                            const struct tutti_experiment *experiment,
                                                            const tutti_candidate *candidate,
                                                            const tutti_backend **learner, tutti_config **config);
+/* How many jobs are best trained at once. */
+size_t tutti_experiment_capacity(const struct tutti_experiment *experiment);
 /* Predict a split with a model that `learner` trained, in the targets' units: *out, [rows][width], and *epistemic,
    [rows][tutti_epistemic_width], NULL for a model that does not tell its own part (predictions.h). Free both with
    tutti_free; on failure they are NULL. */

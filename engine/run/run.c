@@ -153,7 +153,7 @@ static enum tutti_status try_selector(tutti_context *context, const struct tutti
 }
 
 static enum tutti_status count_places(struct tutti_manager *manager) {
-  size_t capacity = manager->experiment->backend ? tutti_backend_capacity(manager->experiment->backend) : 1;
+  size_t capacity = tutti_experiment_capacity(manager->experiment);
   TUTTI_TRY(manager->context,
             tutti_live_begin(manager->context, &manager->live, tutti_manager_workers(manager), capacity));
   manager->deadline =

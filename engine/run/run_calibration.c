@@ -78,13 +78,37 @@ out:
   return status;
 }
 
+/* The calibrators that this one's parameters name, {"of_values": "variance-scaling", ...}, or NULL: all other
+   parameters are in its fit. */
+static json_t *parts_of(const tutti_host *host) {
+  json_t *parts = NULL;
+  for (size_t i = 0; i < tutti_host_sections(host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    if (strcmp(tutti_host_section(host, i, &descriptor, &config), "calibrator") != 0)
+      continue;
+    for (size_t p = 0; p < descriptor->params.count; p++) {
+      const struct tutti_param *param = tutti_params_at(&descriptor->params, p);
+      const char *plugin = param->type == TUTTI_PARAM_PLUGIN ? tutti_host_plugin(host, param->name) : NULL;
+      if (plugin && !parts)
+        parts = json_object();
+      if (plugin)
+        (void)json_object_set_new(parts, param->name, json_string(plugin));
+    }
+  }
+  return parts;
+}
+
 /* What is said of it in ensemble.json. */
-static enum tutti_status describe(tutti_context *context, const char *name, const char *split, size_t rows,
-                                  int64_t folds, const struct tutti_verdict *verdict,
+static enum tutti_status describe(tutti_context *context, const tutti_host *host, const char *name, const char *split,
+                                  size_t rows, int64_t folds, const struct tutti_verdict *verdict,
                                   struct tutti_run_calibration *calibration) {
   char *text;
   json_t *said = json_pack("{s:s, s:s, s:I}", "calibrator", name, "split", split, "rows", (json_int_t)rows);
+  json_t *parts = parts_of(host);
   calibration->said = said;
+  if (parts)
+    (void)json_object_set_new(said, "parts", parts);
   if (verdict->measure)
     (void)json_object_update_new(said, json_pack("{s:I, s:s, s:o, s:o}", "folds", (json_int_t)folds, "measure",
                                                  verdict->measure, "before", tutti_json_number(verdict->before),
@@ -127,7 +151,8 @@ enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context,
                 tutti_run_pool_open(choice->source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
   TUTTI_TRY_OUT(context, fit(context, choice, options, &pool, ensemble, calibration, &verdict));
-  TUTTI_TRY_OUT(context, describe(context, name, split, pool.rows, options->folds, &verdict, calibration));
+  TUTTI_TRY_OUT(context,
+                describe(context, choice->host, name, split, pool.rows, options->folds, &verdict, calibration));
 out:
   tutti_run_pool_release(choice->source, &pool);
   tutti_free(trials);
@@ -143,11 +168,17 @@ void tutti_run_calibration_release(struct tutti_run_calibration *calibration) {
 
 /* Make the calibrator that fitted, and have it read its fit. */
 static enum tutti_status restore(tutti_context *context, const struct tutti_experiment *experiment, const char *name,
-                                 const json_t *fitted, struct tutti_run_calibration *calibration) {
+                                 const json_t *parts, const json_t *fitted, struct tutti_run_calibration *calibration) {
+  const char *section;
+  json_t *part;
   struct tutti_calibrator_setup setup = {.size = sizeof setup, .seed = experiment->facts.seed};
   char *text;
   TUTTI_TRY(context, tutti_host_create(context, &experiment->facts, &calibration->host));
   TUTTI_TRY(context, tutti_host_put(context, calibration->host, "calibrator", TUTTI_KIND_CALIBRATOR, name));
+  json_object_foreach((json_t *)parts, section, part) {
+    if (json_is_string(part))
+      TUTTI_TRY(context, tutti_host_set(context, calibration->host, "calibrator", section, json_string_value(part)));
+  }
   TUTTI_TRY(context,
             tutti_calibrator_create(context, calibration->host, "calibrator", &setup, &calibration->calibrator));
   TUTTI_TRY(context, tutti_json_line(context, json_incref((json_t *)fitted), &text));
@@ -166,7 +197,7 @@ enum tutti_status tutti_run_restore_calibration(tutti_context *context, const st
   if (said && !name)
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected the name of the calibrator");
   else if (fitted)
-    status = restore(context, experiment, name, fitted, calibration);
+    status = restore(context, experiment, name, json_object_get(said, "parts"), fitted, calibration);
   json_decref(root);
   if (status == TUTTI_OK)
     return TUTTI_OK;

@@ -1,5 +1,7 @@
 /* run_directory.c - creates a run directory, ensures that only one manager writes in it, and reads its data set
    back. */
+#include "engine/data/folds_impl.h"
+#include "engine/data/split_names.h"
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "engine/data/stored_impl.h"
@@ -93,8 +95,14 @@ static enum tutti_status write_array(tutti_context *context, const char *directo
   return status;
 }
 
+/* The folds of a split's rows, of validation alone; NULL: it has none. */
+static const uint32_t *folds_of(const tutti_dataset *dataset, const tutti_split *split) {
+  return strcmp(tutti_split_name(split), TUTTI_SPLIT_VALIDATION) == 0 ? tutti_dataset_fold_of_rows(dataset) : NULL;
+}
+
 /* Write row numbers and targets of a split. Together with a trial's predictions, they determine all its metrics. */
-static enum tutti_status write_split(tutti_context *context, const char *directory, const tutti_split *split) {
+static enum tutti_status write_split(tutti_context *context, const char *directory, const tutti_split *split,
+                                     const uint32_t *fold) {
   enum tutti_status status = TUTTI_OK;
   size_t rows = tutti_split_rows(split), shape[2] = {rows, tutti_split_outputs(split)};
   const uint32_t *source = tutti_split_source_rows(split);
@@ -111,6 +119,8 @@ static enum tutti_status write_split(tutti_context *context, const char *directo
   if (tutti_split_labels(split))
     TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_LABELS, TUTTI_I32, 1, shape,
                                        tutti_split_labels(split)));
+  if (fold) /* small numbers, which are the same as int32 */
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_FOLDS, TUTTI_I32, 1, shape, fold));
 out:
   tutti_free(numbers);
   return status;
@@ -128,7 +138,8 @@ enum tutti_status tutti_run_directory_make(tutti_context *context, const char *d
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_SPLITS, &folder));
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++)
-    TUTTI_TRY_OUT(context, write_split(context, directory, tutti_dataset_split(dataset, i)));
+    TUTTI_TRY_OUT(context, write_split(context, directory, tutti_dataset_split(dataset, i),
+                                       folds_of(dataset, tutti_dataset_split(dataset, i))));
   tutti_free(text);
   text = NULL;
   TUTTI_TRY_OUT(context, tutti_dataset_describe(context, dataset, &text));
@@ -141,11 +152,12 @@ out:
 
 /* --- the record of these files --- */
 
-static enum tutti_status record_split(tutti_context *context, const char *folder, const tutti_split *split,
+static enum tutti_status record_split(tutti_context *context, const char *folder, const tutti_split *split, bool folds,
                                       json_t *record) {
   const bool there[TUTTI_SPLIT_FILES] = {[TUTTI_SPLIT_FILE_ROWS] = tutti_split_source_rows(split) != NULL,
                                          [TUTTI_SPLIT_FILE_TARGETS] = tutti_split_raw_targets(split) != NULL,
-                                         [TUTTI_SPLIT_FILE_LABELS] = tutti_split_labels(split) != NULL};
+                                         [TUTTI_SPLIT_FILE_LABELS] = tutti_split_labels(split) != NULL,
+                                         [TUTTI_SPLIT_FILE_FOLDS] = folds};
   for (size_t i = 0; i < TUTTI_SPLIT_FILES; i++) {
     char *name;
     if (!there[i])
@@ -173,7 +185,8 @@ enum tutti_status tutti_run_record_files(tutti_context *context, const char *dir
   if (dataset)
     TUTTI_TRY_OUT(context, tutti_record_add(context, run, directory, tutti_run_file_name(TUTTI_RUN_FILE_DATA)));
   for (size_t i = 0; dataset && i < tutti_dataset_splits(dataset); i++)
-    TUTTI_TRY_OUT(context, record_split(context, folder, tutti_dataset_split(dataset, i), splits));
+    TUTTI_TRY_OUT(context, record_split(context, folder, tutti_dataset_split(dataset, i),
+                                        folds_of(dataset, tutti_dataset_split(dataset, i)) != NULL, splits));
   TUTTI_TRY_OUT(context, tutti_json_line(context, json_pack("{s:O, s:O}", "run", run, "splits", splits), json));
 out:
   json_decref(run);

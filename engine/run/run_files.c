@@ -169,7 +169,7 @@ bool tutti_run_is_shared(const char *directory) {
 
 enum tutti_status tutti_split_file_name(tutti_context *context, const char *split, enum tutti_split_file file,
                                         char **name) {
-  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels"};
+  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels", "folds"};
   return tutti_format(context, name, "%s-%s.npy", split, names[file]);
 }
 

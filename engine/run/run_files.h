@@ -41,7 +41,13 @@ bool tutti_run_is_shared(const char *directory);
 /* --- splits --- */
 
 /* The files of a split: row numbers in the source, values of the targets or class numbers. */
-enum tutti_split_file { TUTTI_SPLIT_FILE_ROWS, TUTTI_SPLIT_FILE_TARGETS, TUTTI_SPLIT_FILE_LABELS, TUTTI_SPLIT_FILES };
+enum tutti_split_file {
+  TUTTI_SPLIT_FILE_ROWS,
+  TUTTI_SPLIT_FILE_TARGETS,
+  TUTTI_SPLIT_FILE_LABELS,
+  TUTTI_SPLIT_FILE_FOLDS,
+  TUTTI_SPLIT_FILES
+};
 TUTTI_NODISCARD enum tutti_status tutti_split_file_name(tutti_context *context, const char *split,
                                                         enum tutti_split_file file, char **name);
 TUTTI_NODISCARD enum tutti_status tutti_run_split_path(tutti_context *context, const char *directory, const char *split,

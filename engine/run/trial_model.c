@@ -1,11 +1,12 @@
 /* trial_model.c - the trials of a search: the candidate's network is trained, predicts, and is kept. Of a backend
    without data, only a value comes. */
 #include "record_impl.h"
-#include "trial_impl.h"
+#include "trial_folds_impl.h"
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
+#include "engine/data/folds_impl.h"
 #include "engine/data/split_names.h"
 
 #include <inttypes.h>
@@ -84,7 +85,8 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
 
 static enum tutti_status train(tutti_context *context, const struct tutti_experiment *experiment,
                                struct tutti_training *training) {
-  (void)experiment;
+  if (tutti_dataset_folds(experiment->dataset))
+    return tutti_folds_train(context, experiment, training);
   return tutti_backend_train(context, training->learner, &training->job, &training->outcome);
 }
 
@@ -284,4 +286,10 @@ static enum tutti_status write_model(tutti_context *context, const struct tutti_
 const struct tutti_trial_kind tutti_trial_model = {
     .prepare = prepare, .train = train, .write = write_model, .has_weights = true, .number = "validation loss"};
 
-const struct tutti_trial_kind tutti_trial_value = {.prepare = prepare, .train = train, .number = "value"};
+static enum tutti_status train_value(tutti_context *context, const struct tutti_experiment *experiment,
+                                     struct tutti_training *training) {
+  (void)experiment;
+  return tutti_backend_train(context, training->learner, &training->job, &training->outcome);
+}
+
+const struct tutti_trial_kind tutti_trial_value = {.prepare = prepare, .train = train_value, .number = "value"};

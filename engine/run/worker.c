@@ -52,7 +52,7 @@ static enum tutti_status set_up(struct worker *worker) {
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
   TUTTI_TRY(context, tutti_experiment_create(context, recipe, &worker->experiment));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
-  worker->capacity = worker->experiment->backend ? tutti_backend_capacity(worker->experiment->backend) : 1;
+  worker->capacity = tutti_experiment_capacity(worker->experiment);
   TUTTI_TRY(context, tutti_alloc(context, worker->capacity, sizeof *worker->trainings, &worker->trainings));
   return tutti_alloc(context, worker->capacity, sizeof *worker->results, &worker->results);
 }

@@ -121,6 +121,31 @@ for recipe in regression classification; do
   recompute untrained fixed-$recipe fixed-$recipe-validation
   expect_out "6 trials, 0 faults"
 done
+
+# --- folds: each row of the pool by a model that has not seen it, nor the rest of its group ---
+
+sed '/_rows = /d; /^early_stop/d; /^epochs/d; /^learning_rate/d; s/^plugin = cpu/plugin = trees/
+  s/^target = y/&\nsplit = 0.6 0.2 0.2\nsplit_order = file\nstandardise = no\nfolds = 2/' regression.ini >folds.ini
+with_other validation folds folds
+# Rows 48 to 71 are in fold 1, and rows 72 to 95, which are other ones, too: those of fold 0 tell of the former.
+for run in folds folds-validation; do
+  tail -c +$((128 + 48 * 8 + 1)) $run/trials/000000/validation.npy | head -c $((24 * 8)) >$run.bytes
+done
+checks=$((checks + 2))
+cmp -s folds.bytes folds-validation.bytes || complain "expected the same predictions of rows 48 to 71"
+! cmp -s folds/trials/000000/validation.npy folds-validation/trials/000000/validation.npy ||
+  complain "expected other predictions of other rows"
+sed 's/^folds = 2/folds = 3\ngroups = group/; /^split_order/d' folds.ini >groups.ini
+tutti run groups.ini --quiet --out groups --set data.split="1 1 0"
+expect_code 0
+what="groups in folds"
+"$python" - >out 2>err <<'PY'
+import numpy as np
+rows, fold = np.load("groups/splits/validation-rows.npy"), np.load("groups/splits/validation-folds.npy")
+print([len(set(fold[rows % 3 == g])) for g in range(3)])
+PY
+expect_out "[1, 1, 1]"
+
 # --- rows out of distribution, which are told from test rows ---
 
 make_stripes

@@ -75,6 +75,24 @@ checks=$((checks + 1))
 [ -z "$(find alone/trials -name network.json)" ] || complain "expected no networks"
 expect_not_in alone/recipe.ini "cpu.learning_rate"
 
+# A condition that a higher layer has decided: the range counts always, never, or where a choice is left.
+sed 's/^trees.method.*//; s/^trees.max_depth.*/trees.method = choice random-forest extra-trees\ntrees.max_depth = integer 2 9 if trees.method = extra-trees/' mixed.ini >nested.ini
+nested() { # SETTING EXPECTED
+  tutti run nested.ini --quiet --out "nested-$2" --set "hyperparameters.$1" --set run.budget=3
+  expect_code 0
+}
+nested trees.method=extra-trees always
+expect_in nested-always/recipe.ini "trees.max_depth = integer 2 9 if learner = trees"
+nested trees.method=random-forest never
+expect_not_in nested-never/recipe.ini "trees.max_depth"
+nested "trees.method=choice random-forest extra-trees" both
+expect_in nested-both/recipe.ini "trees.max_depth = integer 2 9 if trees.method = extra-trees"
+refused_early=$(sed 's/if trees.method = extra-trees/if trees.method = extra-forest/' nested.ini)
+printf '%s\n' "$refused_early" >wrong.ini
+tutti validate wrong.ini
+expect_code 2
+expect_err "extra-forest"
+
 # --- refusals ---
 refused() { # SED TEXT...
   local sed=$1

@@ -1,0 +1,240 @@
+/* groups.c - rows that belong together, such as those of one patient, and the folds of cross-validation: whole groups,
+   or single rows, class by class. */
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/random.h>
+
+#include "cells_impl.h"
+#include "folds_impl.h"
+#include "loading_impl.h"
+#include "roles_impl.h"
+#include "core/base/text_impl.h"
+#include "engine/data/split_names.h"
+
+/* --- groups --- */
+
+struct labelled {
+  char *text;
+  uint32_t row;
+};
+
+static int compare_labelled(const void *one, const void *other) {
+  const struct labelled *a = one, *b = other;
+  int order = strcmp(a->text, b->text);
+  return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* The column of data.groups, which is no input. */
+static enum tutti_status find_column(const struct tutti_loading *loading, size_t *column) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  size_t columns = tutti_rows_columns(loading->rows);
+  uint8_t *roles = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, columns, sizeof *roles, &roles));
+  TUTTI_TRY_OUT(context, tutti_roles_find(context, loading->config, loading->rows, roles));
+  *column = 0;
+  while (*column < columns && roles[*column] != ROLE_GROUPS)
+    ++*column;
+  for (size_t c = *column + 1; c < columns; c++)
+    if (roles[c] == ROLE_GROUPS)
+      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.groups: expected one column, found '%s'",
+                          loading->config->groups);
+out:
+  tutti_free(roles);
+  return status;
+}
+
+enum tutti_status tutti_groups_find(struct tutti_loading *loading) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  size_t rows = tutti_rows_count(loading->rows), count = 0, column, first = 0;
+  struct labelled *labelled = NULL;
+  char buffer[32];
+  if (!loading->config->groups[0])
+    return TUTTI_OK;
+  if (loading->images)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.groups: images have no column of groups");
+  TUTTI_TRY_OUT(context, find_column(loading, &column));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *loading->group, &loading->group));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *labelled, &labelled));
+  for (size_t r = 0; r < rows; r++) {
+    if (loading->split[r] == TUTTI_UNUSED)
+      continue;
+    if (tutti_rows_cell(loading->rows, r, column) == TUTTI_CELL_MISSING)
+      TUTTI_TRY_OUT(context, tutti_cell_fail(context, loading->rows, r, column, "expected the row's group"));
+    labelled[count].row = (uint32_t)r;
+    TUTTI_TRY_OUT(context,
+                  tutti_strdup(context, tutti_category_of(loading->rows, r, column, buffer), &labelled[count++].text));
+  }
+  qsort(labelled, count, sizeof *labelled, compare_labelled);
+  for (size_t i = 0; i < count; i++) {
+    first = i > 0 && strcmp(labelled[i].text, labelled[i - 1].text) == 0 ? first : i;
+    loading->group[labelled[i].row] = labelled[first].row;
+  }
+out:
+  for (size_t i = 0; i < count; i++)
+    tutti_free(labelled[i].text);
+  tutti_free(labelled);
+  return status;
+}
+
+/* --- folds --- */
+
+/* What is dealt to folds: a group, or a row. */
+struct unit {
+  uint32_t first; /* its first row in the order drawn */
+  size_t rows;
+};
+
+static int compare_units(const void *one, const void *other) {
+  const struct unit *a = one, *b = other;
+  return a->rows != b->rows ? (a->rows < b->rows) - (a->rows > b->rows) : (a->first > b->first) - (a->first < b->first);
+}
+
+/* Whole groups, the largest first, each to the fold that has the fewest rows. */
+static enum tutti_status deal_groups(const struct tutti_loading *loading, size_t count, const uint32_t *rows,
+                                     const uint32_t *order, size_t folds, uint32_t *fold) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  size_t all = tutti_rows_count(loading->rows), groups = 0, *filled = NULL;
+  uint32_t *place = NULL; /* of a group: its number + 1 in units; later its fold */
+  struct unit *units = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, folds, sizeof *filled, &filled));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, all, sizeof *place, &place));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *units, &units));
+  for (size_t i = 0; i < count; i++) {
+    uint32_t group = loading->group[rows[order[i]]];
+    if (!place[group]) {
+      units[groups].first = (uint32_t)i;
+      place[group] = (uint32_t)++groups;
+    }
+    units[place[group] - 1].rows++;
+  }
+  if (groups < folds) {
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "data.folds: expected at most as many folds as groups, %zu in training and validation; found %zu",
+                   groups, folds);
+    goto out;
+  }
+  qsort(units, groups, sizeof *units, compare_units);
+  for (size_t u = 0; u < groups; u++) {
+    size_t least = 0;
+    for (size_t f = 1; f < folds; f++)
+      least = filled[f] < filled[least] ? f : least;
+    filled[least] += units[u].rows;
+    place[loading->group[rows[order[units[u].first]]]] = (uint32_t)least;
+  }
+  for (size_t i = 0; i < count; i++)
+    fold[i] = place[loading->group[rows[i]]];
+out:
+  tutti_free(filled);
+  tutti_free(place);
+  tutti_free(units);
+  return status;
+}
+
+/* Rows one by one, class after class, so that each fold has its share of each. */
+static void deal_rows(const struct tutti_loading *loading, bool stratified, size_t classes, size_t count,
+                      const uint32_t *rows, const uint32_t *order, size_t folds, uint32_t *fold) {
+  size_t dealt = 0;
+  for (size_t c = 0; c < (stratified ? classes : 1); c++)
+    for (size_t i = 0; i < count; i++)
+      if (!stratified || (size_t)loading->labels[rows[order[i]]] == c)
+        fold[order[i]] = (uint32_t)(dealt++ % folds);
+}
+
+enum tutti_status tutti_folds_deal(const struct tutti_loading *loading, bool stratified, size_t classes, size_t count,
+                                   const uint32_t *rows, size_t folds, uint32_t *fold) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  struct tutti_random random;
+  uint32_t *order = NULL;
+  if (count < folds)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.folds: expected at most as many folds as rows of training and validation, %zu; found %zu",
+                      count, folds);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *order, &order));
+  for (size_t i = 0; i < count; i++)
+    order[i] = (uint32_t)i;
+  if (loading->config->split_order != TUTTI_SPLIT_FILE) {
+    tutti_random_init(&random, loading->seed, "folds", 0);
+    tutti_random_shuffle(&random, count, order);
+  }
+  if (loading->group)
+    TUTTI_TRY_OUT(context, deal_groups(loading, count, rows, order, folds, fold));
+  else if (loading->config->split_order == TUTTI_SPLIT_FILE)
+    for (size_t i = 0; i < count; i++) /* blocks: neighbours in time stay together */
+      fold[i] = (uint32_t)(i * folds / count);
+  else
+    deal_rows(loading, stratified, classes, count, rows, order, folds, fold);
+out:
+  tutti_free(order);
+  return status;
+}
+
+/* --- the splits of a fold --- */
+
+size_t tutti_dataset_folds(const tutti_dataset *dataset) { return dataset->folds; }
+
+const uint32_t *tutti_dataset_fold_of_rows(const tutti_dataset *dataset) { return dataset->fold; }
+
+/* A split of some rows of another, which need not know its source any more. */
+static enum tutti_status take_rows(tutti_context *context, const tutti_split *from, const char *name, size_t count,
+                                   const uint32_t *rows, tutti_split **split) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_shape shape = tutti_split_input(from);
+  size_t features = (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels;
+  size_t outputs = tutti_split_outputs(from);
+  const float *all_targets = tutti_split_targets(from);
+  const int32_t *all_labels = tutti_split_labels(from);
+  float *inputs = NULL, *targets = NULL;
+  int32_t *labels = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, features * sizeof *inputs, &inputs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, outputs * sizeof *targets, &targets));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *labels, &labels));
+  tutti_split_gather(from, count, rows, inputs);
+  for (size_t i = 0; i < count; i++) {
+    if (all_targets)
+      memcpy(targets + i * outputs, all_targets + rows[i] * outputs, outputs * sizeof *targets);
+    if (all_labels)
+      labels[i] = all_labels[rows[i]];
+  }
+  TUTTI_TRY_OUT(context, tutti_split_create(context, name, count, shape, outputs, inputs, all_targets ? targets : NULL,
+                                            all_labels ? labels : NULL, split));
+out:
+  tutti_free(inputs);
+  tutti_free(targets);
+  tutti_free(labels);
+  return status;
+}
+
+void tutti_fold_release(struct tutti_fold *fold) {
+  tutti_split_destroy(fold->train);
+  tutti_split_destroy(fold->validation);
+  tutti_free(fold->rows);
+  *fold = (struct tutti_fold){0};
+}
+
+enum tutti_status tutti_dataset_fold(tutti_context *context, const tutti_dataset *dataset, size_t number,
+                                     struct tutti_fold *fold) {
+  enum tutti_status status = TUTTI_OK;
+  const tutti_split *pool = dataset->splits[TUTTI_TRAIN];
+  size_t count = tutti_split_rows(pool), others = 0;
+  uint32_t *rest = NULL;
+  *fold = (struct tutti_fold){0};
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *rest, &rest));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *fold->rows, &fold->rows));
+  for (size_t i = 0; i < count; i++)
+    if (dataset->fold[i] == number)
+      fold->rows[fold->count++] = (uint32_t)i;
+    else
+      rest[others++] = (uint32_t)i;
+  TUTTI_TRY_OUT(context, take_rows(context, pool, TUTTI_SPLIT_TRAIN, others, rest, &fold->train));
+  TUTTI_TRY_OUT(context, take_rows(context, pool, TUTTI_SPLIT_VALIDATION, fold->count, fold->rows, &fold->validation));
+out:
+  tutti_free(rest);
+  if (status != TUTTI_OK)
+    tutti_fold_release(fold);
+  return status;
+}

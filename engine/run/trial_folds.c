@@ -1,0 +1,245 @@
+/* trial_folds.c - cross-validation of a trial: a model for each fold, trained on the rows of the others. Of the pool's
+   rows, it predicts those of its fold; all other rows get the mixture of all. What the models do not agree
+   on is the trial's own epistemic uncertainty. The tensors of fold 3 are called fold3/NAME. */
+#include "trial_folds_impl.h"
+
+#include "engine/data/folds_impl.h"
+#include "engine/data/split_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- weights of all folds in one set --- */
+
+static bool is_of_fold(const char *name, size_t fold, const char **rest) {
+  char prefix[32];
+  int length = snprintf(prefix, sizeof prefix, "fold%zu/", fold);
+  *rest = name + length;
+  return strncmp(name, prefix, (size_t)length) == 0;
+}
+
+size_t tutti_folds_count(const tutti_tensors *weights) {
+  size_t folds = 0;
+  const char *rest;
+  for (size_t i = 0; i < tutti_tensors_count(weights); i++)
+    if (is_of_fold(tutti_tensors_at(weights, i)->name, folds, &rest))
+      folds++;
+  return folds;
+}
+
+static enum tutti_status add_copy(tutti_context *context, tutti_tensors *to, const char *name,
+                                  const struct tutti_tensor *from) {
+  void *data;
+  TUTTI_TRY(context, tutti_tensors_add(context, to, name, from->element, from->rank, from->shape, &data));
+  if (from->bytes)
+    memcpy(data, from->data, from->bytes);
+  return TUTTI_OK;
+}
+
+static enum tutti_status add_fold(tutti_context *context, tutti_tensors *all, size_t fold, const tutti_tensors *one) {
+  for (size_t i = 0; i < tutti_tensors_count(one); i++) {
+    const struct tutti_tensor *tensor = tutti_tensors_at(one, i);
+    char *name;
+    TUTTI_TRY(context, tutti_format(context, &name, "fold%zu/%s", fold, tensor->name));
+    enum tutti_status status = add_copy(context, all, name, tensor);
+    tutti_free(name);
+    TUTTI_TRY(context, status);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_fold(tutti_context *context, const tutti_tensors *all, size_t fold, tutti_tensors **one) {
+  enum tutti_status status = TUTTI_OK;
+  const char *name;
+  TUTTI_TRY(context, tutti_tensors_create(context, one));
+  for (size_t i = 0; i < tutti_tensors_count(all); i++)
+    if (is_of_fold(tutti_tensors_at(all, i)->name, fold, &name))
+      TUTTI_TRY_OUT(context, add_copy(context, *one, name, tutti_tensors_at(all, i)));
+  return TUTTI_OK;
+out:
+  tutti_tensors_destroy(*one);
+  *one = NULL;
+  return status;
+}
+
+/* --- training --- */
+
+/* Train the model of a fold. The curve, and so the pruner's rule, is of the first. */
+static enum tutti_status train_fold(tutti_context *context, const struct tutti_experiment *experiment,
+                                    struct tutti_training *training, size_t number, struct tutti_outcome *outcome) {
+  struct tutti_fold fold;
+  struct tutti_job job = training->job;
+  TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
+  job.train = fold.train;
+  job.validation = fold.validation;
+  if (number > 0) {
+    job.seed = tutti_trial_seed(job.seed, number);
+    job.progress = NULL;
+    job.measure = NULL;
+  }
+  enum tutti_status status = tutti_backend_train(context, training->learner, &job, outcome);
+  tutti_fold_release(&fold);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+}
+
+enum tutti_status tutti_folds_train(tutti_context *context, const struct tutti_experiment *experiment,
+                                    struct tutti_training *training) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_outcome *whole = &training->outcome, one = {.size = sizeof one};
+  tutti_tensors *weights = NULL;
+  TUTTI_TRY_OUT(context, tutti_tensors_create(context, &weights));
+  for (size_t f = 0; f < tutti_dataset_folds(experiment->dataset); f++) {
+    one = (struct tutti_outcome){.size = sizeof one};
+    TUTTI_TRY_OUT(context, train_fold(context, experiment, training, f, &one));
+    uint64_t steps = whole->steps + one.steps;
+    if (f == 0 || one.state != TUTTI_STATE_FINISHED) {
+      *whole = one;
+      whole->weights = NULL;
+    }
+    whole->steps = steps;
+    if (one.state != TUTTI_STATE_FINISHED)
+      goto out; /* pruned, or failed: there is no whole */
+    TUTTI_TRY_OUT(context, add_fold(context, weights, f, one.weights));
+    tutti_tensors_destroy(one.weights);
+    one.weights = NULL;
+  }
+  whole->weights = weights;
+  weights = NULL;
+out:
+  tutti_tensors_destroy(one.weights);
+  tutti_tensors_destroy(weights);
+  return status;
+}
+
+/* --- predictions --- */
+
+/* Predict with one model; `epistemic` is zeroed where it does not tell its own part. */
+static enum tutti_status predict_one(tutti_context *context, const tutti_backend *learner, const struct tutti_job *job,
+                                     const tutti_tensors *weights, const tutti_split *split, float *out,
+                                     float *epistemic) {
+  size_t count = tutti_split_rows(split) * tutti_epistemic_width(job->task->kind, job->task->outputs);
+  if (tutti_backend_tells_epistemic(learner, job))
+    return tutti_backend_predict_parts(context, learner, job, weights, split, out, epistemic);
+  memset(epistemic, 0, count * sizeof *epistemic);
+  return tutti_backend_predict(context, learner, job, weights, split, out);
+}
+
+/* What is predicted for all rows: sums over the folds, then means. */
+struct mixing {
+  const struct tutti_task *task;
+  size_t rows, width, parts;
+  double *sum;    /* [rows][width]: of means and variances, or of probabilities */
+  double *second; /* [rows][parts]: of squared means, or of entropies */
+  double *own;    /* [rows][parts] */
+};
+
+static double entropy_of(size_t classes, const float *p) {
+  double entropy = 0;
+  for (size_t c = 0; c < classes; c++)
+    entropy -= p[c] > 0 ? (double)p[c] * log((double)p[c]) : 0;
+  return entropy;
+}
+
+static void mix_in(const struct mixing *mixing, const float *out, const float *epistemic) {
+  bool moments = mixing->task->kind == TUTTI_TASK_REGRESSION;
+  for (size_t i = 0; i < mixing->rows * mixing->width; i++)
+    mixing->sum[i] += (double)out[i];
+  for (size_t i = 0; i < mixing->rows * mixing->parts; i++) {
+    double mean = moments ? (double)out[2 * i] : 0;
+    mixing->second[i] += moments ? mean * mean : entropy_of(mixing->task->outputs, out + i * mixing->width);
+    mixing->own[i] += (double)epistemic[i];
+  }
+}
+
+/* The mixture's moments or probabilities, and the part of its uncertainty that the models do not share. */
+static void finish_mixture(const struct mixing *mixing, size_t folds, float *out, float *epistemic) {
+  double n = (double)folds;
+  for (size_t i = 0; i < mixing->rows * mixing->width; i++)
+    out[i] = (float)(mixing->sum[i] / n);
+  for (size_t i = 0; i < mixing->rows * mixing->parts; i++) {
+    double between;
+    if (mixing->task->kind == TUTTI_TASK_REGRESSION) {
+      double mean = mixing->sum[2 * i] / n;
+      between = fmax(mixing->second[i] / n - mean * mean, 0);
+      out[2 * i + 1] = (float)(mixing->sum[2 * i + 1] / n + between);
+    } else {
+      between = fmax(entropy_of(mixing->task->outputs, out + i * mixing->width) - mixing->second[i] / n, 0);
+    }
+    epistemic[i] = (float)(between + mixing->own[i] / n);
+  }
+}
+
+static enum tutti_status predict_mixture(tutti_context *context, const tutti_backend *learner,
+                                         const struct tutti_job *job, const tutti_tensors *weights,
+                                         const tutti_split *split, float *out, float *epistemic) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_task *task = job->task;
+  struct mixing mixing = {.task = task,
+                          .rows = tutti_split_rows(split),
+                          .width = tutti_predictions_width(task->kind, task->outputs),
+                          .parts = tutti_epistemic_width(task->kind, task->outputs)};
+  size_t folds = tutti_folds_count(weights);
+  tutti_tensors *one = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, mixing.rows, mixing.width * sizeof(double), &mixing.sum));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, mixing.rows, mixing.parts * sizeof(double), &mixing.second));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, mixing.rows, mixing.parts * sizeof(double), &mixing.own));
+  for (size_t f = 0; f < folds; f++) {
+    TUTTI_TRY_OUT(context, take_fold(context, weights, f, &one));
+    TUTTI_TRY_OUT(context, predict_one(context, learner, job, one, split, out, epistemic));
+    mix_in(&mixing, out, epistemic);
+    tutti_tensors_destroy(one);
+    one = NULL;
+  }
+  finish_mixture(&mixing, folds, out, epistemic);
+out:
+  tutti_tensors_destroy(one);
+  tutti_free(mixing.sum);
+  tutti_free(mixing.second);
+  tutti_free(mixing.own);
+  return status;
+}
+
+/* Each row of the pool by the model that was trained without its fold. */
+static enum tutti_status predict_pool(tutti_context *context, const tutti_dataset *dataset,
+                                      const tutti_backend *learner, const struct tutti_job *job,
+                                      const tutti_tensors *weights, float *out, float *epistemic) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_task *task = job->task;
+  size_t width = tutti_predictions_width(task->kind, task->outputs);
+  size_t parts = tutti_epistemic_width(task->kind, task->outputs);
+  struct tutti_fold fold = {0};
+  tutti_tensors *one = NULL;
+  float *values = NULL, *own = NULL;
+  for (size_t f = 0; f < tutti_dataset_folds(dataset); f++) {
+    TUTTI_TRY_OUT(context, tutti_dataset_fold(context, dataset, f, &fold));
+    TUTTI_TRY_OUT(context, take_fold(context, weights, f, &one));
+    TUTTI_TRY_OUT(context, tutti_alloc(context, fold.count, width * sizeof *values, &values));
+    TUTTI_TRY_OUT(context, tutti_alloc(context, fold.count, parts * sizeof *own, &own));
+    TUTTI_TRY_OUT(context, predict_one(context, learner, job, one, fold.validation, values, own));
+    for (size_t i = 0; i < fold.count; i++) {
+      memcpy(out + fold.rows[i] * width, values + i * width, width * sizeof *values);
+      memcpy(epistemic + fold.rows[i] * parts, own + i * parts, parts * sizeof *own);
+    }
+    tutti_fold_release(&fold);
+    tutti_tensors_destroy(one);
+    tutti_free(values);
+    tutti_free(own);
+    one = NULL, values = NULL, own = NULL;
+  }
+out:
+  tutti_fold_release(&fold);
+  tutti_tensors_destroy(one);
+  tutti_free(values);
+  tutti_free(own);
+  return status;
+}
+
+enum tutti_status tutti_folds_predict(tutti_context *context, const tutti_dataset *dataset,
+                                      const tutti_backend *learner, const struct tutti_job *job,
+                                      const tutti_tensors *weights, const tutti_split *split, float *out,
+                                      float *epistemic) {
+  bool pool = tutti_dataset_folds(dataset) && split == tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION);
+  return pool ? predict_pool(context, dataset, learner, job, weights, out, epistemic)
+              : predict_mixture(context, learner, job, weights, split, out, epistemic);
+}

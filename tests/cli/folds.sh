@@ -1,0 +1,163 @@
+#!/bin/bash
+# Cross-validation (data.folds) and groups of rows (data.groups): every row of the pool is predicted by a model that has not
+# seen it, other rows by the mixture of all, test rows by nobody before the end; groups are never torn apart.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+find_numpy
+make_table
+regression_recipe | sed 's/^split = .*/split = 0.6 0.2 0.2\nfolds = 4/; s/^budget = .*/budget = 4/' >values.ini
+classification_recipe | sed 's/^split = .*/split = 0.6 0.2 0.2\nfolds = 4/; s/^budget = .*/budget = 4/' >classes.ini
+
+numbers() { # the program on its input says "right"
+  what="a program of NumPy"
+  "$python" - >out 2>err
+  code=$?
+  expect_code 0
+  expect_out right
+}
+
+# --- trials of several models ---
+
+for recipe in values classes; do
+  tutti run $recipe.ini --quiet --out $recipe
+  expect_code 0
+  expect_out "4 of 4 done, 0 failed" "96 train, 96 validation, 24 test"
+  tutti run $recipe.ini --quiet --workers 3 --out $recipe-again
+  expect_code 0
+  checks=$((checks + 1))
+  cmp -s $recipe/summary.json $recipe-again/summary.json || complain "expected the same summary.json"
+  rm -r $recipe-again/trials/000002
+  tutti run $recipe-again/recipe.ini --resume --quiet --out $recipe-again
+  expect_code 0
+  checks=$((checks + 1))
+  cmp -s $recipe/trials/000002/weights.safetensors $recipe-again/trials/000002/weights.safetensors ||
+    complain "expected the same weights again"
+  tutti predict $recipe table.csv
+  expect_code 0
+  checks=$((checks + 1))
+  [ "$(wc -l <out)" -eq 121 ] || complain "expected a heading and 120 rows"
+  tutti export $recipe --to x.onnx
+  expect_code 2
+  tutti report $recipe
+  expect_code 0
+done
+expect_in values/summary.json epistemic-within
+
+# Folds are of one size, the classes in each as often as in all, and rows of training and validation are the same.
+numbers <<'PY'
+import numpy as np
+for run in "values", "classes":
+    fold = np.load(f"{run}/splits/validation-folds.npy")
+    assert sorted(np.bincount(fold)) == [24] * 4, np.bincount(fold)
+    assert (np.load(f"{run}/splits/train-rows.npy") == np.load(f"{run}/splits/validation-rows.npy")).all()
+    assert not set(np.load(f"{run}/splits/train-rows.npy")) & set(np.load(f"{run}/splits/test-rows.npy"))
+labels, counts = np.load("classes/splits/validation-labels.npy"), []
+for f in range(4):
+    counts.append((labels[fold == f] == 0).sum())
+assert max(counts) - min(counts) <= 1, counts
+print("right")
+PY
+
+# --- who sees which row ---
+
+# Blocks of the file are folds, and nothing is scaled: what a model has not seen cannot move its predictions.
+sed 's/^folds.*/folds = 4\nsplit_order = file\nstandardise = no/; s/^plugin = cpu/plugin = trees\ntrees = 5/; /^\[hyper/,/^learning/d' values.ini >trees.ini
+awk -F, -v OFS=, 'NR > 1 && NR <= 25 { $4 = 50 - $4 } 1' table.csv >other-fold.csv
+awk -F, -v OFS=, 'NR > 97 { $1 = $2 + 0.5; $4 = 50 - $4; $5 = $5 == "up" ? "down" : "up" } 1' table.csv >other-test.csv
+for other in "" -fold -test; do
+  tutti run trees.ini --quiet --out "trees$other" ${other:+--set data.path=other$other.csv}
+  expect_code 0
+done
+tutti predict trees table.csv
+expect_code 0
+cp out predicted.csv
+numbers <<'PY'
+import csv, json, pathlib, struct
+import numpy as np
+fold = np.load("trees/splits/validation-folds.npy")
+assert (fold == np.arange(96) * 4 // 96).all()
+def tensors(path):
+    data = pathlib.Path(path).read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    head = json.loads(data[8 : 8 + size])
+    return {k: data[8 + size + v["data_offsets"][0] : 8 + size + v["data_offsets"][1]] for k, v in head.items() if k != "__metadata__"}
+for trial in range(4):
+    base, other, test = (f"{run}/trials/{trial:06}" for run in ("trees", "trees-fold", "trees-test"))
+    # Other targets in fold 0: its own model and predictions stay, all others move.
+    a, b = np.load(base + "/validation.npy"), np.load(other + "/validation.npy")
+    assert (a[fold == 0] == b[fold == 0]).all(), trial
+    assert all((a[fold == f] != b[fold == f]).any() for f in (1, 2, 3)), trial
+    one, two = tensors(base + "/weights.safetensors"), tensors(other + "/weights.safetensors")
+    for f in range(4):
+        same = all(one[k] == two.get(k) for k in one if k.startswith(f"fold{f}/"))
+        assert same == (f == 0), (trial, f)
+    # Other test rows: not a bit.
+    assert (a == np.load(test + "/validation.npy")).all()
+    assert one == tensors(test + "/weights.safetensors")
+assert json.load(open("trees/ensemble.json"))["members"] == json.load(open("trees-test/ensemble.json"))["members"]
+# Test rows get the mixture, whose variance has the disagreement of the folds in it.
+summary = json.load(open("trees/summary.json"))
+parts = {m["name"]: m["value"] for s in summary["evaluation"] if s["split"] == "test" for m in s["metrics"]}
+assert parts["epistemic-within"] > 0
+own = np.load("trees/trials/000000/test-epistemic.npy"), np.load("trees/trials/000000/test.npy")
+assert (own[0] >= 0).all() and (own[0] <= own[1][..., 1] * 1.0001).all() and (own[0] > 0).any()
+assert (np.load("trees/trials/000000/validation-epistemic.npy") == 0).all()
+# `predict` says of test rows what the trials said.
+ensemble = json.load(open("trees/ensemble.json"))
+weights = np.array([m["weight"] for m in ensemble["members"]])
+mean = sum(w * np.load(f"trees/trials/{m['trial']:06}/test.npy")[:, 0, 0] for w, m in zip(weights / weights.sum(), ensemble["members"]))
+rows = list(csv.DictReader(open("predicted.csv")))
+column = next(k for k in rows[0] if k.endswith("mean"))
+assert np.allclose([float(r[column]) for r in rows[96:]], mean, rtol=1e-4, atol=1e-5)
+print("right")
+PY
+
+# --- groups ---
+
+awk -F, -v OFS=, 'NR == 1 { print $0, "patient"; next } { print $0, "p" int((NR * 7 % 120) / 5) }' table.csv >grouped.csv
+sed 's/^path = .*/path = grouped.csv\ngroups = patient/' values.ini >grouped.ini
+tutti run grouped.ini --quiet --out grouped
+expect_code 0
+tutti run grouped.ini --quiet --out single --set data.folds=0
+expect_code 0
+expect_not_in grouped/data.json '"patient='
+numbers <<'PY'
+import csv
+import numpy as np
+patient = [row["patient"] for row in csv.DictReader(open("grouped.csv"))]
+assert len(set(patient)) == 24
+def of(run, split):
+    return {patient[r] for r in np.load(f"{run}/splits/{split}-rows.npy")}
+assert not of("grouped", "train") & of("grouped", "test")
+for a, b in ("train", "validation"), ("train", "test"), ("validation", "test"):
+    assert of("single", a) and not of("single", a) & of("single", b), (a, b)
+rows, fold = np.load("grouped/splits/validation-rows.npy"), np.load("grouped/splits/validation-folds.npy")
+home = {}
+for r, f in zip(rows, fold):
+    assert home.setdefault(patient[r], f) == f
+sizes = np.bincount(fold)
+assert len(sizes) == 4 and max(sizes) - min(sizes) <= 5, sizes
+print("right")
+PY
+
+# --- large tables do without; refusals ---
+
+tutti run values.ini --quiet --out large --set data.folds_below=90
+expect_code 0
+expect_out "72 train, 24 validation, 24 test"
+refused() { # SETTING... -- TEXT...
+  local settings=()
+  while [ "$1" != -- ]; do settings+=(--set "$1"); shift; done
+  shift
+  tutti validate grouped.ini "${settings[@]}"
+  expect_code 2
+  expect_err "$@"
+}
+refused data.folds=1 -- "data.folds" "2 and more"
+refused data.folds=40 -- "data.folds" "as many folds as groups"
+refused data.groups= data.ignore=kind,patient data.folds=97 -- "data.folds" "rows of training and validation, 96"
+refused data.groups=patientt -- "data.groups" "did you mean 'patient'"
+refused data.groups=patient,group -- "data.groups" "one column"
+refused data.groups=y -- "data.groups" "named twice"
+refused data.calibration=0.3 data.folds=0 -- "data.groups" "are of one group"
+finish
