@@ -1,6 +1,14 @@
 # A plugin is two lines: its module, KIND-NAME.la, and its sources. Libraries beyond libtutti go to its _LIBADD.
 plugin_LTLIBRARIES += executor-local.la
 executor_local_la_SOURCES = %D%/executor/local.c
+executor_local_la_LIBADD = libcrew.la
+plugin_LTLIBRARIES += executor-simulated.la
+executor_simulated_la_SOURCES = %D%/executor/simulated.c
+executor_simulated_la_LIBADD = libcrew.la $(LIBS_CORE_LIBS)
+# Worker processes, for executors.
+noinst_LTLIBRARIES += libcrew.la
+libcrew_la_LDFLAGS =
+libcrew_la_SOURCES = %D%/shared/crew/crew.c %D%/shared/crew/crew.h %D%/shared/crew/crew_impl.h %D%/shared/crew/crew_process.c
 plugin_LTLIBRARIES += selector-all.la
 selector_all_la_SOURCES = %D%/selector/all.c
 plugin_LTLIBRARIES += selector-forward.la

@@ -268,8 +268,10 @@ static enum tutti_status learn(tutti_context *context, tutti_proposer *proposer)
     return TUTTI_OK;
   if (proposer->fed == 0) {
     TUTTI_TRY(context, fit(context, proposer, count < begin ? count : begin));
-    if (count < begin)
+    if (count < begin) {
+      proposer->fresh = count; /* until something is told, this fit will do */
       return TUTTI_OK;
+    }
     proposer->fed = begin;
   }
   if (proposer->fed < count) {

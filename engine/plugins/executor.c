@@ -2,6 +2,7 @@
 #include "core/base/sized_impl.h"
 #include "core/plugin/instance_impl.h"
 
+#include <tutti/clock.h>
 #include <tutti/hosting.h>
 
 struct tutti_executor {
@@ -45,4 +46,24 @@ enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *ex
   if (own.kind != TUTTI_REPLY_NONE && !own.text)
     return TUTTI_BREACH(context, &executor->instance, "wait gave a reply without a text");
   return TUTTI_OK;
+}
+
+double tutti_executor_clock(const tutti_executor *executor) {
+  return executor->ops.clock ? executor->ops.clock(executor->instance.self) : tutti_clock();
+}
+
+enum tutti_status tutti_executor_describe(tutti_context *context, tutti_executor *executor, char **json) {
+  *json = NULL;
+  if (executor->ops.describe)
+    TUTTI_CALL(context, executor, executor->ops.describe(executor->instance.self, context, json));
+  return TUTTI_OK;
+}
+
+/* It serves as long as the run lasts, so nobody is told that the plugin's code runs. */
+enum tutti_status tutti_executor_serve(tutti_context *context, tutti_executor *executor, bool *served) {
+  *served = false;
+  if (!executor->ops.serve)
+    return TUTTI_OK;
+  enum tutti_status status = executor->ops.serve(executor->instance.self, context, served);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_instance_blame(context, &executor->instance, status);
 }

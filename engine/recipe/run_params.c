@@ -33,7 +33,7 @@ static const struct tutti_param table[] = {
         "Results that are told before the builder is asked for as many trials at once; at most window. 1: each "
         "result is told, and one trial is asked for. window: one generation after the other.",
         .unit = "trials"),
-    TUTTI_INTEGER(struct tutti_run_config, workers, "0", 0, 4096,
+    TUTTI_INTEGER(struct tutti_run_config, workers, "0", 0, 65536,
                   "Worker processes; 0: one a core. Never changes the result of order = trial."),
     TUTTI_CHOICE(
         struct tutti_run_config, order, "trial", orders,

@@ -19,14 +19,20 @@ enum order { ORDER_TRIAL, ORDER_COMPLETION };
 /* --- the catalogue --- */
 
 static enum tutti_status change(struct tutti_manager *manager) {
-  if (!manager->changed)
-    TUTTI_TRY(manager->context, tutti_catalogue_begin(manager->context, manager->catalogue));
+  if (manager->changed)
+    return TUTTI_OK;
+  TUTTI_TRY(manager->context, tutti_catalogue_begin(manager->context, manager->catalogue));
   manager->changed = true;
+  manager->unrecorded = tutti_clock();
   return TUTTI_OK;
 }
 
+double tutti_manager_clock(const struct tutti_manager *manager) {
+  return manager->executor ? tutti_executor_clock(manager->executor) : tutti_clock() + manager->ahead;
+}
+
 double tutti_manager_worked(const struct tutti_manager *manager) {
-  return manager->before + tutti_clock() - manager->began;
+  return manager->before + tutti_manager_clock(manager) - manager->began;
 }
 
 static void update_progress(struct tutti_manager *manager, enum tutti_phase phase) {
@@ -37,7 +43,7 @@ static void update_progress(struct tutti_manager *manager, enum tutti_phase phas
   progress->done = history->done;
   progress->failed = history->failed;
   progress->pruned = history->pruned;
-  progress->seconds = tutti_clock() - manager->began;
+  progress->seconds = tutti_manager_clock(manager) - manager->began;
   progress->worked = tutti_manager_worked(manager);
 }
 
@@ -71,9 +77,11 @@ enum tutti_status tutti_manager_record_worked(struct tutti_manager *manager) {
 static enum tutti_status commit(struct tutti_manager *manager) {
   if (!manager->changed)
     return TUTTI_OK;
+  double begin = tutti_clock();
   TUTTI_TRY(manager->context, tutti_manager_record_worked(manager));
   manager->changed = false;
   TUTTI_TRY(manager->context, tutti_catalogue_commit(manager->context, manager->catalogue));
+  tutti_effort_add(&manager->effort, TUTTI_EFFORT_RECORD, begin);
   tutti_manager_report(manager, TUTTI_PHASE_SEARCH);
   return TUTTI_OK;
 }
@@ -172,6 +180,7 @@ enum tutti_status tutti_manager_ask(struct tutti_manager *manager) {
   while (!manager->idle && may_ask(manager) && has_means(manager) && !is_exhausted(manager)) {
     struct tutti_proposal proposal = {.size = sizeof proposal, .parent = TUTTI_NO_TRIAL};
     uint64_t trial = history->asked;
+    double begin = tutti_clock();
     lend_threads(manager);
     enum tutti_status proposed = propose(manager, trial, &proposal);
     tutti_threads_set(context, 1);
@@ -186,6 +195,7 @@ enum tutti_status tutti_manager_ask(struct tutti_manager *manager) {
     TUTTI_TRY(context, record_asked(manager, trial));
     TUTTI_TRY(context, tutti_manager_set_rule(manager, trial));
     TUTTI_TRY(context, tutti_manager_submit(manager, trial));
+    tutti_effort_add(&manager->effort, TUTTI_EFFORT_ASK, begin);
   }
   return TUTTI_OK;
 }
@@ -231,14 +241,29 @@ enum tutti_status tutti_manager_arrive(struct tutti_manager *manager, uint64_t t
   return TUTTI_OK;
 }
 
+static enum tutti_status tell_next(struct tutti_manager *manager, uint64_t trial) {
+  double begin = tutti_clock();
+  TUTTI_TRY(manager->context, tutti_manager_tell(manager, trial));
+  TUTTI_TRY(manager->context, change(manager));
+  TUTTI_TRY(manager->context,
+            tutti_catalogue_told(manager->context, manager->catalogue, trial, manager->history.records[trial].told));
+  tutti_effort_add(&manager->effort, TUTTI_EFFORT_TELL, begin);
+  return TUTTI_OK;
+}
+
+/* Changes share a commit, but none waits for it longer than that: it is what a crash can cost. */
+static bool is_due(const struct tutti_manager *manager) {
+  static const double longest = 1;
+  return manager->changed && tutti_clock() - manager->unrecorded > longest;
+}
+
 static enum tutti_status tell_and_ask(struct tutti_manager *manager) {
   uint64_t trial;
   TUTTI_TRY(manager->context, tutti_manager_ask(manager));
   while ((trial = next_to_tell(manager)) != TUTTI_NO_TRIAL) {
-    TUTTI_TRY(manager->context, tutti_manager_tell(manager, trial));
-    TUTTI_TRY(manager->context, change(manager));
-    TUTTI_TRY(manager->context,
-              tutti_catalogue_told(manager->context, manager->catalogue, trial, manager->history.records[trial].told));
+    if (is_due(manager))
+      TUTTI_TRY(manager->context, commit(manager));
+    TUTTI_TRY(manager->context, tell_next(manager, trial));
     TUTTI_TRY(manager->context, tutti_manager_ask(manager));
   }
   return TUTTI_OK;
@@ -339,7 +364,7 @@ static enum tutti_status take_reply(struct tutti_manager *manager, const struct 
   tutti_context *context = manager->context;
   struct tutti_reply_facts facts;
   bool again;
-  tutti_live_note(&manager->live, reply);
+  tutti_live_note(&manager->live, tutti_manager_clock(manager), reply);
   if (reply->kind == TUTTI_REPLY_PROGRESS || reply->kind == TUTTI_REPLY_NONE)
     return TUTTI_OK;
   if (reply->trial >= manager->history.asked)
@@ -361,17 +386,30 @@ static enum tutti_status take_reply(struct tutti_manager *manager, const struct 
   return status;
 }
 
+static enum tutti_status wait_for_reply(struct tutti_manager *manager, double timeout, struct tutti_reply *reply) {
+  struct tutti_effort *effort = &manager->effort;
+  double begin = tutti_clock();
+  if (effort->waited > 0)
+    effort->longest = fmax(effort->longest, begin - effort->waited);
+  TUTTI_TRY(manager->context, tutti_executor_wait(manager->context, manager->executor, timeout, reply));
+  tutti_effort_add(effort, TUTTI_EFFORT_WAIT, begin);
+  effort->waited = tutti_clock();
+  return TUTTI_OK;
+}
+
 /* Wait for a reply, then take all others that have arrived: they share one commit. */
 enum tutti_status tutti_manager_collect(struct tutti_manager *manager) {
-  enum { MOST = 64 };
+  enum { MOST = 1024 };
   tutti_context *context = manager->context;
   /* Also the longest time that an interrupt can go unnoticed. */
   double timeout = fmax(fmin(tutti_deadline_left(&manager->deadline, tutti_manager_worked(manager)), 1), 0);
   for (int i = 0; i < MOST; i++, timeout = 0) {
     struct tutti_reply reply = {.size = sizeof reply};
-    TUTTI_TRY(context, tutti_executor_wait(context, manager->executor, timeout, &reply));
+    TUTTI_TRY(context, wait_for_reply(manager, timeout, &reply));
+    double begin = tutti_clock();
     enum tutti_status status = take_reply(manager, &reply);
     tutti_free(reply.text);
+    tutti_effort_add(&manager->effort, TUTTI_EFFORT_REPLY, begin);
     TUTTI_TRY(context, status);
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted");
@@ -379,7 +417,8 @@ enum tutti_status tutti_manager_collect(struct tutti_manager *manager) {
       break;
   }
   update_progress(manager, manager->progress.phase);
-  tutti_live_write(context, &manager->live, manager->options->directory, &manager->progress, seconds_left(manager));
+  tutti_live_write(context, &manager->live, tutti_manager_clock(manager), manager->options->directory,
+                   &manager->progress, seconds_left(manager));
   return TUTTI_OK;
 }
 

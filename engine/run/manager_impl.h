@@ -4,6 +4,7 @@
 #define TUTTI_MANAGER_IMPL_H
 
 #include "run_deadline.h"
+#include "run_effort.h"
 #include "run_impl.h"
 #include "run_live.h"
 
@@ -35,14 +36,19 @@ struct tutti_manager {
   struct tutti_run_progress progress;
   struct tutti_live live;
   struct tutti_deadline deadline;
+  struct tutti_effort effort;
   bool rehearsed;       /* the end was tried, to see how long it takes */
+  double ahead;         /* of the executor's clock, when that was destroyed, before the real one */
   double began, before; /* the clock at the start; seconds of work of the run's earlier sessions */
+  double unrecorded;    /* the real clock when `changed` was set */
   double noted;         /* the seconds of work that were recorded last */
   uint64_t plan;        /* the budget with which the run began; 0: it had none */
 };
 
 /* --- manager.c --- */
 
+/* The clock by which trainings take time: the executor's. */
+double tutti_manager_clock(const struct tutti_manager *manager);
 size_t tutti_manager_workers(const struct tutti_manager *manager);
 /* Seconds of work of this run, over all its sessions up to the last recorded moment of each. */
 double tutti_manager_worked(const struct tutti_manager *manager);

@@ -156,6 +156,12 @@ static enum tutti_status count_places(struct tutti_manager *manager) {
   size_t capacity = tutti_experiment_capacity(manager->experiment);
   TUTTI_TRY(manager->context,
             tutti_live_begin(manager->context, &manager->live, tutti_manager_workers(manager), capacity));
+  if (manager->live.workers > (uint64_t)manager->run->window && manager->options->workers + manager->run->workers > 0)
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "run.window = %" PRId64
+              " trials may be outstanding at once, so of %zu workers no more are ever busy; a larger window keeps them "
+              "busy, and is another search",
+              manager->run->window, manager->live.workers);
   manager->deadline =
       (struct tutti_deadline){.time = manager->run->time, .slots = manager->live.workers * manager->live.capacity};
   return TUTTI_OK;
@@ -212,8 +218,9 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
   uint64_t rest = history->asked - history->done;
   if (rest == 0)
     return TUTTI_OK;
-  double longest = tutti_live_longest(&manager->live);
+  double longest = tutti_live_longest(&manager->live, tutti_manager_clock(manager));
   TUTTI_TRY(manager->context, tutti_manager_record_worked(manager));
+  manager->ahead = tutti_manager_clock(manager) - tutti_clock();
   tutti_executor_destroy(manager->executor);
   manager->executor = NULL;
   if (history->done > 0) {
@@ -256,6 +263,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_replay(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_search(&manager));
+  tutti_effort_log(&manager);
   TUTTI_TRY_OUT(context, give_up_rest(&manager));
   if (manager.builder)
     TUTTI_TRY_OUT(context, tutti_builder_describe(context, manager.builder, &state));

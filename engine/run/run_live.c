@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum tutti_status tutti_live_begin(tutti_context *context, struct tutti_live *live, size_t workers, size_t capacity) {
-  *live = (struct tutti_live){.workers = workers, .capacity = capacity, .written = -INFINITY};
+  *live = (struct tutti_live){.workers = workers, .capacity = capacity, .due = -INFINITY};
   return tutti_alloc(context, workers * capacity, sizeof *live->places, &live->places);
 }
 
@@ -52,11 +52,11 @@ static struct tutti_live_place *place_of(struct tutti_live *live, const struct t
 }
 
 /* {"epoch", "epochs", "loss"}, of which each may be absent. */
-static void take_progress(struct tutti_live_place *place, const struct tutti_reply *reply) {
+static void take_progress(struct tutti_live_place *place, double now, const struct tutti_reply *reply) {
   json_t *said = json_loads(reply->text ? reply->text : "", 0, NULL);
   const json_t *loss = json_object_get(said, "loss");
   if (!place->busy)
-    *place = (struct tutti_live_place){.trial = reply->trial, .since = tutti_clock() - reply->seconds, .loss = NAN};
+    *place = (struct tutti_live_place){.trial = reply->trial, .since = now - reply->seconds, .loss = NAN};
   place->busy = true;
   place->epoch = (uint32_t)json_integer_value(json_object_get(said, "epoch"));
   place->epochs = (uint32_t)json_integer_value(json_object_get(said, "epochs"));
@@ -65,10 +65,10 @@ static void take_progress(struct tutti_live_place *place, const struct tutti_rep
   json_decref(said);
 }
 
-void tutti_live_note(struct tutti_live *live, const struct tutti_reply *reply) {
+void tutti_live_note(struct tutti_live *live, double now, const struct tutti_reply *reply) {
   struct tutti_live_place *place = reply->kind == TUTTI_REPLY_NONE ? NULL : place_of(live, reply);
   if (place && reply->kind == TUTTI_REPLY_PROGRESS) {
-    take_progress(place, reply);
+    take_progress(place, now, reply);
     return;
   }
   if (reply->kind == TUTTI_REPLY_NONE || reply->kind == TUTTI_REPLY_PROGRESS)
@@ -78,11 +78,11 @@ void tutti_live_note(struct tutti_live *live, const struct tutti_reply *reply) {
     place->busy = false;
 }
 
-double tutti_live_longest(const struct tutti_live *live) {
+double tutti_live_longest(const struct tutti_live *live, double now) {
   double longest = 0;
   for (size_t i = 0; i < live->workers * live->capacity; i++)
     if (live->places[i].busy)
-      longest = fmax(longest, tutti_clock() - live->places[i].since);
+      longest = fmax(longest, now - live->places[i].since);
   return longest;
 }
 
@@ -104,10 +104,10 @@ static json_t *print_places(const struct tutti_live *live, double now, double *b
   return array;
 }
 
-static enum tutti_status print(tutti_context *context, const struct tutti_live *live,
+static enum tutti_status print(tutti_context *context, const struct tutti_live *live, double now,
                                const struct tutti_run_progress *progress, double left, char **text) {
   double busy, all = progress->seconds * (double)(live->workers * live->capacity);
-  json_t *places = print_places(live, tutti_clock(), &busy);
+  json_t *places = print_places(live, now, &busy);
   double rate = progress->seconds > 0 ? (double)(progress->done - progress->restored) / progress->seconds : 0;
   json_t *root = json_pack("{s:I, s:f, s:f, s:o, s:f, s:o, s:o, s:o}", "workers", (json_int_t)live->workers, "seconds",
                            progress->seconds, "worked", progress->worked, "time", tutti_json_number(progress->time),
@@ -149,18 +149,18 @@ out:
   return status;
 }
 
-void tutti_live_write(tutti_context *context, struct tutti_live *live, const char *directory,
+void tutti_live_write(tutti_context *context, struct tutti_live *live, double now, const char *directory,
                       const struct tutti_run_progress *progress, double left) {
-  static const double interval = 1;
-  double now = tutti_clock();
+  static const double interval = 1, share = 0.01;
+  double begin = tutti_clock();
   char *text = NULL;
-  if (!live->places || now - live->written < interval)
+  if (!live->places || begin < live->due)
     return;
-  live->written = now;
-  enum tutti_status status = print(context, live, progress, left, &text);
+  enum tutti_status status = print(context, live, now, progress, left, &text);
   if (status == TUTTI_OK)
     status = replace(context, directory, text, &live->there);
   if (status != TUTTI_OK)
     tutti_error_clear(context); /* the run goes on without it */
+  live->due = begin + fmax(interval, (tutti_clock() - begin) / share);
   tutti_free(text);
 }

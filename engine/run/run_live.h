@@ -18,7 +18,7 @@ struct tutti_live {
   size_t workers, capacity;
   struct tutti_live_place *places; /* [workers][capacity] */
   double worked;                   /* seconds of the trainings that ended */
-  double written;                  /* the clock when the file was written last */
+  double due;                      /* the real clock when the file is to be written again */
   bool there;                      /* the file is */
 };
 
@@ -26,13 +26,14 @@ TUTTI_NODISCARD enum tutti_status tutti_live_begin(tutti_context *context, struc
                                                    size_t capacity);
 /* Remove the file, and free what is held. */
 void tutti_live_end(tutti_context *context, struct tutti_live *live, const char *directory);
-/* A reply came from a worker: of progress, or of a trial's end. */
-void tutti_live_note(struct tutti_live *live, const struct tutti_reply *reply);
+/* A reply came from a worker: of progress, or of a trial's end. Here and below, `now` is of the clock by which
+   trainings take time. */
+void tutti_live_note(struct tutti_live *live, double now, const struct tutti_reply *reply);
 /* The seconds that the longest of the trainings under way has taken; 0: there is none. */
-double tutti_live_longest(const struct tutti_live *live);
-/* Write the file, if the last time was a second ago. `left`: the seconds that the run will still take; NaN: not known.
-   */
-void tutti_live_write(tutti_context *context, struct tutti_live *live, const char *directory,
+double tutti_live_longest(const struct tutti_live *live, double now);
+/* Write the file, if the last time was a second ago, or longer with so many workers that writing takes its time.
+   `left`: the seconds that the run will still take; NaN: not known. */
+void tutti_live_write(tutti_context *context, struct tutti_live *live, double now, const char *directory,
                       const struct tutti_run_progress *progress, double left);
 
 #endif

@@ -53,6 +53,17 @@ struct tutti_executor_ops {
   enum tutti_status (*wait)(void *self, tutti_context *context, double timeout, struct tutti_reply *reply);
   /* OPTIONAL, without default. A descriptor that polls readable when `wait` would not block, or -1. */
   int (*descriptor)(void *self);
+  /* OPTIONAL. Seconds of the clock by which trainings take time, from some instant in the past; never set back. Without
+     it: tutti_clock(), which it equals when the instance is made. */
+  double (*clock)(void *self);
+  /* OPTIONAL. What came of the workers, for people: a JSON object; the caller frees *json with tutti_free. Without it:
+     nothing. */
+  enum tutti_status (*describe)(void *self, tutti_context *context, char **json);
+  /* OPTIONAL, for executors whose processes others start, all with the same command (mpirun). Called before anything
+     else, in each of them: serve the manager until it has ended, and set *served; or leave it false, since this process
+     is the manager. Without it: it is. An instance that serves is not asked for anything else; setup.capacity is 1, and
+     counts for nothing. */
+  enum tutti_status (*serve)(void *self, tutti_context *context, bool *served);
 };
 
 TUTTI_END_DECLS

@@ -83,6 +83,14 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_submit(tutti_context 
    message. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *executor,
                                                                 double timeout, struct tutti_reply *reply);
+/* Seconds of the clock by which its trainings take time. */
+TUTTI_API double tutti_executor_clock(const tutti_executor *executor);
+/* What came of the workers, as a JSON object; NULL if the plugin says nothing. Free *json with tutti_free. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_describe(tutti_context *context, tutti_executor *executor,
+                                                                    char **json);
+/* If this process was started to serve a manager, do so until that has ended; *served says whether it was. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_serve(tutti_context *context, tutti_executor *executor,
+                                                                 bool *served);
 
 /* --- pruners ------------------------------------------------------------------------------------------------------ */
 

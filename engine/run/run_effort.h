@@ -1,0 +1,35 @@
+/* run_effort.h - what a manager's work costs: the time that asking, telling, recording and taking replies take, for
+   whoever wants to know how many workers one manager can keep busy. */
+#ifndef TUTTI_RUN_EFFORT_H
+#define TUTTI_RUN_EFFORT_H
+
+#include <stdint.h>
+#include <tutti/clock.h>
+
+enum tutti_effort_part {
+  TUTTI_EFFORT_ASK,    /* the builder's answers, pruners' rules, requests */
+  TUTTI_EFFORT_TELL,   /* results told to builder and pruner */
+  TUTTI_EFFORT_RECORD, /* changes made durable */
+  TUTTI_EFFORT_REPLY,  /* replies read and noted */
+  TUTTI_EFFORT_WAIT,   /* for replies */
+  TUTTI_EFFORT_PARTS
+};
+
+struct tutti_effort {
+  double seconds[TUTTI_EFFORT_PARTS];
+  uint64_t times[TUTTI_EFFORT_PARTS];
+  double longest; /* the longest time between two waits */
+  double waited;  /* the clock when the last wait ended; 0: none has */
+};
+
+/* `part` has taken the time since `begin`, a reading of tutti_clock. */
+static inline void tutti_effort_add(struct tutti_effort *effort, enum tutti_effort_part part, double begin) {
+  effort->seconds[part] += tutti_clock() - begin;
+  effort->times[part]++;
+}
+
+struct tutti_manager;
+/* Tell the log, as information: each part, memory, and what the executor says of its workers. */
+void tutti_effort_log(const struct tutti_manager *manager);
+
+#endif
