@@ -86,9 +86,18 @@ int print_result(const char *text, bool as_json, void (*show)(const json_t *root
 int print_view(tutti_context *context, const char *directory, bool as_json,
                enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
                void (*show)(const json_t *root, const void *options, FILE *out), const void *options) {
+  const struct texts one = {.count = 1, .items = {directory}};
+  return print_views(context, &one, as_json, work, show, options);
+}
+
+int print_views(tutti_context *context, const struct texts *directories, bool as_json,
+                enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
+                void (*show)(const json_t *root, const void *options, FILE *out), const void *options) {
   tutti_view *view = NULL;
   char *text = NULL;
-  enum tutti_status status = tutti_view_open(context, directory, &view);
+  enum tutti_status status = directories->count == 1
+                                 ? tutti_view_open(context, directories->items[0], &view)
+                                 : tutti_view_open_all(context, directories->count, directories->items, &view);
   if (status == TUTTI_OK)
     status = work(context, view, options, &text);
   int code = status == TUTTI_OK ? print_result(text, as_json, show, options) : fail(context, status);

@@ -67,6 +67,10 @@ int print_result(const char *text, bool as_json, void (*show)(const json_t *root
 int print_view(tutti_context *context, const char *directory, bool as_json,
                enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
                void (*show)(const json_t *root, const void *options, FILE *out), const void *options);
+/* The same for several run directories as one pool. */
+int print_views(tutti_context *context, const struct texts *directories, bool as_json,
+                enum tutti_status (*work)(tutti_context *context, tutti_view *view, const void *options, char **text),
+                void (*show)(const json_t *root, const void *options, FILE *out), const void *options);
 /* Check a recipe without training, as `tutti validate` does. Takes the recipe; returns the exit code. */
 int check_recipe(tutti_context *context, tutti_recipe *recipe, bool as_json);
 /* Results go to stdout, between begin_output and finish_output; before and after, what anything else prints there goes
@@ -97,6 +101,7 @@ void show_summary(const json_t *summary, FILE *out);
 void show_profile(const json_t *profile, FILE *out);
 void show_values(const json_t *values, const char *loss, FILE *out); /* of an ensemble without predictions */
 void show_ensemble(const json_t *ensemble, FILE *out);
+void show_pools(const json_t *pools, FILE *out); /* the runs of which a pool is made; NULL: it is one run */
 /* The tables of each split of an evaluation: reliability, classes. */
 void show_tables(const json_t *evaluation, FILE *out);
 void show_evaluation(const json_t *evaluation, FILE *out);

@@ -97,9 +97,29 @@ void show_ensemble(const json_t *ensemble, FILE *out) {
     for (size_t i = json_array_size(trace); i-- > 0;)
       if (json_integer_value(json_object_get(json_array_get(trace, i), "trial")) == trial)
         why = text_of(json_array_get(trace, i), "note");
-    (void)fprintf(out, "  %8lld  %8s  %s\n", (long long)trial, show_number(number_of(member, "weight"), buffer), why);
+    (void)fprintf(out, "  %8lld  %8s  ", (long long)trial, show_number(number_of(member, "weight"), buffer));
+    if (json_object_get(member, "pool"))
+      (void)fprintf(out,
+                    "trial %lld of run %lld: ", (long long)json_integer_value(json_object_get(member, "pool_trial")),
+                    (long long)json_integer_value(json_object_get(member, "pool")));
+    (void)fprintf(out, "%s\n", why);
   }
   show_calibration(json_object_get(ensemble, "calibration"), out);
+}
+
+void show_pools(const json_t *pools, FILE *out) {
+  size_t index;
+  const json_t *pool;
+  if (!pools)
+    return;
+  (void)fprintf(out, "\n  %4s  %8s  %8s  %-14s %-16s %-10s %s\n", "run", "trials", "members", "builder", "space",
+                "backend", "directory");
+  json_array_foreach(pools, index, pool) {
+    (void)fprintf(out, "  %4zu  %8lld  %8lld  %-14s %-16s %-10s %s\n", index + 1,
+                  (long long)json_integer_value(json_object_get(pool, "trials")),
+                  (long long)json_integer_value(json_object_get(pool, "members")), text_of(pool, "builder"),
+                  text_of(pool, "space"), text_of(pool, "backend"), text_of(pool, "run"));
+  }
 }
 
 static const json_t *metrics_of(const json_t *evaluation, size_t split) {
@@ -292,6 +312,7 @@ void show_summary(const json_t *summary, FILE *out) {
   show_data(json_object_get(summary, "data"), out);
   show_trials(trials, out);
   show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
+  show_pools(json_object_get(summary, "pools"), out);
   show_ensemble(json_object_get(summary, "ensemble"), out);
   show_values(json_object_get(summary, "values"), text_of(summary, "loss"), out);
   show_evaluation(json_object_get(summary, "evaluation"), out);

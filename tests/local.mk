@@ -359,6 +359,7 @@ cli_tests += %D%/cli/plugins.sh
 cli_tests += %D%/cli/pruning.sh
 cli_tests += %D%/cli/grow.sh
 cli_tests += %D%/cli/watch.sh
+cli_tests += %D%/cli/together.sh
 cli_tests += %D%/cli/recompute.sh
 EXTRA_DIST += %D%/cli/recompute.py
 EXTRA_DIST += %D%/cli/recompute_rows.py

@@ -25,7 +25,7 @@ static enum tutti_status find_range(const struct report_facts *facts, double *lo
   size_t bytes;
   json_t *root = NULL;
   *found = false;
-  TUTTI_TRY_OUT(context, tutti_run_file_path(context, facts->directory, TUTTI_RUN_FILE_DATA, &path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, tutti_view_source(facts->view), TUTTI_RUN_FILE_DATA, &path));
   TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
   root = json_loads(text, 0, NULL);
   const json_t *inputs = json_object_get(root, "inputs"), *scale = json_array_get(json_object_get(root, "scale"), 0);

@@ -13,12 +13,26 @@ static const char *main_metric(const struct report_facts *facts) { return facts-
 /* --- members ------------------------------------------------------------------------------------------------------ */
 
 static void put_candidate(const struct report_facts *facts, struct tutti_table *table, uint64_t trial) {
+  const tutti_scope *scope = tutti_history_scope(facts->history, trial, facts->experiment->scope);
   char *text = NULL;
-  if (tutti_scope_print(facts->context, facts->experiment->scope, facts->history->records[trial].candidate, &text) !=
-      TUTTI_OK)
+  if (tutti_scope_print(facts->context, scope, facts->history->records[trial].candidate, &text) != TUTTI_OK)
     tutti_error_clear(facts->context);
   tutti_table_put_text(table, text ? text : "");
   tutti_free(text);
+}
+
+/* Of several runs that are one pool: which gave the trial. */
+static void put_run(const struct report_facts *facts, struct tutti_table *table, uint64_t trial) {
+  const json_t *pools = json_object_get(facts->status, "pools");
+  for (size_t i = json_array_size(pools); i-- > 0;) {
+    const json_t *pool = json_array_get(pools, i);
+    uint64_t first = (uint64_t)json_integer_value(json_object_get(pool, "first"));
+    if (trial < first)
+      continue;
+    tutti_table_put_text(table, json_string_value(json_object_get(pool, "run")));
+    tutti_table_put(table, (double)(trial - first));
+    return;
+  }
 }
 
 static enum tutti_status draw_members(const struct report_facts *facts, struct report_figure *figure) {
@@ -30,6 +44,8 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
   struct tutti_table *table = tutti_figure_table(figure, "trial", "weight", "validation loss", "test loss", NULL);
   tutti_table_column(table, facts->classes ? "test error" : "test rmse");
   tutti_table_columns(table, "parameters", "flops", "seconds", "origin", "candidate", NULL);
+  if (json_object_get(facts->status, "pools"))
+    tutti_table_columns(table, "run", "trial of the run", NULL);
   json_array_foreach(members, index, member) {
     uint64_t trial = (uint64_t)json_integer_value(json_object_get(member, "trial"));
     if (trial >= facts->history->asked || !facts->reports[trial])
@@ -45,6 +61,26 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
     tutti_table_put_all(table, sizeof numbers / sizeof *numbers, numbers);
     tutti_table_put_text(table, facts->history->records[trial].origin);
     put_candidate(facts, table, trial);
+    put_run(facts, table, trial);
+  }
+  return TUTTI_OK;
+}
+
+/* --- runs of which the pool is made ------------------------------------------------------------------------------- */
+
+static enum tutti_status draw_pools(const struct report_facts *facts, struct report_figure *figure) {
+  const json_t *pools = json_object_get(facts->status, "pools"), *pool;
+  static const char *const texts[] = {"builder", "space", "backend", "run"};
+  size_t index;
+  if (!pools)
+    return tutti_figure_skip(figure);
+  struct tutti_table *table = tutti_figure_table(figure, "trials", "members", NULL);
+  tutti_table_columns(table, "builder", "space", "backend", "run", NULL);
+  json_array_foreach(pools, index, pool) {
+    const double numbers[] = {tutti_report_number(pool, "trials"), tutti_report_number(pool, "members")};
+    tutti_table_put_all(table, 2, numbers);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+      tutti_table_put_text(table, json_string_value(json_object_get(pool, texts[i])));
   }
   return TUTTI_OK;
 }
@@ -257,6 +293,11 @@ static const struct report_chart charts[] = {
              "what was tried.",
      .brief = true,
      .draw = draw_members},
+    {.name = "pools",
+     .title = "The runs that it is chosen from",
+     .text = "One row for each run: how many models it trained, how many of them are members, and how it searched.",
+     .brief = true,
+     .draw = draw_pools},
     {.name = "sizes",
      .title = "Ensembles of other sizes",
      .text = "How good the ensemble would be with fewer or more members. The oracle takes for each row the member that "

@@ -37,7 +37,7 @@ static enum tutti_status gather(const struct report_facts *facts, struct points 
   bool joint = tutti_scope_joint(scope) != NULL;
   points->domain = joint ? tutti_scope_joint(scope) : tutti_scope_hyperparameters(scope);
   points->dimensions = points->domain ? tutti_domain_count(points->domain) : 0;
-  if (points->dimensions == 0 || tutti_experiment_is_fit(facts->experiment))
+  if (points->dimensions == 0 || tutti_experiment_is_fit(facts->experiment) || facts->history->parts)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_history_finished(context, facts->history, &points->trials, &finished));
   TUTTI_TRY(context, tutti_alloc(context, finished, points->dimensions * sizeof(double), &points->values));
@@ -108,6 +108,8 @@ static enum tutti_status begin(const struct report_facts *facts, struct report_f
   TUTTI_TRY(facts->context, gather(facts, points));
   if (tutti_experiment_is_fit(facts->experiment))
     return tutti_figure_skip(figure);
+  if (facts->history->parts)
+    return tutti_figure_missing(figure, "The models are of several runs, which search different things.");
   if (points->dimensions == 0)
     return tutti_figure_missing(figure, "No hyperparameter is searched, and architectures are graphs.");
   if (points->count < FEWEST_TRIALS)

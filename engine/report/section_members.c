@@ -338,9 +338,11 @@ static enum tutti_status add_curve(const struct report_facts *facts, struct tutt
   size_t bytes;
   if (!report || !tutti_record_has(report, "curve.csv"))
     return TUTTI_OK;
-  TUTTI_TRY_OUT(context, tutti_trial_folder(context, facts->directory, trial, &folder));
+  uint64_t number = trial;
+  const struct tutti_run_pool *own = tutti_run_pool_of(&facts->view->pool, &number);
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, own->directory, number, &folder));
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/curve.csv", folder));
-  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, facts->directory, trial, report, path));
+  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, own->directory, number, report, path));
   TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
   put_curve(table, trial, text);
 out:

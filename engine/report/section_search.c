@@ -109,6 +109,8 @@ static enum tutti_status add_bar(void *argument, const struct tutti_trial *trial
 static enum tutti_status draw_workers(const struct report_facts *facts, struct report_figure *figure) {
   struct timeline timeline = {.facts = facts};
   timeline.table = tutti_figure_table(figure, "trial", "worker", "begin (s)", "end (s)", "finished", NULL);
+  if (facts->history->parts)
+    return tutti_figure_missing(figure, "The models are of several runs, each with its own time.");
   TUTTI_TRY(facts->context, tutti_catalogue_visit(facts->context, facts->view->catalogue, add_bar, &timeline));
   if (timeline.bars == 0)
     return tutti_figure_missing(figure, "The times of the trials were not recorded.");

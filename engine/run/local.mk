@@ -1,4 +1,5 @@
 libtutti_engine_la_SOURCES += %D%/catalogue.c
+libtutti_engine_la_SOURCES += %D%/catalogue_copy.c
 libtutti_engine_la_SOURCES += %D%/catalogue_impl.h
 libtutti_engine_la_SOURCES += %D%/catalogue_row.c
 libtutti_engine_la_SOURCES += %D%/catalogue_sums.c
@@ -6,6 +7,9 @@ libtutti_engine_la_SOURCES += %D%/catalogue_sums.h
 libtutti_engine_la_SOURCES += %D%/catalogue_write.h
 libtutti_engine_la_SOURCES += %D%/experiment.c
 libtutti_engine_la_SOURCES += %D%/experiment_impl.h
+libtutti_engine_la_SOURCES += %D%/joined.c
+libtutti_engine_la_SOURCES += %D%/joined_directory.c
+libtutti_engine_la_SOURCES += %D%/joined_impl.h
 libtutti_engine_la_SOURCES += %D%/manager.c
 libtutti_engine_la_SOURCES += %D%/manager_impl.h
 libtutti_engine_la_SOURCES += %D%/model.c

@@ -15,17 +15,17 @@
 
 /* --- members --- */
 
-static enum tutti_status read_weights(tutti_context *context, const tutti_view *view, uint64_t trial,
-                                      const char *report, tutti_tensors **weights) {
+static enum tutti_status read_weights(tutti_context *context, const char *directory, uint64_t trial, const char *report,
+                                      tutti_tensors **weights) {
   enum tutti_status status = TUTTI_OK;
   char *path;
-  TUTTI_TRY(context, tutti_trial_file_path(context, view->directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
+  TUTTI_TRY(context, tutti_trial_file_path(context, directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
   if (access(path, F_OK) != 0)
     TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                                       "%s is not there, and predicting needs the members' weights; was the run made "
                                       "with run.keep_weights = no?",
                                       path));
-  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, view->directory, trial, report, path));
+  TUTTI_TRY_OUT(context, tutti_record_check_trial(context, directory, trial, report, path));
   TUTTI_TRY_OUT(context, tutti_tensors_read(context, path, weights));
 out:
   tutti_free(path);
@@ -34,14 +34,16 @@ out:
 
 static enum tutti_status open_member(tutti_context *context, const tutti_view *view, uint64_t trial,
                                      struct tutti_member *member) {
-  const struct tutti_experiment *experiment = view->experiment;
+  const struct tutti_run_pool *own = tutti_run_pool_of(&view->pool, &trial);
+  const struct tutti_experiment *experiment = own->experiment;
   const char *report;
-  TUTTI_TRY(context, tutti_run_report(context, &view->pool, trial, &report));
-  const tutti_candidate *candidate = view->history.records[trial].candidate;
-  TUTTI_TRY(context, read_weights(context, view, trial, report, &member->weights));
+  TUTTI_TRY(context, tutti_run_report(context, own, trial, &report));
+  const tutti_candidate *candidate = own->history->records[trial].candidate;
+  member->experiment = experiment;
+  TUTTI_TRY(context, read_weights(context, own->directory, trial, report, &member->weights));
   TUTTI_TRY(context, tutti_experiment_learner(context, experiment, candidate, &member->learner, &member->config));
   if (tutti_backend_takes_networks(member->learner))
-    TUTTI_TRY(context, tutti_run_read_network(context, &view->pool, trial, &member->network));
+    TUTTI_TRY(context, tutti_run_read_network(context, own, trial, &member->network));
   member->job = (struct tutti_job){.size = sizeof member->job,
                                    .trial = trial,
                                    .run_seed = experiment->facts.seed,
@@ -67,7 +69,7 @@ enum tutti_status tutti_view_model(tutti_context *context, tutti_view *view, con
   char *text = NULL;
   *out = NULL;
   TUTTI_TRY(context, tutti_view_check_data(context, view));
-  TUTTI_TRY(context, tutti_experiment_need_backend(context, view->experiment));
+  TUTTI_TRY(context, tutti_view_need_backends(context, view));
   TUTTI_TRY_OUT(context, tutti_view_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *model, &model));
   model->view = view;
@@ -132,7 +134,7 @@ static enum tutti_status predict_members(tutti_context *context, const struct tu
                                          const tutti_split *split, float **members, float **epistemic,
                                          struct tutti_pool *pool) {
   for (size_t i = 0; i < model->count; i++)
-    TUTTI_TRY(context, tutti_experiment_predict(context, model->view->experiment, model->members[i].learner,
+    TUTTI_TRY(context, tutti_experiment_predict(context, model->members[i].experiment, model->members[i].learner,
                                                 &model->members[i].job, model->members[i].weights, split, &members[i],
                                                 &epistemic[i]));
   pool->predictions = (const float *const *)members;
@@ -407,7 +409,7 @@ static enum tutti_status load_rows(tutti_context *context, const tutti_view *vie
   enum tutti_status status = TUTTI_OK;
   char *description_path = NULL, *description = NULL;
   size_t bytes;
-  TUTTI_TRY_OUT(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_DATA, &description_path));
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, tutti_view_source(view), TUTTI_RUN_FILE_DATA, &description_path));
   TUTTI_TRY_OUT(context, tutti_file_read(context, description_path, &description, &bytes));
   status = tutti_dataset_apply_to(context, description, path, tolerant, split);
   if (status == TUTTI_ERROR_CORRUPT)

@@ -11,7 +11,8 @@ struct tutti_member {
   tutti_network *network;       /* NULL unless that takes networks */
   tutti_config *config;
   tutti_tensors *weights;
-  struct tutti_job job; /* borrows these, and the candidate from the view */
+  struct tutti_job job;                      /* borrows these, and the candidate from the view */
+  const struct tutti_experiment *experiment; /* that of its run */
 };
 
 struct tutti_model {

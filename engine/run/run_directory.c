@@ -43,6 +43,11 @@ static enum tutti_status check_length(tutti_context *context, const char *direct
 
 enum tutti_status tutti_run_check_directory(tutti_context *context, const char *directory) {
   TUTTI_TRY(context, check_length(context, directory));
+  if (tutti_run_directory_has_pools(directory))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s is made of several finished runs (tutti select --out), and no run goes there; choose another "
+                      "directory with --out",
+                      directory);
   if (!tutti_run_directory_has_run(directory) && tutti_run_file_is_there(directory, TUTTI_RUN_FILE_TRIALS))
     return TUTTI_FAIL(context, TUTTI_ERROR_IO,
                       "%s has the trials of a run, but %s is gone; put it back, or choose another directory with --out",

@@ -157,7 +157,8 @@ static uint64_t picks_of(const tutti_ensemble *ensemble, uint64_t trial) {
   return picks > 0 ? (uint64_t)llround(weight * picks) : 1;
 }
 
-/* How different the members are; it belongs to the ensemble and does not depend on rows. */
+/* How different the members are; it belongs to the ensemble and does not depend on rows. Candidates of different runs
+   are of different spaces, between which there is no distance. */
 static enum tutti_status add_diversity(tutti_context *context, const tutti_scope *scope,
                                        const struct tutti_history *history, size_t count, const uint64_t *trials,
                                        const tutti_ensemble *ensemble, json_t *metrics) {
@@ -165,6 +166,9 @@ static enum tutti_status add_diversity(tutti_context *context, const tutti_scope
   const tutti_candidate **members = NULL;
   uint64_t *picks = NULL;
   tutti_evaluation *diversity = NULL;
+  for (size_t i = 0; i < count && trials[i] < history->asked; i++)
+    if (tutti_history_scope(history, trials[i], scope) != tutti_history_scope(history, trials[0], scope))
+      return TUTTI_OK;
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *picks, &picks));
   for (size_t i = 0; i < count; i++) {
@@ -174,7 +178,8 @@ static enum tutti_status add_diversity(tutti_context *context, const tutti_scope
     members[i] = history->records[trials[i]].candidate;
     picks[i] = picks_of(ensemble, trials[i]);
   }
-  TUTTI_TRY_OUT(context, tutti_evaluate_diversity(context, scope, count, members, picks, &diversity));
+  TUTTI_TRY_OUT(context, tutti_evaluate_diversity(context, tutti_history_scope(history, trials[0], scope), count,
+                                                  members, picks, &diversity));
   add_metrics(metrics, diversity);
 out:
   tutti_evaluation_destroy(diversity);

@@ -13,12 +13,19 @@
 /* --- the directory itself --- */
 
 static const char *const file_names[] = {
-    [TUTTI_RUN_FILE_RECIPE] = "recipe.ini",    [TUTTI_RUN_FILE_CATALOGUE] = "catalogue.sqlite",
-    [TUTTI_RUN_FILE_DATA] = "data.json",       [TUTTI_RUN_FILE_SPLITS] = "splits",
-    [TUTTI_RUN_FILE_TRIALS] = "trials",        [TUTTI_RUN_FILE_ENSEMBLE] = "ensemble.json",
-    [TUTTI_RUN_FILE_SUMMARY] = "summary.json", [TUTTI_RUN_FILE_LOCK] = "lock",
-    [TUTTI_RUN_FILE_LOG] = "worker.log",       [TUTTI_RUN_FILE_NEXT] = "ensemble.json.new",
+    [TUTTI_RUN_FILE_RECIPE] = "recipe.ini",
+    [TUTTI_RUN_FILE_CATALOGUE] = "catalogue.sqlite",
+    [TUTTI_RUN_FILE_DATA] = "data.json",
+    [TUTTI_RUN_FILE_SPLITS] = "splits",
+    [TUTTI_RUN_FILE_TRIALS] = "trials",
+    [TUTTI_RUN_FILE_ENSEMBLE] = "ensemble.json",
+    [TUTTI_RUN_FILE_SUMMARY] = "summary.json",
+    [TUTTI_RUN_FILE_LOCK] = "lock",
+    [TUTTI_RUN_FILE_LOG] = "worker.log",
+    [TUTTI_RUN_FILE_NEXT] = "ensemble.json.new",
     [TUTTI_RUN_FILE_LIVE] = "live.json",
+    [TUTTI_RUN_FILE_POOLS] = "pools.json",
+    [TUTTI_RUN_FILE_RUNS] = "runs",
 };
 
 const char *tutti_run_file_name(enum tutti_run_file file) { return file_names[file]; }
@@ -66,6 +73,10 @@ bool tutti_run_directory_has_run(const char *directory) {
 
 bool tutti_run_directory_is_finished(const char *directory) {
   return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_SUMMARY);
+}
+
+bool tutti_run_directory_has_pools(const char *directory) {
+  return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_POOLS);
 }
 
 /* --- pools that runs share --- */
@@ -144,7 +155,7 @@ enum tutti_status tutti_run_check_folder(tutti_context *context, const char *pat
 
 enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory) {
   for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++) {
-    bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS;
+    bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS || i == TUTTI_RUN_FILE_RUNS;
     char *path;
     TUTTI_TRY(context, tutti_run_file_path(context, directory, (enum tutti_run_file)i, &path));
     enum tutti_status status = check_below(context, path, folder);

@@ -28,6 +28,8 @@ TUTTI_NODISCARD enum tutti_status tutti_run_check_trial(tutti_context *context, 
 
 /* Does the directory hold a run? */
 bool tutti_run_directory_has_run(const char *directory);
+/* Does it hold the pools of several runs (joined.c)? */
+bool tutti_run_directory_has_pools(const char *directory);
 /* Does the run in it have a result? */
 bool tutti_run_directory_is_finished(const char *directory);
 

@@ -54,6 +54,9 @@ TUTTI_NODISCARD enum tutti_status tutti_run_pool_map(tutti_context *context, con
                                                      const char *split, const struct tutti_targets *targets,
                                                      enum tutti_loss loss, size_t count, const uint64_t *trials,
                                                      struct tutti_pool *pool);
+/* The run of which a trial is: `source` itself or, of several runs, one of them, and *trial becomes its number there.
+   */
+const struct tutti_run_pool *tutti_run_pool_of(const struct tutti_run_pool *source, uint64_t *trial);
 /* The report of a trial, borrowed. TUTTI_ERROR_USAGE: it is not a trial of the run, or has no result. */
 TUTTI_NODISCARD enum tutti_status tutti_run_report(tutti_context *context, const struct tutti_run_pool *source,
                                                    uint64_t trial, const char **report);
@@ -170,6 +173,15 @@ struct tutti_history {
   struct tutti_record *records; /* [asked] */
   uint64_t asked, told, done, failed, pruned, room;
   uint64_t members_from; /* trials with lower numbers only inform the search */
+  /* Of several runs that are one pool (joined.c), whose records are borrowed: theirs. NULL: it is one run. */
+  size_t part_count;
+  const struct tutti_part *parts; /* [part_count] */
+};
+/* One of these runs. Its trial t is trial first + t of them all. */
+struct tutti_part {
+  uint64_t first;
+  tutti_view *view;
+  char *name; /* the directory that it came from */
 };
 TUTTI_NODISCARD enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue,
                                                      const tutti_scope *scope, struct tutti_history *history);
@@ -195,6 +207,8 @@ TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context,
 /* TUTTI_ERROR_NUMERIC: none of these trials finished, so there is nothing to choose an ensemble from; the message says
    why they failed. */
 TUTTI_NODISCARD enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history);
+/* The scope of a trial's candidate: `own` or, of several runs, that of its run. */
+const tutti_scope *tutti_history_scope(const struct tutti_history *history, uint64_t trial, const tutti_scope *own);
 /* Number of the finished trial with the least loss, or TUTTI_NO_TRIAL. */
 uint64_t tutti_history_best(const struct tutti_history *history);
 

@@ -47,6 +47,7 @@ enum tutti_status tutti_run_read_network(tutti_context *context, const struct tu
                                          tutti_network **network) {
   enum tutti_status status = TUTTI_OK;
   char *path = NULL, *text = NULL;
+  source = tutti_run_pool_of(source, &trial);
   TUTTI_TRY_OUT(context, read_text(context, source, trial, &path, &text));
   status = tutti_network_parse(context, text, network);
   if (status != TUTTI_OK)

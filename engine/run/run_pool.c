@@ -65,17 +65,18 @@ static enum tutti_status map_model(tutti_context *context, const struct tutti_ru
                                    const struct tutti_targets *targets, size_t i, struct mapped_pool *mapped) {
   enum tutti_status status = TUTTI_OK;
   uint64_t trial = mapped->trials[i];
+  const struct tutti_run_pool *own = tutti_run_pool_of(source, &trial);
   char *name = NULL, *parts = NULL;
   const char *report;
-  TUTTI_TRY_OUT(context, tutti_run_report(context, source, trial, &report));
+  TUTTI_TRY_OUT(context, tutti_run_report(context, own, trial, &report));
   TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, split, &name));
   TUTTI_TRY_OUT(context, tutti_trial_epistemic_name(context, split, &parts));
-  TUTTI_TRY_OUT(context, map_file(context, source, trial, report, name, targets->rows,
+  TUTTI_TRY_OUT(context, map_file(context, own, trial, report, name, targets->rows,
                                   tutti_predictions_width(targets->kind, targets->outputs), &mapped->maps[i]));
   mapped->predictions[i] = mapped->maps[i].data;
   if (!tutti_record_has(report, parts))
     goto out;
-  TUTTI_TRY_OUT(context, map_file(context, source, trial, report, parts, targets->rows,
+  TUTTI_TRY_OUT(context, map_file(context, own, trial, report, parts, targets->rows,
                                   tutti_epistemic_width(targets->kind, targets->outputs), &mapped->part_maps[i]));
   mapped->epistemic[i] = mapped->part_maps[i].data;
 out:

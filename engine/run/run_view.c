@@ -50,6 +50,8 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   enum tutti_status status = TUTTI_OK;
   tutti_view *view = NULL;
   *out = NULL;
+  if (tutti_run_directory_has_pools(directory))
+    return tutti_joined_open(context, directory, out);
   if (!tutti_run_directory_has_run(directory))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with %s in it)", directory,
                       tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE));
@@ -69,9 +71,14 @@ out:
 void tutti_view_close(tutti_view *view) {
   if (!view)
     return;
-  tutti_history_release(&view->history);
-  tutti_catalogue_close(view->catalogue);
-  tutti_experiment_destroy(view->experiment);
+  if (view->parts) {
+    tutti_joined_close(view->part_count, view->parts);
+    tutti_free(view->history.records);
+  } else {
+    tutti_history_release(&view->history);
+    tutti_catalogue_close(view->catalogue);
+    tutti_experiment_destroy(view->experiment);
+  }
   tutti_free(view->directory);
   tutti_free(view);
 }
@@ -97,7 +104,8 @@ enum tutti_status tutti_view_check_data(tutti_context *context, const tutti_view
 enum tutti_status tutti_view_ensemble(tutti_context *context, const tutti_view *view, const char *given, char **text) {
   if (given)
     return tutti_strdup(context, given, text);
-  TUTTI_TRY(context, tutti_run_read_ensemble(context, view->directory, text));
+  if (!view->unnamed)
+    TUTTI_TRY(context, tutti_run_read_ensemble(context, view->directory, text));
   if (!*text)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s has no ensemble yet: finish the run with --resume, or choose one with tutti select",
@@ -155,7 +163,9 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   double seconds = 0;
   TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, view->directory, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
-  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
+  TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, &summary));
+  if (view->catalogue)
+    TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
   TUTTI_TRY_OUT(context, calibrated_splits(context, view, &calibrated));
   TUTTI_TRY_OUT(context, tutti_history_failures(context, history, &failures));
   json_t *live = live_of(context, view);
@@ -202,7 +212,7 @@ static enum tutti_status load_overridden(tutti_context *context, const tutti_vie
                                          size_t count, const char *const *overrides, tutti_recipe **recipe) {
   char *path;
   *recipe = NULL;
-  TUTTI_TRY(context, tutti_run_file_path(context, view->directory, TUTTI_RUN_FILE_RECIPE, &path));
+  TUTTI_TRY(context, tutti_run_file_path(context, tutti_view_source(view), TUTTI_RUN_FILE_RECIPE, &path));
   enum tutti_status status = tutti_recipe_load_recorded(context, path, count, overrides, recipe);
   tutti_free(path);
   TUTTI_TRY(context, status);
@@ -275,6 +285,7 @@ static enum tutti_status choose(tutti_context *context, const tutti_view *view, 
   TUTTI_TRY_OUT(context, tutti_run_calibrate(context, choice, ensemble, &calibration));
   TUTTI_TRY_OUT(context, tutti_ensemble_print(context, ensemble, tutti_host_plugin(choice->host, "selector"),
                                               view->experiment->loss, calibration.said, chosen));
+  TUTTI_TRY_OUT(context, tutti_joined_locate(context, view, chosen));
   TUTTI_TRY_OUT(context, tutti_run_evaluate(context, choice->source, &view->history, ensemble, calibration.calibrator,
                                             choice->evaluation, NULL, evaluation));
 out:
@@ -297,6 +308,8 @@ enum tutti_status tutti_view_select(tutti_context *context, tutti_view *view, co
   json_t *root = json_loads(chosen, 0, NULL);
   json_object_set_new(root, evaluation ? "evaluation" : "values",
                       evaluation ? json_loads(evaluation, 0, NULL) : values);
+  if (view->parts)
+    json_object_set_new(root, "pools", tutti_joined_pools(view, root));
   status = tutti_json_document(context, root, text);
 out:
   tutti_free(chosen);
@@ -305,28 +318,59 @@ out:
   return status;
 }
 
+/* What a run keeps of a choice: the texts of ensemble.json and summary.json. */
+static enum tutti_status make_result(tutti_context *context, tutti_view *view, const char *split, size_t count,
+                                     const char *const *overrides, char **chosen, char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  char *evaluation = NULL, *shifts = NULL;
+  struct trying trying = {0};
+  TUTTI_TRY_OUT(context, begin_trying(context, view, split, keep_reads, count, overrides, &trying));
+  TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, chosen, &evaluation));
+  if (view->experiment->dataset)
+    TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
+  TUTTI_TRY_OUT(context,
+                tutti_run_summary(context, view->experiment, &view->history, *chosen, evaluation, shifts, summary));
+out:
+  tutti_free(evaluation);
+  tutti_free(shifts);
+  end_trying(&trying);
+  return status;
+}
+
 enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *split, size_t count,
                                   const char *const *overrides, char **summary) {
   enum tutti_status status = TUTTI_OK;
   int lock = -1;
-  char *chosen = NULL, *evaluation = NULL, *shifts = NULL;
-  struct trying trying = {0};
+  char *chosen = NULL;
   *summary = NULL;
+  if (view->unnamed)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s are no run together: an ensemble of them is kept in a new directory", view->directory);
   TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
-  TUTTI_TRY_OUT(context, begin_trying(context, view, split, keep_reads, count, overrides, &trying));
-  TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, &chosen, &evaluation));
-  if (view->experiment->dataset)
-    TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
-  TUTTI_TRY_OUT(context,
-                tutti_run_summary(context, view->experiment, &view->history, chosen, evaluation, shifts, summary));
+  TUTTI_TRY_OUT(context, make_result(context, view, split, count, overrides, &chosen, summary));
+  TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, summary));
   TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, chosen, summary));
 out:
   if (lock >= 0)
     (void)close(lock);
   tutti_free(chosen);
-  tutti_free(evaluation);
-  tutti_free(shifts);
-  end_trying(&trying);
+  return status;
+}
+
+enum tutti_status tutti_view_keep_to(tutti_context *context, tutti_view *view, const char *directory, const char *split,
+                                     size_t count, const char *const *overrides, char **summary) {
+  enum tutti_status status = TUTTI_OK;
+  char *chosen = NULL;
+  *summary = NULL;
+  if (!view->unnamed)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s is a run of its own; its ensemble is kept there",
+                      view->directory);
+  TUTTI_TRY_OUT(context, make_result(context, view, split, count, overrides, &chosen, summary));
+  TUTTI_TRY_OUT(context, tutti_joined_write(context, view, directory));
+  TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, directory, chosen, summary));
+out:
+  tutti_free(chosen);
   return status;
 }
 

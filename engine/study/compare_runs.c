@@ -177,6 +177,8 @@ out:
 }
 
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
+  if (tutti_run_directory_has_pools(run->directory))
+    return tutti_strdup(context, "made of several runs, which have no recipe together", &run->reason);
   if (!tutti_run_directory_has_run(run->directory))
     return tutti_strdup(context, "not begun", &run->reason);
   TUTTI_TRY(context, check_files(context, run));
@@ -276,7 +278,7 @@ static enum tutti_status add_several(tutti_context *context, struct compare *com
 
 static enum tutti_status add_directory(tutti_context *context, struct compare *compare, const char *directory) {
   size_t before = compare->count;
-  if (tutti_run_directory_has_run(directory))
+  if (tutti_run_directory_has_run(directory) || tutti_run_directory_has_pools(directory))
     return add_run(context, compare, directory, NULL);
   TUTTI_TRY(context, add_several(context, compare, directory));
   if (compare->count == before)

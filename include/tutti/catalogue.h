@@ -37,6 +37,9 @@ TUTTI_API const char *tutti_catalogue_journal_mode(const char *folder);
    _FULL, _CORRUPT or _BUSY, here and below, by what SQLite reports. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path, bool write,
                                                                  tutti_catalogue **catalogue);
+/* Copy it, as it is now, to a new file. TUTTI_ERROR_IO or _FULL, after which the file is gone. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_catalogue_copy(tutti_context *context, tutti_catalogue *catalogue,
+                                                                 const char *path);
 /* Close it; NULL is allowed. After writing, the record is one file, unless a reader is at work. */
 TUTTI_API void tutti_catalogue_close(tutti_catalogue *catalogue);
 

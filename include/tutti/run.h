@@ -24,7 +24,9 @@ enum tutti_run_file {
   TUTTI_RUN_FILE_LOCK,      /* held by the manager while it runs */
   TUTTI_RUN_FILE_LOG,       /* what plugins and libraries print in workers */
   TUTTI_RUN_FILE_NEXT,      /* the ensemble while it is replaced */
-  TUTTI_RUN_FILE_LIVE       /* what the workers are at, as JSON; it is there while the run is at work */
+  TUTTI_RUN_FILE_LIVE,      /* what the workers are at, as JSON; it is there while the run is at work */
+  TUTTI_RUN_FILE_POOLS,     /* of several runs that are one pool: which they are, as JSON */
+  TUTTI_RUN_FILE_RUNS       /* folder: these runs, numbered from 1 */
 };
 /* The path that a file has, or would have, in a run directory; free *path with tutti_free. TUTTI_ERROR_USAGE: `file` is
    none of the above. */
@@ -90,6 +92,11 @@ typedef struct tutti_view tutti_view;
    TUTTI_ERROR_CORRUPT: a file in it is torn. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
                                                             tutti_view **view);
+/* Open `count` runs over the same rows as one pool, whose trials are those of the first run, then those of the second, and so on;
+   nothing is written. The recipe is the first run's. TUTTI_ERROR_USAGE, too: they have other rows, losses or tasks, or there is
+   no run, or one of them is such a pool itself. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open_all(tutti_context *context, size_t count,
+                                                                const char *const *directories, tutti_view **view);
 /* Close it; NULL is allowed. */
 TUTTI_API void tutti_view_close(tutti_view *view);
 /* The counts, best trials, builder's state and ensemble; "running" says whether a manager holds the lock. */
@@ -107,6 +114,12 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *con
    selector alone. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *split,
                                                             size_t count, const char *const *overrides, char **summary);
+/* The same for the pool of tutti_view_open_all, kept in a new directory: the runs are copied there (files are linked where the
+   file system can), so that it needs no other; tutti_view_open opens it. TUTTI_ERROR_USAGE, too: the directory is there and not
+   empty, or the view is of one run. TUTTI_ERROR_BUSY: a manager is at work in one of the runs. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep_to(tutti_context *context, tutti_view *view,
+                                                               const char *directory, const char *split, size_t count,
+                                                               const char *const *overrides, char **summary);
 /* The points of a curve. An empty array stands for its default. */
 struct tutti_curve_options {
   size_t size; /* sizeof(struct tutti_curve_options) */

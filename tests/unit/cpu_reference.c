@@ -158,7 +158,7 @@ static void evaluate_layer(struct reference *reference, size_t index) {
       case TUTTI_OP_CONCAT:
         break; /* below */
       default:
-        to[c] = from[c]; /* input, identity, flatten, dropout, detach, heads */
+        to[c] = c < in ? from[c] : 0; /* input, identity, flatten, dropout, detach; heads may be wider than an input */
       }
     }
     size_t channels = (size_t)layer->shape.channels, pixels = width / channels;

@@ -333,7 +333,7 @@ static void test_no_memory(void **state) {
   fail_c_allocations(true);
   enum tutti_status status = cpu_ops.train(s->backend, s->context, &s->job, &s->outcome);
   fail_c_allocations(false);
-  if (COUNTS_ALLOCATIONS)
+  if (COUNTS_ALLOCATIONS && !getenv("TUTTI_TEST_WATCHED")) /* valgrind puts its own functions in place of these */
     expect(s, status, TUTTI_ERROR_MEMORY, "no memory for 10 iterations' gradients of ");
   end(s);
 }
