@@ -7,8 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include "engine/data/folds_impl.h"
-
 #include <string.h>
 
 /* A single observation says nothing of how values vary. */
@@ -30,8 +28,6 @@ static enum tutti_status check_data(tutti_context *context, const tutti_dataset 
   if (!tutti_split_inputs(tutti_dataset_find(dataset, TUTTI_SPLIT_TRAIN)))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.path: expected a table of numbers for surrogates, found images");
-  if (tutti_dataset_folds(dataset))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.folds: a fit trains on the training rows alone; leave it out");
   if (task->outputs != 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: a surrogate has one target, and here are %zu",
                       task->outputs);

@@ -244,7 +244,10 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
 
 static enum tutti_status check_fit(tutti_context *context, const struct tutti_experiment *experiment) {
   const struct tutti_fit fit = tutti_experiment_fit(experiment, 0, experiment->facts.seed, experiment->dataset);
-  enum tutti_status status = tutti_fit_check(context, &fit);
+  enum tutti_status status =
+      tutti_dataset_folds(experiment->dataset)
+          ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.folds: a fit trains on the training rows alone; leave it out")
+          : tutti_fit_check(context, &fit);
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 
