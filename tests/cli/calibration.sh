@@ -131,4 +131,26 @@ tutti select runs/classes --set calibrator.plugin=temperature --set selector.plu
 expect_code 0
 expect_err "the ensemble votes: it has shares of votes, and no probabilities to calibrate"
 
+
+# One for tables of either kind: it says what the one of the task says, and is restored with the one that it had.
+for name in variance-scaling by-task; do
+  apart=calibrator.apart
+  [ $name != by-task ] || apart=of_values.apart
+  tutti select runs/values --set calibrator.plugin=$name --set $apart=yes --keep
+  expect_code 0
+  tutti predict runs/values values.csv
+  expect_code 0
+  cp out $name.csv
+done
+checks=$((checks + 1))
+cmp -s variance-scaling.csv by-task.csv || complain "expected the same predictions"
+expect_in runs/values/ensemble.json '"of_values": "variance-scaling"'
+tutti select runs/classes --set calibrator.plugin=by-task --set calibrator.of_classes=vector-scaling --keep
+expect_code 0
+expect_in runs/classes/ensemble.json '"of_classes": "vector-scaling"'
+tutti predict runs/classes classes.csv
+expect_code 0
+tutti validate values.ini --set calibrator.plugin=by-task --set calibrator.of_values=conformal
+expect_code 2
+expect_err "calibrator conformal gives no means and variances"
 finish
