@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/cpu.h>
+#include <unistd.h>
 
 static void show_end(const json_t *summary, const void *directory, FILE *out) {
   show_summary(summary, out);
@@ -26,6 +27,16 @@ static char *how_to_resume(tutti_context *context, const char *command, const ch
   return text;
 }
 
+/* Was the recipe written? */
+static bool can_resume(tutti_context *context, const char *directory) {
+  char *recipe;
+  if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &recipe) != TUTTI_OK)
+    return false;
+  bool there = access(recipe, F_OK) == 0;
+  tutti_free(recipe);
+  return there;
+}
+
 static int train(tutti_context *context, const char *command, tutti_recipe *recipe,
                  const struct training_options *options, const char *directory) {
   char program[4096], *summary = NULL, *hint = how_to_resume(context, command, directory);
@@ -43,7 +54,7 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
   progress_end(&progress);
   if (status != TUTTI_OK) {
     int code = fail(context, status);
-    if (hint && (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL))
+    if (hint && can_resume(context, directory) && (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL))
       put_plain(hint, strlen(hint), stderr);
     tutti_free(hint);
     return code;

@@ -38,10 +38,34 @@ static void destroy_registry(void *registry_) {
   tutti_free(registry);
 }
 
+/* A folder of the search path that is none is no error, but the user wants to know. */
+static void say_missing(tutti_context *context, const char *folder, size_t length) {
+  struct stat facts;
+  char *path;
+  if (tutti_format(context, &path, "%.*s", (int)length, folder) != TUTTI_OK)
+    return;
+  bool there = stat(path, &facts) == 0;
+  if (!there || !S_ISDIR(facts.st_mode))
+    tutti_log(context, TUTTI_LOG_WARNING, "%s, where plugins are to be looked for, %s", path,
+              there ? "is not a folder" : "does not exist");
+  tutti_free(path);
+}
+
+/* Say it of the environment's folders, once. */
+static void check_environment(tutti_context *context) {
+  const char *folder = getenv("TUTTI_PLUGIN_PATH");
+  for (size_t length; folder && *folder; folder += length + (folder[length] == ':')) {
+    length = strcspn(folder, ":");
+    if (length > 0)
+      say_missing(context, folder, length);
+  }
+}
+
 static enum tutti_status get_registry(tutti_context *context, struct registry **registry) {
   if (!context->registry) {
     TUTTI_TRY(context, tutti_alloc(context, 1, sizeof **registry, &context->registry));
     context->registry_destroy = destroy_registry;
+    check_environment(context);
   }
   *registry = context->registry;
   return TUTTI_OK;
@@ -80,6 +104,7 @@ enum tutti_status tutti_plugin_path_add(tutti_context *context, const char *fold
                                &registry->folders));
   TUTTI_TRY(context, tutti_strdup(context, folder, &registry->folders[registry->folder_count]));
   registry->folder_count++;
+  say_missing(context, folder, strlen(folder));
   return TUTTI_OK;
 }
 

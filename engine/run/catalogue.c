@@ -320,6 +320,11 @@ enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path,
   if (write)
     TUTTI_TRY_OUT(context, make_tables(context, path, catalogue));
   TUTTI_TRY_OUT(context, prepare(context, catalogue));
+  struct stat facts;
+  if (write && stat(sqlite3_db_filename(catalogue->database, "main"), &facts) == 0) {
+    catalogue->device = facts.st_dev;
+    catalogue->inode = facts.st_ino;
+  }
   *out = catalogue;
   catalogue = NULL;
 out:
@@ -357,11 +362,27 @@ enum tutti_status tutti_catalogue_begin(tutti_context *context, tutti_catalogue 
   return step(context, catalogue, BEGIN, "begin a change");
 }
 
+/* SQLite goes on writing to a file that somebody deleted. What is in it is written again under its name, and the run
+   ends. */
+static enum tutti_status check_there(tutti_context *context, tutti_catalogue *catalogue) {
+  struct stat facts;
+  const char *path = sqlite3_db_filename(catalogue->database, "main");
+  bool there = stat(path, &facts) == 0;
+  if (there && facts.st_dev == catalogue->device && facts.st_ino == catalogue->inode)
+    return TUTTI_OK;
+  if (!there)
+    TUTTI_TRY(context, tutti_catalogue_copy(context, catalogue, path));
+  return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s was %s while the run was at work; %s", path,
+                    there ? "replaced" : "deleted",
+                    there ? "put back the file that was there, and go on with --resume"
+                          : "it is written again as it was: go on with --resume");
+}
+
 enum tutti_status tutti_catalogue_commit(tutti_context *context, tutti_catalogue *catalogue) {
   enum tutti_status status = step(context, catalogue, COMMIT, "make a change durable");
   if (status != TUTTI_OK && !sqlite3_get_autocommit(catalogue->database))
     (void)sqlite3_exec(catalogue->database, "ROLLBACK", NULL, NULL, NULL);
-  return status;
+  return status == TUTTI_OK ? check_there(context, catalogue) : status;
 }
 
 static void bind_number(sqlite3_stmt *statement, int place, uint64_t number) {

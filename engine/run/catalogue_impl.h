@@ -5,6 +5,7 @@
 #include "catalogue_sums.h"
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 /* SUM + a part of enum tutti_sum records its checksum. Those from GET on only read. */
 enum statement {
@@ -29,6 +30,8 @@ struct tutti_catalogue {
   bool write;
   bool sums; /* are there checksums? */
   sqlite3_stmt *statements[STATEMENTS];
+  dev_t device; /* of the file that is written, and its inode */
+  ino_t inode;
 };
 
 /* --- rows (catalogue_row.c) --- */

@@ -230,6 +230,8 @@ enum tutti_status tutti_run_check_files(tutti_context *context, const char *dire
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_SPLITS, &folder));
   if (!*why)
     TUTTI_TRY_OUT(context, tutti_record_check_all(context, json_object_get(root, "splits"), folder, why));
+  if (!*why && tutti_run_is_shared(directory))
+    TUTTI_TRY_OUT(context, tutti_run_check_own_recipe(context, directory, why));
 out:
   json_decref(root);
   tutti_free(text);

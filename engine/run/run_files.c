@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -153,6 +154,25 @@ enum tutti_status tutti_run_check_folder(tutti_context *context, const char *pat
   return check_below(context, path, true);
 }
 
+/* The files that SQLite keeps beside the catalogue while it is written. */
+static enum tutti_status check_journals(tutti_context *context, const char *directory) {
+  static const char *const endings[] = {"-journal", "-wal", "-shm"};
+  enum tutti_status status = TUTTI_OK;
+  char *path, *real = NULL;
+  TUTTI_TRY(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
+  real = realpath(path, NULL); /* they are beside the file that a link of tutti_run_share leads to */
+  for (size_t i = 0; real && status == TUTTI_OK && i < sizeof endings / sizeof endings[0]; i++) {
+    char *journal = NULL;
+    status = tutti_format(context, &journal, "%s%s", real, endings[i]);
+    if (status == TUTTI_OK)
+      status = check_below(context, journal, false);
+    tutti_free(journal);
+  }
+  free(real);
+  tutti_free(path);
+  return status;
+}
+
 enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory) {
   for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++) {
     bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS || i == TUTTI_RUN_FILE_RUNS;
@@ -162,7 +182,7 @@ enum tutti_status tutti_run_check_layout(tutti_context *context, const char *dir
     tutti_free(path);
     TUTTI_TRY(context, status);
   }
-  return TUTTI_OK;
+  return check_journals(context, directory);
 }
 
 bool tutti_run_is_shared(const char *directory) {

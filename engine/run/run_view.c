@@ -342,17 +342,20 @@ enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, cons
   enum tutti_status status = TUTTI_OK;
   int lock = -1;
   char *chosen = NULL;
+  tutti_view *now = NULL; /* the run may have gone on since the view was opened */
   *summary = NULL;
   if (view->unnamed)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s are no run together: an ensemble of them is kept in a new directory", view->directory);
   TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
-  TUTTI_TRY_OUT(context, make_result(context, view, split, count, overrides, &chosen, summary));
-  TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, summary));
-  TUTTI_TRY_OUT(context, tutti_run_write_result(context, view->directory, chosen, summary));
+  TUTTI_TRY_OUT(context, tutti_view_open(context, view->directory, &now));
+  TUTTI_TRY_OUT(context, make_result(context, now, split, count, overrides, &chosen, summary));
+  TUTTI_TRY_OUT(context, tutti_joined_describe(context, now, summary));
+  TUTTI_TRY_OUT(context, tutti_run_write_result(context, now->directory, chosen, summary));
 out:
   if (lock >= 0)
     (void)close(lock);
+  tutti_view_close(now);
   tutti_free(chosen);
   return status;
 }

@@ -230,7 +230,9 @@ static enum tutti_status add_cells(tutti_context *context, struct compare *compa
     if (json_unpack(cell, "{s:s, s:s}", "name", &name, "recipe", &recipe) != 0 || strchr(name, '/') || *name == '.')
       return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: cell %zu: expected a name and a recipe", path, index);
     TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, name, ABLATION_FILE_RUNS, &run));
-    enum tutti_status status = add_run(context, compare, run, recipe);
+    enum tutti_status status = tutti_run_check_folder(context, run);
+    if (status == TUTTI_OK)
+      status = add_run(context, compare, run, recipe);
     tutti_free(run);
     TUTTI_TRY(context, status);
   }

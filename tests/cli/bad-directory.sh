@@ -50,6 +50,24 @@ mv kept runs/small/catalogue.sqlite
 tutti run small.ini --resume --quiet
 expect_code 0
 
+# A catalogue that somebody deletes while the run is at work: the run ends, and what was recorded is not lost.
+"$TUTTI_PROGRAM" run small.ini --out robbed --quiet --set run.budget=60 --set backend.epochs=300 >out 2>err &
+for i in $(seq 300); do
+  [ -e robbed/trials/000003/test.npy ] && break
+  sleep 0.1
+done
+rm -f robbed/catalogue.sqlite*
+what="tutti run, whose catalogue is deleted"
+wait $!
+code=$?
+expect_code 1
+expect_err "catalogue.sqlite was deleted while the run was at work" "go on with --resume"
+tutti status robbed --json
+checks=$((checks + 1))
+[ "$("$json_value" out trials 'done')" -ge 3 ] || complain "expected the trials that were done"
+tutti run small.ini --out robbed --resume --quiet --set run.budget=60 --set backend.epochs=300
+expect_code 0
+
 # Two managers begin at once: one has the directory, the other is refused, and it holds one run.
 "$TUTTI_PROGRAM" run small.ini --out both --quiet >/dev/null 2>err.first &
 first=$!

@@ -165,4 +165,30 @@ expect_code 1
 expect_err "none of 6 trials finished"
 tutti status pruned --json
 expect_json pruned all_trials 5 state
+
+# Without the summary, nothing says that the ensemble is the one that was chosen.
+tutti run small.ini --out bare --quiet
+expect_code 0
+rm bare/summary.json
+for command in "status bare" "predict bare table.csv" "evaluate bare"; do
+  # shellcheck disable=SC2086
+  tutti $command
+  expect_code 1
+  expect_err "bare/summary.json: it is gone"
+done
+tutti run small.ini --out bare --resume --quiet
+expect_code 0
+
+# Runs of an ablation share a catalogue, whose record of files has one of their recipes: each has its own checked.
+tutti ablate small.ini --swap selector.size=1,3 --seeds 1 --out ablation --quiet
+expect_code 0
+for run in ablation/runs/*; do
+  [ -L "$run/catalogue.sqlite" ] || continue
+  tutti evaluate "$run"
+  expect_code 0
+  sed -i 's/^size = .*/size = 2/' "$run/recipe.ini"
+  tutti select "$run"
+  expect_code 1
+  expect_err "$run/recipe.ini: its checksum is"
+done
 finish

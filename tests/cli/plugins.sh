@@ -118,4 +118,10 @@ expect_usage_error "its file has to be named backend-cpu.so"
 export TUTTI_PLUGIN_PATH=$folder/empty
 tutti doctor
 expect_out "found"
+# A folder that is not there does no harm, and is said.
+touch file
+export TUTTI_PLUGIN_PATH=$folder/absent:$folder/file
+tutti list
+expect_code 0
+expect_err "$folder/absent, where plugins are to be looked for, does not exist" "$folder/file, where plugins are to be looked for, is not a folder"
 finish

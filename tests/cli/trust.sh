@@ -84,7 +84,7 @@ refuse() {
   shift
   rm -rf run
   cp -r whole run
-  rm -r "run/$file"
+  rm -rf "run/$file"
   (cd run && "$@")
   for command in "status run" "select run" "evaluate run" "predict run new.csv" "compare run"; do
     # shellcheck disable=SC2086
@@ -104,6 +104,13 @@ for file in recipe.ini data.json catalogue.sqlite ensemble.json summary.json spl
   refuse "$file" mkfifo "$file"
   refuse "$file" ln -s /dev/zero "$file"
   refuse "$file" mkdir "$file"
+done
+# What SQLite would read beside the catalogue, too: it would wait for a pipe for ever.
+for file in catalogue.sqlite-journal catalogue.sqlite-wal catalogue.sqlite-shm; do
+  refuse "$file" mkfifo "$file"
+  tutti status run
+  expect_code 1
+  expect_err "$file: expected a regular file"
 done
 for file in recipe.ini data.json catalogue.sqlite splits; do
   refuse "$file" ln -s "$folder/whole/$file" "$file"
