@@ -5,13 +5,24 @@ backend_function_la_LIBADD = libbnn.la $(LIBS_CORE_LIBS)
 plugin_LTLIBRARIES += backend-table.la
 backend_table_la_SOURCES = %D%/table.c
 backend_table_la_LIBADD = libcsvtable.la
+# What backends cpu and cuda share: parameters, checks, and plans of networks.
+noinst_LTLIBRARIES += libbackendplan.la
+libbackendplan_la_LDFLAGS =
+libbackendplan_la_SOURCES = %D%/cpu/plan_impl.h
+libbackendplan_la_SOURCES += %D%/cpu/attributes.c
+libbackendplan_la_SOURCES += %D%/cpu/check.c
+libbackendplan_la_SOURCES += %D%/cpu/geometry.c
+libbackendplan_la_SOURCES += %D%/cpu/lives.c
+libbackendplan_la_SOURCES += %D%/cpu/params.c
+libbackendplan_la_SOURCES += %D%/cpu/plan.c
+libbackendplan_la_SOURCES += %D%/cpu/schedule_impl.h
+libbackendplan_la_SOURCES += %D%/cpu/weights.c
 # The parts of backend cpu, apart from its module so that tests and benchmarks reach inside.
 noinst_LTLIBRARIES += libbackendcpu.la
 libbackendcpu_la_LDFLAGS =
-libbackendcpu_la_LIBADD = libcpubaseline.la $(LBFGS_LIBS)
+libbackendcpu_la_LIBADD = libbackendplan.la libcpubaseline.la $(LBFGS_LIBS)
 libbackendcpu_la_SOURCES =
 libbackendcpu_la_SOURCES += %D%/cpu/activation_impl.h
-libbackendcpu_la_SOURCES += %D%/cpu/attributes.c
 libbackendcpu_la_SOURCES += %D%/cpu/channel_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/conv.c
 libbackendcpu_la_SOURCES += %D%/cpu/cpu_impl.h
@@ -24,8 +35,8 @@ libbackendcpu_la_SOURCES += %D%/cpu/gemm_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_large_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_store_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/float_mode.c
-libbackendcpu_la_SOURCES += %D%/cpu/geometry.c
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
+libbackendcpu_la_SOURCES += %D%/cpu/heads_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/kernels.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/lanes_impl.h
@@ -40,7 +51,6 @@ libbackendcpu_la_SOURCES += %D%/cpu/norm.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser_id_impl.h
-libbackendcpu_la_SOURCES += %D%/cpu/plan.c
 libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
 libbackendcpu_la_SOURCES += %D%/cpu/predict.c
@@ -57,7 +67,6 @@ libbackendcpu_la_SOURCES += %D%/cpu/train_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/training.c
 libbackendcpu_la_SOURCES += %D%/cpu/vector_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/view.c
-libbackendcpu_la_SOURCES += %D%/cpu/weights.c
 libbackendcpu_la_SOURCES += %D%/cpu/window_impl.h
 # Its kernels, compiled once for each instruction set (level_impl.h).
 cpu_kernels = %D%/cpu/table.c
@@ -72,7 +81,7 @@ cpu_kernels += %D%/cpu/optimiser/nadam.c
 cpu_optimisers.h: Makefile $(top_srcdir)/build-aux/list-header
 	@$(SHELL) $(top_srcdir)/build-aux/list-header $@ CPU_OPTIMISER_LIST %D%/cpu/optimiser/ $(cpu_kernels)
 BUILT_SOURCES += cpu_optimisers.h
-$(libbackendcpu_la_OBJECTS) $(libcpubaseline_la_OBJECTS) $(libcpuavx2_la_OBJECTS) $(libcpuavx512_la_OBJECTS): | cpu_optimisers.h
+$(libbackendplan_la_OBJECTS) $(backend_cuda_la_OBJECTS) $(libbackendcpu_la_OBJECTS) $(libcpubaseline_la_OBJECTS) $(libcpuavx2_la_OBJECTS) $(libcpuavx512_la_OBJECTS): | cpu_optimisers.h
 CLEANFILES += cpu_optimisers.h
 noinst_LTLIBRARIES += libcpubaseline.la
 libcpubaseline_la_LDFLAGS =
@@ -94,6 +103,31 @@ endif
 plugin_LTLIBRARIES += backend-cpu.la
 backend_cpu_la_SOURCES = %D%/cpu/cpu.c
 backend_cpu_la_LIBADD = libbackendcpu.la -lm
+# Backend cuda: without the CUDA Toolkit the plugin says what it lacks.
+cuda_engine = %D%/cuda/engine.cu %D%/cuda/device.cuh %D%/cuda/head.cuh %D%/cuda/network.cuh
+cuda_engine += %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/step.cuh
+cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
+cuda_host += %D%/cuda/cuda_impl.h %D%/cuda/engine_impl.h
+cuda_host += %D%/cuda/device.c %D%/cuda/lower.c %D%/cuda/memory.c %D%/cuda/pool.c %D%/cuda/predict.c
+# The arithmetic that the engine shares with backend cpu.
+cuda_shared = $(top_srcdir)/%D%/cpu/*_impl.h $(top_srcdir)/%D%/cpu/optimiser/*.c
+cuda_shared += $(top_srcdir)/%D%/cuda/*_impl.h $(top_srcdir)/core/base/philox_impl.h
+cuda_includes = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)
+EXTRA_DIST += $(cuda_engine) %D%/cuda/without.c build-aux/nvcc
+plugin_LTLIBRARIES += backend-cuda.la
+if HAVE_CUDA
+backend_cuda_la_SOURCES = $(cuda_host)
+backend_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendplan.la $(CUDA_LIBS) -lm
+%D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/build-aux/nvcc | cpu_optimisers.h
+	@$(MKDIR_P) %D%/cuda
+	@echo "  NVCC     $@"
+	@$(LIBTOOL) --silent --tag=CC --mode=compile $(SHELL) $(top_srcdir)/build-aux/nvcc $(NVCC) -std=c++20 -O3 --ftz=true \
+	  $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) $(NVCCFLAGS) -c -o $@ $(top_srcdir)/%D%/cuda/engine.cu
+else
+backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c %D%/cuda/without.c
+backend_cuda_la_LIBADD = libbackendplan.la -lm
+endif
 # What backends share that train no networks.
 noinst_LTLIBRARIES += liblearner.la
 liblearner_la_LDFLAGS =

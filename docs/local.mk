@@ -3,6 +3,7 @@ dist_doc_DATA += %D%/ablation.md
 dist_doc_DATA += %D%/architecture.md
 dist_doc_DATA += %D%/autodeuq.md
 dist_doc_DATA += %D%/backend-cpu.md
+dist_doc_DATA += %D%/backend-cuda.md
 dist_doc_DATA += %D%/calibration.md
 dist_doc_DATA += %D%/concepts.md
 dist_doc_DATA += %D%/data.md
@@ -52,8 +53,8 @@ dist_fish_DATA = %D%/fish-completion/tutti.fish
 # The plugin reference, from the tables of the plugins that are built here; the manual page and the completions, from the
 # program's commands; the tables of metrics, from the library's. Tests compare them all.
 .PHONY: reference
-reference: all-am tests/cli/metric-tables$(EXEEXT)
-	./tutti-uninstalled inspect --markdown > plugins.md.new
+reference: all-am tests/cli/metric-tables$(EXEEXT) $(check_LTLIBRARIES)
+	TUTTI_PLUGIN_PATH='$(abs_builddir)/tests/cuda/.libs' ./tutti-uninstalled inspect --markdown > plugins.md.new
 	mv plugins.md.new $(top_srcdir)/%D%/plugins.md
 	./tutti-uninstalled man-page > tutti.1.new
 	mv tutti.1.new $(top_srcdir)/%D%/tutti.1

@@ -114,14 +114,16 @@ static void add_plugin(void *argument, const struct tutti_plugin_entry *entry) {
     return;
   }
   (void)json_integer_set(found, json_integer_value(found) + 1);
+  /* What lacks a device or a library here is sound: it waits for another machine. */
   if (!entry->works)
-    json_array_append_new(json_object_get(plugins, "broken"),
+    json_array_append_new(json_object_get(plugins, entry->lacking ? "lacking" : "broken"),
                           json_pack("{s:s, s:s}", "file", entry->file, "reason", entry->reason));
 }
 
 static json_t *plugin_facts(void) {
   const char *path = getenv("TUTTI_PLUGIN_PATH");
-  return json_pack("{s:s, s:i, s:[], s:[]}", "path", path ? path : "", "found", 0, "broken", "shadowed");
+  return json_pack("{s:s, s:i, s:[], s:[], s:[]}", "path", path ? path : "", "found", 0, "broken", "lacking",
+                   "shadowed");
 }
 
 /* --- for people --- */
@@ -164,6 +166,8 @@ static void show_machine(const json_t *facts) {
   print_harmless(stdout, *text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
   json_array_foreach(broken, index, plugin)(void)
       print_harmless(stdout, "           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
+  json_array_foreach(json_object_get(plugins, "lacking"), index, plugin)(void) print_harmless(
+      stdout, "           %s lacks something here: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
   json_array_foreach(json_object_get(plugins, "shadowed"), index, plugin)(void) print_harmless(
       stdout, "           %s is not used: %s shadows it\n", text_of(plugin, "file"), text_of(plugin, "by"));
 }

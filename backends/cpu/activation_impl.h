@@ -12,14 +12,14 @@
 /* An activation whose derivative follows from its value: `forward` reads x; `backward` computes the derivative from
    y. */
 #define CPU_ACTIVATION(name, forward, backward)                                                                        \
-  static void activate_##name(size_t count, float *values, float *slope) {                                             \
+  CPU_KERNEL void activate_##name(size_t count, float *values, float *slope) {                                         \
     (void)slope;                                                                                                       \
     for (size_t i = 0; i < count; i += CPU_LANES) {                                                                    \
       vec x = v_load(values + i);                                                                                      \
       v_store(values + i, forward);                                                                                    \
     }                                                                                                                  \
   }                                                                                                                    \
-  static void derive_##name(size_t count, const float *values, const float *slope, float *gradient) {                  \
+  CPU_KERNEL void derive_##name(size_t count, const float *values, const float *slope, float *gradient) {              \
     (void)slope;                                                                                                       \
     for (size_t i = 0; i < count; i += CPU_LANES) {                                                                    \
       vec y = v_load(values + i), g = v_load(gradient + i);                                                            \
@@ -27,8 +27,8 @@
     }                                                                                                                  \
   }
 
-static void activate_linear(size_t count, float *values, float *slope) { (void)count, (void)values, (void)slope; }
-static void derive_linear(size_t count, const float *values, const float *slope, float *gradient) {
+CPU_KERNEL void activate_linear(size_t count, float *values, float *slope) { (void)count, (void)values, (void)slope; }
+CPU_KERNEL void derive_linear(size_t count, const float *values, const float *slope, float *gradient) {
   (void)count, (void)values, (void)slope, (void)gradient;
 }
 
@@ -50,7 +50,7 @@ CPU_ACTIVATION(softsign, x / (v_set(1) + v_abs(x)), g *(v_set(1) - v_abs(y)) * (
 CPU_ACTIVATION(tanh, v_tanh(x), v_fma(v_negate(g *y), y, g))
 
 /* Activations that are not monotonic keep their derivative. */
-static void activate_swish(size_t count, float *values, float *slope) {
+CPU_KERNEL void activate_swish(size_t count, float *values, float *slope) {
   for (size_t i = 0; i < count; i += CPU_LANES) {
     vec x = v_load(values + i), s = v_sigmoid(x), y = x * s;
     v_store(values + i, y);
@@ -59,7 +59,7 @@ static void activate_swish(size_t count, float *values, float *slope) {
   }
 }
 
-static void activate_gelu(size_t count, float *values, float *slope) {
+CPU_KERNEL void activate_gelu(size_t count, float *values, float *slope) {
   for (size_t i = 0; i < count; i += CPU_LANES) {
     vec density, x = v_load(values + i), phi = v_normal_cdf(x, &density);
     v_store(values + i, x * phi);
@@ -68,7 +68,7 @@ static void activate_gelu(size_t count, float *values, float *slope) {
   }
 }
 
-static void derive_from_slope(size_t count, const float *values, const float *slope, float *gradient) {
+CPU_KERNEL void derive_from_slope(size_t count, const float *values, const float *slope, float *gradient) {
   (void)values;
   for (size_t i = 0; i < count; i += CPU_LANES)
     v_store(gradient + i, v_load(gradient + i) * v_load(slope + i));

@@ -85,3 +85,5 @@ bool backend_cpu_knows(const struct tutti_layer *layer) {
   return activation >= 0 && activation < TUTTI_ACTIVATION_COUNT && padding >= 0 && padding <= TUTTI_PADDING_VALID &&
          noise <= TUTTI_NOMU_NOISE_KNOWN && bounds <= TUTTI_NOMU_BOUNDS_BOTH && readout <= TUTTI_NOMU_READOUT_LINEAR;
 }
+
+bool backend_cpu_nomu_has_noise(const struct cpu_attributes *a) { return a->noise == TUTTI_NOMU_NOISE_LEARNT; }

@@ -1,5 +1,6 @@
 /* level_impl.h - the instruction set that a file of kernels is compiled for. The makefile compiles each file once for
-   every set and defines CPU_LANES, the floats of a vector: 16 is AVX-512, 8 is AVX2 with FMA, 4 is plain C. Only code
+   every set and defines CPU_LANES, the floats of a vector: 16 is AVX-512, 8 is AVX2 with FMA, 4 is plain C; 1 is a thread of
+   a GPU (backends/cuda), for which the arithmetic of activations, heads and optimisers is compiled, too. Only code
    between CPU_LEVEL_BEGIN and CPU_LEVEL_END, and functions marked CPU_LEVEL_FUNCTION, may use the set's instructions.
    CPU_OF_LEVEL(name) gives a name of its own to what each set has: name_avx512, name_avx2 or name_baseline. */
 #ifndef BACKEND_CPU_LEVEL_IMPL_H
@@ -17,13 +18,29 @@
 #define CPU_INSTRUCTIONS "avx2,fma"
 #elif CPU_LANES == 4
 #define CPU_OF_LEVEL(name) name##_baseline
+#elif CPU_LANES == 1
+#define CPU_OF_LEVEL(name) name##_device
 #else
-#error "CPU_LANES is 4, 8 or 16"
+#error "CPU_LANES is 1, 4, 8 or 16"
+#endif
+
+/* Before a function of a file that is compiled for GPUs, too. A pass over an array there takes every thread of a block;
+   on a processor it goes from vector to vector. */
+#if CPU_LANES == 1
+#define CPU_KERNEL static __device__
+#define CPU_INLINE static __device__ __forceinline__
+#define CPU_PASS_BEGIN threadIdx.x
+#define CPU_PASS_STEP CUDA_WORKERS
+#else
+#define CPU_KERNEL static
+#define CPU_INLINE static inline __attribute__((always_inline, unused))
+#define CPU_PASS_BEGIN 0
+#define CPU_PASS_STEP CPU_LANES
 #endif
 
 #define CPU_PRAGMA_TEXT(...) _Pragma(#__VA_ARGS__)
 #define CPU_PRAGMA(...) CPU_PRAGMA_TEXT(__VA_ARGS__)
-#if CPU_LANES == 4
+#if CPU_LANES <= 4
 #define CPU_LEVEL_BEGIN
 #define CPU_LEVEL_END
 #define CPU_LEVEL_FUNCTION

@@ -4,7 +4,7 @@
    reader, forward or backward, has used it. A gradient lives from its first contribution until it has been passed on.
    Arrays that never live at the same time share places: the largest are placed first, each as low as the arrays that
    overlap it in time allow. */
-#include "cpu_impl.h"
+#include "plan_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +14,13 @@
 #include <sys/mman.h>
 #endif
 
-/* An array: its place and its lifetime. Node i works at time i forward, and at 2 nodes - 1 - i backward. */
-struct memory_array {
-  void *to; /* a pointer to its first number */
-  size_t size, birth, death, at;
-  bool used;
-};
-
 struct memory_builder {
   tutti_context *context;
   struct cpu_plan *plan;
   bool training;
-  struct memory_array *values, *gradients; /* [nodes] */
-  struct memory_array **order;             /* [2 * nodes], those that need a place */
-  struct memory_array *fixed;              /* [fixed_room], needed for the whole step */
+  struct cpu_array *values, *gradients; /* [nodes] */
+  struct cpu_array **order;             /* [2 * nodes], those that need a place */
+  struct cpu_array *fixed;              /* [fixed_room], needed for the whole step */
   size_t fixed_count;
   size_t floats;
 };
@@ -44,13 +37,9 @@ static size_t spaced(size_t count) {
 }
 
 static void fix(struct memory_builder *b, size_t count, void *to) {
-  struct memory_array *array = &b->fixed[b->fixed_count++];
-  *array = (struct memory_array){.to = to, .size = count, .at = b->floats};
+  struct cpu_array *array = &b->fixed[b->fixed_count++];
+  *array = (struct cpu_array){.to = to, .size = count, .at = b->floats};
   b->floats += spaced(count);
-}
-
-static bool keeps_slope(const struct cpu_node *node) {
-  return node->activation == TUTTI_ACTIVATION_GELU || node->activation == TUTTI_ACTIVATION_SWISH;
 }
 
 /* Floats of dropout's mask, for so many rows. */
@@ -67,7 +56,7 @@ static void fix_node(struct memory_builder *b, struct cpu_node *node) {
     fix(b, CPU_STATISTICS * backend_cpu_period(node), &node->statistics);
     fix(b, 4 * node->ld, &node->totals); /* doubles */
   }
-  if (b->training && keeps_slope(node))
+  if (b->training && backend_cpu_keeps_slope(node))
     fix(b, b->plan->rows * node->pixels * node->ld, &node->slope);
   if (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH) /* predictions, slopes: all rows share one */
     fix(b, mask_size(node, b->training && !b->plan->slopes ? b->plan->rows : 1), &node->mask);
@@ -168,126 +157,12 @@ static void fix_all(struct memory_builder *b) {
   fix(b, plan->rows, &plan->head.labels);
 }
 
-/* --- when values and gradients live --- */
-
-static size_t backward_time(const struct cpu_plan *plan, size_t node) { return 2 * plan->node_count - 1 - node; }
-
-/* The node at whose time this node works. */
-static size_t worker_of(const struct cpu_plan *plan, size_t node) {
-  return plan->nodes[node].through ? plan->nodes[node].reader : node;
-}
-
-static void live_at(struct memory_array *array, size_t time) {
-  array->birth = array->used && array->birth < time ? array->birth : time;
-  array->death = array->used && array->death > time ? array->death : time;
-  array->used = true;
-}
-
-/* Mark the values that a reader of this node needs. */
-static void read_at(struct memory_builder *b, size_t node, size_t time) {
-  while (b->plan->nodes[node].lazy || b->plan->nodes[node].through)
-    node = b->plan->nodes[node].edges[0].source;
-  live_at(&b->values[node], time);
-}
-
-static bool needs_inputs(const struct cpu_node *node) {
-  switch (node->op) {
-  case TUTTI_OP_DENSE:
-  case TUTTI_OP_CONV2D:
-  case TUTTI_OP_FACTORISED_REDUCE:
-  case TUTTI_OP_BATCH_NORM:
-  case TUTTI_OP_MAX_POOL:
-    return true;
-  case TUTTI_OP_ACTIVATION:
-    return node->activation == TUTTI_ACTIVATION_CRELU;
-  default:
-    return backend_cpu_is_head(node->op);
-  }
-}
-
-static void find_lives(struct memory_builder *b) {
-  struct cpu_plan *plan = b->plan;
-  for (size_t i = 0; i < plan->node_count; i++) {
-    struct cpu_node *node = &plan->nodes[i];
-    bool backward = b->training && (node->needs_gradient || backend_cpu_is_head(node->op));
-    if (node->through)
-      continue;
-    for (size_t e = 0; e < node->edge_count; e++) {
-      read_at(b, node->edges[e].source, i);
-      if (backward && needs_inputs(node))
-        read_at(b, node->edges[e].source, backward_time(plan, i));
-    }
-    if (backend_cpu_is_head(node->op) || node->lazy)
-      continue;
-    live_at(&b->values[i], i);
-    if (backward &&
-        (node->activation != TUTTI_ACTIVATION_LINEAR || node->op == TUTTI_OP_MAX_POOL || node->norm != CPU_NONE))
-      live_at(&b->values[i], backward_time(plan, i));
-  }
-}
-
-/* The node that stores the gradient of this one. */
-static size_t gradient_of(const struct cpu_plan *plan, size_t node) {
-  while (plan->nodes[node].shares != CPU_NONE)
-    node = plan->nodes[node].shares;
-  return node;
-}
-
-static void find_gradient_lives(struct memory_builder *b) {
-  struct cpu_plan *plan = b->plan;
-  for (size_t i = 0; i < plan->node_count; i++)
-    for (size_t e = 0; e < plan->nodes[i].edge_count; e++) {
-      const struct cpu_edge *edge = &plan->nodes[i].edges[e];
-      const struct cpu_node *source = &plan->nodes[edge->source];
-      if (!edge->gradient || source->through || source->norm != CPU_NONE)
-        continue;
-      struct memory_array *array = &b->gradients[gradient_of(plan, edge->source)];
-      live_at(array, backward_time(plan, worker_of(plan, i)));
-      live_at(array, backward_time(plan, edge->source));
-      if (source->lazy && plan->nodes[source->edges[0].source].norm == edge->source)
-        live_at(array, backward_time(plan, source->edges[0].source));
-    }
-}
-
 /* --- places --- */
 
-static int by_size(const void *left, const void *right) {
-  const struct memory_array *a = *(struct memory_array *const *)left, *b = *(struct memory_array *const *)right;
-  if (a->size != b->size)
-    return a->size > b->size ? -1 : 1;
-  return a->birth != b->birth ? (a->birth < b->birth ? -1 : 1) : (a > b) - (a < b);
-}
-
-/* The lowest place above `floor` where array k overlaps none of those before it. */
-static size_t lowest_place(struct memory_array *const *order, size_t k, size_t floor) {
-  size_t at = floor, tried;
-  do {
-    tried = at;
-    for (size_t i = 0; i < k; i++) {
-      bool together = order[i]->birth <= order[k]->death && order[k]->birth <= order[i]->death;
-      if (together && at < order[i]->at + spaced(order[i]->size) && order[i]->at < at + spaced(order[k]->size))
-        at = order[i]->at + spaced(order[i]->size);
-    }
-  } while (at != tried);
-  return at;
-}
-
 static void place(struct memory_builder *b) {
-  struct cpu_plan *plan = b->plan;
-  size_t count = 0, floor = b->floats;
-  for (size_t i = 0; i < plan->node_count; i++) {
-    struct cpu_node *node = &plan->nodes[i];
-    b->values[i].to = &node->value;
-    b->gradients[i].to = &node->gradient;
-    b->values[i].size = b->gradients[i].size = plan->rows * node->pixels * node->ld;
-    if (b->values[i].used)
-      b->order[count++] = &b->values[i];
-    if (b->gradients[i].used)
-      b->order[count++] = &b->gradients[i];
-  }
-  qsort(b->order, count, sizeof(struct memory_array *), by_size);
+  size_t count = backend_cpu_order_arrays(b->plan, b->values, b->gradients, b->order), floor = b->floats;
   for (size_t k = 0; k < count; k++) {
-    b->order[k]->at = lowest_place(b->order, k, floor);
+    b->order[k]->at = backend_cpu_lowest_place(b->order, k, floor, spaced);
     b->floats = larger(b->floats, b->order[k]->at + spaced(b->order[k]->size));
   }
 }
@@ -351,7 +226,7 @@ static void point(struct memory_builder *b) {
     point_at(b->fixed[i].to, plan->arena + b->fixed[i].at);
   for (size_t i = 0; i < plan->node_count; i++) {
     struct cpu_node *node = &plan->nodes[i];
-    const struct memory_array *gradient = &b->gradients[gradient_of(plan, i)];
+    const struct cpu_array *gradient = &b->gradients[backend_cpu_gradient_of(plan, i)];
     node->value = b->values[i].used ? plan->arena + b->values[i].at : NULL;
     node->gradient = gradient->used ? plan->arena + gradient->at : NULL;
     if (node->lazy)
@@ -365,12 +240,10 @@ enum tutti_status backend_cpu_plan_place(tutti_context *context, struct cpu_plan
   enum tutti_status status;
   TUTTI_TRY_OUT(context, tutti_alloc(context, nodes, sizeof *b.values, &b.values));
   TUTTI_TRY_OUT(context, tutti_alloc(context, nodes, sizeof *b.gradients, &b.gradients));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * nodes, sizeof(struct memory_array *), &b.order));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * nodes, sizeof(struct cpu_array *), &b.order));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 4 * nodes + 32, sizeof *b.fixed, &b.fixed));
   fix_all(&b);
-  find_lives(&b);
-  if (training)
-    find_gradient_lives(&b);
+  backend_cpu_find_lives(plan, training, b.values, b.gradients);
   place(&b);
   TUTTI_TRY_OUT(context, allocate(&b));
   point(&b);
@@ -380,4 +253,39 @@ out:
   tutti_free(b.order);
   tutti_free(b.fixed);
   return status;
+}
+
+/* --- plans --- */
+
+static enum tutti_status plan_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                     const tutti_network *network, const struct tutti_task *task, size_t rows,
+                                     const struct cpu_purpose *purpose, struct cpu_plan **made) {
+  *made = NULL;
+  struct cpu_plan *plan;
+  TUTTI_TRY(context, backend_cpu_plan_describe(context, network, task, rows, purpose, &plan));
+  plan->kernels = kernels;
+  enum tutti_status status = backend_cpu_plan_place(context, plan, purpose->gradients);
+  if (status == TUTTI_OK)
+    *made = plan;
+  else
+    backend_cpu_plan_destroy(plan);
+  return status;
+}
+
+enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
+                                          const tutti_network *network, const struct tutti_task *task, size_t rows,
+                                          bool training, struct cpu_plan **plan) {
+  return plan_create(context, kernels, network, task, rows, &(struct cpu_purpose){.gradients = training}, plan);
+}
+
+enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
+                                              const struct tutti_job *job, size_t rows, struct cpu_plan **plan) {
+  const struct cpu_purpose purpose = {.gradients = true, .frozen = job->frozen};
+  return plan_create(context, kernels, job->network, job->task, rows, &purpose, plan);
+}
+
+enum tutti_status backend_cpu_plan_create_slopes(tutti_context *context, const struct cpu_plan *of,
+                                                 const struct tutti_task *task, size_t rows, struct cpu_plan **plan) {
+  const struct cpu_purpose purpose = {.gradients = true, .slopes = of};
+  return plan_create(context, of->kernels, of->network, task, rows, &purpose, plan);
 }

@@ -11,8 +11,6 @@ static struct cpu_node *input_of(struct cpu_plan *plan, size_t index) {
   return &plan->nodes[backend_cpu_plan_head(plan)->edges[index].source];
 }
 
-bool backend_cpu_nomu_has_noise(const struct cpu_attributes *a) { return a->noise == TUTTI_NOMU_NOISE_LEARNT; }
-
 /* --- terms -------------------------------------------------------------------------------------------------------- */
 
 /* The squared uncertainty of a training point, or Huber's of it, and its derivative. */

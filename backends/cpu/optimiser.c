@@ -4,17 +4,6 @@
 
 #include <math.h>
 
-bool backend_cpu_steps(const struct cpu_segment *segment) { return segment->trained && !segment->frozen; }
-
-void backend_cpu_decays(struct cpu_plan *plan, const struct cpu_config *config) {
-  for (size_t s = 0; s < plan->segment_count; s++) {
-    struct cpu_segment *segment = &plan->segments[s];
-    double own = segment->attributes->l2, l2 = isnan(own) ? config->l2 : own;
-    bool counts = backend_cpu_steps(segment) && (segment->matrix || config->l2_biases);
-    segment->decay = counts ? (float)(2 * l2) : 0;
-  }
-}
-
 enum tutti_status backend_cpu_stepper_create(tutti_context *context, struct cpu_plan *plan,
                                              const struct cpu_config *config, struct cpu_stepper **made) {
   struct cpu_stepper *stepper = NULL;

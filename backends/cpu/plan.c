@@ -3,7 +3,7 @@
    images, readers apply batch norm and the ReLU before a convolution as they read; a concatenation that only products
    read is replaced by its parts; a depthwise convolution before a pointwise one is computed again, some images at a
    time, when its values are needed. */
-#include "cpu_impl.h"
+#include "plan_impl.h"
 
 #include <string.h>
 
@@ -445,16 +445,9 @@ static void plan_freeze(struct cpu_plan *plan, const char *const *labels) {
     plan->segments[s].frozen = plan_is_named(labels, plan->segments[s].layer->label);
 }
 
-/* What a plan is for besides predictions. */
-struct plan_purpose {
-  bool gradients;
-  const char *const *frozen;
-  const struct cpu_plan *slopes; /* of the predictions of this plan, whose weights it shares; or NULL */
-};
-
-static enum tutti_status plan_create(tutti_context *context, const struct cpu_kernels *kernels,
-                                     const tutti_network *network, const struct tutti_task *task, size_t rows,
-                                     const struct plan_purpose *purpose, struct cpu_plan **made) {
+enum tutti_status backend_cpu_plan_describe(tutti_context *context, const tutti_network *network,
+                                            const struct tutti_task *task, size_t rows,
+                                            const struct cpu_purpose *purpose, struct cpu_plan **made) {
   struct plan_builder b = {0};
   struct cpu_plan *plan = NULL;
   enum tutti_status status;
@@ -471,7 +464,6 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   *made = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *plan, &plan));
   b.plan = plan;
-  plan->kernels = kernels;
   plan->network = network;
   plan->rows = rows;
   plan->outputs = task->outputs;
@@ -492,7 +484,6 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   plan_join(plan);
   if (purpose->gradients)
     TUTTI_TRY_OUT(context, plan_find_ways(context, plan));
-  TUTTI_TRY_OUT(context, backend_cpu_plan_place(context, plan, purpose->gradients));
   *made = plan;
   plan = NULL;
 out:
@@ -500,24 +491,6 @@ out:
   tutti_free(b.sources);
   tutti_free(b.readers);
   return status;
-}
-
-enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct cpu_kernels *kernels,
-                                          const tutti_network *network, const struct tutti_task *task, size_t rows,
-                                          bool training, struct cpu_plan **plan) {
-  return plan_create(context, kernels, network, task, rows, &(struct plan_purpose){.gradients = training}, plan);
-}
-
-enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
-                                              const struct tutti_job *job, size_t rows, struct cpu_plan **plan) {
-  const struct plan_purpose purpose = {.gradients = true, .frozen = job->frozen};
-  return plan_create(context, kernels, job->network, job->task, rows, &purpose, plan);
-}
-
-enum tutti_status backend_cpu_plan_create_slopes(tutti_context *context, const struct cpu_plan *of,
-                                                 const struct tutti_task *task, size_t rows, struct cpu_plan **plan) {
-  const struct plan_purpose purpose = {.gradients = true, .slopes = of};
-  return plan_create(context, of->kernels, of->network, task, rows, &purpose, plan);
 }
 
 void backend_cpu_plan_destroy(struct cpu_plan *plan) {

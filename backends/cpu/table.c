@@ -8,6 +8,7 @@ CPU_LEVEL_BEGIN
 #include "elementwise_impl.h"
 #include "gemm_impl.h"
 #include "gemm_large_impl.h"
+#include "heads_impl.h"
 #include "mask_impl.h"
 #include "window_impl.h"
 CPU_LEVEL_END

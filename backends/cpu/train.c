@@ -9,26 +9,13 @@ enum { CANCEL_STEPS = 100 };
 
 /* --- an epoch of mini-batches --- */
 
-static double epoch_rate(const struct training *t, uint32_t epoch) {
-  const struct cpu_config *c = t->config;
-  double done = (double)(epoch - 1), low = c->schedule_minimum;
-  switch ((enum cpu_schedule)c->schedule) {
-  case CPU_SCHEDULE_COSINE:
-    return low + (t->rate - low) * 0.5 * (1 + cos(M_PI * done / (double)c->epochs));
-  case CPU_SCHEDULE_STEP:
-    return fmax(low, t->rate * pow(c->schedule_factor, floor(done / (double)c->schedule_epochs)));
-  default:
-    return t->rate;
-  }
-}
-
 static enum tutti_status run_epoch(tutti_context *context, struct training *t, struct tutti_epoch *epoch,
                                    struct tutti_outcome *outcome) {
   size_t rows = tutti_split_rows(t->job->train);
   double total = 0;
   backend_cpu_shuffle_rows(t, epoch->epoch);
   t->augmentation.epoch = epoch->epoch;
-  epoch->learning_rate = epoch_rate(t, epoch->epoch);
+  epoch->learning_rate = backend_cpu_epoch_rate(t->config, t->watch.rate, epoch->epoch);
   t->draws.progress = (double)(epoch->epoch - 1) / (double)t->config->epochs;
   for (size_t begin = 0; begin < rows; begin += t->batch) {
     size_t count = rows - begin < t->batch ? rows - begin : t->batch;
@@ -76,7 +63,7 @@ enum tutti_status backend_cpu_train(tutti_context *context, const struct cpu_ker
   TUTTI_TRY_OUT(context, backend_cpu_training_create(context, kernels, job, true, &t));
   bool full = t.config->optimiser == CPU_LBFGS;
   TUTTI_TRY_OUT(context, full ? backend_cpu_minimise(context, &t, outcome) : run_epochs(context, &t, outcome));
-  outcome->best_epoch = t.best_epoch;
+  outcome->best_epoch = t.watch.best_epoch;
   if (t.diverged)
     outcome->state = TUTTI_STATE_FAILED;
   else

@@ -3,7 +3,7 @@
 #ifndef BACKEND_CPU_TRAIN_IMPL_H
 #define BACKEND_CPU_TRAIN_IMPL_H
 
-#include "cpu_impl.h"
+#include "schedule_impl.h"
 
 struct training {
   const struct tutti_job *job;
@@ -17,10 +17,8 @@ struct training {
   struct tutti_augmentation augmentation;
   bool augment;
   size_t batch; /* rows at once */
-  double rate;  /* factor that the plateau schedule has reached */
-  double best_loss, plateau_loss;
-  uint32_t best_epoch, plateau_wait, waited; /* epochs */
-  double began;                              /* seconds of the clock */
+  struct cpu_watch watch;
+  double began; /* seconds of the clock */
   bool diverged;
   bool here; /* the kept weights are those of the plan: the next step leaves them, and goes on in the other place */
 };

@@ -2,31 +2,14 @@
    (train.c) and L-BFGS (lbfgs.c) share it. */
 #include "train_impl.h"
 
+#include "plan_impl.h"
 #include "team_impl.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <tutti/clock.h>
 
 /* --- setting up --- */
-
-const char *backend_cpu_augments(const struct cpu_config *config) {
-  const struct {
-    bool used;
-    const char *name;
-  } ways[] = {{config->augment_flip, "augment_flip"},
-              {config->augment_padding > 0, "augment_padding"},
-              {config->augment_crop > 0 && config->augment_crop < 1, "augment_crop"},
-              {config->augment_brightness > 0, "augment_brightness"},
-              {config->augment_contrast > 0, "augment_contrast"},
-              {config->augment_saturation > 0, "augment_saturation"},
-              {config->augment_hue > 0, "augment_hue"}};
-  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-    if (ways[i].used)
-      return ways[i].name;
-  return NULL;
-}
 
 /* The key for draws that may be the same for all trials of a run: the order of rows, and augmentation. */
 static uint64_t shared_seed(const struct training *t) {
@@ -118,8 +101,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
                                                 .saturation = config->augment_saturation,
                                                 .hue = config->augment_hue,
                                                 .seed = shared_seed(t)};
-  t->rate = config->learning_rate;
-  t->best_loss = t->plateau_loss = INFINITY;
+  t->watch = backend_cpu_watch_begin(config);
   if (job->initial)
     TUTTI_TRY(context, backend_cpu_weights_read(context, t->plan, job->initial));
   else
@@ -230,17 +212,12 @@ const float *backend_cpu_kept(const struct training *t) { return t->here ? t->pl
 
 void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, const char *what, double value,
                           struct tutti_outcome *outcome) {
-  char advice[80] = "are inputs, targets or initial weights very large?";
-  if (t->config->optimiser != CPU_LBFGS)
-    (void)snprintf(advice, sizeof advice, "lower the learning rate %g, or clip gradients", epoch->learning_rate);
   t->diverged = true;
-  (void)snprintf(outcome->failure, sizeof outcome->failure, "diverged: %s is %g in epoch %u, after %llu steps; %s",
-                 what, value, epoch->epoch, (unsigned long long)epoch->steps, advice);
+  backend_cpu_say_diverged(t->config, epoch, what, value, outcome);
 }
 
 /* Validate and act on the result; false: stop. */
 static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
-  const struct cpu_config *c = t->config;
   bool validate = t->job->validation && tutti_split_rows(t->job->validation) > 0;
   epoch->validation_loss = validate ? backend_cpu_evaluate(t->plan, t->job->validation) : NAN;
   double watched = validate ? epoch->validation_loss : epoch->train_loss;
@@ -248,25 +225,10 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
     backend_cpu_diverged(t, epoch, validate ? "the validation loss" : "the loss", watched, outcome);
   if (t->diverged)
     return false;
-  if (c->schedule == CPU_SCHEDULE_PLATEAU) {
-    if (watched < t->plateau_loss - c->plateau_min_delta) {
-      t->plateau_loss = watched;
-      t->plateau_wait = 0;
-    } else if (++t->plateau_wait >= (uint32_t)c->schedule_epochs) {
-      t->rate = fmax(c->schedule_minimum, t->rate * c->schedule_factor);
-      t->plateau_wait = 0;
-    }
-  }
-  t->waited++;
-  if (watched < t->best_loss) {
-    t->best_loss = watched;
-    t->waited = 0;
-  }
-  if (t->waited == 0 || c->keep == CPU_KEEP_LAST) {
-    t->best_epoch = epoch->epoch;
+  bool keep, go_on = backend_cpu_watch(t->config, &t->watch, epoch->epoch, watched, &keep);
+  if (keep)
     backend_cpu_keep(t);
-  }
-  return c->early_stopping == 0 || t->waited < (uint32_t)c->early_stopping;
+  return go_on;
 }
 
 bool backend_cpu_epoch_done(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CPU_INLINE static inline __attribute__((always_inline, unused))
+#include "level_impl.h"
 
 #if defined(__clang__)
 #define CPU_UNROLL _Pragma("clang loop unroll(full)")
@@ -134,6 +134,41 @@ CPU_INLINE vec v_load_first(const float *p, size_t count) { return _mm256_masklo
 CPU_INLINE void v_store_first(float *p, vec x, size_t count) { _mm256_maskstore_ps(p, v_first(count), x); }
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (_mm256_sqrt_ps(v) + epsilon); }
 
+#elif CPU_LANES == 1
+
+typedef float vec;
+typedef int32_t ivec;
+typedef bool vmask;
+
+CPU_INLINE vec v_load(const float *p) { return *p; }
+CPU_INLINE void v_store(float *p, vec x) { *p = x; }
+CPU_INLINE vec v_set(float x) { return x; }
+CPU_INLINE vec v_zero(void) { return 0; }
+CPU_INLINE vec v_fma(vec a, vec b, vec c) { return CUDA_FMA(a, b, c); }
+CPU_INLINE vec v_max(vec a, vec b) { return a > b ? a : b; }
+CPU_INLINE vec v_min(vec a, vec b) { return a < b ? a : b; }
+CPU_INLINE vec v_round(vec x) { return rintf(x); }
+CPU_INLINE vmask v_greater(vec a, vec b) { return a > b; }
+CPU_INLINE vec v_select(vmask m, vec yes, vec no) { return m ? yes : no; }
+CPU_INLINE vec v_masked(vmask m, vec x) { return m ? x : 0; }
+CPU_INLINE ivec v_bits(vec x) { return __float_as_int(x); }
+CPU_INLINE vec v_from_bits(ivec x) { return __int_as_float(x); }
+CPU_INLINE ivec v_to_int(vec x) { return (ivec)x; }
+CPU_INLINE vec v_from_int(ivec x) { return (vec)x; }
+CPU_INLINE ivec i_set(int32_t x) { return x; }
+CPU_INLINE ivec i_add(ivec a, ivec b) { return (ivec)((uint32_t)a + (uint32_t)b); }
+CPU_INLINE ivec i_and(ivec a, ivec b) { return a & b; }
+CPU_INLINE ivec i_shift_left(ivec a, int n) { return (ivec)((uint32_t)a << n); }
+CPU_INLINE ivec i_shift_right(ivec a, int n) { return a >> n; }
+CPU_INLINE vec v_sqrt(vec x) { return sqrtf(x); }
+CPU_INLINE float v_sum(vec x) { return x; }
+CPU_INLINE vec v_load_first(const float *p, size_t count) { return count ? *p : 0; }
+CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
+  if (count)
+    *p = x;
+}
+CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (sqrtf(v) + epsilon); }
+
 #else
 
 typedef float vec __attribute__((vector_size(16)));
@@ -202,14 +237,14 @@ CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (v_sqrt(v) + 
 
 #endif
 
-#if CPU_LANES < 16
+#if CPU_LANES < 16 && CPU_LANES > 1
 CPU_INLINE vec v_load_half(const float *p) { return v_load_first(p, CPU_LANES / 2); }
 CPU_INLINE void v_store_half(float *p, vec x) { v_store_first(p, x, CPU_LANES / 2); }
 #endif
 
 /* Keep a loaded value in a register: otherwise the compiler reads it again for each use. */
 CPU_INLINE vec v_keep(vec x) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && CPU_LANES > 1
   __asm__("" : "+v"(x));
 #endif
   return x;

@@ -10,6 +10,7 @@ libtutti_la_SOURCES += %D%/json_impl.h
 libtutti_la_SOURCES += %D%/memory.c
 libtutti_la_SOURCES += %D%/npy.c
 libtutti_la_SOURCES += %D%/private.h
+libtutti_la_SOURCES += %D%/philox_impl.h
 libtutti_la_SOURCES += %D%/random.c
 libtutti_la_SOURCES += %D%/sized_impl.h
 libtutti_la_SOURCES += %D%/status.c

@@ -36,6 +36,9 @@ done
 checks=$((checks + 1))
 [ "$i" -gt 10 ] || complain "expected the keys of [run]"
 
+# Backend cuda is available on an emulated device.
+[ ! -e "$TUTTI_TEST_BUILDDIR/tests/cuda/.libs/backend-cuda.so" ] ||
+  export TUTTI_PLUGIN_PATH=$TUTTI_TEST_BUILDDIR/tests/cuda/.libs:$TUTTI_PLUGIN_PATH
 # Of a plugin that lacks a library or device here, nobody can tell its parameters.
 tutti list
 if grep unavailable out; then

@@ -10,7 +10,7 @@ CPU_UPDATE(adadelta, {
   v_store(first + i, v_fma(beta2, m, rest2 * step * step));
 })
 
-static void fit_adadelta(const struct cpu_config *config, struct cpu_coefficients *c) {
+CPU_KERNEL void fit_adadelta(const struct cpu_config *config, struct cpu_coefficients *c) {
   c->beta2 = config->rho > 0 ? config->rho : 0.95;
 }
 

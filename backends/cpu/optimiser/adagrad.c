@@ -9,6 +9,6 @@ CPU_UPDATE(adagrad, {
   step = v_over_root(g, v, epsilon);
 })
 
-static double start_adagrad(const struct cpu_config *config) { return config->accumulator; }
+CPU_KERNEL double start_adagrad(const struct cpu_config *config) { return config->accumulator; }
 
 CPU_OPTIMISER(adagrad, .second = true, .start = start_adagrad)

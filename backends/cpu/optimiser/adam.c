@@ -16,7 +16,7 @@ CPU_UPDATE(adam, {
 })
 
 /* The paper's rule is Keras's with epsilon sqrt(1 - b2^t). */
-static void fit_adam(const struct cpu_config *config, struct cpu_coefficients *c) {
+CPU_KERNEL void fit_adam(const struct cpu_config *config, struct cpu_coefficients *c) {
   double t = (double)c->step, first = 1 - pow(c->beta1, t), second = 1 - pow(c->beta2, t);
   c->rate *= sqrt(second) / first;
   if (config->epsilon_placement == CPU_EPSILON_PAPER)

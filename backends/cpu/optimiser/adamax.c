@@ -12,7 +12,7 @@ CPU_UPDATE(adamax, {
   step = m / (v + epsilon);
 })
 
-static void fit_adamax(const struct cpu_config *config, struct cpu_coefficients *c) {
+CPU_KERNEL void fit_adamax(const struct cpu_config *config, struct cpu_coefficients *c) {
   (void)config;
   c->rate /= 1 - pow(c->beta1, (double)c->step);
 }

@@ -19,11 +19,11 @@ CPU_UPDATE(nadam, {
                      v * v_set(u->own[NADAM_ROOT]), epsilon);
 })
 
-static double momentum_nadam(double beta1, uint64_t step) {
+CPU_KERNEL double momentum_nadam(double beta1, uint64_t step) {
   return beta1 * (1 - 0.5 * pow(0.96, 0.004 * (double)step));
 }
 
-static void fit_nadam(const struct cpu_config *config, struct cpu_coefficients *c) {
+CPU_KERNEL void fit_nadam(const struct cpu_config *config, struct cpu_coefficients *c) {
   double now = momentum_nadam(c->beta1, c->step), next = momentum_nadam(c->beta1, c->step + 1);
   double product = (c->step == 1 ? 1 : c->own[NADAM_PRODUCT]) * now;
   (void)config;

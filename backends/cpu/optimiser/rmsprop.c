@@ -13,7 +13,7 @@ CPU_UPDATE(rmsprop, {
   }
 })
 
-static void fit_rmsprop(const struct cpu_config *config, struct cpu_coefficients *c) {
+CPU_KERNEL void fit_rmsprop(const struct cpu_config *config, struct cpu_coefficients *c) {
   c->beta2 = config->rho > 0 ? config->rho : 0.9;
 }
 

@@ -1,0 +1,60 @@
+/* schedule_impl.h - the learning rate of an epoch, and what its losses decide: which weights are kept, when training
+   ends. Compiled for GPUs, too (level_impl.h). */
+#ifndef BACKEND_CPU_SCHEDULE_IMPL_H
+#define BACKEND_CPU_SCHEDULE_IMPL_H
+
+#include "cpu_impl.h"
+#include "level_impl.h"
+
+#include <math.h>
+
+/* What the epochs so far have come to. */
+struct cpu_watch {
+  double rate;                               /* factor that the plateau schedule has reached */
+  double best_loss, plateau_loss;            /* INFINITY: none yet */
+  uint32_t best_epoch, plateau_wait, waited; /* epochs */
+};
+
+CPU_INLINE struct cpu_watch backend_cpu_watch_begin(const struct cpu_config *config) {
+  struct cpu_watch watch = {config->learning_rate, HUGE_VAL, HUGE_VAL, 0, 0, 0};
+  return watch;
+}
+
+/* The learning rate of an epoch, from 1. */
+CPU_INLINE double backend_cpu_epoch_rate(const struct cpu_config *c, double rate, uint32_t epoch) {
+  const double pi = 3.14159265358979323846;
+  double done = (double)(epoch - 1), low = c->schedule_minimum;
+  switch ((enum cpu_schedule)c->schedule) {
+  case CPU_SCHEDULE_COSINE:
+    return low + (rate - low) * 0.5 * (1 + cos(pi * done / (double)c->epochs));
+  case CPU_SCHEDULE_STEP:
+    return fmax(low, rate * pow(c->schedule_factor, floor(done / (double)c->schedule_epochs)));
+  default:
+    return rate;
+  }
+}
+
+/* After an epoch with this loss, which is finite: are its weights to be kept? False: stop. */
+CPU_INLINE bool backend_cpu_watch(const struct cpu_config *c, struct cpu_watch *watch, uint32_t epoch, double loss,
+                                  bool *keep) {
+  if (c->schedule == CPU_SCHEDULE_PLATEAU) {
+    if (loss < watch->plateau_loss - c->plateau_min_delta) {
+      watch->plateau_loss = loss;
+      watch->plateau_wait = 0;
+    } else if (++watch->plateau_wait >= (uint32_t)c->schedule_epochs) {
+      watch->rate = fmax(c->schedule_minimum, watch->rate * c->schedule_factor);
+      watch->plateau_wait = 0;
+    }
+  }
+  watch->waited++;
+  if (loss < watch->best_loss) {
+    watch->best_loss = loss;
+    watch->waited = 0;
+  }
+  *keep = watch->waited == 0 || c->keep == CPU_KEEP_LAST;
+  if (*keep)
+    watch->best_epoch = epoch;
+  return c->early_stopping == 0 || watch->waited < (uint32_t)c->early_stopping;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* backend_impl.h - what the backend's ops (cuda.c) stand on. Nothing here needs the CUDA Toolkit; without.c stands in
+   for what does where Tutti was built without it. */
+#ifndef BACKEND_CUDA_BACKEND_IMPL_H
+#define BACKEND_CUDA_BACKEND_IMPL_H
+
+#include "backends/cpu/plan_impl.h"
+
+#include <tutti/plugin.h>
+
+/* --- ops.c --- */
+
+/* Has the engine this op? */
+bool backend_cuda_has_op(enum tutti_op op);
+/* TUTTI_ERROR_UNSUPPORTED if a layer works on pixels. */
+enum tutti_status backend_cuda_check_tables(tutti_context *context, const tutti_network *network);
+
+/* --- device.c --- */
+
+struct cuda_device {
+  uint32_t multiprocessors;
+  uint32_t most_workers;                                       /* threads of a block that compute */
+  size_t shared_block, shared_multiprocessor, shared_reserved; /* bytes */
+};
+/* Is there a driver and a device that this build runs on? If not, say why. */
+bool backend_cuda_available(char *why, size_t why_size);
+enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device);
+/* Free and all memory of the device, in bytes. */
+enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total);
+
+/* --- pool.c, predict.c --- */
+
+enum tutti_status backend_cuda_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
+                                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
+                                          void (*done)(void *argument, size_t index), void *argument);
+enum tutti_status backend_cuda_gradient(tutti_context *context, const struct cuda_device *device,
+                                        const struct tutti_job *job, const tutti_tensors *weights, double *loss,
+                                        tutti_tensors **gradient);
+/* Bytes of the device's memory that a job takes, with its rows. */
+enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_device *device,
+                                    const struct tutti_job *job, size_t *bytes);
+enum tutti_status backend_cuda_predict(tutti_context *context, const struct cuda_device *device,
+                                       const struct tutti_job *job, const tutti_tensors *weights,
+                                       const tutti_split *split, float *out);
+
+#endif

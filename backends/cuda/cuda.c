@@ -1,0 +1,164 @@
+/* cuda.c - backend `cuda`: trains a pool of small dense networks at once on a GPU, each by one thread block, from its
+   first epoch to its last. Parameters, initial weights, mini-batches and dropout masks are those of backend cpu, so that
+   losses can be compared step by step. See docs/backend-cuda.md. */
+#include "backend_impl.h"
+
+#include <stdio.h>
+#include <tutti/sized.h>
+
+struct cuda_backend {
+  struct cuda_device device;
+};
+
+static bool backend_available_cuda(char *why, size_t why_size) { return backend_cuda_available(why, why_size); }
+
+static enum tutti_status backend_create_cuda(tutti_context *context, const void *config, const void *setup,
+                                             void **self) {
+  (void)config, (void)setup;
+  struct cuda_backend *backend;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
+  enum tutti_status status = backend_cuda_device_open(context, &backend->device);
+  if (status == TUTTI_OK)
+    *self = backend;
+  else
+    tutti_free(backend);
+  return status;
+}
+
+static void backend_destroy_cuda(void *self) { tutti_free(self); }
+
+static bool backend_supports_cuda(void *self, enum tutti_op op) {
+  (void)self;
+  return backend_cuda_has_op(op);
+}
+
+static bool supports_layer_cuda(void *self, const struct tutti_layer *layer) {
+  return backend_supports_cuda(self, layer->op) && backend_cpu_knows(layer);
+}
+
+/* Parameters of backend cpu that this one does not have. */
+static enum tutti_status check_config(tutti_context *context, const struct cpu_config *config) {
+  const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
+                      : config->prediction_draws > 0 ? "prediction_draws"
+                                                     : backend_cpu_augments(config);
+  if (lacks)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                      "backend.%s: backend cuda does not have it; leave it out, or take backend cpu", lacks);
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_memory(struct cuda_backend *backend, tutti_context *context,
+                                      const struct tutti_job *job) {
+  size_t need, room, total;
+  TUTTI_TRY(context, backend_cuda_need(context, &backend->device, job, &need));
+  TUTTI_TRY(context, backend_cuda_device_memory(context, &room, &total));
+  if (need > total)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
+                      "the network and its rows need %zu MiB, and the device has %zu MiB: lower batch_size, or take "
+                      "backend cpu",
+                      (need >> 20) + 1, total >> 20);
+  return TUTTI_OK;
+}
+
+static enum tutti_status backend_check_cuda(void *self, tutti_context *context, const struct tutti_job *job) {
+  if (!job->network)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cuda trains networks, and this job has none");
+  TUTTI_TRY(context, check_config(context, job->config));
+  for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(job->network, i);
+    if (!supports_layer_cuda(self, layer))
+      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cuda has no op %s%s", layer->label,
+                        layer->op_name, backend_supports_cuda(self, layer->op) ? " with these attributes" : "");
+  }
+  TUTTI_TRY(context, backend_cuda_check_tables(context, job->network));
+  TUTTI_TRY(context, backend_cpu_check_head(context, job));
+  return job->train ? check_memory(self, context, job) : TUTTI_OK;
+}
+
+static enum tutti_status check_data(void *self, tutti_context *context, const struct tutti_job *job) {
+  if (!job->train || tutti_split_rows(job->train) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no rows to train on");
+  TUTTI_TRY(context, backend_check_cuda(self, context, job));
+  TUTTI_TRY(context, backend_cpu_check_targets(context, job, job->train));
+  return job->validation ? backend_cpu_check_targets(context, job, job->validation) : TUTTI_OK;
+}
+
+/* How many blocks of the kernel a device holds is known for each network alone: two to a multiprocessor is what all
+   have room for. */
+static size_t backend_capacity_cuda(void *self) {
+  const struct cuda_backend *backend = self;
+  return 2 * (size_t)backend->device.multiprocessors;
+}
+
+static enum tutti_status backend_train_many_cuda(void *self, tutti_context *context, size_t count,
+                                                 const struct tutti_job *const *jobs,
+                                                 struct tutti_outcome *const *outcomes,
+                                                 void (*done)(void *argument, size_t index), void *argument) {
+  struct cuda_backend *backend = self;
+  for (size_t i = 0; i < count; i++) {
+    struct tutti_job job;
+    TUTTI_TAKE(&job, jobs[i]);
+    TUTTI_TRY(context, check_data(self, context, &job));
+  }
+  return backend_cuda_train_many(context, &backend->device, count, jobs, outcomes, done, argument);
+}
+
+static void nobody(void *argument, size_t index) { (void)argument, (void)index; }
+
+static enum tutti_status backend_train_cuda(void *self, tutti_context *context, const struct tutti_job *job,
+                                            struct tutti_outcome *outcome) {
+  return backend_train_many_cuda(self, context, 1, &job, &outcome, nobody, NULL);
+}
+
+static enum tutti_status backend_predict_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
+                                              const tutti_tensors *weights, const tutti_split *split, float *out) {
+  struct cuda_backend *backend = self;
+  struct tutti_job job;
+  TUTTI_TAKE(&job, theirs);
+  job.train = job.validation = NULL;
+  TUTTI_TRY(context, backend_check_cuda(self, context, &job));
+  TUTTI_TRY(context, backend_cpu_check_split(context, &job, split));
+  return backend_cuda_predict(context, &backend->device, &job, weights, split, out);
+}
+
+static enum tutti_status backend_gradient_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
+                                               const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
+  struct cuda_backend *backend = self;
+  struct tutti_job job;
+  TUTTI_TAKE(&job, theirs);
+  TUTTI_TRY(context, check_data(self, context, &job));
+  return backend_cuda_gradient(context, &backend->device, &job, weights, loss, gradient);
+}
+
+static uint32_t backend_epochs_cuda(void *self, const void *config) {
+  (void)self;
+  return (uint32_t)((const struct cpu_config *)config)->epochs;
+}
+
+static const struct tutti_backend_ops cuda_ops = {
+    .size = sizeof cuda_ops,
+    .supports = backend_supports_cuda,
+    .train = backend_train_cuda,
+    .predict = backend_predict_cuda,
+    .check = backend_check_cuda,
+    .gradient = backend_gradient_cuda,
+    .capacity = backend_capacity_cuda,
+    .train_many = backend_train_many_cuda,
+    .supports_layer = supports_layer_cuda,
+    .epochs = backend_epochs_cuda,
+};
+
+static const struct tutti_descriptor cuda_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "cuda"),
+    .version = "1.0",
+    .summary = "Trains many dense networks at once on a GPU.",
+    .source = "",
+    .licence = "Apache-2.0",
+    .params = {backend_cpu_params, CPU_PARAMS, sizeof(struct tutti_param), sizeof(struct cpu_config)},
+    .available = backend_available_cuda,
+    .create = backend_create_cuda,
+    .destroy = backend_destroy_cuda,
+    .ops = &cuda_ops,
+};
+
+TUTTI_PLUGIN(cuda_descriptor)

@@ -1,0 +1,61 @@
+/* device.c - the device that the plugin finds, and what it can hold. The runtime is linked into the plugin, and loads
+   the driver when it is first asked: without one it says so. */
+#include "cuda_impl.h"
+
+#include <stdio.h>
+
+enum { OLDEST = 8 }; /* the first compute capability that the kernels are compiled for */
+
+enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error, const char *doing) {
+  if (error == cudaSuccess)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, error == cudaErrorMemoryAllocation ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_IO,
+                    "CUDA: %s (error %d in %.40s)", cudaGetErrorString(error), (int)error, doing);
+}
+
+bool backend_cuda_available(char *why, size_t why_size) {
+  int count = 0, major = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorInsufficientDriver) {
+    (void)snprintf(why, why_size, "no CUDA driver, or one that is too old: %s", cudaGetErrorString(error));
+  } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+    (void)snprintf(why, why_size, "no CUDA device");
+  } else if (error != cudaSuccess) {
+    (void)snprintf(why, why_size, "CUDA: %s", cudaGetErrorString(error));
+  } else if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major < OLDEST) {
+    (void)snprintf(why, why_size, "the CUDA device has compute capability %d.x, and %d.0 or later is needed", major,
+                   OLDEST);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+static enum tutti_status attribute(tutti_context *context, enum cudaDeviceAttr which, size_t *value) {
+  int found = 0;
+  CUDA_TRY(context, cudaDeviceGetAttribute(&found, which, 0));
+  *value = (size_t)found;
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device) {
+  char why[256];
+  size_t processors, threads;
+  if (!backend_cuda_available(why, sizeof why))
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend cuda: %s", why);
+  CUDA_TRY(context, cudaSetDevice(0));
+  TUTTI_TRY(context, attribute(context, cudaDevAttrMultiProcessorCount, &processors));
+  TUTTI_TRY(context, attribute(context, cudaDevAttrMaxThreadsPerBlock, &threads));
+  TUTTI_TRY(context, attribute(context, cudaDevAttrMaxSharedMemoryPerBlockOptin, &device->shared_block));
+  TUTTI_TRY(context, attribute(context, cudaDevAttrMaxSharedMemoryPerMultiprocessor, &device->shared_multiprocessor));
+  TUTTI_TRY(context, attribute(context, cudaDevAttrReservedSharedMemoryPerBlock, &device->shared_reserved));
+  device->multiprocessors = (uint32_t)processors;
+  device->most_workers = threads < CUDA_MOST_WORKERS ? (uint32_t)threads : CUDA_MOST_WORKERS;
+  CUDA_TRY(context, backend_cuda_allow_shared((uint32_t)device->shared_block));
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total) {
+  CUDA_TRY(context, cudaMemGetInfo(free_bytes, total));
+  return TUTTI_OK;
+}

@@ -1,0 +1,103 @@
+/* device.cuh - what kernels rest on: the words of CUDA that they use beyond plain ones, barriers, and sums of a block.
+   Compiled for the host as well, against tests/cuda/cuda_runtime.h. */
+#ifndef BACKEND_CUDA_DEVICE_CUH
+#define BACKEND_CUDA_DEVICE_CUH
+
+#include "engine_impl.h"
+
+#include <cuda_runtime.h>
+
+#define CUDA_WORKERS (blockDim.x - CUDA_WARP)
+#if defined(__CUDACC__)
+#define CUDA_UNROLL _Pragma("unroll")
+#define CUDA_FMA(a, b, c) __fmaf_rn(a, b, c)
+#define CUDA_SHARED(name) extern __shared__ float4 name[]
+#define CUDA_LAUNCH(kernel, grid, block, shared, stream, ...)                                                          \
+  kernel<<<grid, block, shared, (cudaStream_t)(stream)>>>(__VA_ARGS__)
+#define CUDA_MEET(id, threads) asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory")
+#else
+#define CUDA_UNROLL
+#define CUDA_FMA(a, b, c) ((a) * (b) + (c))
+#define CUDA_SHARED(name) float4 *name = (float4 *)emulated_shared()
+#define CUDA_LAUNCH(kernel, grid, block, shared, stream, ...)                                                          \
+  emulated_launch(#kernel, grid, block, shared, (cudaStream_t)(stream), [=]() { kernel(__VA_ARGS__); })
+#define CUDA_MEET(id, threads) emulated_barrier(id, threads)
+#endif
+
+/* A phase of the work of a block: a function of its own, so that registers are shared out for each by itself. */
+#define CUDA_PHASE static __device__ __noinline__
+
+/* The arithmetic of backend cpu, one number at a time. */
+#define CPU_LANES 1
+#define _Static_assert static_assert
+#include "backends/cpu/activation_impl.h"
+#include "backends/cpu/heads_impl.h"
+#include "backends/cpu/level_impl.h"
+#include "backends/cpu/schedule_impl.h"
+
+#define PHILOX_FUNCTION static __device__
+#include "core/base/philox_impl.h"
+
+/* What the threads of a block tell each other. */
+struct state {
+  double partial[CUDA_PARTIAL_SUMS];
+  double sum;
+  struct cpu_update update;
+  struct cpu_watch watch;
+  double own[CPU_OWN], loss, value;
+  uint64_t steps;
+  uint32_t job, stop, end, keep, command;
+};
+
+struct block {
+  const struct cuda_node *nodes;
+  const struct cuda_edge *edges;
+  float *shared, *memory; /* of places */
+  float *weights, *gradients;
+  struct state *state;
+  uint32_t outputs;
+};
+
+/* All threads that compute. */
+CPU_INLINE void meet(void) { CUDA_MEET(1, CUDA_WORKERS); }
+
+CPU_INLINE float *at(const struct block &b, struct cuda_place place) {
+  return (place.shared ? b.shared : b.memory) + place.at;
+}
+
+/* Call f(i) for i < count, by all threads together. */
+template <typename F> CPU_INLINE void each(uint32_t count, F f) {
+  for (uint32_t i = threadIdx.x; i < count; i += CUDA_WORKERS)
+    f(i);
+}
+
+/* Call f(row, column) for a table. */
+template <typename F> CPU_INLINE void each_cell(uint32_t rows, uint32_t columns, F f) {
+  for (uint32_t i = threadIdx.x; i < rows * columns; i += CUDA_WORKERS)
+    f(i / columns, i % columns);
+}
+
+/* The sum of term(i) for i < count, in an order that does not depend on the number of threads. */
+template <typename F> CPU_INLINE double sum_over(const struct block &b, uint32_t count, F term) {
+  struct state *s = b.state;
+  for (uint32_t p = threadIdx.x; p < CUDA_PARTIAL_SUMS; p += CUDA_WORKERS) {
+    double sum = 0;
+    for (uint32_t i = p; i < count; i += CUDA_PARTIAL_SUMS)
+      sum += term(i);
+    s->partial[p] = sum;
+  }
+  meet();
+  if (threadIdx.x < CUDA_WARP) {
+    double sum = 0;
+    for (uint32_t p = threadIdx.x; p < CUDA_PARTIAL_SUMS; p += CUDA_WARP)
+      sum += s->partial[p];
+    for (int apart = CUDA_WARP / 2; apart > 0; apart /= 2)
+      sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+    if (threadIdx.x == 0)
+      s->sum = sum;
+  }
+  meet();
+  return s->sum;
+}
+
+#endif

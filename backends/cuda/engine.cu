@@ -1,0 +1,305 @@
+/* engine.cu - the block engine: one thread block trains one network, from its first epoch to its last. Blocks take jobs
+   from a queue, so a grid trains networks of all shapes, batch sizes and optimisers at once, and none waits for another.
+   The last warp of a block shuffles the rows of the next epoch while the others train. See docs/backend-cuda.md. */
+#include "engine_impl.h"
+
+#include "head.cuh"
+#include "step.cuh"
+
+static_assert(sizeof(struct state) <= CUDA_STATE_FLOATS * sizeof(float), "the state has its place");
+
+/* The number of steps between two looks at the cancel flag, which lies in the host's memory. */
+enum { CANCEL_STEPS = 100 };
+
+/* --- talking to the host --- */
+
+/* Tell what an epoch came to, and wait for the answer, if somebody wants to know; or what the job came to. By one
+   thread. */
+CUDA_PHASE uint32_t tell(const struct cuda_job &job, const struct cuda_report &what) {
+  volatile struct cuda_report *report = job.report;
+  volatile struct cuda_answer *answer = job.answer;
+  const uint32_t number = report->number + 1;
+  if (what.end == CUDA_GOES_ON && !job.asks)
+    return CUDA_GO_ON;
+  report->end = what.end;
+  report->epoch = what.epoch;
+  report->best_epoch = what.best_epoch;
+  report->steps = what.steps;
+  report->learning_rate = what.learning_rate;
+  report->train_loss = what.train_loss;
+  report->validation_loss = what.validation_loss;
+  report->value = what.value;
+  __threadfence_system();
+  report->number = number;
+  if (what.end != CUDA_GOES_ON)
+    return CUDA_GO_ON;
+  while (answer->number != number)
+    __nanosleep(500);
+  __threadfence_system();
+  return answer->command;
+}
+
+/* --- an epoch --- */
+
+struct epoch {
+  uint32_t number;
+  const uint32_t *order;
+  double rate;
+};
+
+/* Train on all rows once. The mean loss, or NaN once a step's was not finite (s->end says so, s->value what it was). */
+CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, const struct epoch &epoch) {
+  struct state *s = b.state;
+  struct pass pass = {true, true, job.drop_key, 0, (double)(epoch.number - 1) / (double)job.config.epochs};
+  double total = 0;
+  for (uint32_t begin = 0, step = 0; begin < job.train.rows; begin += job.batch, step++) {
+    const uint32_t rows = job.train.rows - begin < job.batch ? job.train.rows - begin : job.batch;
+    pass.step = s->steps;
+    if (step % CANCEL_STEPS == 0) {
+      if (threadIdx.x == 0 && ((volatile struct cuda_answer *)job.answer)->cancel)
+        s->end = CUDA_CANCELLED;
+      meet();
+      if (s->end != CUDA_GOES_ON)
+        return 0;
+    }
+    gather(b, job.train, epoch.order, begin, rows);
+    forward(b, job.node_count, rows, pass);
+    const double loss = loss_of(b, job.node_count, job.train, epoch.order, begin, rows, true);
+    if (!isfinite(loss)) {
+      if (threadIdx.x == 0) {
+        s->end = CUDA_LOSS_DIVERGED;
+        s->value = loss;
+      }
+      meet();
+      return 0;
+    }
+    backward(b, job.node_count, rows);
+    step_on(b, job, epoch.rate);
+    total += loss * (double)rows;
+  }
+  return total / (double)job.train.rows;
+}
+
+CUDA_PHASE double validate(const struct block &b, const struct cuda_job &job) {
+  const struct pass pass = {false, false, 0, 0, 1};
+  double total = 0;
+  for (uint32_t begin = 0; begin < job.validation.rows; begin += job.most) {
+    const uint32_t rows = job.validation.rows - begin < job.most ? job.validation.rows - begin : job.most;
+    gather(b, job.validation, NULL, begin, rows);
+    forward(b, job.node_count, rows, pass);
+    total += loss_of(b, job.node_count, job.validation, NULL, begin, rows, false) * (double)rows;
+  }
+  return total / (double)job.validation.rows;
+}
+
+/* The end of an epoch: which weights to keep, and whether to go on. By one thread. */
+CUDA_PHASE void judge(const struct cuda_job &job, struct state *s, struct cuda_report &report) {
+  const bool validates = job.validation.rows > 0;
+  const double watched = validates ? report.validation_loss : report.train_loss;
+  s->keep = 0;
+  if (!isfinite(watched)) {
+    s->end = CUDA_EPOCH_DIVERGED;
+    s->value = watched;
+    return;
+  }
+  bool keep;
+  const bool go_on = backend_cpu_watch(&job.config, &s->watch, report.epoch, watched, &keep);
+  s->keep = keep;
+  report.best_epoch = s->watch.best_epoch;
+  const uint32_t command = tell(job, report);
+  s->end = command == CUDA_STOP                                    ? CUDA_STOPPED
+           : command == CUDA_CANCEL                                ? CUDA_CANCELLED
+           : !go_on || report.epoch == (uint32_t)job.config.epochs ? CUDA_FINISHED
+                                                                   : CUDA_GOES_ON;
+}
+
+/* --- a job --- */
+
+CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
+  float *first = at(b, job.first), *second = at(b, job.second);
+  const float start = start_of(job.config);
+  each(job.floats, [&](uint32_t i) {
+    b.weights[i] = job.kept[i];
+    b.gradients[i] = 0;
+    first[i] = 0;
+    second[i] = start;
+  });
+  if (threadIdx.x == 0) {
+    struct state *s = b.state;
+    s->watch = backend_cpu_watch_begin(&job.config);
+    s->steps = 0;
+    for (int i = 0; i < CPU_OWN; i++)
+      s->own[i] = 0;
+    s->end = CUDA_GOES_ON;
+    s->stop = 0;
+  }
+  meet();
+}
+
+/* The gradient of all rows, without dropout. */
+CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job) {
+  const struct pass pass = {true, false, 0, 0, 1};
+  begin_job(b, job);
+  gather(b, job.train, NULL, 0, job.train.rows);
+  forward(b, job.node_count, job.train.rows, pass);
+  const double loss = loss_of(b, job.node_count, job.train, NULL, 0, job.train.rows, true);
+  meet();
+  backward(b, job.node_count, job.train.rows);
+  each(job.floats, [&](uint32_t i) { job.kept[i] = b.gradients[i]; });
+  if (threadIdx.x == 0)
+    b.state->loss = loss;
+  __threadfence_system();
+  meet();
+  if (threadIdx.x == 0)
+    tell(job, {0, CUDA_FINISHED, 1, 1, 0, 0, loss, 0, 0});
+}
+
+/* The threads that compute. Between two meetings of the whole block they use one order of the rows, and the last warp
+   makes the next. */
+CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
+  struct state *s = b.state;
+  struct cuda_report report = {};
+  begin_job(b, job);
+  do {
+    report.epoch++;
+    __syncthreads();
+    const struct epoch epoch = {report.epoch, job.order + (size_t)(report.epoch % 2) * job.train.rows,
+                                backend_cpu_epoch_rate(&job.config, s->watch.rate, report.epoch)};
+    report.learning_rate = epoch.rate;
+    report.train_loss = run_epoch(b, job, epoch);
+    if (s->end == CUDA_GOES_ON) {
+      report.validation_loss = job.validation.rows > 0 ? validate(b, job) : (double)__int_as_float(0x7fc00000);
+      report.steps = s->steps;
+      meet();
+      if (threadIdx.x == 0)
+        judge(job, s, report);
+      meet();
+      if (s->keep)
+        each(job.floats, [&](uint32_t i) { job.kept[i] = b.weights[i]; });
+    }
+    report.steps = s->steps;
+  } while (s->end == CUDA_GOES_ON);
+  report.end = s->end;
+  report.best_epoch = s->watch.best_epoch;
+  report.value = s->value;
+  meet();
+  if (report.end == CUDA_FINISHED || report.end == CUDA_STOPPED) {
+    const double squares =
+        sum_over(b, job.floats, [&](uint32_t i) { return (double)b.weights[i] * (double)b.weights[i]; });
+    if (!isfinite(squares)) {
+      report.end = CUDA_WEIGHTS_DIVERGED;
+      report.value = squares;
+    }
+  }
+  if (threadIdx.x == 0)
+    s->stop = report.epoch + 1;
+  __threadfence_system();
+  __syncthreads(); /* the meeting at which the last warp finds this number, and ends */
+  if (threadIdx.x == 0)
+    tell(job, report);
+}
+
+/* The last warp: rows in the order of backends/cpu/training.c, one epoch ahead. */
+CUDA_PHASE void draw_orders(const struct block &b, const struct cuda_job &job) {
+  for (uint32_t epoch = 1;; epoch++) { /* which is also the number of the meeting */
+    uint32_t *order = job.order + (size_t)(epoch % 2) * job.train.rows;
+    if (threadIdx.x == CUDA_WORKERS && epoch <= (uint32_t)job.config.epochs) {
+      for (uint32_t i = 0; i < job.train.rows; i++)
+        order[i] = i;
+      struct tutti_random random = {};
+      random.key[0] = job.order_key[0];
+      random.key[1] = job.order_key[1];
+      random.counter[2] = epoch;
+      random.used = 4;
+      if (job.batch < job.train.rows)
+        random_shuffle(&random, job.train.rows, order);
+    }
+    __syncthreads();
+    if (b.state->stop == epoch)
+      return;
+  }
+}
+
+/* --- kernels --- */
+
+static __device__ struct block block_of(float4 *shared, float *memory, uint32_t outputs) {
+  struct block b = {};
+  b.state = (struct state *)shared;
+  b.shared = (float *)shared + CUDA_STATE_FLOATS;
+  b.memory = memory;
+  b.outputs = outputs;
+  return b;
+}
+
+static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2)
+    train_jobs(struct cuda_job *const *jobs, uint32_t count, uint32_t *next) {
+  CUDA_SHARED(shared);
+  for (;;) {
+    struct block b = block_of(shared, NULL, 0);
+    if (threadIdx.x == 0)
+      b.state->job = atomicAdd(next, 1u);
+    __syncthreads();
+    const uint32_t index = b.state->job;
+    __syncthreads();
+    if (index >= count)
+      return;
+    const struct cuda_job &job = *jobs[index];
+    b = block_of(shared, job.memory, job.outputs);
+    b.nodes = job.nodes;
+    b.edges = job.edges;
+    b.weights = at(b, job.weights);
+    b.gradients = at(b, job.gradients);
+    if (job.task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
+      differentiate(b, job);
+    else if (job.task == CUDA_TRAIN && threadIdx.x < CUDA_WORKERS)
+      train(b, job);
+    else if (job.task == CUDA_TRAIN)
+      draw_orders(b, job);
+    __syncthreads();
+  }
+}
+
+static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) predict_network(struct cuda_prediction p) {
+  CUDA_SHARED(shared);
+  const struct pass pass = {false, false, 0, 0, 1};
+  struct block b = block_of(shared, p.memory + (size_t)blockIdx.x * p.block_floats, p.outputs);
+  if (threadIdx.x >= CUDA_WORKERS)
+    return;
+  b.nodes = p.nodes;
+  b.edges = p.edges;
+  b.weights = p.weights;
+  for (uint32_t begin = blockIdx.x * p.most; begin < p.rows.rows; begin += p.blocks * p.most) {
+    const uint32_t rows = p.rows.rows - begin < p.most ? p.rows.rows - begin : p.most;
+    gather(b, p.rows, NULL, begin, rows);
+    forward(b, p.node_count, rows, pass);
+    predict_rows(b, p.node_count, rows, p.width, p.out + (size_t)begin * p.width);
+    meet();
+  }
+}
+
+/* --- launchers --- */
+
+void backend_cuda_launch_train(void *stream, uint32_t blocks, uint32_t workers, uint32_t shared,
+                               struct cuda_job *const *jobs, uint32_t count, uint32_t *next) {
+  CUDA_LAUNCH(train_jobs, blocks, workers + CUDA_WARP, shared, stream, jobs, count, next);
+}
+
+void backend_cuda_launch_predict(void *stream, uint32_t blocks, uint32_t workers, uint32_t shared,
+                                 const struct cuda_prediction *prediction) {
+  const struct cuda_prediction p = *prediction;
+  CUDA_LAUNCH(predict_network, blocks, workers + CUDA_WARP, shared, stream, p);
+}
+
+int backend_cuda_allow_shared(uint32_t bytes) {
+  cudaError_t error =
+      cudaFuncSetAttribute((const void *)train_jobs, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  if (error == cudaSuccess)
+    error =
+        cudaFuncSetAttribute((const void *)predict_network, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  return (int)error;
+}
+
+int backend_cuda_blocks(uint32_t workers, uint32_t shared, int *blocks) {
+  return (int)cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)train_jobs,
+                                                            (int)(workers + CUDA_WARP), shared);
+}

@@ -1,0 +1,127 @@
+/* memory.c - what lies in the device's memory: the rows of splits, each once for all jobs, and for each job its
+   program, its weights and what has no room in shared memory. */
+#include "cuda_impl.h"
+
+#include <string.h>
+
+/* --- rows --- */
+
+static size_t features_of(const tutti_split *split) {
+  struct tutti_shape shape = tutti_split_input(split);
+  return (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels;
+}
+
+size_t backend_cuda_split_bytes(const tutti_split *split, bool targets) {
+  size_t each = targets ? tutti_split_labels(split) ? 1 : tutti_split_outputs(split) : 0;
+  return tutti_split_rows(split) * (features_of(split) + each) * sizeof(float);
+}
+
+/* Rows that are made on demand are made now. */
+static enum tutti_status copy_inputs(tutti_context *context, const tutti_split *split, float *to, cudaStream_t stream) {
+  size_t rows = tutti_split_rows(split), features = features_of(split);
+  const float *inputs = tutti_split_inputs(split);
+  float *made = NULL;
+  uint32_t *numbers = NULL;
+  enum tutti_status status;
+  if (!inputs) {
+    TUTTI_TRY_OUT(context, tutti_alloc(context, rows, features * sizeof *made, &made));
+    TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *numbers, &numbers));
+    for (size_t i = 0; i < rows; i++)
+      numbers[i] = (uint32_t)i;
+    tutti_split_gather(split, rows, numbers, made);
+  }
+  CUDA_TRY_OUT(context, cudaMemcpyAsync(to, inputs ? inputs : made, rows * features * sizeof *to,
+                                        cudaMemcpyHostToDevice, stream));
+  CUDA_TRY_OUT(context, cudaStreamSynchronize(stream));
+out:
+  tutti_free(made);
+  tutti_free(numbers);
+  return status;
+}
+
+enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data *data, const tutti_split *split,
+                                        bool targets, cudaStream_t stream, struct cuda_rows *rows) {
+  for (size_t i = 0; i < data->count; i++)
+    if (data->splits[i].split == split && data->splits[i].targets == targets) {
+      *rows = data->splits[i].rows;
+      return TUTTI_OK;
+    }
+  struct cuda_split *to = &data->splits[data->count];
+  size_t count = tutti_split_rows(split), features = features_of(split);
+  memset(to, 0, sizeof *to);
+  CUDA_TRY(context, cudaMalloc(&to->memory, backend_cuda_split_bytes(split, targets) + sizeof(float)));
+  data->count++;
+  to->split = split;
+  to->targets = targets;
+  float *inputs = to->memory, *behind = inputs + count * features;
+  to->rows = (struct cuda_rows){.inputs = inputs, .rows = (uint32_t)count, .features = (uint32_t)features};
+  if (count > 0)
+    TUTTI_TRY(context, copy_inputs(context, split, inputs, stream));
+  if (targets && count > 0) {
+    const int32_t *labels = tutti_split_labels(split);
+    size_t size = labels ? sizeof *labels : tutti_split_outputs(split) * sizeof(float);
+    const void *from = labels ? (const void *)labels : tutti_split_targets(split);
+    CUDA_TRY(context, cudaMemcpyAsync(behind, from, count * size, cudaMemcpyHostToDevice, stream));
+    CUDA_TRY(context, cudaStreamSynchronize(stream));
+    to->rows.labels = labels ? (const int32_t *)(const void *)behind : NULL;
+    to->rows.targets = labels ? NULL : behind;
+  }
+  *rows = to->rows;
+  return TUTTI_OK;
+}
+
+void backend_cuda_data_release(struct cuda_data *data) {
+  for (size_t i = 0; i < data->count; i++)
+    (void)cudaFree(data->splits[i].memory);
+  tutti_free(data->splits);
+}
+
+/* --- jobs --- */
+
+static size_t lines(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_t rows) {
+  struct cuda_layout l;
+  l.nodes = lines(sizeof(struct cuda_job));
+  l.edges = l.nodes + lines(program->node_count * sizeof *program->nodes);
+  l.segments = l.edges + lines(program->edge_count * sizeof *program->edges);
+  l.kept = l.segments + lines(program->segment_count * sizeof *program->segments);
+  l.copied = l.kept + lines(program->plan->floats * sizeof(float));
+  l.far = l.copied;
+  l.order = l.far + lines(program->far * sizeof(float));
+  l.bytes = l.order + lines(2 * rows * sizeof(uint32_t));
+  return l;
+}
+
+enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_program *program,
+                                      const struct cuda_layout *l, struct cuda_job *job, char *memory,
+                                      cudaStream_t stream) {
+  char *staged;
+  TUTTI_TRY(context, tutti_alloc(context, l->copied, 1, &staged));
+  job->node_count = program->node_count;
+  job->edge_count = program->edge_count;
+  job->segment_count = program->segment_count;
+  job->floats = (uint32_t)program->plan->floats;
+  job->trained = (uint32_t)program->plan->trained;
+  job->outputs = (uint32_t)program->plan->outputs;
+  job->weights = program->weights;
+  job->gradients = program->gradients;
+  job->first = program->first;
+  job->second = program->second;
+  job->nodes = (const struct cuda_node *)(const void *)(memory + l->nodes);
+  job->edges = (const struct cuda_edge *)(const void *)(memory + l->edges);
+  job->segments = (const struct cuda_segment *)(const void *)(memory + l->segments);
+  job->kept = (float *)(void *)(memory + l->kept);
+  job->memory = (float *)(void *)(memory + l->far);
+  job->order = (uint32_t *)(void *)(memory + l->order);
+  memcpy(staged, job, sizeof *job);
+  memcpy(staged + l->nodes, program->nodes, program->node_count * sizeof *program->nodes);
+  memcpy(staged + l->edges, program->edges, program->edge_count * sizeof *program->edges);
+  memcpy(staged + l->segments, program->segments, program->segment_count * sizeof *program->segments);
+  memcpy(staged + l->kept, program->plan->weights, program->plan->floats * sizeof(float));
+  cudaError_t error = cudaMemcpyAsync(memory, staged, l->copied, cudaMemcpyHostToDevice, stream);
+  if (error == cudaSuccess)
+    error = cudaStreamSynchronize(stream);
+  tutti_free(staged);
+  return backend_cuda_status(context, error, "copying a job to the device");
+}

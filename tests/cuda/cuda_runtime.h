@@ -1,0 +1,132 @@
+/* cuda_runtime.h - stands in for CUDA's own in tests: the words of kernels and the calls of the runtime that backend
+   cuda uses, on a host without a GPU (emulation.c). A kernel's threads are fibers of one thread of the host, which go on in a
+   random order between barriers: a barrier that is missing shows as a wrong number. Shared and device memory begin as
+   NaN. Nothing of this is ever installed.
+
+   What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver),
+   TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY (1024 MiB), TUTTI_EMULATED_SEED (1, of the
+   order of fibers), TUTTI_EMULATED_FAULT (n: the n-th launch of a process fails). */
+#ifndef EMULATED_CUDA_RUNTIME_H
+#define EMULATED_CUDA_RUNTIME_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- the runtime --- */
+
+typedef int cudaError_t;
+enum {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
+  cudaErrorNotReady = 600,
+  cudaErrorLaunchFailure = 719
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum { cudaHostAllocMapped = 2, cudaStreamNonBlocking = 1 };
+typedef struct emulated_stream *cudaStream_t;
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
+cudaError_t cudaMalloc(void **memory, size_t bytes);
+cudaError_t cudaFree(void *memory);
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void *memory);
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaGetLastError(void);
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
+                                                          size_t shared);
+
+/* --- what kernels see --- */
+
+struct emulated_index {
+  unsigned x, y, z;
+};
+struct emulated_thread {
+  struct emulated_index thread, block, threads, blocks;
+};
+/* The thread of the GPU that runs. */
+struct emulated_thread *emulated_self(void);
+void *emulated_shared(void);
+/* Wait until so many threads of the block wait at this barrier. */
+void emulated_barrier(unsigned id, unsigned threads);
+/* Let others run. */
+void emulated_sleep(void);
+/* The value that lane `lane` of the warp gives. */
+double emulated_shuffle(double value, unsigned lane);
+/* A launch of run(argument) by all threads of a grid; argument is freed. */
+void emulated_start(const char *kernel, unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream,
+                    void (*run)(void *argument), void *argument);
+
+#ifdef __cplusplus
+}
+
+#define __global__
+#define __device__
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define threadIdx (emulated_self()->thread)
+#define blockIdx (emulated_self()->block)
+#define blockDim (emulated_self()->threads)
+#define gridDim (emulated_self()->blocks)
+
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+static inline int __float_as_int(float x) {
+  int i;
+  memcpy(&i, &x, sizeof i);
+  return i;
+}
+static inline float __int_as_float(int i) {
+  float x;
+  memcpy(&x, &i, sizeof x);
+  return x;
+}
+static inline void __syncthreads(void) { emulated_barrier(0, blockDim.x); }
+static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __nanosleep(unsigned) { emulated_sleep(); }
+static inline unsigned atomicAdd(unsigned *at, unsigned by) { return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST); }
+static inline double __shfl_xor_sync(unsigned, double value, int by) {
+  return emulated_shuffle(value, threadIdx.x % 32 ^ (unsigned)by);
+}
+
+template <typename F> void emulated_run(void *f) { (*(F *)f)(); }
+template <typename F>
+void emulated_launch(const char *kernel, unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream, F f) {
+  void *copy = malloc(sizeof f);
+  memcpy(copy, (const void *)&f, sizeof f);
+  emulated_start(kernel, blocks, threads, shared, stream, emulated_run<F>, copy);
+}
+#endif
+#endif

@@ -1,0 +1,295 @@
+/* emulation.c - the calls of CUDA's runtime on a host without a GPU. A stream is a thread that does what it is given in
+   order; device memory is the host's, counted against a limit. */
+#include "emulation.h"
+
+#include <pthread.h>
+
+static long setting(const char *name, long preset) {
+  const char *text = getenv(name);
+  return text && *text ? strtol(text, NULL, 10) : preset;
+}
+
+/* --- devices --- */
+
+cudaError_t cudaGetDeviceCount(int *count) {
+  long devices = setting("TUTTI_EMULATED_DEVICES", 1);
+  *count = devices > 0 ? (int)devices : 0;
+  return devices < 0 ? cudaErrorInsufficientDriver : devices == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  int count;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  return error != cudaSuccess ? error : device < count ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
+  (void)device;
+  switch (attribute) {
+  case cudaDevAttrMultiProcessorCount:
+    *value = 2;
+    break;
+  case cudaDevAttrComputeCapabilityMajor:
+    *value = (int)setting("TUTTI_EMULATED_MAJOR", 9);
+    break;
+  case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+    *value = 228 << 10;
+    break;
+  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    *value = 227 << 10;
+    break;
+  case cudaDevAttrReservedSharedMemoryPerBlock:
+    *value = 1 << 10;
+    break;
+  case cudaDevAttrMaxThreadsPerBlock: /* few, so that tests are quick */
+    *value = (int)setting("TUTTI_EMULATED_THREADS", 64);
+    break;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value) {
+  (void)function, (void)attribute;
+  return value <= 227 << 10 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
+                                                          size_t shared) {
+  (void)function;
+  int by_threads = 2048 / threads, by_shared = (int)((228 << 10) / (shared + (1 << 10)));
+  *blocks = by_threads < by_shared ? by_threads : by_shared;
+  if (*blocks > 2)
+    *blocks = 2;
+  return cudaSuccess;
+}
+
+const char *cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+  case cudaSuccess:
+    return "no error";
+  case cudaErrorMemoryAllocation:
+    return "out of memory";
+  case cudaErrorInsufficientDriver:
+    return "CUDA driver version is insufficient for CUDA runtime version";
+  case cudaErrorNoDevice:
+    return "no CUDA-capable device is detected";
+  case cudaErrorNotReady:
+    return "device not ready";
+  case cudaErrorLaunchFailure:
+    return "unspecified launch failure";
+  default:
+    return "invalid argument";
+  }
+}
+
+/* --- memory --- */
+
+static size_t allocated;
+
+static size_t total_memory(void) { return (size_t)setting("TUTTI_EMULATED_MEMORY", 1024) << 20; }
+
+/* The block before what is handed out says how large it is. */
+enum { BEFORE = 64 };
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  *memory = NULL;
+  if (__atomic_add_fetch(&allocated, bytes, __ATOMIC_SEQ_CST) > total_memory()) {
+    (void)__atomic_sub_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
+    return cudaErrorMemoryAllocation;
+  }
+  char *block = aligned_alloc(BEFORE, (bytes + 2 * BEFORE - 1) / BEFORE * BEFORE);
+  if (!block)
+    return cudaErrorMemoryAllocation;
+  memcpy(block, &bytes, sizeof bytes);
+  memset(block + BEFORE, 0xff, bytes);
+  *memory = block + BEFORE;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *memory) {
+  size_t bytes;
+  if (!memory)
+    return cudaSuccess;
+  memcpy(&bytes, (char *)memory - BEFORE, sizeof bytes);
+  (void)__atomic_sub_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
+  free((char *)memory - BEFORE);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
+  *total = total_memory();
+  *free_bytes = *total - __atomic_load_n(&allocated, __ATOMIC_SEQ_CST);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  *memory = calloc(1, bytes);
+  return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFreeHost(void *memory) {
+  free(memory);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
+  (void)flags;
+  *device = host;
+  return cudaSuccess;
+}
+
+/* --- streams --- */
+
+enum work_kind { WORK_COPY, WORK_FILL, WORK_LAUNCH, WORK_END };
+
+struct work {
+  struct work *next;
+  enum work_kind kind;
+  void *to;
+  const void *from;
+  size_t bytes;
+  int value;
+  struct emulated_launch launch;
+};
+
+struct emulated_stream {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t news;
+  struct work *first, *last; /* what is to be done; the first is being done */
+  cudaError_t error;         /* of a launch: nothing more is done */
+};
+
+static long launches;
+
+static cudaError_t do_work(struct work *work) {
+  switch (work->kind) {
+  case WORK_COPY:
+    memcpy(work->to, work->from, work->bytes);
+    return cudaSuccess;
+  case WORK_FILL:
+    memset(work->to, work->value, work->bytes);
+    return cudaSuccess;
+  case WORK_LAUNCH:
+    if (__atomic_add_fetch(&launches, 1, __ATOMIC_SEQ_CST) == setting("TUTTI_EMULATED_FAULT", 0))
+      return cudaErrorLaunchFailure;
+    return emulated_run_grid(&work->launch, (uint64_t)setting("TUTTI_EMULATED_SEED", 1));
+  case WORK_END:
+    break;
+  }
+  return cudaSuccess;
+}
+
+static void *run_stream(void *argument) {
+  struct emulated_stream *stream = argument;
+  bool ended = false;
+  (void)pthread_mutex_lock(&stream->lock);
+  while (!ended) {
+    while (!stream->first)
+      (void)pthread_cond_wait(&stream->news, &stream->lock);
+    struct work *work = stream->first;
+    cudaError_t error = stream->error;
+    (void)pthread_mutex_unlock(&stream->lock);
+    if (error == cudaSuccess)
+      error = do_work(work);
+    ended = work->kind == WORK_END;
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->error = error;
+    stream->first = work->next;
+    if (!stream->first)
+      stream->last = NULL;
+    (void)pthread_cond_broadcast(&stream->news);
+    free(work->launch.argument);
+    free(work);
+  }
+  (void)pthread_mutex_unlock(&stream->lock);
+  return NULL;
+}
+
+static cudaError_t give(struct emulated_stream *stream, struct work what) {
+  struct work *work = malloc(sizeof *work);
+  if (!work)
+    return cudaErrorMemoryAllocation;
+  *work = what;
+  (void)pthread_mutex_lock(&stream->lock);
+  cudaError_t error = stream->error;
+  if (stream->last)
+    stream->last->next = work;
+  else
+    stream->first = work;
+  stream->last = work;
+  (void)pthread_cond_broadcast(&stream->news);
+  (void)pthread_mutex_unlock(&stream->lock);
+  return error;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags) {
+  (void)flags;
+  struct emulated_stream *stream = calloc(1, sizeof *stream);
+  if (!stream)
+    return cudaErrorMemoryAllocation;
+  (void)pthread_mutex_init(&stream->lock, NULL);
+  (void)pthread_cond_init(&stream->news, NULL);
+  if (pthread_create(&stream->thread, NULL, run_stream, stream) != 0) {
+    free(stream);
+    return cudaErrorMemoryAllocation;
+  }
+  *made = stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (!stream)
+    return cudaErrorInvalidValue;
+  (void)give(stream, (struct work){.kind = WORK_END});
+  (void)pthread_join(stream->thread, NULL);
+  (void)pthread_cond_destroy(&stream->news);
+  (void)pthread_mutex_destroy(&stream->lock);
+  free(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  (void)pthread_mutex_lock(&stream->lock);
+  while (stream->first)
+    (void)pthread_cond_wait(&stream->news, &stream->lock);
+  cudaError_t error = stream->error;
+  (void)pthread_mutex_unlock(&stream->lock);
+  return error;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  (void)pthread_mutex_lock(&stream->lock);
+  cudaError_t error = stream->first ? cudaErrorNotReady : stream->error;
+  (void)pthread_mutex_unlock(&stream->lock);
+  return error;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {
+  (void)kind;
+  return give(stream, (struct work){.kind = WORK_COPY, .to = to, .from = from, .bytes = bytes});
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
+  return give(stream, (struct work){.kind = WORK_FILL, .to = memory, .value = value, .bytes = bytes});
+}
+
+static __thread cudaError_t last_error;
+
+cudaError_t cudaGetLastError(void) {
+  cudaError_t error = last_error;
+  last_error = cudaSuccess;
+  return error;
+}
+
+void emulated_start(const char *kernel, unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream,
+                    void (*run)(void *argument), void *argument) {
+  last_error = give(stream, (struct work){.kind = WORK_LAUNCH,
+                                          .launch = {.kernel = kernel,
+                                                     .blocks = blocks,
+                                                     .threads = threads,
+                                                     .shared = shared,
+                                                     .run = run,
+                                                     .argument = argument}});
+}

@@ -1,0 +1,176 @@
+/* emulation_grid.c - a launch: all threads of a grid as fibers of one thread of the host. */
+#include "emulation.h"
+
+#include "fiber.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+enum { BARRIERS = 32, WARP = 32, MOST_WARPS = 32 };
+
+struct barrier {
+  unsigned waiting, wanted;
+};
+
+struct grid_block {
+  float *shared;
+  struct barrier barriers[BARRIERS + MOST_WARPS];
+  double lanes[MOST_WARPS][WARP];
+};
+
+struct grid_thread {
+  struct emulated_thread self;
+  struct fiber fiber;
+  struct grid_block *block;
+  int barrier; /* at which it waits; -1: it can go on */
+};
+
+struct grid {
+  const struct emulated_launch *launch;
+  struct grid_thread *threads;
+  struct grid_block *blocks;
+  unsigned thread_count, *order;
+  uint64_t random;
+  bool slept;
+};
+
+static __thread struct grid_thread *running;
+static __thread struct grid *its_grid;
+
+struct emulated_thread *emulated_self(void) {
+  return &running->self;
+}
+
+void *emulated_shared(void) { return running->block->shared; }
+
+static void wait_at(unsigned id, unsigned wanted) {
+  struct grid_thread *self = running;
+  struct barrier *barrier = &self->block->barriers[id];
+  barrier->wanted = wanted;
+  if (++barrier->waiting < wanted) {
+    self->barrier = (int)id;
+    fiber_leave(&self->fiber);
+    return;
+  }
+  barrier->waiting = 0;
+  for (unsigned i = 0; i < its_grid->thread_count; i++)
+    if (its_grid->threads[i].block == self->block && its_grid->threads[i].barrier == (int)id)
+      its_grid->threads[i].barrier = -1;
+  fiber_leave(&self->fiber); /* the last to come is not the first to go */
+}
+
+void emulated_barrier(unsigned id, unsigned threads) { wait_at(id, threads); }
+
+void emulated_sleep(void) {
+  its_grid->slept = true;
+  fiber_leave(&running->fiber);
+}
+
+double emulated_shuffle(double value, unsigned lane) {
+  unsigned warp = running->self.thread.x / WARP;
+  double *lanes = running->block->lanes[warp];
+  lanes[running->self.thread.x % WARP] = value;
+  wait_at(BARRIERS + warp, WARP);
+  double other = running->block->lanes[warp][lane];
+  wait_at(BARRIERS + warp, WARP);
+  return other;
+}
+
+static uint64_t next_random(struct grid *grid) {
+  grid->random ^= grid->random << 13;
+  grid->random ^= grid->random >> 7;
+  grid->random ^= grid->random << 17;
+  return grid->random;
+}
+
+static void shuffle(struct grid *grid) {
+  for (unsigned i = grid->thread_count; i > 1; i--) {
+    unsigned j = (unsigned)(next_random(grid) % i), kept = grid->order[i - 1];
+    grid->order[i - 1] = grid->order[j];
+    grid->order[j] = kept;
+  }
+}
+
+/* Let every thread that can go on go on, once, in a new order. The number of those that did; *left: not at
+   their end. */
+static unsigned run_round(struct grid *grid, unsigned *left) {
+  unsigned went = 0;
+  *left = 0;
+  shuffle(grid);
+  for (unsigned i = 0; i < grid->thread_count; i++) {
+    struct grid_thread *thread = &grid->threads[grid->order[i]];
+    if (thread->fiber.ended)
+      continue;
+    ++*left;
+    if (thread->barrier >= 0)
+      continue;
+    running = thread;
+    went++;
+    fiber_enter(&thread->fiber);
+  }
+  return went;
+}
+
+/* The threads of a block wait for each other for ever: on a GPU this hangs. */
+static cudaError_t run_all(struct grid *grid) {
+  unsigned left;
+  do {
+    grid->slept = false;
+    unsigned went = run_round(grid, &left);
+    if (left > 0 && went == 0) {
+      (void)fprintf(stderr, "emulated kernel %s: %u threads wait at barriers for others that never come\n",
+                    grid->launch->kernel, left);
+      return cudaErrorLaunchFailure;
+    }
+    if (grid->slept && went <= grid->launch->blocks)
+      (void)sched_yield();
+  } while (left > 0);
+  return cudaSuccess;
+}
+
+cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t seed) {
+  struct grid grid = {.launch = launch, .random = seed + 88172645463325252u};
+  grid.thread_count = launch->blocks * launch->threads;
+  size_t stacks = (size_t)grid.thread_count * FIBER_STACK, floats = launch->shared / sizeof(float) + 4;
+  char *stack = mmap(NULL, stacks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED)
+    return cudaErrorMemoryAllocation;
+  grid.threads = calloc(grid.thread_count, sizeof *grid.threads);
+  grid.blocks = calloc(launch->blocks, sizeof *grid.blocks);
+  grid.order = calloc(grid.thread_count, sizeof *grid.order);
+  for (unsigned b = 0; b < launch->blocks; b++) {
+    grid.blocks[b].shared = aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64);
+    for (size_t i = 0; i < floats; i++)
+      grid.blocks[b].shared[i] = NAN;
+  }
+  for (unsigned i = 0; i < grid.thread_count; i++) {
+    struct grid_thread *thread = &grid.threads[i];
+    unsigned block = i / launch->threads;
+    grid.order[i] = i;
+    thread->self = (struct emulated_thread){
+        {i % launch->threads, 0, 0}, {block, 0, 0}, {launch->threads, 1, 1}, {launch->blocks, 1, 1}};
+    thread->block = &grid.blocks[block];
+    thread->barrier = -1;
+    fiber_begin(&thread->fiber, stack + (size_t)i * FIBER_STACK, launch->run, launch->argument);
+  }
+  its_grid = &grid;
+#if defined(__SSE__)
+  unsigned kept = _mm_getcsr();
+  _mm_setcsr(kept | 0x8040); /* as the kernels are compiled: -ftz=true */
+#endif
+  cudaError_t error = run_all(&grid);
+#if defined(__SSE__)
+  _mm_setcsr(kept);
+#endif
+  for (unsigned b = 0; b < launch->blocks; b++)
+    free(grid.blocks[b].shared);
+  free(grid.threads);
+  free(grid.blocks);
+  free(grid.order);
+  (void)munmap(stack, stacks);
+  return error;
+}

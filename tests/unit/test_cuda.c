@@ -1,0 +1,285 @@
+/* test_cuda.c - backend cuda on an emulated GPU, beside backend cpu: the same losses, step by step, for random networks
+   of every space of tables; the same bits alone and among others, in every order of the threads; and what goes wrong on
+   a device. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <tutti/tutti.h>
+
+#include "backends/cpu/cpu_impl.h"
+
+enum { FEATURES = 5, ROWS = 45, HELD = 19, MOST_EPOCHS = 200, OUTPUTS = 2, CLASSES = 3 };
+
+#define OK(call)                                                                                                       \
+  do {                                                                                                                 \
+    if ((call) != TUTTI_OK)                                                                                            \
+      fail_msg("%s", tutti_error_message(context));                                                                    \
+  } while (0)
+
+static tutti_context *context;
+static tutti_host *host;
+static struct tutti_task task;
+static tutti_split *train, *validation;
+
+/* One backend, with its parameters. */
+struct side {
+  tutti_backend *backend;
+  tutti_config *config;
+  double losses[MOST_EPOCHS][2]; /* of training and validation rows */
+  size_t epochs, stop_after;
+};
+static struct side cpu, twin, cuda; /* twin: cpu again, with a last bit or two changed */
+static size_t sensitive;            /* networks that amplify these beyond the tolerance */
+
+/* --- the setting --- */
+
+static tutti_split *make_split(const char *name, size_t rows, uint64_t index) {
+  struct tutti_random random;
+  float *inputs = calloc(rows * FEATURES, sizeof *inputs), *targets = calloc(rows * OUTPUTS, sizeof *targets);
+  int32_t *labels = calloc(rows, sizeof *labels);
+  tutti_split *split;
+  bool classes = task.kind == TUTTI_TASK_CLASSIFICATION;
+  tutti_random_init(&random, 5, "rows of test_cuda", index);
+  tutti_random_fill_normal(&random, rows * FEATURES, 0, 1, inputs);
+  for (size_t r = 0; r < rows; r++) {
+    const float *x = inputs + r * FEATURES;
+    targets[r * OUTPUTS] = sinf(2 * x[0]) + 0.2f * (float)tutti_random_normal(&random);
+    targets[r * OUTPUTS + 1] = x[1] * x[2];
+    labels[r] = x[0] > 0.4f ? 2 : x[1] > 0;
+  }
+  OK(tutti_split_create(context, name, rows, task.input, task.outputs, inputs, classes ? NULL : targets,
+                        classes ? labels : NULL, &split));
+  free(inputs), free(targets), free(labels);
+  return split;
+}
+
+static void make_task(enum tutti_op head) {
+  bool classes = head == TUTTI_OP_HEAD_SOFTMAX;
+  tutti_split_destroy(train);
+  tutti_split_destroy(validation);
+  task = (struct tutti_task){.size = sizeof task,
+                             .kind = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
+                             .input = {1, 1, FEATURES},
+                             .outputs = classes ? CLASSES : OUTPUTS,
+                             .train_rows = ROWS,
+                             .head = head};
+  train = make_split("train", ROWS, 0);
+  validation = make_split("validation", HELD, 1);
+}
+
+static void make_side(struct side *side, const char *section, const char *plugin) {
+  struct tutti_backend_setup setup = {.size = sizeof setup, .task = &task};
+  OK(tutti_host_put(context, host, section, TUTTI_KIND_BACKEND, plugin));
+  OK(tutti_backend_create(context, host, section, &setup, &side->backend));
+}
+
+static int begin(void **state) {
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  char emulated[4096];
+  (void)state;
+  (void)snprintf(emulated, sizeof emulated, "%s/tests/cuda/.libs", getenv("TUTTI_TEST_BUILDDIR"));
+  make_task(TUTTI_OP_HEAD_GAUSSIAN);
+  OK(tutti_context_create(&context));
+  OK(tutti_plugin_scan_with(context, getenv("TUTTI_PROGRAM")));
+  OK(tutti_plugin_path_add(context, emulated));
+  make_task(TUTTI_OP_HEAD_GAUSSIAN);
+  OK(tutti_host_create(context, &facts, &host));
+  make_side(&cpu, "cpu", "cpu");
+  make_side(&cuda, "cuda", "cuda");
+  make_side(&twin, "twin", "cpu");
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  tutti_split_destroy(train);
+  tutti_split_destroy(validation);
+  train = validation = NULL;
+  tutti_config_destroy(cpu.config);
+  tutti_config_destroy(cuda.config);
+  tutti_config_destroy(twin.config);
+  tutti_backend_destroy(twin.backend);
+  tutti_backend_destroy(cpu.backend);
+  tutti_backend_destroy(cuda.backend);
+  memset(&cpu, 0, sizeof cpu);
+  memset(&cuda, 0, sizeof cuda);
+  memset(&twin, 0, sizeof twin);
+  tutti_host_destroy(host);
+  tutti_context_destroy(context);
+  return 0;
+}
+
+/* --- trainings --- */
+
+static bool watch(void *argument, const struct tutti_epoch *epoch) {
+  struct side *side = argument;
+  assert_int_equal(epoch->epoch, side->epochs + 1);
+  if (side->epochs < MOST_EPOCHS) {
+    side->losses[side->epochs][0] = epoch->train_loss;
+    side->losses[side->epochs][1] = epoch->validation_loss;
+  }
+  side->epochs++;
+  return side->epochs != side->stop_after;
+}
+
+/* Parameters as "name=value ...", the same for both. */
+static void configure(const char *settings) {
+  char text[1024], *rest = text, *word;
+  struct side *const sides[] = {&cpu, &cuda, &twin};
+  for (size_t i = 0; i < 3; i++) {
+    tutti_config_destroy(sides[i]->config);
+    OK(tutti_config_create(context, &tutti_backend_descriptor(sides[i]->backend)->params, &sides[i]->config));
+  }
+  (void)snprintf(text, sizeof text, "%s", settings);
+  while ((word = strtok_r(rest, " ", &rest))) {
+    char *value = strchr(word, '=');
+    *value++ = '\0';
+    for (size_t i = 0; i < 3; i++)
+      OK(tutti_config_set(context, sides[i]->config, word, value));
+  }
+}
+
+static struct tutti_job job_of(struct side *side, const tutti_network *network, uint64_t seed) {
+  return (struct tutti_job){.size = sizeof(struct tutti_job),
+                            .run_seed = 7,
+                            .seed = seed,
+                            .task = &task,
+                            .network = network,
+                            .config = tutti_config_values(side->config),
+                            .train = train,
+                            .validation = validation,
+                            .progress = watch,
+                            .progress_argument = side};
+}
+
+static struct tutti_outcome train_side(struct side *side, const tutti_network *network, uint64_t seed) {
+  struct tutti_job job = job_of(side, network, seed);
+  struct cpu_config config = *(const struct cpu_config *)job.config;
+  if (side == &twin)
+    config.learning_rate *= 1 + 1e-7;
+  job.config = &config;
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  side->epochs = 0;
+  OK(tutti_backend_train(context, side->backend, &job, &outcome));
+  return outcome;
+}
+
+static void require_close(const char *what, size_t epoch, const char *which, double a, double b, double most) {
+  if (!(fabs(a - b) <= most * fmax(1, fabs(a))) && !(isnan(a) && isnan(b)))
+    fail_msg("%s, epoch %zu, %s: cpu %.9g, cuda %.9g", what, epoch + 1, which, a, b);
+}
+
+/* Both sides train; every epoch's losses agree, and predictions of what is kept. Networks whose losses jump amplify a
+   change of the last bit until nothing agrees any more: these may differ by ten times what they differ from a twin on
+   backend cpu, whose learning rate is changed by 1e-7 of it. */
+static void compare(const char *what, const tutti_network *network, uint64_t seed, double most) {
+  struct tutti_outcome one = train_side(&cpu, network, seed), other = train_side(&cuda, network, seed);
+  struct tutti_outcome third = train_side(&twin, network, seed);
+  size_t width = tutti_predictions_width(task.kind, task.outputs);
+  float a[HELD * 2 * OUTPUTS + CLASSES * HELD], b[HELD * 2 * OUTPUTS + CLASSES * HELD];
+  struct tutti_job job = job_of(&cpu, network, seed);
+  if (one.state != TUTTI_STATE_FINISHED || other.state != TUTTI_STATE_FINISHED)
+    fail_msg("%s: cpu %s, cuda %s", what, one.failure, other.failure);
+  assert_int_equal(cpu.epochs, cuda.epochs);
+  bool amplifies = false;
+  for (size_t e = 0; e < cpu.epochs; e++)
+    for (size_t k = 0; k < 2; k++) {
+      double apart = 10 * fabs(twin.losses[e][k] - cpu.losses[e][k]);
+      amplifies = amplifies || apart > most;
+      most = fmax(most, apart);
+      require_close(what, e, k == 0 ? "training loss" : "validation loss", cpu.losses[e][k], cuda.losses[e][k], most);
+    }
+  sensitive += amplifies;
+  assert_int_equal(one.steps, other.steps);
+  assert_int_equal(one.epochs, other.epochs);
+  /* Whose weights they are does not matter to a prediction. */
+  OK(tutti_backend_predict(context, cpu.backend, &job, other.weights, validation, a));
+  job = job_of(&cuda, network, seed);
+  OK(tutti_backend_predict(context, cuda.backend, &job, other.weights, validation, b));
+  for (size_t i = 0; i < HELD * width; i++)
+    require_close(what, i, "prediction", (double)a[i], (double)b[i], 1e-5);
+  tutti_tensors_destroy(one.weights);
+  tutti_tensors_destroy(other.weights);
+  tutti_tensors_destroy(third.weights);
+}
+
+/* --- random networks --- */
+
+static tutti_network *sample(const tutti_space *space, uint64_t index) {
+  struct tutti_random random;
+  tutti_genotype *genotype;
+  tutti_network *network;
+  tutti_random_init(&random, 11, "networks of test_cuda", index);
+  OK(tutti_space_sample(context, space, &random, &genotype));
+  OK(tutti_space_decode(context, genotype, &task, &network));
+  tutti_genotype_unref(genotype);
+  return network;
+}
+
+static tutti_space *open_space(const char *plugin, const char *const (*set)[2]) {
+  struct tutti_space_setup setup = {.size = sizeof setup, .task = &task};
+  tutti_space *space;
+  OK(tutti_host_put(context, host, plugin, TUTTI_KIND_SPACE, plugin));
+  for (; set && (*set)[0]; set++)
+    OK(tutti_host_set(context, host, plugin, (*set)[0], (*set)[1]));
+  OK(tutti_space_create(context, host, plugin, &setup, &space));
+  return space;
+}
+
+/* Optimisers with what else a training may have; 200 steps each, with as many reports as steps where all rows are a
+   batch. */
+static const char *const trainings[] = {
+    "epochs=200 batch_size=0 optimiser=adam learning_rate=0.0002",
+    "epochs=34 batch_size=8 optimiser=sgd momentum=0.9 nesterov=true learning_rate=0.003 l2=1e-4",
+    "epochs=200 batch_size=0 optimiser=rmsprop momentum=0.5 learning_rate=0.0001 schedule=cosine",
+    "epochs=34 batch_size=8 optimiser=adagrad learning_rate=0.01 schedule=step schedule_epochs=8",
+    "epochs=34 batch_size=8 optimiser=nadam learning_rate=0.001 gradient_clip=0.5",
+    "epochs=34 batch_size=8 optimiser=adamax learning_rate=0.001 gradient_clip=0.2 gradient_clip_by=variable l2=1e-3",
+    "epochs=34 batch_size=8 optimiser=adadelta learning_rate=0.5 schedule=plateau schedule_epochs=3 keep=last",
+    "epochs=34 batch_size=8 optimiser=adam epsilon_placement=paper initialiser=he-normal shuffle=run l2=1e-3 "
+    "l2_biases=true",
+};
+
+static const struct {
+  const char *plugin;
+  const char *const (*set)[2];
+} spaces[] = {{"dense-skip", (const char *const[][2]){{"nodes", "3"}, {"widths", "16 24 7"}, {NULL, NULL}}},
+              {"mlp", (const char *const[][2]){{"dropout", "0 0.1 0.3"}, {NULL, NULL}}},
+              {"mlp2", (const char *const[][2]){{"units", "1 30"}, {NULL, NULL}}},
+              {"layer-graph-mlp", (const char *const[][2]){{"min_units", "4"}, {"max_units", "24"}, {NULL, NULL}}}};
+
+static void test_trajectories(void **state) {
+  static const enum tutti_op heads[] = {TUTTI_OP_HEAD_GAUSSIAN, TUTTI_OP_HEAD_SOFTMAX, TUTTI_OP_HEAD_LINEAR};
+  (void)state;
+  const char *wanted = getenv("TUTTI_TEST_NETWORKS");
+  size_t networks = wanted ? strtoul(wanted, NULL, 10) : 4;
+  for (size_t s = 0; s < sizeof spaces / sizeof spaces[0]; s++) {
+    tutti_space *space = open_space(spaces[s].plugin, spaces[s].set);
+    for (size_t i = 0; i < networks; i++) {
+      char what[512];
+      const char *training = trainings[(i + 4 * s) % (sizeof trainings / sizeof trainings[0])];
+      make_task(heads[(i + s) % 3]);
+      tutti_network *network = sample(space, i);
+      (void)snprintf(what, sizeof what, "%s %zu, %s", spaces[s].plugin, i, training);
+      configure(training);
+      compare(what, network, 100 + i, 1e-4);
+      tutti_network_destroy(network);
+    }
+    tutti_space_destroy(space);
+  }
+  assert_true(sensitive * 4 <= networks * sizeof spaces / sizeof spaces[0]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_trajectories, begin, end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
