@@ -5,6 +5,7 @@ dist_doc_DATA += %D%/autodeuq.md
 dist_doc_DATA += %D%/backend-cpu.md
 dist_doc_DATA += %D%/backend-cuda.md
 dist_doc_DATA += %D%/calibration.md
+dist_doc_DATA += %D%/cluster.md
 dist_doc_DATA += %D%/concepts.md
 dist_doc_DATA += %D%/data.md
 dist_doc_DATA += %D%/export.md

@@ -5,6 +5,20 @@ executor_local_la_LIBADD = libcrew.la
 plugin_LTLIBRARIES += executor-simulated.la
 executor_simulated_la_SOURCES = %D%/executor/simulated.c
 executor_simulated_la_LIBADD = libcrew.la $(LIBS_CORE_LIBS)
+plugin_LTLIBRARIES += executor-mpi.la
+executor_mpi_la_SOURCES = %D%/executor/mpi.c %D%/executor/mpi/agent.c %D%/executor/mpi/agent.h %D%/executor/mpi/link.h
+executor_mpi_la_SOURCES += %D%/executor/mpi/wire.c %D%/executor/mpi/wire.h
+executor_mpi_la_LIBADD = libcrew.la -ldl -lm
+# Linked with MPI, and loaded only by executor mpi when it is used; without it the plugin says what it lacks.
+if HAVE_MPI
+plugin_LTLIBRARIES += mpilink.la
+mpilink_la_SOURCES = %D%/executor/mpi/link.c %D%/executor/mpi/link.h
+mpilink_la_LDFLAGS = -module -avoid-version -shared -no-undefined -export-symbols-regex '^tutti_mpi_link$$'
+mpilink_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+mpilink_la_LIBADD = $(MPI_LIBS)
+else
+EXTRA_DIST += %D%/executor/mpi/link.c
+endif
 # Worker processes, for executors.
 noinst_LTLIBRARIES += libcrew.la
 libcrew_la_LDFLAGS =

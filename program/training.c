@@ -60,6 +60,8 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
     return code;
   }
   tutti_free(hint);
+  if (!summary) /* an agent: the manager has the result */
+    return 0;
   int code = print_result(summary, options->json, show_end, directory);
   tutti_free(summary);
   return code;

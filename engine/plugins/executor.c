@@ -60,10 +60,17 @@ enum tutti_status tutti_executor_describe(tutti_context *context, tutti_executor
 }
 
 /* It serves as long as the run lasts, so nobody is told that the plugin's code runs. */
-enum tutti_status tutti_executor_serve(tutti_context *context, tutti_executor *executor, bool *served) {
+enum tutti_status tutti_executor_serve(tutti_context *context, const tutti_host *host, const char *section,
+                                       const struct tutti_executor_setup *setup, tutti_executor **executor,
+                                       bool *served) {
   *served = false;
-  if (!executor->ops.serve)
+  *executor = NULL;
+  TUTTI_TRY(context, tutti_executor_create(context, host, section, setup, executor));
+  if (!(*executor)->ops.serve) {
+    tutti_executor_destroy(*executor);
+    *executor = NULL;
     return TUTTI_OK;
-  enum tutti_status status = executor->ops.serve(executor->instance.self, context, served);
-  return status == TUTTI_OK ? TUTTI_OK : tutti_instance_blame(context, &executor->instance, status);
+  }
+  enum tutti_status status = (*executor)->ops.serve((*executor)->instance.self, context, served);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_instance_blame(context, &(*executor)->instance, status);
 }

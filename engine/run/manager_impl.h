@@ -24,6 +24,8 @@ struct tutti_manager {
   tutti_builder *builder;
   tutti_pruner *pruner; /* NULL: nothing is pruned */
   tutti_executor *executor;
+  tutti_host *station;    /* of `ranks`: the recipe's plugins without data */
+  tutti_executor *ranks;  /* holds processes together that others have started; NULL: there are none */
   const char *command[5]; /* that starts a worker; ends with NULL */
   struct tutti_history history;
   int lock;

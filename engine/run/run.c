@@ -152,6 +152,44 @@ static enum tutti_status try_selector(tutti_context *context, const struct tutti
   return status;
 }
 
+/* Workers load plugins from where the manager does, whatever the directory's own recipe says. */
+static struct tutti_executor_setup set_up_executor(struct tutti_manager *manager, const tutti_host *host) {
+  const char **command = manager->command;
+  command[0] = manager->options->program;
+  command[1] = "worker";
+  command[2] = manager->options->directory;
+  command[3] = manager->run->plugin_path[0] ? manager->run->plugin_path : NULL;
+  return (struct tutti_executor_setup){
+      .size = sizeof(struct tutti_executor_setup),
+      .host = host,
+      .seed = (uint64_t)manager->run->seed,
+      .workers = tutti_manager_workers(manager),
+      .capacity = 1,
+      .trial_timeout = manager->run->trial_timeout,
+      .memory_limit = (uint64_t)(manager->run->memory_limit * 1048576),
+      .worker_command = command,
+  };
+}
+
+/* Where others start all processes of the run: is this one an agent, and not the manager? Then it is one until the run
+   is over, and needs no data. */
+static enum tutti_status serve(struct tutti_manager *manager, const tutti_recipe *recipe, bool *served) {
+  TUTTI_TRY(manager->context, tutti_recipe_assemble(manager->context, recipe, &manager->station));
+  struct tutti_executor_setup setup = set_up_executor(manager, manager->station);
+  return tutti_executor_serve(manager->context, manager->station, "executor", &setup, &manager->ranks, served);
+}
+
+static size_t capacity_of_worker(const struct tutti_manager *manager) {
+  return manager->experiment->backend ? tutti_backend_capacity(manager->experiment->backend) : 1;
+}
+
+static enum tutti_status make_executor(struct tutti_manager *manager) {
+  struct tutti_executor_setup setup = set_up_executor(manager, manager->experiment->host);
+  setup.capacity = capacity_of_worker(manager);
+  return tutti_executor_create(manager->context, manager->experiment->host, "executor", &setup, &manager->executor);
+}
+
+/* The executor knows how many workers it has. */
 static enum tutti_status count_places(struct tutti_manager *manager) {
   size_t capacity = tutti_experiment_capacity(manager->experiment);
   TUTTI_TRY(manager->context,
@@ -167,26 +205,6 @@ static enum tutti_status count_places(struct tutti_manager *manager) {
   return TUTTI_OK;
 }
 
-/* Workers load plugins from where the manager does, whatever the directory's own recipe says. */
-static enum tutti_status make_executor(struct tutti_manager *manager) {
-  const char **command = manager->command;
-  command[0] = manager->options->program;
-  command[1] = "worker";
-  command[2] = manager->options->directory;
-  command[3] = manager->run->plugin_path[0] ? manager->run->plugin_path : NULL;
-  struct tutti_executor_setup setup = {
-      .size = sizeof setup,
-      .host = manager->experiment->host,
-      .seed = manager->experiment->facts.seed,
-      .workers = manager->live.workers,
-      .capacity = manager->live.capacity,
-      .trial_timeout = manager->run->trial_timeout,
-      .memory_limit = (uint64_t)(manager->run->memory_limit * 1048576),
-      .worker_command = command,
-  };
-  return tutti_executor_create(manager->context, manager->experiment->host, "executor", &setup, &manager->executor);
-}
-
 static void release(struct tutti_manager *manager) {
   tutti_executor_destroy(manager->executor);
   if (manager->lock >= 0)
@@ -197,6 +215,8 @@ static void release(struct tutti_manager *manager) {
   tutti_history_release(&manager->history);
   tutti_catalogue_close(manager->catalogue);
   tutti_experiment_destroy(manager->experiment);
+  tutti_executor_destroy(manager->ranks);
+  tutti_host_destroy(manager->station);
   tutti_free(manager->queue);
   if (manager->lock >= 0)
     (void)close(manager->lock);
@@ -242,9 +262,16 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   enum tutti_status status = TUTTI_OK;
   struct tutti_manager manager = {.context = context, .options = options, .lock = -1, .began = tutti_clock()};
   char *state = NULL;
+  bool served = false;
   *summary = NULL;
+  manager.run = tutti_recipe_run(recipe);
+  status = serve(&manager, recipe, &served);
+  if (status != TUTTI_OK || served) {
+    release(&manager);
+    tutti_recipe_destroy(recipe);
+    return status;
+  }
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
-  manager.run = tutti_recipe_run(manager.experiment->recipe);
   manager.plan = manager.experiment->facts.budget;
   manager.progress = (struct tutti_run_progress){.size = sizeof manager.progress,
                                                  .budget = (uint64_t)manager.run->budget,
@@ -257,8 +284,8 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
   TUTTI_TRY_OUT(context, make_builder(&manager));
   TUTTI_TRY_OUT(context, tutti_run_make_pruner(context, manager.experiment, &manager.pruner));
-  TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, make_executor(&manager));
+  TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_replay(&manager));

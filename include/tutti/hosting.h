@@ -88,9 +88,14 @@ TUTTI_API double tutti_executor_clock(const tutti_executor *executor);
 /* What came of the workers, as a JSON object; NULL if the plugin says nothing. Free *json with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_describe(tutti_context *context, tutti_executor *executor,
                                                                     char **json);
-/* If this process was started to serve a manager, do so until that has ended; *served says whether it was. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_serve(tutti_context *context, tutti_executor *executor,
-                                                                 bool *served);
+/* If the processes of the plugin in `section` are started by others (mpirun), and this one was started to serve the
+   manager, do so until that has ended; *served says whether it was. Called before tutti_executor_create with the same
+   setup, but that its capacity counts for nothing. *executor is what holds these processes together, and NULL for other
+   plugins: destroy it after the manager's own instance. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_serve(tutti_context *context, const tutti_host *host,
+                                                                 const char *section,
+                                                                 const struct tutti_executor_setup *setup,
+                                                                 tutti_executor **executor, bool *served);
 
 /* --- pruners ------------------------------------------------------------------------------------------------------ */
 

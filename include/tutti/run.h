@@ -63,7 +63,8 @@ struct tutti_run_options {
   void *argument;
 };
 
-/* Do what the recipe says, to the end. Takes the recipe, also on failure. *summary is the text of summary.json. After
+/* Do what the recipe says, to the end. Takes the recipe, also on failure. *summary is the text of summary.json; NULL if
+   this process was one of several that were started together, and has served the manager (executor.h). After
    TUTTI_ERROR_CANCELLED and TUTTI_ERROR_FULL the directory is in order and the run can be resumed. TUTTI_ERROR_USAGE:
    the recipe asks for what its plugins or data cannot do; the directory has a run and `resume` is false; or it has a
    run of another recipe or of other data. TUTTI_ERROR_BUSY: another manager is at work in it. */

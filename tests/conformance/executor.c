@@ -38,7 +38,13 @@ static enum tutti_status open_with(struct conform *conform, struct subject *subj
                                        .capacity = 1,
                                        .trial_timeout = timeout,
                                        .worker_command = subject->command};
-  return tutti_executor_create(conform->context, subject->host, "executor", &setup, &subject->executor);
+  enum tutti_status status =
+      tutti_executor_create(conform->context, subject->host, "executor", &setup, &subject->executor);
+  if (status == TUTTI_ERROR_UNSUPPORTED) { /* others have to start its processes, or it lacks a library */
+    tutti_host_destroy(subject->host);
+    conform_skip(conform, "%s", tutti_error_message(conform->context));
+  }
+  return status;
 }
 
 static void open_subject(struct conform *conform, struct subject *subject, size_t workers, double timeout) {

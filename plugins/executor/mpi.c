@@ -1,0 +1,350 @@
+/* executor mpi: workers on the nodes of a cluster, over an existing MPI. All ranks run the same command. Rank 0 is the
+   manager; every other rank is an agent (mpi/agent.c) that starts and guards worker processes on its node, as executor
+   local does, so that the crash of a training or a worker never reaches MPI. MPI itself is loaded only here
+   (mpi/link.c). The loss of a rank ends the job, as MPI is: what was recorded is safe, and --resume goes on with any
+   number of ranks. */
+#include "mpi/agent.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <tutti/version.h>
+
+struct executor_mpi_config {
+  struct crew_config crew;
+  int64_t workers_per_rank;
+  double ahead;
+  const char *devices;
+};
+
+static const struct tutti_param executor_mpi_params[] = {
+    TUTTI_INTEGER(struct executor_mpi_config, workers_per_rank, "0", 0, 65536,
+                  "Worker processes of each rank but rank 0, which is the manager; 0: one a core that the rank may use "
+                  "(mpirun --bind-to none gives it all of its node)."),
+    TUTTI_REAL(
+        struct executor_mpi_config, ahead, "0.125", 0, 1000,
+        "Requests that wait on a node, as a share of its workers, so that a worker which is done need not wait for "
+        "the manager."),
+    TUTTI_STRING(struct executor_mpi_config, devices, "",
+                 "Devices of a node, separated by spaces: the workers of a rank see one each, in turn "
+                 "(CUDA_VISIBLE_DEVICES). Empty: each sees all."),
+    CREW_PARAMS(struct executor_mpi_config),
+};
+
+enum { DEVICES = 64 };
+
+/* An agent as the manager knows it. */
+struct mpi_agent {
+  bool here; /* it has said hello */
+  char host[WIRE_TEXT];
+  size_t workers, first; /* how many; the number of its first one */
+  size_t held, done;
+};
+
+struct mpi_task {
+  uint64_t trial;
+  char *request;
+  struct mpi_task *next;
+};
+
+struct executor_mpi {
+  const struct executor_mpi_config *config;
+  struct tutti_executor_setup setup;
+  struct wire wire;
+  struct mpi_agent *agents; /* [wire.size]; that of rank 0 stays empty */
+  size_t arrived, workers;
+  bool begun; /* the manager has begun to ask for trials */
+  struct mpi_task *queue, **queue_end;
+  size_t next; /* the rank that is looked at first for a free worker */
+  char *device_names, *devices[DEVICES];
+  size_t device_count;
+};
+
+static enum tutti_status begin_run(struct executor_mpi *self, tutti_context *context);
+
+/* --- create, destroy --- */
+
+static size_t cores_of_rank(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? (size_t)CPU_COUNT(&set) : 1;
+}
+
+/* Ranks but the manager's. A rank that cannot be reached is gone, and MPI with it. */
+static void tell_all(struct executor_mpi *self, enum wire_tag tag) {
+  for (int rank = 1; self->wire.rank == 0 && rank < self->wire.size; rank++)
+    (void)self->wire.link->send(rank, (int)tag, "", 0);
+}
+
+static void executor_destroy_mpi(void *instance) {
+  struct executor_mpi *self = instance;
+  if (self->wire.began)
+    tell_all(self, WIRE_BYE);
+  else if (self->begun)
+    tell_all(self, WIRE_REST);
+  wire_close(&self->wire);
+  for (struct mpi_task *task = self->queue, *next; task; task = next) {
+    next = task->next;
+    tutti_free(task->request);
+    tutti_free(task);
+  }
+  tutti_free(self->agents);
+  tutti_free(self->device_names);
+  tutti_free(self);
+}
+
+static enum tutti_status read_devices(tutti_context *context, struct executor_mpi *self) {
+  char *rest = NULL;
+  TUTTI_TRY(context, tutti_strdup(context, self->config->devices, &self->device_names));
+  for (char *name = strtok_r(self->device_names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+    if (self->device_count == DEVICES)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] devices: expected at most %d", (int)DEVICES);
+    self->devices[self->device_count++] = name;
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status executor_create_mpi(tutti_context *context, const void *config, const void *setup_,
+                                             void **out) {
+  const struct tutti_executor_setup *setup = setup_;
+  enum tutti_status status = TUTTI_OK;
+  struct executor_mpi *self = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *self, &self));
+  self->config = config;
+  self->queue_end = &self->queue;
+  memcpy(&self->setup, setup, setup->size < sizeof self->setup ? setup->size : sizeof self->setup);
+  TUTTI_TRY_OUT(context, read_devices(context, self));
+  TUTTI_TRY_OUT(context, wire_open(context, &self->wire));
+  if (self->wire.size < 2) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "expected two ranks at least, a manager and an agent, found %d; start it as: mpirun "
+                        "-n RANKS tutti run ...",
+                        self->wire.size);
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)self->wire.size, sizeof *self->agents, &self->agents));
+  /* The first instance of a process finds out what the process is; that which comes after it is the manager's own. */
+  if (!self->wire.began)
+    TUTTI_TRY_OUT(context, begin_run(self, context));
+  *out = self;
+  self = NULL;
+out:
+  if (self)
+    executor_destroy_mpi(self);
+  return status;
+}
+
+/* --- agents --- */
+
+static enum tutti_status executor_serve_mpi(void *instance, tutti_context *context, bool *served) {
+  struct executor_mpi *self = instance;
+  if (self->wire.rank == 0)
+    return TUTTI_OK;
+  *served = true;
+  struct agent agent = {.wire = &self->wire,
+                        .config = &self->config->crew,
+                        .setup = self->setup,
+                        .device_count = self->device_count,
+                        .devices = (const char *const *)self->devices};
+  agent.setup.workers = self->config->workers_per_rank ? (size_t)self->config->workers_per_rank : cores_of_rank();
+  return agent_serve(context, &agent);
+}
+
+/* --- the manager --- */
+
+static enum tutti_status welcome(tutti_context *context, struct executor_mpi *self,
+                                 const struct wire_message *message) {
+  struct mpi_agent *agent = &self->agents[message->rank];
+  struct wire_hello hello;
+  TUTTI_TRY(context, wire_read(context, message, &hello, sizeof hello));
+  hello.version[WIRE_TEXT - 1] = hello.host[WIRE_TEXT - 1] = '\0';
+  if (strcmp(hello.version, tutti_build_id()) != 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "rank %d on %s runs another tutti, %s, and the manager is %s: results would depend on the rank; "
+                      "install the same build on all nodes",
+                      message->rank, hello.host, hello.version, tutti_build_id());
+  (void)snprintf(agent->host, sizeof agent->host, "%s", hello.host);
+  agent->workers = (size_t)hello.workers;
+  agent->first = self->workers;
+  agent->here = true;
+  self->workers += agent->workers;
+  self->arrived++;
+  return TUTTI_OK;
+}
+
+/* Take what has come. *reply gets a reply, or stays as it is. */
+static enum tutti_status take_message(struct executor_mpi *self, tutti_context *context, bool *any,
+                                      struct tutti_reply *reply) {
+  struct wire_message message;
+  struct wire_head head;
+  enum tutti_status status = TUTTI_OK;
+  TUTTI_TRY(context, wire_take(&self->wire, context, &message));
+  *any = message.tag != 0;
+  if (message.tag == WIRE_HELLO) {
+    status = welcome(context, self, &message);
+  } else if (message.tag == WIRE_FAIL) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "rank %d on %s: %s", message.rank, self->agents[message.rank].host,
+                        message.bytes);
+  } else if (message.tag == WIRE_REPLY) {
+    struct mpi_agent *agent = &self->agents[message.rank];
+    status = wire_read(context, &message, &head, sizeof head);
+    struct tutti_reply said = {.size = sizeof said};
+    if (status == TUTTI_OK)
+      status = tutti_strdup(context, message.bytes + sizeof head, &said.text);
+    if (status == TUTTI_OK) {
+      said.kind = (enum tutti_reply_kind)head.kind;
+      said.trial = head.trial;
+      said.worker = (uint32_t)agent->first + head.worker;
+      said.seconds = head.seconds;
+      agent->held -= said.kind != TUTTI_REPLY_PROGRESS;
+      agent->done += said.kind != TUTTI_REPLY_PROGRESS;
+      TUTTI_GIVE(reply, &said);
+    }
+  } else if (*any) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "rank %d sent a message %d", message.rank, message.tag);
+  }
+  tutti_free(message.bytes);
+  return status;
+}
+
+/* Tell the agents what the run wants, and wait until all have come. */
+static enum tutti_status begin_run(struct executor_mpi *self, tutti_context *context) {
+  const struct wire_begin begin = {.capacity = self->setup.capacity,
+                                   .memory_limit = self->setup.memory_limit,
+                                   .trial_timeout = self->setup.trial_timeout};
+  while (self->arrived + 1 < (size_t)self->wire.size) {
+    struct tutti_reply none = {.size = sizeof none};
+    bool any;
+    TUTTI_TRY(context, take_message(self, context, &any, &none));
+    tutti_free(none.text);
+    if (tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted");
+    if (!any)
+      wire_pause(0.001);
+  }
+  self->begun = true;
+  for (int rank = 1; rank < self->wire.size; rank++)
+    TUTTI_TRY(context, wire_send(&self->wire, context, rank, WIRE_BEGIN, &begin, sizeof begin));
+  tutti_log(context, TUTTI_LOG_INFO, "executor mpi: %zu workers of %d ranks", self->workers, self->wire.size - 1);
+  return TUTTI_OK;
+}
+
+/* The next rank, in turn, where so many requests find room; 0: there is none. */
+static int find_room(struct executor_mpi *self, double share) {
+  size_t ranks = (size_t)self->wire.size - 1;
+  for (size_t i = 0; i < ranks; i++) {
+    size_t rank = 1 + (self->next + i) % ranks;
+    const struct mpi_agent *agent = &self->agents[rank];
+    size_t places = agent->workers * self->setup.capacity;
+    if (agent->held < places + (size_t)(share * (double)places)) {
+      self->next = rank % ranks;
+      return (int)rank;
+    }
+  }
+  return 0;
+}
+
+static enum tutti_status dispatch(struct executor_mpi *self, tutti_context *context) {
+  while (self->queue) {
+    struct mpi_task *task = self->queue;
+    int rank = find_room(self, 0);
+    if (!rank)
+      rank = find_room(self, self->config->ahead);
+    if (!rank)
+      return TUTTI_OK;
+    const struct wire_head head = {.trial = task->trial};
+    enum tutti_status status = wire_send_text(&self->wire, context, rank, WIRE_REQUEST, &head, task->request);
+    TUTTI_TRY(context, status);
+    self->agents[rank].held++;
+    self->queue = task->next;
+    if (!self->queue)
+      self->queue_end = &self->queue;
+    tutti_free(task->request);
+    tutti_free(task);
+  }
+  return TUTTI_OK;
+}
+
+/* --- ops --- */
+
+static size_t executor_capacity_mpi(void *instance) {
+  const struct executor_mpi *self = instance;
+  return self->workers * self->setup.capacity;
+}
+
+static enum tutti_status executor_submit_mpi(void *instance, tutti_context *context, uint64_t trial,
+                                             const char *request) {
+  struct executor_mpi *self = instance;
+  struct mpi_task *task;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *task, &task));
+  enum tutti_status status = tutti_strdup(context, request, &task->request);
+  if (status != TUTTI_OK) {
+    tutti_free(task);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  task->trial = trial;
+  *self->queue_end = task;
+  self->queue_end = &task->next;
+  return dispatch(self, context);
+}
+
+static enum tutti_status executor_wait_mpi(void *instance, tutti_context *context, double timeout,
+                                           struct tutti_reply *reply) {
+  static const double least = 20e-6, most = 1e-3;
+  struct executor_mpi *self = instance;
+  double end = timeout < 0 ? INFINITY : tutti_clock() + timeout, pause = least;
+  const struct tutti_reply none = {.size = sizeof none, .kind = TUTTI_REPLY_NONE};
+  TUTTI_GIVE(reply, &none);
+  for (;;) {
+    bool any;
+    TUTTI_TRY(context, take_message(self, context, &any, reply));
+    if (any)
+      TUTTI_TRY(context, dispatch(self, context));
+    if (reply->kind != TUTTI_REPLY_NONE || (!any && (tutti_cancelled(context) || tutti_clock() >= end)))
+      return TUTTI_OK;
+    /* MPI has nothing to wait on that sleeps. */
+    pause = any ? least : fmin(2 * pause, most);
+    if (!any)
+      wire_pause(fmax(fmin(pause, end - tutti_clock()), 0));
+  }
+}
+
+/* {"ranks": [{"host", "workers", "trainings"}]}; hosts' names have no quotes. */
+static enum tutti_status executor_describe_mpi(void *instance, tutti_context *context, char **json) {
+  const struct executor_mpi *self = instance;
+  enum { ROOM = 256 };
+  size_t room = ROOM * (size_t)self->wire.size, used = 0;
+  char *text;
+  TUTTI_TRY(context, tutti_alloc(context, room, 1, &text));
+  for (int rank = 1; rank < self->wire.size; rank++) {
+    const struct mpi_agent *agent = &self->agents[rank];
+    used += (size_t)snprintf(text + used, room - used, "%s{\"host\": \"%s\", \"workers\": %zu, \"trainings\": %zu}",
+                             rank > 1 ? ", " : "{\"ranks\": [", agent->host, agent->workers, agent->done);
+  }
+  (void)snprintf(text + used, room - used, "]}");
+  *json = text;
+  return TUTTI_OK;
+}
+
+static const struct tutti_executor_ops executor_mpi_ops = {
+    .size = sizeof executor_mpi_ops,
+    .capacity = executor_capacity_mpi,
+    .submit = executor_submit_mpi,
+    .wait = executor_wait_mpi,
+    .describe = executor_describe_mpi,
+    .serve = executor_serve_mpi,
+};
+
+static const struct tutti_descriptor executor_mpi_descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_EXECUTOR, "mpi"),
+    .version = "1.0",
+    .summary = "worker processes on the nodes of a cluster, over MPI: mpirun -n RANKS tutti run ...",
+    .source = "",
+    .licence = "Apache-2.0",
+    .params = TUTTI_PARAMS(executor_mpi_params, struct executor_mpi_config),
+    .create = executor_create_mpi,
+    .destroy = executor_destroy_mpi,
+    .ops = &executor_mpi_ops,
+};
+
+TUTTI_PLUGIN(executor_mpi_descriptor)
