@@ -32,6 +32,11 @@ static const struct tutti_param svm_params[] = {
                   "costs a training. 0: none, and probabilities are shares of the pairs' votes."),
     TUTTI_REAL(struct machine_config, tolerance, "1e-3", 0, TUTTI_NO_LIMIT,
                "Training stops where the conditions of optimality are violated by less.", .min_open = true),
+    TUTTI_INTEGER(
+        struct machine_config, most_rows, "0", 0, TUTTI_NO_LIMIT,
+        "Train on so many rows at most, drawn from the candidate's seed: the time of a training grows with the "
+        "square of their number or faster. 0: all.",
+        .unit = "rows", .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_INTEGER(struct machine_config, cache, "100", 1, 1e6, "Memory for columns of the kernel matrix.",
                   .unit = "MB"),
 };
@@ -65,6 +70,9 @@ static enum tutti_status backend_train_svm(void *instance, tutti_context *contex
   TUTTI_TRY_OUT(context, learner_begin(context, job, &rows, outcome));
   if (outcome->state == TUTTI_STATE_FAILED)
     goto out;
+  TUTTI_TRY_OUT(context,
+                learner_rows_thin(context, job->seed, (size_t)((const struct machine_config *)job->config)->most_rows,
+                                  job->task->outputs, &rows));
   TUTTI_TRY_OUT(context, tutti_tensors_create(context, &weights));
   for (size_t output = 0; output < learner_models(job->task); output++)
     TUTTI_TRY_OUT(context, machine_fit(context, job->config, job->task, job->seed, &rows, output, weights));

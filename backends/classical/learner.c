@@ -29,7 +29,11 @@ out:
 
 void learner_rows_close(struct learner_rows *rows) {
   tutti_free(rows->inputs);
+  tutti_free(rows->own_labels);
+  tutti_free(rows->own_targets);
   rows->inputs = NULL;
+  rows->own_labels = NULL;
+  rows->own_targets = NULL;
 }
 
 /* The first row with a number that is not finite, or the number of rows. */
@@ -114,6 +118,37 @@ enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const str
         fold[order[i]] = (uint32_t)(dealt++ % folds);
   tutti_free(order);
   return TUTTI_OK;
+}
+
+/* Rows are put in a drawn order, class after class, and taken from it at even distances. */
+enum tutti_status learner_rows_thin(tutti_context *context, uint64_t seed, size_t most, size_t outputs,
+                                    struct learner_rows *rows) {
+  enum tutti_status status = TUTTI_OK;
+  uint32_t *place = NULL;
+  size_t count = 0, all = rows->count;
+  if (most == 0 || all <= most)
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *place, &place));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *rows->own_labels, &rows->own_labels));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, outputs * sizeof *rows->own_targets, &rows->own_targets));
+  TUTTI_TRY_OUT(context, learner_folds(context, seed, rows, all, place));
+  for (size_t i = 0; i < all; i++) {
+    if (((uint64_t)place[i] + 1) * most / all == (uint64_t)place[i] * most / all)
+      continue;
+    memmove(rows->inputs + count * rows->features, rows->inputs + i * rows->features,
+            rows->features * sizeof *rows->inputs);
+    if (rows->labels)
+      rows->own_labels[count] = rows->labels[i];
+    if (rows->targets)
+      memcpy(rows->own_targets + count * outputs, rows->targets + i * outputs, outputs * sizeof *rows->own_targets);
+    count++;
+  }
+  rows->count = count;
+  rows->labels = rows->labels ? rows->own_labels : NULL;
+  rows->targets = rows->targets ? rows->own_targets : NULL;
+out:
+  tutti_free(place);
+  return status;
 }
 
 /* --- predictions and tensors ------------------------------------------------------------------------------------- */

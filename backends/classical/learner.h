@@ -11,11 +11,17 @@ struct learner_rows {
   float *inputs;         /* [count][features], owned */
   const int32_t *labels; /* [count], or NULL */
   const float *targets;  /* [count][outputs], standardised, or NULL */
+  int32_t *own_labels;   /* where they are no split's */
+  float *own_targets;    /* likewise */
 };
 
 TUTTI_NODISCARD enum tutti_status learner_rows_open(tutti_context *context, const tutti_split *split,
                                                     struct learner_rows *rows);
 void learner_rows_close(struct learner_rows *rows);
+
+/* Keep `most` rows at most, drawn from `seed`, of each class about its share; 0: all. */
+TUTTI_NODISCARD enum tutti_status learner_rows_thin(tutti_context *context, uint64_t seed, size_t most, size_t outputs,
+                                                    struct learner_rows *rows);
 
 /* Begin a training: open its rows. If a number is not finite, the outcome is "failed" and `rows` stays closed. */
 TUTTI_NODISCARD enum tutti_status learner_begin(tutti_context *context, const struct tutti_job *job,

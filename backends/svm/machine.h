@@ -9,7 +9,7 @@
 /* The parameters, as a recipe sets them. */
 struct machine_config {
   double c, gamma, epsilon, tolerance;
-  int64_t folds, cache;
+  int64_t folds, cache, most_rows;
 };
 
 /* Was libsvm there at build time? Otherwise this writes why not, and the functions below fail. */

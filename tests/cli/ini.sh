@@ -41,7 +41,7 @@ for target in y kind; do
   [ $target = y ] || other=y
   tutti run "$ini/table.ini" --set data.path=table.csv --set data.target=$target --set data.ignore=$other --set run.budget=6 \
     --set "hyperparameters.learner=choice trees cpu" --set "hyperparameters.trees.method=choice extra-trees random-forest" \
-    --set hyperparameters.trees.trees=20 --set cpu.epochs=5 --set builder.initial=5 --out "table-$target"
+    --set hyperparameters.trees.trees=20 --set hyperparameters.cpu.epochs=5 --set builder.initial=5 --out "table-$target"
   expect_code 0
   expect_out "6 of 6 done, 0 failed" "108 train, 108 validation, 12 test" "calibrator"
   tutti predict "table-$target" table.csv
