@@ -66,6 +66,7 @@ $(%C%_cuda_backend_cuda_la_OBJECTS): | cpu_optimisers.h
 	  -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers -fvisibility=hidden \
 	  -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(CFLAGS) -c -o $@ $(top_srcdir)/backends/cuda/engine.cu
 unit_tests += %D%/unit/test_cuda
+%D%/unit/test_cuda$(EXEEXT): | %D%/cuda/backend-cuda.la
 endif
 
 test_helpers = %D%/cli/json-value %D%/cli/metric-tables %D%/cli/sql
@@ -333,6 +334,7 @@ cli_tests += %D%/cli/bad-directory.sh
 cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/batch.sh
 cli_tests += %D%/cli/calibration.sh
+cli_tests += %D%/cli/cuda.sh
 cli_tests += %D%/cli/checked.sh
 EXTRA_DIST += %D%/cli/odd.c %D%/cli/turned.c
 cli_tests += %D%/cli/compare.sh

@@ -5,7 +5,8 @@
 
    What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver),
    TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY (1024 MiB), TUTTI_EMULATED_SEED (1, of the
-   order of fibers), TUTTI_EMULATED_FAULT (n: the n-th launch of a process fails). */
+   order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_FAULT (set: every
+   launch fails). */
 #ifndef EMULATED_CUDA_RUNTIME_H
 #define EMULATED_CUDA_RUNTIME_H
 

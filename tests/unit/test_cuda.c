@@ -277,9 +277,198 @@ static void test_trajectories(void **state) {
   assert_true(sensitive * 4 <= networks * sizeof spaces / sizeof spaces[0]);
 }
 
+/* --- alone and among others --- */
+
+enum { POOL = 7 };
+
+static void on_done(void *argument, size_t index) { ((unsigned *)argument)[index]++; }
+
+static bool same_weights(const tutti_tensors *one, const tutti_tensors *other) {
+  for (size_t i = 0; i < tutti_tensors_count(one); i++) {
+    const struct tutti_tensor *a = tutti_tensors_at(one, i), *b = tutti_tensors_at(other, i);
+    if (a->bytes != b->bytes || memcmp(a->data, b->data, a->bytes) != 0)
+      return false;
+  }
+  return tutti_tensors_count(one) == tutti_tensors_count(other);
+}
+
+/* A network of `width` units with batch norm and dropout, so that every kind of sum and draw is there. */
+static tutti_network *hand_made(int32_t width) {
+  tutti_network *network;
+  uint32_t layer;
+  OK(tutti_network_create(context, task.input, &network));
+  OK(tutti_network_add_dense(context, network, NULL, 0, width, TUTTI_ACTIVATION_SWISH, &layer));
+  OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add_dropout(context, network, NULL, layer, 0.2, &layer));
+  OK(tutti_network_add_dense(context, network, NULL, layer, 9, TUTTI_ACTIVATION_TANH, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  return network;
+}
+
+static struct tutti_outcome train_alone(const tutti_network *network, uint64_t seed) {
+  struct tutti_outcome outcome = train_side(&cuda, network, seed);
+  if (outcome.state != TUTTI_STATE_FINISHED)
+    fail_msg("%s", outcome.failure);
+  return outcome;
+}
+
+/* Networks of different sizes, one of them too large for shared memory. */
+static void test_pool(void **state) {
+  static const int32_t widths[POOL] = {5, 40, 3, 300, 17, 8, 64};
+  struct tutti_outcome together[POOL], *outcomes[POOL];
+  struct tutti_job jobs[POOL];
+  const struct tutti_job *pointers[POOL];
+  tutti_network *networks[POOL];
+  unsigned ends[POOL] = {0};
+  (void)state;
+  configure("epochs=4 batch_size=16 gradient_clip=1 early_stopping=3");
+  for (size_t i = 0; i < POOL; i++) {
+    networks[i] = hand_made(widths[i]);
+    jobs[i] = job_of(&cuda, networks[i], i);
+    jobs[i].progress = NULL;
+    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
+    outcomes[i] = &together[i];
+    pointers[i] = &jobs[i];
+  }
+  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, on_done, ends));
+  assert_true(setenv("TUTTI_EMULATED_SEED", "99", 1) == 0 && setenv("TUTTI_EMULATED_THREADS", "128", 1) == 0);
+  tutti_backend_destroy(cuda.backend);
+  make_side(&cuda, "another", "cuda");
+  for (size_t i = 0; i < POOL; i++) {
+    struct tutti_outcome alone = train_alone(networks[i], i);
+    assert_int_equal(ends[i], 1);
+    assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
+    assert_int_equal(together[i].best_epoch, alone.best_epoch);
+    if (!same_weights(together[i].weights, alone.weights))
+      fail_msg("network %zu has other weights alone, in another order of the threads", i);
+    tutti_tensors_destroy(alone.weights);
+    tutti_tensors_destroy(together[i].weights);
+    tutti_network_destroy(networks[i]);
+  }
+  assert_true(unsetenv("TUTTI_EMULATED_SEED") == 0 && unsetenv("TUTTI_EMULATED_THREADS") == 0);
+}
+
+/* --- stopping --- */
+
+/* A job that is stopped has the weights of the best epoch so far, whatever others do. */
+static void test_stopped(void **state) {
+  (void)state;
+  configure("epochs=9 batch_size=16");
+  tutti_network *network = hand_made(12);
+  cpu.stop_after = cuda.stop_after = 3;
+  struct tutti_outcome one = train_side(&cpu, network, 1), other = train_side(&cuda, network, 1);
+  assert_int_equal(other.state, TUTTI_STATE_PRUNED);
+  assert_int_equal(other.epochs, 3);
+  assert_int_equal(other.best_epoch, one.best_epoch);
+  assert_int_equal(other.steps, one.steps);
+  tutti_tensors_destroy(one.weights);
+  tutti_tensors_destroy(other.weights);
+  tutti_network_destroy(network);
+}
+
+static void test_diverged(void **state) {
+  (void)state;
+  configure("epochs=9 batch_size=16 optimiser=sgd learning_rate=1e30");
+  tutti_network *network = hand_made(12);
+  struct tutti_outcome one = train_side(&cpu, network, 1), other = train_side(&cuda, network, 1);
+  assert_int_equal(one.state, TUTTI_STATE_FAILED);
+  assert_int_equal(other.state, TUTTI_STATE_FAILED);
+  assert_non_null(strstr(other.failure, "lower the learning rate 1e+30, or clip gradients"));
+  tutti_network_destroy(network);
+}
+
+/* --- what goes wrong --- */
+
+static void must_fail(enum tutti_status status, const char *text) {
+  assert_int_not_equal(status, TUTTI_OK);
+  if (!strstr(tutti_error_message(context), text))
+    fail_msg("\"%s\" lacks \"%s\"", tutti_error_message(context), text);
+}
+
+static void test_refused(void **state) {
+  static const char *const lacks[][2] = {
+      {"optimiser=lbfgs", "backend.optimiser = lbfgs: backend cuda does not have it"},
+      {"prediction_draws=5", "backend.prediction_draws: backend cuda"},
+      {"augment_flip=true", "backend.augment_flip: backend cuda"}};
+  (void)state;
+  tutti_network *network = hand_made(4);
+  for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
+    configure(lacks[i][0]);
+    struct tutti_job job = job_of(&cuda, network, 1);
+    must_fail(tutti_backend_check(context, cuda.backend, &job), lacks[i][1]);
+  }
+  tutti_network_destroy(network);
+}
+
+static void test_no_memory(void **state) {
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  (void)state;
+  configure("epochs=1");
+  tutti_network *network = hand_made(60000);
+  struct tutti_job job = job_of(&cuda, network, 1);
+  assert_true(setenv("TUTTI_EMULATED_MEMORY", "1", 1) == 0);
+  enum tutti_status status = tutti_backend_check(context, cuda.backend, &job);
+  assert_int_equal(status, TUTTI_ERROR_MEMORY);
+  must_fail(status, "MiB, and the device has 1 MiB: lower batch_size, or take backend cpu");
+  status = tutti_backend_train(context, cuda.backend, &job, &outcome);
+  must_fail(status, "the device has 1 MiB");
+  assert_true(unsetenv("TUTTI_EMULATED_MEMORY") == 0);
+  tutti_network_destroy(network);
+}
+
+/* Jobs that the device has no room for at once are trained one wave after the other. */
+static void test_waves(void **state) {
+  struct tutti_outcome together[3], *outcomes[3];
+  struct tutti_job jobs[3];
+  const struct tutti_job *pointers[3];
+  unsigned ends[3] = {0};
+  (void)state;
+  configure("epochs=1 batch_size=0");
+  tutti_network *network = hand_made(3000);
+  for (size_t i = 0; i < 3; i++) {
+    jobs[i] = job_of(&cuda, network, i);
+    jobs[i].progress = NULL;
+    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
+    outcomes[i] = &together[i];
+    pointers[i] = &jobs[i];
+  }
+  assert_true(setenv("TUTTI_EMULATED_MEMORY", "8", 1) == 0);
+  OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, on_done, ends));
+  assert_true(unsetenv("TUTTI_EMULATED_MEMORY") == 0);
+  for (size_t i = 0; i < 3; i++) {
+    if (together[i].state != TUTTI_STATE_FINISHED)
+      fail_msg("job %zu: %s", i, together[i].failure);
+    assert_int_equal(ends[i], 1);
+    tutti_tensors_destroy(together[i].weights);
+  }
+  tutti_network_destroy(network);
+}
+
+/* A kernel that fails fails its trials with the runtime's words. */
+static void test_broken_kernel(void **state) {
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  (void)state;
+  configure("epochs=2");
+  tutti_network *network = hand_made(4);
+  struct tutti_job job = job_of(&cuda, network, 1);
+  assert_true(setenv("TUTTI_EMULATED_FAULT", "always", 1) == 0);
+  OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
+  assert_true(unsetenv("TUTTI_EMULATED_FAULT") == 0);
+  assert_int_equal(outcome.state, TUTTI_STATE_FAILED);
+  assert_string_equal(outcome.failure, "CUDA: the training kernel failed: unspecified launch failure (error 719)");
+  tutti_network_destroy(network);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_trajectories, begin, end),
+      cmocka_unit_test_setup_teardown(test_pool, begin, end),
+      cmocka_unit_test_setup_teardown(test_stopped, begin, end),
+      cmocka_unit_test_setup_teardown(test_diverged, begin, end),
+      cmocka_unit_test_setup_teardown(test_refused, begin, end),
+      cmocka_unit_test_setup_teardown(test_no_memory, begin, end),
+      cmocka_unit_test_setup_teardown(test_waves, begin, end),
+      cmocka_unit_test_setup_teardown(test_broken_kernel, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
