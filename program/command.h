@@ -99,6 +99,8 @@ struct command {
 extern const struct command *const commands[];
 /* The command of that name or alias, or NULL. */
 const struct command *find_command(const char *name);
+/* Has each command of the list all that it needs? If not, the first that lacks something is told on stderr. */
+bool commands_are_complete(void);
 
 /* The options that every command takes besides its own; the last one has no name (arguments.c). */
 extern const struct command_option common_options[];

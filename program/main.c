@@ -92,6 +92,8 @@ static int help_with(char *name) {
 
 int main(int argc, char **argv) {
   survive_full_disks();
+  if (!commands_are_complete())
+    return EXIT_FAILED;
   if (argc < 2) {
     print_usage(stderr);
     return EXIT_USAGE;
