@@ -1,5 +1,5 @@
 # What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
-EXTRA_DIST += build-aux/cppcheck.supp build-aux/layers build-aux/check-includes build-aux/check-circles build-aux/check-comments
+EXTRA_DIST += build-aux/cppcheck.supp build-aux/layers build-aux/check-includes build-aux/check-circles build-aux/check-comments build-aux/check-calls
 lint_folders = $(top_srcdir)/core $(top_srcdir)/engine $(top_srcdir)/program $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
 lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LIBS_ENGINE_CFLAGS) $(BLAS_CFLAGS) $(CUDA_CPPFLAGS)
 # Not what needs a library that is not here. LINT_FILES=... for some of them.
@@ -28,19 +28,23 @@ record-abi: all-am
 record-symbols:
 	$(SHELL) $(top_srcdir)/build-aux/record-symbols $(top_srcdir) $(TUTTI_ABI_MAJOR).$(TUTTI_ABI_MINOR)
 
-.PHONY: lint lint-includes lint-comments lint-shell lint-cppcheck lint-tidy format format-check valgrind
-lint: lint-includes lint-comments lint-shell lint-cppcheck lint-tidy lint-mutants
+.PHONY: lint lint-calls lint-includes lint-comments lint-shell lint-cppcheck lint-tidy format format-check valgrind
+lint: lint-calls lint-includes lint-comments lint-shell lint-cppcheck lint-tidy lint-mutants
 
 # No include runs up: the table is build-aux/layers.
 lint-includes:
 	$(SHELL) $(top_srcdir)/build-aux/check-includes $(top_srcdir)
+
+# No call of a plugin's operation but where it is noted that the plugin's code runs.
+lint-calls:
+	$(SHELL) $(top_srcdir)/build-aux/check-calls $(top_srcdir)
 
 # No comment beyond the last column, but in public headers, whose change would have everybody build everything.
 lint-comments:
 	$(SHELL) $(top_srcdir)/build-aux/check-comments $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-comments build-aux/check-includes build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h $(BUILT_SOURCES)

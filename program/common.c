@@ -71,6 +71,7 @@ static void on_interrupt(int number) {
   struct sigaction standard = {.sa_handler = SIG_DFL};
   if (interrupted_context)
     tutti_cancel(interrupted_context);
+  guard_interrupted();
   (void)sigaction(number, &standard, NULL); /* a second signal ends the program at once */
 }
 

@@ -1,22 +1,34 @@
 /* guard.c - names the plugin that ends or stops this process. Workers need no guard: their executor replaces them. */
 #include "program_impl.h"
 
-#include "core/plugin/running_impl.h"
+#include "core/base/running_impl.h"
 
+#include <tutti/descriptor.h>
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+/* A plugin that takes longer than this to load hangs. */
+enum { LOADING_SECONDS = 60 };
 
 /* Signal handlers and functions at exit take no argument. */
 static struct {
   const tutti_context *context;
   pid_t process;  /* a child that a plugin forks may end as it likes */
   char hint[512]; /* what to do then; empty: nothing */
-  double timeout;
+  _Atomic double timeout;
+  /* The watch for plugins that do not return. */
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  bool watches, over;
+  int code; /* once it is over: the exit code */
 } guard;
 
 /* What the C library's _exit does. */
@@ -25,13 +37,20 @@ static _Noreturn void end_process(int status) {
     (void)syscall(SYS_exit_group, status);
 }
 
-/* Say what a plugin did, and end. Called in a dying process: no memory, no streams, no locks. */
-static _Noreturn void blame(const struct tutti_descriptor *plugin, const char *what) {
-  const char *const parts[] = {"tutti: ", tutti_kind_name(plugin->kind),      " ",  plugin->name, " ",
-                               what,      "; this is an error of the plugin", "\n", guard.hint};
+/* Called in a dying process: no memory, no streams, no locks. */
+static void say(const struct tutti_descriptor *plugin, const char *what, const char *then, const char *hint) {
+  const char *const parts[] = {"tutti: ", tutti_kind_name(plugin->kind), " ", plugin->name, " ", what, then, hint};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
     if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
       break;
+}
+
+/* Say what a plugin did, and end. */
+static _Noreturn void blame(const struct tutti_descriptor *plugin, const char *what) {
+  say(plugin, what,
+      tutti_running_is_loading(guard.context) ? " while it was loaded; this is an error of the plugin\n"
+                                              : "; this is an error of the plugin\n",
+      guard.hint);
   end_process(EXIT_FAILED);
 }
 
@@ -50,17 +69,20 @@ static void on_exit_of_process(void) { blame_for("called exit()"); }
 
 static void on_quick_exit(void) { blame_for("called quick_exit()"); }
 
+/* When all is done, a plugin's destructor cannot make another status of it. */
+static int code_of(int status) { return guard.over && getpid() == guard.process ? guard.code : status; }
+
 /* Ends a process without a word to anybody, so the program has functions of these names, which plugins find before
    those of the C library. */
 // NOLINTBEGIN(bugprone-reserved-identifier)
 void _exit(int status) {
   blame_for("called _exit()");
-  end_process(status);
+  end_process(code_of(status));
 }
 
 void _Exit(int status) {
   blame_for("called _Exit()");
-  end_process(status);
+  end_process(code_of(status));
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
@@ -100,6 +122,65 @@ static void catch_crashes(void) {
 #endif
 }
 
+/* --- plugins that do not return --- */
+
+static void look(void) {
+  const char *what = "did not return within run.plugin_timeout";
+  double seconds, limit = guard.timeout;
+  const struct tutti_descriptor *plugin = running(&seconds);
+  if (!plugin)
+    return;
+  if (tutti_running_is_loading(guard.context)) {
+    limit = tutti_running_loading_limit(guard.context);
+    what = limit > LOADING_SECONDS ? "did not return within a minute" : what;
+    limit = fmin(limit, LOADING_SECONDS);
+  }
+  if (seconds >= limit)
+    blame(plugin, what);
+}
+
+static void *watch(void *unused) {
+  (void)unused;
+  (void)pthread_mutex_lock(&guard.lock);
+  while (!guard.over) {
+    struct timespec next;
+    (void)clock_gettime(CLOCK_MONOTONIC, &next);
+    next.tv_nsec += 200 * 1000 * 1000;
+    next.tv_sec += next.tv_nsec / 1000000000;
+    next.tv_nsec %= 1000000000;
+    if (pthread_cond_clockwait(&guard.wake, &guard.lock, CLOCK_MONOTONIC, &next) == ETIMEDOUT)
+      look();
+  }
+  (void)pthread_mutex_unlock(&guard.lock);
+  return NULL;
+}
+
+static void begin_watch(void) {
+  sigset_t all, before;
+  (void)pthread_mutex_init(&guard.lock, NULL);
+  (void)pthread_cond_init(&guard.wake, NULL);
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
+  guard.watches = pthread_create(&guard.thread, NULL, watch, NULL) == 0;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void guard_with(double timeout, const char *hint) {
+  (void)snprintf(guard.hint, sizeof guard.hint, "%s", hint);
+  guard.timeout = timeout;
+}
+
+void guard_interrupted(void) {
+  double seconds;
+  const struct tutti_descriptor *plugin = running(&seconds);
+  if (!plugin || !tutti_running_is_loading(guard.context))
+    return;
+  say(plugin, "was being loaded when the program was interrupted", "\n", "");
+  end_process(EXIT_INTERRUPTED);
+}
+
+/* --- all of it --- */
+
 void guard_plugins(tutti_context *context) {
   guard.context = context;
   guard.process = getpid();
@@ -107,34 +188,18 @@ void guard_plugins(tutti_context *context) {
   catch_crashes();
   (void)atexit(on_exit_of_process);
   (void)at_quick_exit(on_quick_exit);
+  begin_watch();
 }
 
-void stop_guarding(void) { guard.context = NULL; }
-
-/* --- plugins that do not return --- */
-
-static void *watch(void *unused) {
-  (void)unused;
-  for (;;) {
-    double seconds;
-    const struct tutti_descriptor *plugin = running(&seconds);
-    if (plugin && seconds >= guard.timeout)
-      blame(plugin, "did not return within run.plugin_timeout");
-    (void)usleep(200 * 1000);
-  }
-  return NULL;
-}
-
-void guard_with(double timeout, const char *hint) {
-  pthread_t thread;
-  sigset_t all, before;
-  (void)snprintf(guard.hint, sizeof guard.hint, "%s", hint);
-  guard.timeout = timeout;
-  if (isinf(timeout))
+void stop_guarding(int code) {
+  if (!guard.context)
     return;
-  (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
-  if (pthread_create(&thread, NULL, watch, NULL) == 0)
-    (void)pthread_detach(thread);
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  (void)pthread_mutex_lock(&guard.lock);
+  guard.code = code;
+  guard.over = true;
+  (void)pthread_cond_signal(&guard.wake);
+  (void)pthread_mutex_unlock(&guard.lock);
+  if (guard.watches)
+    (void)pthread_join(guard.thread, NULL);
+  guard.context = NULL;
 }

@@ -64,7 +64,7 @@ static int run_command(tutti_context *context, const struct command *command, in
     hold_output();
   }
   int code = parsed ? command->run(context, &operands, options) : EXIT_FAILED;
-  stop_guarding();
+  stop_guarding(code);
   tutti_free(options);
   return code;
 }

@@ -26,7 +26,9 @@ void survive_full_disks(void);
 void guard_plugins(tutti_context *context);
 /* Also if one does not return within `timeout` seconds; `hint`, a line or none, then says what to do. */
 void guard_with(double timeout, const char *hint);
-void stop_guarding(void);
+/* A plugin that is being loaded hears nothing of an interrupt, so end at once, and name it. */
+void guard_interrupted(void);
+void stop_guarding(int code); /* the exit code from now on, whatever a plugin does at the end */
 /* The path of this program, for workers and scans. */
 const char *program_path(char *buffer, size_t size);
 

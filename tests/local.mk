@@ -460,6 +460,7 @@ check_LTLIBRARIES += %D%/faults/power_log.la
 tests_faults_power_log_la_SOURCES = %D%/faults/power_log.c %D%/faults/power_log.h
 tests_faults_power_log_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 fault_scripts += %D%/faults/ablate-kills.sh
+fault_scripts += %D%/faults/broken-at-load.sh
 fault_scripts += %D%/faults/broken-at-work.sh
 fault_scripts += %D%/faults/full-disk.sh
 fault_scripts += %D%/faults/orphans.sh

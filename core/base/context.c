@@ -1,6 +1,7 @@
 /* context.c - errors with their trace, log, cancel flag, thread budget. */
 #include "context_impl.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ enum tutti_status tutti_context_create(tutti_context **context) {
   if (!*context)
     return TUTTI_ERROR_MEMORY;
   (*context)->threads = 1;
+  (*context)->loading_limit = INFINITY;
   return TUTTI_OK;
 }
 

@@ -19,10 +19,12 @@ struct tutti_context {
   void *log_argument;
   volatile sig_atomic_t cancelled;
   unsigned threads;
-  /* The plugin whose code runs now, the innermost of several, and when the outermost began (tutti_clock). A watcher on
-     another thread and signal handlers read them. */
+  /* running.c: the plugin whose code runs now, the innermost of several, and when the outermost began (tutti_clock). A
+     watcher on another thread and signal handlers read them. */
   _Atomic(const struct tutti_descriptor *) running;
   _Atomic double running_since;
+  _Atomic bool loading;
+  _Atomic double loading_limit;
   bool trusts_runs; /* tutti_trust_runs */
   /* The plugin registry (engine/plugins/registry.c), made on first use, and the function that destroys it. */
   void *registry;

@@ -1,4 +1,5 @@
 /* network_infer.c - checks a layer's attributes, and asks its op for shape, parameters and FLOPs. */
+#include "core/base/running_impl.h"
 #include "network_impl.h"
 
 #include <math.h>
@@ -20,7 +21,11 @@ static enum tutti_status check_attributes(tutti_context *context, const struct n
 
 static enum tutti_status infer_op(tutti_context *context, const tutti_network *network,
                                   const struct network_layer *layer, struct tutti_inferred *inferred) {
+  const struct tutti_descriptor *plugin = tutti_op_plugin(layer->definition);
+  const struct tutti_descriptor *caller = plugin ? tutti_running_enter(context, plugin) : NULL;
   enum tutti_status status = layer->definition->infer(context, network, &layer->layer, inferred);
+  if (plugin)
+    tutti_running_leave(context, caller);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   /* A plugin may fail without saying why; the message would then be that of an earlier error. */

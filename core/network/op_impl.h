@@ -8,6 +8,8 @@
 
 #include <tutti/op.h>
 
+struct tutti_descriptor;
+
 /* The names of activations, NULL-terminated. */
 extern const char *const tutti_activation_table[];
 /* [TUTTI_OP_COUNT], ops_builtin.c. */
@@ -33,10 +35,14 @@ double tutti_attribute_preset(const struct tutti_attribute_definition *attribute
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_op_check(tutti_context *context,
                                                                const struct tutti_op_definition *definition);
 /* Make the ops of a list, ended by NULL, known in the context: all of them or, after an error, none. `source` says in
-   messages who brings them; it is copied. TUTTI_ERROR_PLUGIN: a definition is wrong, or differs from that of another
+   messages that it is `plugin` who brings them; it is copied. TUTTI_ERROR_PLUGIN: a definition is wrong, or differs from that of another
    plugin (names both). */
-TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_ops_define(tutti_context *context, const char *source,
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_ops_define(tutti_context *context,
+                                                                 const struct tutti_descriptor *plugin,
+                                                                 const char *source,
                                                                  const struct tutti_op_definition *const *definitions);
+/* Who brought the definition of a layer's op; NULL: it is built in. */
+const struct tutti_descriptor *tutti_op_plugin(const struct tutti_op_definition *definition);
 /* The number of ops that plugins brought, and one of them. */
 size_t tutti_ops_defined(const tutti_context *context);
 const struct tutti_op_definition *tutti_op_defined_at(const tutti_context *context, size_t index);

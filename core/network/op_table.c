@@ -5,9 +5,10 @@
 #include <string.h>
 
 struct op_entry {
-  struct tutti_op_definition definition; /* complete; its table of attributes is `attributes` */
+  struct tutti_op_definition definition; /* the first; complete; its table of attributes is `attributes` */
   struct tutti_attribute_definition *attributes;
   char *source; /* the first plugin that brought it */
+  const struct tutti_descriptor *plugin;
 };
 
 struct op_table {
@@ -23,6 +24,12 @@ size_t tutti_ops_defined(const tutti_context *context) {
 const struct tutti_op_definition *tutti_op_defined_at(const tutti_context *context, size_t index) {
   const struct op_table *table = context->ops;
   return &table->entries[index]->definition;
+}
+
+const struct tutti_descriptor *tutti_op_plugin(const struct tutti_op_definition *definition) {
+  if (tutti_op_number(definition) != TUTTI_OP_OTHER)
+    return NULL;
+  return ((const struct op_entry *)(const void *)definition)->plugin;
 }
 
 static void destroy_entry(struct op_entry *entry) {
@@ -51,8 +58,8 @@ static enum tutti_status get_table(tutti_context *context, struct op_table **tab
 }
 
 /* A complete copy of a checked definition, which may be shorter or longer than ours. */
-static enum tutti_status make_entry(tutti_context *context, const char *source, const struct tutti_op_definition *given,
-                                    struct op_entry **made) {
+static enum tutti_status make_entry(tutti_context *context, const struct tutti_descriptor *plugin, const char *source,
+                                    const struct tutti_op_definition *given, struct op_entry **made) {
   enum tutti_status status = TUTTI_OK;
   struct op_entry *entry = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *entry, &entry));
@@ -67,6 +74,7 @@ static enum tutti_status make_entry(tutti_context *context, const char *source, 
   definition->attributes =
       (struct tutti_attribute_definitions){entry->attributes, table.count, sizeof *entry->attributes};
   TUTTI_TRY_OUT(context, tutti_strdup(context, source, &entry->source));
+  entry->plugin = plugin;
   *made = entry;
   entry = NULL;
 out:
@@ -113,8 +121,8 @@ static struct op_entry *find_entry(const struct op_table *table, const char *nam
 }
 
 /* Add a definition; one of the same name that is in the table must agree with it. */
-static enum tutti_status define(tutti_context *context, struct op_table *table, const char *source,
-                                const struct tutti_op_definition *definition) {
+static enum tutti_status define(tutti_context *context, struct op_table *table, const struct tutti_descriptor *plugin,
+                                const char *source, const struct tutti_op_definition *definition) {
   struct op_entry *made;
   TUTTI_TRY(context, tutti_op_check(context, definition));
   if (table->count == table->room) {
@@ -122,7 +130,7 @@ static enum tutti_status define(tutti_context *context, struct op_table *table, 
     TUTTI_TRY(context, tutti_realloc(context, table->count, room, sizeof(struct op_entry *), &table->entries));
     table->room = room;
   }
-  TUTTI_TRY(context, make_entry(context, source, definition, &made));
+  TUTTI_TRY(context, make_entry(context, plugin, source, definition, &made));
   const struct op_entry *there = find_entry(table, made->definition.name);
   const char *differs = there ? difference(&there->definition, &made->definition) : NULL;
   if (!there) {
@@ -138,13 +146,13 @@ static enum tutti_status define(tutti_context *context, struct op_table *table, 
                     definition->name, there->source, source, differs);
 }
 
-enum tutti_status tutti_ops_define(tutti_context *context, const char *source,
+enum tutti_status tutti_ops_define(tutti_context *context, const struct tutti_descriptor *plugin, const char *source,
                                    const struct tutti_op_definition *const *definitions) {
   struct op_table *table;
   TUTTI_TRY(context, get_table(context, &table));
   size_t before = table->count;
   for (size_t i = 0; definitions[i]; i++) {
-    enum tutti_status status = define(context, table, source, definitions[i]);
+    enum tutti_status status = define(context, table, plugin, source, definitions[i]);
     if (status == TUTTI_OK)
       continue;
     while (table->count > before)

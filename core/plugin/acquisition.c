@@ -15,7 +15,10 @@ static void free_room(void *acquisition) { tutti_free(((tutti_acquisition *)acqu
 TUTTI_DEFINE_KIND(ACQUISITION, acquisition, .missing = missing_ops, .close = free_room)
 
 bool tutti_acquisition_is_blind(const tutti_acquisition *acquisition) {
-  return acquisition->ops.blind && acquisition->ops.blind(acquisition->instance.self);
+  bool answer = false;
+  if (acquisition->ops.blind)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(acquisition), acquisition, answer = acquisition->ops.blind(acquisition->instance.self));
+  return answer;
 }
 
 static enum tutti_status make_room(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
@@ -91,7 +94,11 @@ static void average(bool in_logs, size_t components, bool first, double worth, d
 }
 
 bool tutti_acquisition_in_logs(const tutti_acquisition *acquisition) {
-  return acquisition->ops.in_logs && acquisition->ops.in_logs(acquisition->instance.self);
+  bool answer = false;
+  if (acquisition->ops.in_logs)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(acquisition), acquisition,
+              answer = acquisition->ops.in_logs(acquisition->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_acquisition_evaluate(tutti_context *context, tutti_acquisition *acquisition,

@@ -144,8 +144,10 @@ static void drop(struct contest *contest) {
 }
 
 bool tutti_acquisition_has_bounds(const tutti_acquisition *acquisition, const tutti_surrogate *surrogate) {
-  return acquisition->ops.rises && !acquisition->ops.evaluate && tutti_surrogate_stages(surrogate) > 0 &&
-         acquisition->ops.rises(acquisition->instance.self);
+  bool rises = false;
+  if (acquisition->ops.rises && !acquisition->ops.evaluate && tutti_surrogate_stages(surrogate) > 0)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(acquisition), acquisition, rises = acquisition->ops.rises(acquisition->instance.self));
+  return rises;
 }
 
 static enum tutti_status play(tutti_context *context, struct contest *contest) {

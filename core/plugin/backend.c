@@ -54,7 +54,10 @@ TUTTI_DEFINE_KIND(BACKEND, backend, .missing = missing_ops, .check = check_task,
                   .close = tutti_backend_close_others)
 
 bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op) {
-  return backend->ops.supports && backend->ops.supports(backend->instance.self, op);
+  bool answer = false;
+  if (backend->ops.supports)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend, answer = backend->ops.supports(backend->instance.self, op));
+  return answer;
 }
 
 bool tutti_backend_takes_networks(const tutti_backend *backend) {
@@ -65,7 +68,10 @@ bool tutti_backend_takes_networks(const tutti_backend *backend) {
 }
 
 bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer) {
-  return tutti_backend_knows(&backend->ops, backend->instance.self, layer);
+  bool knows;
+  TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend,
+            knows = tutti_backend_knows(&backend->ops, backend->instance.self, layer));
+  return knows;
 }
 
 bool tutti_backend_honours(const tutti_backend *backend, unsigned members) {
@@ -102,9 +108,12 @@ enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backen
   TUTTI_TRY(context, check_members(context, backend, job));
   for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
+    enum tutti_status status = TUTTI_OK;
     if (!tutti_backend_supports_layer(backend, layer))
-      return tutti_backend_refuse(context, backend->instance.descriptor->name, &backend->ops, backend->instance.self, i,
-                                  layer);
+      TUTTI_ASK(context, backend,
+                status = tutti_backend_refuse(context, backend->instance.descriptor->name, &backend->ops,
+                                              backend->instance.self, i, layer));
+    TUTTI_TRY(context, status);
   }
   if (backend->ops.check)
     TUTTI_CALL(context, backend, backend->ops.check(backend->instance.self, context, job));
@@ -183,7 +192,10 @@ enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_back
 }
 
 bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job) {
-  return backend->ops.tells_epistemic && backend->ops.tells_epistemic(backend->instance.self, job);
+  bool answer = false;
+  if (backend->ops.tells_epistemic)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend, answer = backend->ops.tells_epistemic(backend->instance.self, job));
+  return answer;
 }
 
 /* What there is of uncertainty, of which epistemic[i] is a part: a variance, or the entropy of a row. */
@@ -244,11 +256,17 @@ enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_bac
 }
 
 uint32_t tutti_backend_epochs(const tutti_backend *backend, const tutti_config *config) {
-  return backend->ops.epochs ? backend->ops.epochs(backend->instance.self, tutti_config_values(config)) : 0;
+  uint32_t answer = 0;
+  if (backend->ops.epochs)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend,
+              answer = backend->ops.epochs(backend->instance.self, tutti_config_values(config)));
+  return answer;
 }
 
 size_t tutti_backend_capacity(const tutti_backend *backend) {
-  size_t capacity = backend->ops.capacity ? backend->ops.capacity(backend->instance.self) : 1;
+  size_t capacity = 1;
+  if (backend->ops.capacity)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend, capacity = backend->ops.capacity(backend->instance.self));
   return capacity ? capacity : 1;
 }
 

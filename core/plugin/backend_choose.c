@@ -123,7 +123,8 @@ enum tutti_status tutti_backend_choose(tutti_context *context, const tutti_backe
   *config = NULL;
   TUTTI_TRY_OUT(context, configure(context, backend, NULL, domain, point, &own));
   if (tutti_backend_delegates(backend)) {
-    const char *name = backend->ops.delegate(backend->instance.self, tutti_config_values(own));
+    const char *name;
+    TUTTI_ASK(context, backend, name = backend->ops.delegate(backend->instance.self, tutti_config_values(own)));
     TUTTI_TRY_OUT(context, find_other(context, backend, name, chosen));
     TUTTI_TRY_OUT(context, configure(context, *chosen, name, domain, point, config));
   } else {

@@ -66,11 +66,17 @@ enum tutti_status tutti_builder_adopt(tutti_context *context, tutti_builder *bui
 }
 
 bool tutti_builder_exhausted(const tutti_builder *builder) {
-  return builder->ops.exhausted && builder->ops.exhausted(builder->instance.self);
+  bool answer = false;
+  if (builder->ops.exhausted)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(builder), builder, answer = builder->ops.exhausted(builder->instance.self));
+  return answer;
 }
 
 uint64_t tutti_builder_members_from(const tutti_builder *builder) {
-  return builder->ops.members_from ? builder->ops.members_from(builder->instance.self) : 0;
+  uint64_t answer = 0;
+  if (builder->ops.members_from)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(builder), builder, answer = builder->ops.members_from(builder->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder, char **json) {

@@ -48,7 +48,11 @@ size_t tutti_combined_width(enum tutti_task_kind kind, size_t outputs) {
 unsigned tutti_calibrator_gives(const tutti_calibrator *calibrator) { return calibrator->ops.gives; }
 
 size_t tutti_calibrator_least_rows(const tutti_calibrator *calibrator, size_t outputs) {
-  return calibrator->ops.least_rows ? calibrator->ops.least_rows(calibrator->instance.self, outputs) : 1;
+  size_t answer = 1;
+  if (calibrator->ops.least_rows)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(calibrator), calibrator,
+              answer = calibrator->ops.least_rows(calibrator->instance.self, outputs));
+  return answer;
 }
 
 /* --- fit --- */

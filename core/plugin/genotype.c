@@ -32,11 +32,11 @@ enum tutti_status tutti_genotype_of_graph(tutti_context *context, const tutti_sp
   enum tutti_status status = allocate(context, space, &genotype);
   *out = NULL;
   if (status != TUTTI_OK) {
-    space->ops.graph_free(space->instance.self, graph);
+    TUTTI_ASK(context, space, space->ops.graph_free(space->instance.self, graph));
     return status;
   }
   genotype->graph = graph;
-  status = space->ops.graph_print(space->instance.self, context, graph, &genotype->text);
+  TUTTI_ASK(context, space, status = space->ops.graph_print(space->instance.self, context, graph, &genotype->text));
   if (status != TUTTI_OK) {
     status = tutti_instance_blame(context, &space->instance, status);
     tutti_genotype_unref(genotype);
@@ -57,8 +57,9 @@ tutti_genotype *tutti_genotype_ref(const tutti_genotype *genotype_) {
 void tutti_genotype_unref(tutti_genotype *genotype) {
   if (!genotype || --genotype->references > 0)
     return;
+  const tutti_space *space = genotype->space;
   if (genotype->graph)
-    genotype->space->ops.graph_free(genotype->space->instance.self, genotype->graph);
+    TUTTI_ASK(TUTTI_CONTEXT_OF(space), space, space->ops.graph_free(space->instance.self, genotype->graph));
   tutti_free(genotype->text);
   tutti_free(genotype);
 }

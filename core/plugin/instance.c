@@ -1,12 +1,8 @@
 /* instance.c - makes an instance of the plugin in a host's section. */
 #include "instance_impl.h"
 
-#include "core/base/context_impl.h"
-#include "running_impl.h"
-
 #include <stdio.h>
 #include <string.h>
-#include <tutti/clock.h>
 #include <tutti/sized.h>
 
 /* The plugin of the section, if it is of the kind. */
@@ -42,22 +38,6 @@ static enum tutti_status complete_setup(tutti_context *context, const tutti_host
   return TUTTI_OK;
 }
 
-const struct tutti_descriptor *tutti_instance_enter(tutti_context *context, const struct tutti_instance *instance) {
-  const struct tutti_descriptor *caller = context->running;
-  if (!caller)
-    context->running_since = tutti_clock();
-  context->running = instance->descriptor;
-  return caller;
-}
-
-void tutti_instance_leave(tutti_context *context, const struct tutti_descriptor *caller) { context->running = caller; }
-
-const struct tutti_descriptor *tutti_running_plugin(const tutti_context *context, double *seconds) {
-  const struct tutti_descriptor *running = context->running;
-  *seconds = running ? tutti_clock() - context->running_since : 0;
-  return running;
-}
-
 /* Make the plugin's instance; one without `create` needs no more than its config. */
 static enum tutti_status make_self(tutti_context *context, struct tutti_instance *instance, const void *setup) {
   const void *config = tutti_config_values(instance->config);
@@ -65,9 +45,9 @@ static enum tutti_status make_self(tutti_context *context, struct tutti_instance
     memcpy(&instance->self, &config, sizeof config);
     return TUTTI_OK;
   }
-  const struct tutti_descriptor *caller = tutti_instance_enter(context, instance);
+  const struct tutti_descriptor *caller = tutti_running_enter(context, instance->descriptor);
   enum tutti_status status = instance->descriptor->create(context, config, setup, &instance->self);
-  tutti_instance_leave(context, caller);
+  tutti_running_leave(context, caller);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   instance->self = NULL;
@@ -105,9 +85,9 @@ void tutti_instance_destroy(struct tutti_instance *instance) {
   if (instance->class->close)
     instance->class->close(instance);
   if (instance->self && instance->descriptor->destroy) {
-    const struct tutti_descriptor *caller = tutti_instance_enter(instance->context, instance);
+    const struct tutti_descriptor *caller = tutti_running_enter(instance->context, instance->descriptor);
     instance->descriptor->destroy(instance->self);
-    tutti_instance_leave(instance->context, caller);
+    tutti_running_leave(instance->context, caller);
   }
   tutti_config_destroy(instance->config);
   tutti_free(instance);

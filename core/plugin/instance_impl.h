@@ -4,6 +4,7 @@
 #define TUTTI_INSTANCE_IMPL_H
 
 #include "core/base/private.h"
+#include "core/base/running_impl.h"
 
 #include <stddef.h>
 #include <tutti/descriptor.h>
@@ -93,18 +94,23 @@ TUTTI_PRIVATE enum tutti_status tutti_instance_breach(tutti_context *context, co
                                                       const char *file, int line, const char *function,
                                                       const char *format, ...) TUTTI_PRINTF(6, 7);
 
-/* Note that the plugin's code runs from here on: whoever finds the process dead or stuck can then name it. Returns what
-   tutti_instance_leave takes back: the plugin that called this one, or NULL. */
-TUTTI_PRIVATE const struct tutti_descriptor *tutti_instance_enter(tutti_context *context,
-                                                                  const struct tutti_instance *instance);
-TUTTI_PRIVATE void tutti_instance_leave(tutti_context *context, const struct tutti_descriptor *caller);
+/* Do what calls an op of `object->instance`, noting that the plugin's code runs: every call of an op is in one of these
+   two ("make lint-calls"). In a function without a context, TUTTI_CONTEXT_OF gives the one that the plugin was made
+   with. */
+#define TUTTI_ASK(context, object, ...)                                                                                \
+  do {                                                                                                                 \
+    tutti_context *tutti_context_ = (context);                                                                         \
+    const struct tutti_descriptor *tutti_caller_ = tutti_running_enter(tutti_context_, (object)->instance.descriptor); \
+    __VA_ARGS__;                                                                                                       \
+    tutti_running_leave(tutti_context_, tutti_caller_);                                                                \
+  } while (0)
+#define TUTTI_CONTEXT_OF(object) ((object)->instance.context)
 
-/* Run an op of `object->instance`; an error names the plugin. */
+/* The same for an op that returns a status; an error names the plugin, and is returned. */
 #define TUTTI_CALL(context, object, call)                                                                              \
   do {                                                                                                                 \
-    const struct tutti_descriptor *tutti_caller_ = tutti_instance_enter((context), &(object)->instance);               \
-    enum tutti_status tutti_call_ = (call);                                                                            \
-    tutti_instance_leave((context), tutti_caller_);                                                                    \
+    enum tutti_status tutti_call_;                                                                                     \
+    TUTTI_ASK((context), (object), tutti_call_ = (call));                                                              \
     if (tutti_call_ != TUTTI_OK)                                                                                       \
       return tutti_error_trace((context), tutti_instance_blame((context), &(object)->instance, tutti_call_), __FILE__, \
                                __LINE__, __func__);                                                                    \

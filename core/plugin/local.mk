@@ -32,7 +32,6 @@ libtutti_la_SOURCES += %D%/rows.c
 libtutti_la_SOURCES += %D%/rows_images.c
 libtutti_la_SOURCES += %D%/rows_impl.h
 libtutti_la_SOURCES += %D%/rule.c
-libtutti_la_SOURCES += %D%/running_impl.h
 libtutti_la_SOURCES += %D%/scope.c
 libtutti_la_SOURCES += %D%/selector.c
 libtutti_la_SOURCES += %D%/space.c

@@ -28,8 +28,9 @@ enum tutti_status tutti_predictor_open(tutti_context *context, const tutti_backe
   TUTTI_TAKE(&made->job, job);
   made->job.train = made->job.validation = NULL;
   if (backend->ops.open) {
-    enum tutti_status status =
-        backend->ops.open(backend->instance.self, context, &made->job, weights, rows, &made->self);
+    enum tutti_status status;
+    TUTTI_ASK(context, backend,
+              status = backend->ops.open(backend->instance.self, context, &made->job, weights, rows, &made->self));
     if (status != TUTTI_OK) {
       tutti_free(made);
       return tutti_error_trace(context, tutti_instance_blame(context, &backend->instance, status), __FILE__, __LINE__,
@@ -118,7 +119,8 @@ enum tutti_status tutti_predictor_slope(tutti_context *context, tutti_predictor 
 void tutti_predictor_close(tutti_predictor *predictor) {
   if (!predictor)
     return;
+  const tutti_backend *backend = predictor->backend;
   if (predictor->self)
-    predictor->backend->ops.close(predictor->backend->instance.self, predictor->self);
+    TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend, backend->ops.close(backend->instance.self, predictor->self));
   tutti_free(predictor);
 }

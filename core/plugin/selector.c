@@ -13,7 +13,10 @@ struct tutti_selector {
 TUTTI_DEFINE_KIND(SELECTOR, selector, .required = {TUTTI_REQUIRED_OP(selector, select)})
 
 bool tutti_selector_needs_predictions(const tutti_selector *selector) {
-  return !selector->ops.needs_predictions || selector->ops.needs_predictions(selector->instance.self);
+  bool answer = true;
+  if (selector->ops.needs_predictions)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(selector), selector, answer = selector->ops.needs_predictions(selector->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,

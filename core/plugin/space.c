@@ -28,7 +28,7 @@ static enum tutti_status fetch_domain(tutti_context *context, void *object, cons
   (void)setup;
   if (!space->ops.domain)
     return TUTTI_OK;
-  space->domain = space->ops.domain(space->instance.self);
+  TUTTI_ASK(context, space, space->domain = space->ops.domain(space->instance.self));
   return space->domain ? TUTTI_OK : TUTTI_BREACH(context, &space->instance, "domain gave nothing");
 }
 
@@ -102,7 +102,10 @@ enum tutti_status tutti_space_mutate(tutti_context *context, const tutti_space *
 /* --- text --- */
 
 bool tutti_space_known(const tutti_space *space, size_t index, const char **name, const char **json) {
-  return space->ops.known && space->ops.known(space->instance.self, index, name, json);
+  bool answer = false;
+  if (space->ops.known)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(space), space, answer = space->ops.known(space->instance.self, index, name, json));
+  return answer;
 }
 
 /* The JSON of the known genotype that `json` names, or `json` itself. A space that parses its points gets unknown
@@ -196,7 +199,10 @@ enum tutti_status tutti_space_decode(tutti_context *context, const tutti_genotyp
 /* --- distances --- */
 
 size_t tutti_space_measures(const tutti_space *space) {
-  return space->ops.measures ? space->ops.measures(space->instance.self) : 0;
+  size_t answer = 0;
+  if (space->ops.measures)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(space), space, answer = space->ops.measures(space->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_space_distances(tutti_context *context, const tutti_genotype *from, size_t count,
@@ -213,7 +219,10 @@ enum tutti_status tutti_space_distances(tutti_context *context, const tutti_geno
 }
 
 const char *tutti_space_measure_name(const tutti_space *space, size_t index) {
-  return space->ops.measure_name ? space->ops.measure_name(space->instance.self, index) : NULL;
+  const char *answer = NULL;
+  if (space->ops.measure_name)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(space), space, answer = space->ops.measure_name(space->instance.self, index));
+  return answer;
 }
 
 enum tutti_status tutti_space_explain(tutti_context *context, const tutti_genotype *from, const tutti_genotype *to,

@@ -231,13 +231,16 @@ enum tutti_status tutti_surrogate_hallucinate(tutti_context *context, tutti_surr
 
 void tutti_surrogate_release(tutti_surrogate *surrogate) {
   if (surrogate->conditioned)
-    surrogate->ops.release(surrogate->instance.self);
+    TUTTI_ASK(TUTTI_CONTEXT_OF(surrogate), surrogate, surrogate->ops.release(surrogate->instance.self));
   surrogate->conditioned = surrogate->white = false;
 }
 
 bool tutti_surrogate_has_gradient(const tutti_surrogate *surrogate) {
   const struct tutti_surrogate_ops *ops = &surrogate->ops;
-  return ops->gradient && !surrogate->white && (!ops->has_gradient || ops->has_gradient(surrogate->instance.self));
+  bool answer = ops->gradient && !surrogate->white;
+  if (answer && ops->has_gradient)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(surrogate), surrogate, answer = ops->has_gradient(surrogate->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_surrogate_gradient(tutti_context *context, tutti_surrogate *surrogate, const double *vector,
@@ -277,7 +280,10 @@ enum tutti_status tutti_surrogate_draw(tutti_context *context, tutti_surrogate *
 }
 
 size_t tutti_surrogate_components(const tutti_surrogate *surrogate) {
-  return surrogate->ops.components && !surrogate->white ? surrogate->ops.components(surrogate->instance.self) : 1;
+  size_t answer = 1;
+  if (surrogate->ops.components && !surrogate->white)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(surrogate), surrogate, answer = surrogate->ops.components(surrogate->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_surrogate_predict_components(tutti_context *context, tutti_surrogate *surrogate,
@@ -326,7 +332,7 @@ void tutti_surrogate_least(const tutti_surrogate *surrogate, double *least) {
   for (size_t i = 0; i < tutti_surrogate_components(surrogate); i++)
     least[i] = INFINITY;
   if (surrogate->ops.least && !surrogate->white)
-    surrogate->ops.least(surrogate->instance.self, least);
+    TUTTI_ASK(TUTTI_CONTEXT_OF(surrogate), surrogate, surrogate->ops.least(surrogate->instance.self, least));
 }
 
 enum tutti_status tutti_surrogate_realise(tutti_context *context, tutti_surrogate *surrogate,
@@ -342,7 +348,10 @@ enum tutti_status tutti_surrogate_realise(tutti_context *context, tutti_surrogat
 }
 
 size_t tutti_surrogate_stages(const tutti_surrogate *surrogate) {
-  return surrogate->ops.stages && !surrogate->white ? surrogate->ops.stages(surrogate->instance.self) : 0;
+  size_t answer = 0;
+  if (surrogate->ops.stages && !surrogate->white)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(surrogate), surrogate, answer = surrogate->ops.stages(surrogate->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_surrogate_bound(tutti_context *context, tutti_surrogate *surrogate,

@@ -24,7 +24,9 @@ TUTTI_DEFINE_KIND(EXECUTOR, executor,
                   .check = check_setup)
 
 size_t tutti_executor_capacity(const tutti_executor *executor) {
-  return executor->ops.capacity(executor->instance.self);
+  size_t capacity;
+  TUTTI_ASK(TUTTI_CONTEXT_OF(executor), executor, capacity = executor->ops.capacity(executor->instance.self));
+  return capacity;
 }
 
 enum tutti_status tutti_executor_submit(tutti_context *context, tutti_executor *executor, uint64_t trial,
@@ -49,7 +51,11 @@ enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *ex
 }
 
 double tutti_executor_clock(const tutti_executor *executor) {
-  return executor->ops.clock ? executor->ops.clock(executor->instance.self) : tutti_clock();
+  double now;
+  if (!executor->ops.clock)
+    return tutti_clock();
+  TUTTI_ASK(TUTTI_CONTEXT_OF(executor), executor, now = executor->ops.clock(executor->instance.self));
+  return now;
 }
 
 enum tutti_status tutti_executor_describe(tutti_context *context, tutti_executor *executor, char **json) {

@@ -20,12 +20,16 @@ enum tutti_status tutti_pruner_tell(tutti_context *context, tutti_pruner *pruner
 }
 
 bool tutti_pruner_idle(const tutti_pruner *pruner) {
-  return pruner->ops.idle && pruner->ops.idle(pruner->instance.self);
+  bool answer = false;
+  if (pruner->ops.idle)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(pruner), pruner, answer = pruner->ops.idle(pruner->instance.self));
+  return answer;
 }
 
 enum tutti_status tutti_pruner_rule(tutti_context *context, tutti_pruner *pruner, uint64_t trial, tutti_rule **rule) {
   TUTTI_TRY(context, tutti_rule_create(context, rule));
-  enum tutti_status status = pruner->ops.rule(pruner->instance.self, context, trial, *rule);
+  enum tutti_status status;
+  TUTTI_ASK(context, pruner, status = pruner->ops.rule(pruner->instance.self, context, trial, *rule));
   if (status == TUTTI_OK)
     return TUTTI_OK;
   tutti_rule_destroy(*rule);

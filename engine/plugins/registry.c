@@ -1,5 +1,6 @@
 /* registry.c - finds, loads and checks plugins. The context holds what is loaded. */
 #include "core/base/context_impl.h"
+#include "core/base/running_impl.h"
 #include "core/network/op_impl.h"
 #include "core/plugin/param_impl.h"
 #include "contract_impl.h"
@@ -370,7 +371,12 @@ static enum tutti_status check_descriptor(tutti_context *context, const char *fi
 
 static enum tutti_status check_available(tutti_context *context, const struct tutti_descriptor *descriptor) {
   char why[256] = "";
-  if (!descriptor->available || descriptor->available(why, sizeof why))
+  if (!descriptor->available)
+    return TUTTI_OK;
+  const struct tutti_descriptor *caller = tutti_running_enter(context, descriptor);
+  bool available = descriptor->available(why, sizeof why);
+  tutti_running_leave(context, caller);
+  if (available)
     return TUTTI_OK;
   why[sizeof why - 1] = '\0';
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s %s does not work here: %s", tutti_kind_name(descriptor->kind),
@@ -409,8 +415,16 @@ static enum tutti_status check_file_name(tutti_context *context, const char *fil
   return status;
 }
 
-enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
-                                         const struct tutti_descriptor **descriptor) {
+/* What a file's name says of its plugin. */
+static struct tutti_descriptor expected(const char *file, char *name, size_t size) {
+  const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+  for (int kind = 0; kind < TUTTI_KIND_COUNT; kind++)
+    if (tutti_plugin_file_name(base, (enum tutti_kind)kind, name, size))
+      return (struct tutti_descriptor){.kind = (enum tutti_kind)kind, .name = name};
+  return (struct tutti_descriptor){.kind = TUTTI_KIND_COUNT, .name = base};
+}
+
+static enum tutti_status load(tutti_context *context, const char *file, const struct tutti_descriptor **descriptor) {
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)
     return not_loaded(context, file, dlerror());
@@ -424,6 +438,18 @@ enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *fil
   return check_available(context, *descriptor);
 }
 
+enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
+                                         const struct tutti_descriptor **descriptor) {
+  char name[256];
+  const struct tutti_descriptor stand_in = expected(file, name, sizeof name);
+  const struct tutti_descriptor *caller = tutti_running_enter(context, &stand_in);
+  tutti_running_loads(context, true);
+  enum tutti_status status = load(context, file, descriptor);
+  tutti_running_loads(context, false);
+  tutti_running_leave(context, caller);
+  return status;
+}
+
 /* Keep the plugin in the context, and make its ops known there. `file` is taken on success. */
 static enum tutti_status remember(tutti_context *context, struct registry *registry,
                                   const struct tutti_descriptor *descriptor, char *file) {
@@ -432,7 +458,7 @@ static enum tutti_status remember(tutti_context *context, struct registry *regis
                                &registry->plugins));
   (void)snprintf(source, sizeof source, "%s %s", tutti_kind_name(descriptor->kind), descriptor->name);
   if (ops_of(descriptor))
-    TUTTI_TRY(context, tutti_ops_define(context, source, ops_of(descriptor)));
+    TUTTI_TRY(context, tutti_ops_define(context, descriptor, source, ops_of(descriptor)));
   registry->plugins[registry->plugin_count++] = (struct loaded){descriptor, file};
   return TUTTI_OK;
 }

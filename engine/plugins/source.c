@@ -107,7 +107,7 @@ enum tutti_status tutti_source_read(tutti_context *context, tutti_source *source
   TUTTI_TRY_OUT(context,
                 tutti_rows_create(context, request->path ? request->path : source->instance.descriptor->name, &rows));
   tutti_error_clear(context);
-  status = source->ops.read(source->instance.self, context, request, rows);
+  TUTTI_ASK(context, source, status = source->ops.read(source->instance.self, context, request, rows));
   if (status != TUTTI_OK) {
     status = blame(context, source, status);
     goto out;

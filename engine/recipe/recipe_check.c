@@ -11,6 +11,7 @@
 #include <tutti/registry.h>
 
 #include "recipe_impl.h"
+#include "core/base/running_impl.h"
 #include "core/base/text_impl.h"
 
 /* Without data, a backend cannot use the networks of a space. */
@@ -187,6 +188,8 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
     return tutti_recipe_blame(context, extends,
                               TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "it stands at the top, before the first section"));
   TUTTI_TRY(context, fill_own(context, recipe, "run", tutti_run_params(), &recipe->run));
+  const struct tutti_run_config *run = tutti_config_values(recipe->run);
+  tutti_running_limit_loading(context, run->plugin_timeout);
   TUTTI_TRY(context, set_name(context, recipe, path));
   TUTTI_TRY(context, set_plugin_path(context, recipe));
   TUTTI_TRY(context, set_extent(context, recipe));

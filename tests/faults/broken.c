@@ -68,6 +68,13 @@ __attribute__((constructor)) static void on_load(void) {
     (void)close(output);
   while (is_fault("hangs") || is_fault("hangs-without-output"))
     (void)pause();
+  if (getenv("TUTTI_TEST_LEAVES"))
+    exit(0);
+}
+
+__attribute__((destructor)) static void on_unload(void) {
+  if (is_fault("leaves-in-the-end"))
+    _exit(0);
 }
 
 /* --- a selector that takes the best model --- */
@@ -92,7 +99,7 @@ static const struct tutti_param bad_params[] = {{.name = "share",
 
 static enum tutti_status create(tutti_context *context, const void *config, const void *setup, void **self) {
   (void)config, (void)setup;
-  if (is_fault("fails"))
+  if (is_fault("fails") || is_fault("leaves-in-the-end"))
     return TUTTI_FAIL(context, TUTTI_ERROR_IO, "the dog ate it");
   if (is_fault("fails-silently"))
     return TUTTI_ERROR_IO;
@@ -175,6 +182,11 @@ static enum tutti_status choose(void *self, tutti_context *context, const struct
   return tutti_ensemble_add(context, ensemble, pool->trials[model] + is_fault("chooses-a-stranger"), 1);
 }
 
+static bool leave_when_asked(char *why, size_t why_size) {
+  (void)why, (void)why_size;
+  exit(0);
+}
+
 static bool unavailable(char *why, size_t why_size) {
   (void)snprintf(why, why_size, "there is no abacus here");
   return false;
@@ -232,7 +244,34 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("unknown-kind"), .kind = TUTTI_KIND_COUNT},
     {SOUND("bad-table"), .params = TUTTI_PARAMS(bad_params, struct config)},
     {SOUND("unavailable"), .available = unavailable},
+    {SOUND("leaves-when-asked"), .available = leave_when_asked},
+    {SOUND("leaves-in-the-end")},
 };
+
+/* --- a source of eight rows --- */
+
+static enum tutti_status read_rows(void *self, tutti_context *context, const struct tutti_source_request *request,
+                                   tutti_rows *rows) {
+  (void)self, (void)request;
+  break_down();
+  if (is_fault("crashes-at-work"))
+    crash();
+  TUTTI_TRY(context, tutti_rows_add_column(context, rows, "x"));
+  TUTTI_TRY(context, tutti_rows_add_column(context, rows, "y"));
+  TUTTI_TRY(context, tutti_rows_add_numbers(context, rows, 0, 8, (const double[]){0, 1, 2, 3, 4, 5, 6, 7}));
+  return tutti_rows_add_numbers(context, rows, 1, 8, (const double[]){0, 2, 4, 6, 8, 10, 12, 14});
+}
+
+static const struct tutti_source_ops source_ops = {.size = sizeof source_ops, .read = read_rows};
+#define SOURCE(text)                                                                                                   \
+  { SOUND(text), .kind = TUTTI_KIND_SOURCE, .ops = &source_ops }
+static const struct tutti_descriptor sources[] = {SOURCE("sound"), SOURCE("leaves-at-work"), SOURCE("aborts-at-work"),
+                                                  SOURCE("hangs-at-work"), SOURCE("crashes-at-work")};
+
+static bool is_source(void) {
+  Dl_info info;
+  return dladdr((void *)(uintptr_t)plugin, &info) && info.dli_fname && strstr(info.dli_fname, "/source-");
+}
 static const struct tutti_descriptor other_name = {SOUND("quite-another")}, bad_name = {SOUND("Bad Name")};
 
 static const struct tutti_descriptor *plugin(void) {
@@ -240,6 +279,9 @@ static const struct tutti_descriptor *plugin(void) {
     return &other_name;
   if (is_fault("bad-name"))
     return &bad_name;
+  for (size_t i = 0; is_source() && i < sizeof sources / sizeof sources[0]; i++)
+    if (is_fault(sources[i].name))
+      return &sources[i];
   for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
     if (is_fault(descriptors[i].name))
       return &descriptors[i];

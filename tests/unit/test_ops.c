@@ -10,6 +10,7 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
+#include "core/base/running_impl.h"
 #include "core/network/network_impl.h"
 
 /* --- the op --- */
@@ -28,7 +29,8 @@ static const struct tutti_attribute_definition gate_attributes[] = {
     {.name = "l2", .type = TUTTI_ATTRIBUTE_REAL, .flags = TUTTI_ATTRIBUTE_OPTIONAL, .doc = "L2 weight."},
 };
 
-/* y = g(x) W: a number for each pair of channels. Refuses a slope of 13, and one of 14 without saying why. */
+/* y = g(x) W: a number for each pair of channels. Refuses a slope of 13, one of 14 without saying why, and one of 15
+   with the name of the plugin that is known to run. */
 static enum tutti_status infer_gate(tutti_context *context, const tutti_network *network,
                                     const struct tutti_layer *layer, struct tutti_inferred *inferred) {
   int32_t width = tutti_layer_integer(layer, "width", 1), inputs = inferred->shape.channels;
@@ -39,6 +41,10 @@ static enum tutti_status infer_gate(tutti_context *context, const tutti_network 
                       gate->shape.channels);
   if (slope == 14)
     return TUTTI_ERROR_UNSUPPORTED;
+  double seconds;
+  const struct tutti_descriptor *running = tutti_running_plugin(context, &seconds);
+  if (slope == 15)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s runs", running ? running->name : "nobody");
   inferred->shape.channels = slope == 13 ? 0 : width;
   inferred->parameters = (size_t)inputs * (size_t)width;
   inferred->flops = 2.0 * inputs * width;
@@ -225,6 +231,10 @@ static void errors_of_an_op_name_the_layer(void **state) {
             "layer \"g\" (acme-gate) has the shape 1 x 1 x 0");
   must_fail(add_gate(network, TUTTI_ATTRIBUTES({"width", 5}, {"slope", 14}), NULL), TUTTI_ERROR_UNSUPPORTED,
             "layer \"g\" (acme-gate): its shape cannot be inferred (unsupported), and the op does not say why");
+  must_fail(add_gate(network, TUTTI_ATTRIBUTES({"width", 5}, {"slope", 15}), NULL), TUTTI_ERROR_USAGE,
+            "layer \"g\" (acme-gate): acme runs");
+  double seconds;
+  assert_null(tutti_running_plugin(context, &seconds));
   assert_int_equal(tutti_network_layers(network), 3);
   tutti_network_destroy(network);
 }
