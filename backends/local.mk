@@ -115,9 +115,9 @@ cuda_shared += $(top_srcdir)/%D%/cuda/*_impl.h $(top_srcdir)/core/base/philox_im
 cuda_includes = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)
 EXTRA_DIST += $(cuda_engine) %D%/cuda/without.c build-aux/nvcc
 plugin_LTLIBRARIES += backend-cuda.la
+backend_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 if HAVE_CUDA
 backend_cuda_la_SOURCES = $(cuda_host)
-backend_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendplan.la $(CUDA_LIBS) -lm
 %D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/build-aux/nvcc | cpu_optimisers.h
 	@$(MKDIR_P) %D%/cuda
