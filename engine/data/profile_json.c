@@ -14,7 +14,7 @@
 /* --- a column --- */
 
 static const char *role_name(enum tutti_role role) {
-  return role == ROLE_TARGET ? "target" : role == ROLE_IGNORED ? "ignored" : "input";
+  return role == ROLE_TARGET ? "target" : role == ROLE_IGNORED ? "ignored" : role == ROLE_GROUPS ? "groups" : "input";
 }
 
 static const char *content_name(enum tutti_content content) {
@@ -126,7 +126,7 @@ static void warn_of_target(const struct tutti_data_config *config, const struct 
 
 static void warn_of(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
                     const struct tutti_profile_column *column, json_t *warnings) {
-  if (column->role == ROLE_IGNORED)
+  if (column->role == ROLE_IGNORED || column->role == ROLE_GROUPS)
     return;
   warn_of_missing(config, column, warnings);
   warn_of_content(table, index, column, warnings);

@@ -140,6 +140,11 @@ assert len(sizes) == 4 and max(sizes) - min(sizes) <= 5, sizes
 print("right")
 PY
 
+tutti validate grouped.ini
+expect_code 0
+checks=$((checks + 1))
+grep -qE '^ *patient +groups ' out || complain "expected the role of the column of groups"
+
 # --- large tables do without; refusals ---
 
 tutti run values.ini --quiet --out large --set data.folds_below=90
