@@ -71,9 +71,9 @@ enum tutti_status wire_send_text(const struct wire *wire, tutti_context *context
                                  const struct wire_head *head, const char *text) {
   size_t length = strlen(text);
   char *bytes;
-  TUTTI_TRY(context, tutti_alloc(context, sizeof *head + length, 1, &bytes));
+  TUTTI_TRY(context, tutti_alloc(context, sizeof *head + length + 1, 1, &bytes));
   memcpy(bytes, head, sizeof *head);
-  memcpy(bytes + sizeof *head, text, length);
+  memcpy(bytes + sizeof *head, text, length + 1);
   enum tutti_status status = wire_send(wire, context, rank, tag, bytes, sizeof *head + length);
   tutti_free(bytes);
   return status;
