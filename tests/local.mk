@@ -379,6 +379,7 @@ cli_tests += %D%/cli/objective.sh
 cli_tests += %D%/cli/time.sh
 cli_tests += %D%/cli/ops.sh
 EXTRA_DIST += %D%/cli/gate.c
+cli_tests += %D%/cli/pipes.sh
 cli_tests += %D%/cli/plugins.sh
 cli_tests += %D%/cli/pruning.sh
 cli_tests += %D%/cli/grow.sh

@@ -27,6 +27,7 @@ enum tutti_status tutti_combine(tutti_context *context, const struct tutti_pool 
                                       "the ensemble votes: it has shares of votes, and no probabilities to calibrate"));
   TUTTI_TRY_OUT(context, tutti_alloc(context, pool->rows, width * sizeof *values, &values));
   for (size_t r = 0; r < pool->rows; r++) {
+    TUTTI_TRY_OUT(context, tutti_combiner_go_on(context, r));
     double *row = values + r * width;
     if (pool->kind == TUTTI_TASK_REGRESSION) {
       combine_values(&combiner, r, (enum tutti_epistemic)options->epistemic, row);
@@ -49,6 +50,7 @@ enum tutti_status tutti_combined_quantiles(tutti_context *context, const struct 
   struct tutti_combiner combiner = {0};
   enum tutti_status status = tutti_combiner_init(context, pool, ensemble, &combiner);
   for (size_t i = 0; status == TUTTI_OK && i < pool->rows * pool->outputs; i++) {
+    status = tutti_combiner_go_on(context, i);
     struct tutti_mixture mixture = tutti_combiner_mixture(&combiner, i / pool->outputs, i % pool->outputs);
     for (size_t k = 0; k < count; k++)
       out[i * count + k] = tutti_mixture_quantile(&mixture, p[k]);

@@ -144,6 +144,7 @@ static enum tutti_status visit_rows(tutti_context *context, const struct tutti_p
   TUTTI_TRY_OUT(context, checked(context, given, &options));
   TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
   for (size_t n = 0; n < pool->rows; n++) {
+    TUTTI_TRY_OUT(context, tutti_combiner_go_on(context, n));
     void *row = (char *)out + n * pool->outputs * size;
     if (pool->kind == TUTTI_TASK_CLASSIFICATION)
       classes(&combiner, n, row);

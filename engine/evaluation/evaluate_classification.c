@@ -418,6 +418,7 @@ enum tutti_status tutti_evaluate_classification(tutti_context *context, struct t
   struct sums *sums = &classified.sums;
   TUTTI_TRY_OUT(context, create_sums(context, combiner, classified.bins, sums));
   for (size_t n = 0; n < combiner->pool->rows; n++) {
+    TUTTI_TRY_OUT(context, tutti_combiner_go_on(context, n));
     size_t truth = (size_t)combiner->pool->labels[n];
     add_members(combiner, n, truth, classified.bins, sums);
     add_ensemble(combiner, n, truth, classified.bins, sums);

@@ -27,6 +27,11 @@ struct tutti_combiner {
 TUTTI_NODISCARD enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
                                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner);
 void tutti_combiner_release(struct tutti_combiner *combiner);
+/* To be called before each row: once in a while, look whether the work was cancelled (TUTTI_ERROR_CANCELLED). */
+static inline enum tutti_status tutti_combiner_go_on(tutti_context *context, size_t row) {
+  return row % 1024 == 0 && tutti_cancelled(context) ? TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted")
+                                                     : TUTTI_OK;
+}
 /* The probabilities that a member gives the classes of a row: [outputs]. */
 const float *tutti_combiner_member_row(const struct tutti_combiner *combiner, size_t member, size_t row);
 /* Regression: the mixture at a row and output; valid until the next call. */

@@ -271,6 +271,7 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
   for (size_t o = 0; o < outputs; o++)
     of.outputs[o].ranked = ranked + o * combiner->pool->rows;
   for (size_t n = 0; n < combiner->pool->rows; n++) {
+    TUTTI_TRY_OUT(context, tutti_combiner_go_on(context, n));
     for (size_t o = 0; o < outputs; o++) {
       double value = combiner->pool->values[n * outputs + o];
       struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, o);

@@ -73,13 +73,13 @@ int tutti_plugin_scan_child(tutti_context *context, const char *file, int output
 
 /* --- the parent --- */
 
-/* Read all that a child writes, until it ends or the time is over. */
-static bool read_output(int descriptor, char *text, size_t size) {
+/* Read all that a child writes, until it ends, the time is over or the work is cancelled. */
+static bool read_output(const tutti_context *context, int descriptor, char *text, size_t size) {
   size_t used = 0;
   double end = tutti_clock() + TIMEOUT_SECONDS;
   for (;;) {
     struct pollfd wait = {.fd = descriptor, .events = POLLIN};
-    double left = end - tutti_clock();
+    double left = tutti_cancelled(context) ? 0 : end - tutti_clock();
     int ready = left > 0 ? poll(&wait, 1, (int)(left * 1000)) : 0;
     if (ready < 0 && errno == EINTR)
       continue;
@@ -96,7 +96,7 @@ static bool read_output(int descriptor, char *text, size_t size) {
   return true;
 }
 
-json_t *tutti_plugin_ask(const char *scanner, const char *file) {
+json_t *tutti_plugin_ask(const tutti_context *context, const char *scanner, const char *file) {
   int ends[2], how = 0;
   pid_t child;
   char text[OUTPUT_SIZE] = "", reason[512] = "";
@@ -111,7 +111,7 @@ json_t *tutti_plugin_ask(const char *scanner, const char *file) {
   int error = posix_spawnp(&child, scanner, &actions, NULL, command, environ);
   (void)posix_spawn_file_actions_destroy(&actions);
   (void)close(ends[1]);
-  bool in_time = !error && read_output(ends[0], text, sizeof text);
+  bool in_time = !error && read_output(context, ends[0], text, sizeof text);
   (void)close(ends[0]);
   if (!error) {
     /* Even after the end of its output: a child that closed it and goes on hangs, and one that is ending does not
@@ -196,9 +196,13 @@ static const char *text_of(const json_t *answer, const char *key) {
   return text ? text : "";
 }
 
-static void show(const char *scanner, const struct found *found,
-                 void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument) {
-  json_t *answer = tutti_plugin_ask(scanner, found->file);
+static enum tutti_status show(tutti_context *context, const char *scanner, const struct found *found,
+                              void (*visit)(void *argument, const struct tutti_plugin_entry *entry), void *argument) {
+  json_t *answer = tutti_plugin_ask(context, scanner, found->file);
+  if (tutti_cancelled(context)) {
+    json_decref(answer);
+    return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted while plugins were looked at");
+  }
   const struct tutti_plugin_entry entry = {.size = sizeof entry,
                                            .kind = found->kind,
                                            .name = found->name,
@@ -210,6 +214,7 @@ static void show(const char *scanner, const struct found *found,
                                            .lacking = json_is_true(json_object_get(answer, "lacking"))};
   visit(argument, &entry);
   json_decref(answer);
+  return TUTTI_OK;
 }
 
 /* A file that an earlier folder's stands before is not loaded; the same file, met by another way, is passed over. */
@@ -242,7 +247,7 @@ enum tutti_status tutti_plugin_scan(tutti_context *context,
     if (!are_twins(&scan.files[i], &scan.files[first]))
       first = i;
     if (first == i)
-      show(scanner, &scan.files[i], visit, argument);
+      status = show(context, scanner, &scan.files[i], visit, argument);
     else
       show_shadowed(&scan.files[i], &scan.files[first], visit, argument);
   }

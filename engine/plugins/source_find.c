@@ -58,15 +58,18 @@ static void pass_over(tutti_context *context, const char *name, const char *why)
 static enum tutti_status ask_child(tutti_context *context, const char *scanner, const char *name, bool own,
                                    struct search *search) {
   char *file;
+  enum tutti_status status = TUTTI_OK;
   TUTTI_TRY(context, tutti_plugin_locate(context, TUTTI_KIND_SOURCE, name, &file));
-  json_t *answer = tutti_plugin_ask(scanner, file);
-  if (json_is_true(json_object_get(answer, "works")))
+  json_t *answer = tutti_plugin_ask(context, scanner, file);
+  if (tutti_cancelled(context))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted while sources were looked at");
+  else if (json_is_true(json_object_get(answer, "works")))
     consider_answer(search, name, own, answer);
   else
     pass_over(context, name, json_string_value(json_object_get(answer, "reason")));
   json_decref(answer);
   tutti_free(file);
-  return TUTTI_OK;
+  return status;
 }
 
 static enum tutti_status ask(tutti_context *context, const char *name, bool own, struct search *search) {

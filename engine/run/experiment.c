@@ -5,6 +5,8 @@
 #include "engine/recipe/recipe_impl.h"
 #include "engine/data/split_names.h"
 
+#include <sys/stat.h>
+
 /* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
 enum { PROBES = 16 };
 
@@ -127,6 +129,41 @@ enum tutti_status tutti_experiment_need_backend(tutti_context *context, struct t
         "without it (status, select, evaluate, curve, compare)",
         why);
   return tutti_backend_create(context, experiment->host, "backend", &setup, &experiment->backend);
+}
+
+static enum tutti_status check_file(tutti_context *context, const tutti_recipe *recipe, const char *name,
+                                    const char *given) {
+  const char *folder = tutti_recipe_folder(recipe);
+  bool relative = *given != '/' && folder && *folder;
+  struct stat facts;
+  char *path;
+  if (!*given)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s%s%s", relative ? folder : "", relative ? "/" : "", given));
+  enum tutti_status status = TUTTI_OK;
+  if (stat(path, &facts) == 0 && S_ISFIFO(facts.st_mode))
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "data.%s: %s is a pipe, and a run reads its data more than once; put them into a file", name, path);
+  tutti_free(path);
+  return status;
+}
+
+enum tutti_status tutti_experiment_check_files(tutti_context *context, const tutti_recipe *recipe) {
+  const tutti_config *data = tutti_recipe_data(recipe);
+  const struct tutti_params *params = data ? tutti_config_params(data) : NULL;
+  for (size_t i = 0; params && i < params->count; i++) {
+    const struct tutti_param *param = tutti_params_at(params, i);
+    char *text;
+    if (param->type != TUTTI_PARAM_PATH)
+      continue;
+    TUTTI_TRY(context, tutti_config_get(context, data, param->name, &text));
+    enum tutti_status status = check_file(context, recipe, param->name, text);
+    tutti_free(text);
+    if (status != TUTTI_OK)
+      return tutti_recipe_place(context, recipe, status);
+  }
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {

@@ -34,6 +34,8 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_load(tutti_context *context,
 struct tutti_fit tutti_experiment_fit(const struct tutti_experiment *experiment, uint64_t trial, uint64_t seed,
                                       const tutti_dataset *dataset);
 
+/* TUTTI_ERROR_USAGE: a data file is a pipe, which workers and a resumed run could not read again. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_check_files(tutti_context *context, const tutti_recipe *recipe);
 /* Make one; takes the recipe, also on failure. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe,
                                                           struct tutti_experiment **experiment);

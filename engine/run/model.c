@@ -133,10 +133,13 @@ size_t tutti_model_members(const tutti_model *model) { return model->count; }
 static enum tutti_status predict_members(tutti_context *context, const struct tutti_model *model,
                                          const tutti_split *split, float **members, float **epistemic,
                                          struct tutti_pool *pool) {
-  for (size_t i = 0; i < model->count; i++)
+  for (size_t i = 0; i < model->count; i++) {
+    if (tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted with %zu of %zu members asked", i, model->count);
     TUTTI_TRY(context, tutti_experiment_predict(context, model->members[i].experiment, model->members[i].learner,
                                                 &model->members[i].job, model->members[i].weights, split, &members[i],
                                                 &epistemic[i]));
+  }
   pool->predictions = (const float *const *)members;
   pool->epistemic = (const float *const *)epistemic;
   pool->trials = model->trials;

@@ -265,7 +265,9 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   bool served = false;
   *summary = NULL;
   manager.run = tutti_recipe_run(recipe);
-  status = serve(&manager, recipe, &served);
+  status = tutti_experiment_check_files(context, recipe);
+  if (status == TUTTI_OK)
+    status = serve(&manager, recipe, &served);
   if (status != TUTTI_OK || served) {
     release(&manager);
     tutti_recipe_destroy(recipe);

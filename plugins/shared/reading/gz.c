@@ -22,7 +22,11 @@ enum tutti_status reading_gz_open(tutti_context *context, const char *path, stru
   *gz = (struct reading_gz){.path = path, .limit = half_of_memory()};
   if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s", path, unreadable(facts.st_mode));
-  gz->file = gzopen(path, "rb");
+  do
+    gz->file = gzopen(path, "rb"); /* waits until a pipe has a writer */
+  while (!gz->file && errno == EINTR && !tutti_cancelled(context));
+  if (!gz->file && tutti_cancelled(context))
+    return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: interrupted", path);
   if (!gz->file)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot open: %s", path, strerror(errno));
   (void)gzbuffer(gz->file, 1 << 17);
@@ -36,6 +40,8 @@ static enum tutti_status read_some(tutti_context *context, const struct reading_
   while (*got < bytes) {
     size_t left = bytes - *got;
     int n = gzread(gz->file, (char *)buffer + *got, left < MOST ? (unsigned)left : MOST);
+    if (n < 0 && tutti_cancelled(context))
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: interrupted", gz->path);
     if (n < 0) {
       int code;
       const char *reason = gzerror(gz->file, &code);
