@@ -10,10 +10,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* Bytes of an absolute path. SQLite has 512 for a catalogue with its journal, and files of trials need less than
    that. */
@@ -200,6 +203,32 @@ out:
   return status;
 }
 
+/* The recipe of a run that shares the catalogue of another is in nobody's record of files. So it ends with a checksum
+   of what stands before. */
+static const char recipe_mark[] = "; crc32 of the lines above: ";
+
+enum tutti_status tutti_run_write_own_recipe(tutti_context *context, const char *directory, const char *recipe) {
+  char *marked;
+  uint32_t sum = (uint32_t)crc32_z(0, (const Bytef *)recipe, strlen(recipe));
+  TUTTI_TRY(context, tutti_format(context, &marked, "%s%s%08" PRIx32 "\n", recipe, recipe_mark, sum));
+  enum tutti_status status = tutti_run_file_write(context, directory, TUTTI_RUN_FILE_RECIPE, marked);
+  tutti_free(marked);
+  return status;
+}
+
+static enum tutti_status check_own_recipe(tutti_context *context, const char *directory, char **why) {
+  enum tutti_status status = TUTTI_OK;
+  char *text = NULL;
+  TUTTI_TRY(context, tutti_run_file_read(context, directory, TUTTI_RUN_FILE_RECIPE, &text));
+  const char *mark = text ? strstr(text, recipe_mark) : NULL; /* ablations of an earlier Tutti have none */
+  if (mark &&
+      strtoul(mark + sizeof recipe_mark - 1, NULL, 16) != crc32_z(0, (const Bytef *)text, (size_t)(mark - text)))
+    status = tutti_format(context, why, "%s/%s: it is not what it was: its checksum differs from that in its last line",
+                          directory, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE));
+  tutti_free(text);
+  return status;
+}
+
 /* Without the recipe, if that is not the one of the catalogue's run. */
 static void leave_out_recipe(const char *directory, json_t *record) {
   for (size_t i = json_array_size(record); i-- > 0 && tutti_run_is_shared(directory);) {
@@ -231,7 +260,7 @@ enum tutti_status tutti_run_check_files(tutti_context *context, const char *dire
   if (!*why)
     TUTTI_TRY_OUT(context, tutti_record_check_all(context, json_object_get(root, "splits"), folder, why));
   if (!*why && tutti_run_is_shared(directory))
-    TUTTI_TRY_OUT(context, tutti_run_check_own_recipe(context, directory, why));
+    TUTTI_TRY_OUT(context, check_own_recipe(context, directory, why));
 out:
   json_decref(root);
   tutti_free(text);

@@ -23,6 +23,9 @@ TUTTI_NODISCARD enum tutti_status tutti_run_directory_make(tutti_context *contex
 /* The record of these files, for the catalogue's fact "files"; free *json with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_record_files(tutti_context *context, const char *directory,
                                                          const struct tutti_experiment *experiment, char **json);
+/* Write the recipe of a run that shares the catalogue of another, with a checksum of its own. */
+TUTTI_NODISCARD enum tutti_status tutti_run_write_own_recipe(tutti_context *context, const char *directory,
+                                                             const char *recipe);
 /* Are they as they were recorded? *why (free with tutti_free) says what is not, and is NULL if all is well. */
 TUTTI_NODISCARD enum tutti_status tutti_run_check_files(tutti_context *context, const char *directory,
                                                         tutti_catalogue *catalogue, char **why);
@@ -149,9 +152,6 @@ TUTTI_NODISCARD enum tutti_status tutti_run_write_result(tutti_context *context,
                                                          const char *ensemble, char **summary);
 /* The text of ensemble.json; NULL if there is none. TUTTI_ERROR_CORRUPT: it is not the one of summary.json. */
 TUTTI_NODISCARD enum tutti_status tutti_run_read_ensemble(tutti_context *context, const char *directory, char **text);
-/* Of a run that shares the catalogue of another, whose record of files has another recipe: is its own recipe as it was
-   when its result was written? *why (free with tutti_free) says what is not, and is left alone if all is well. */
-TUTTI_NODISCARD enum tutti_status tutti_run_check_own_recipe(tutti_context *context, const char *directory, char **why);
 /* summary.json, parsed; NULL if there is none. TUTTI_ERROR_CORRUPT: it is not as it was written. */
 TUTTI_NODISCARD enum tutti_status tutti_run_read_summary(tutti_context *context, const char *directory,
                                                          json_t **summary);

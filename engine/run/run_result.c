@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char key[] = "checksum", ensemble_key[] = "ensemble", recipe_key[] = "recipe_checksum";
+static const char key[] = "checksum", ensemble_key[] = "ensemble";
 
 /* The checksum of a summary, which does not count itself. */
 static enum tutti_status measure(tutti_context *context, const json_t *summary, char checksum[17]) {
@@ -27,40 +27,11 @@ static enum tutti_status measure(tutti_context *context, const json_t *summary, 
   return TUTTI_OK;
 }
 
-static enum tutti_status measure_recipe(tutti_context *context, const char *directory, char checksum[9]) {
-  char *path;
-  uint64_t bytes;
-  uint32_t sum = 0;
-  TUTTI_TRY(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &path));
-  enum tutti_status status = tutti_file_checksum(context, path, &bytes, &sum);
-  tutti_free(path);
-  (void)snprintf(checksum, 9, "%08" PRIx32, sum);
-  return status;
-}
-
-enum tutti_status tutti_run_check_own_recipe(tutti_context *context, const char *directory, char **why) {
-  char checksum[9];
-  json_t *summary;
-  TUTTI_TRY(context, tutti_run_read_summary(context, directory, &summary));
-  const char *recorded = json_string_value(json_object_get(summary, recipe_key));
-  enum tutti_status status = recorded ? measure_recipe(context, directory, checksum) : TUTTI_OK;
-  if (status == TUTTI_OK && recorded && strcmp(recorded, checksum) != 0)
-    status = tutti_format(context, why, "%s/%s: its checksum is %s, and %s was recorded", directory,
-                          tutti_run_file_name(TUTTI_RUN_FILE_RECIPE), checksum, recorded);
-  json_decref(summary);
-  return status;
-}
-
-/* Add the checksum to the text of a summary; and that of the recipe, since a run that shares the catalogue of another
-   has no other record of its own. */
-static enum tutti_status seal(tutti_context *context, const char *directory, char **summary) {
-  enum tutti_status status = TUTTI_OK;
-  char checksum[17], recipe[9], *sealed = NULL;
+/* Add the checksum to the text of a summary. */
+static enum tutti_status seal(tutti_context *context, char **summary) {
+  enum tutti_status status;
+  char checksum[17], *sealed = NULL;
   json_t *root = json_loads(*summary, 0, NULL);
-  if (tutti_run_file_is_there(directory, TUTTI_RUN_FILE_RECIPE)) {
-    TUTTI_TRY_OUT(context, measure_recipe(context, directory, recipe));
-    json_object_set_new(root, recipe_key, json_string(recipe));
-  }
   TUTTI_TRY_OUT(context, measure(context, root, checksum));
   json_object_set_new(root, key, json_string(checksum));
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(root), &sealed));
@@ -86,7 +57,7 @@ out:
 
 enum tutti_status tutti_run_write_result(tutti_context *context, const char *directory, const char *ensemble,
                                          char **summary) {
-  TUTTI_TRY(context, seal(context, directory, summary));
+  TUTTI_TRY(context, seal(context, summary));
   if (ensemble)
     TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_NEXT, ensemble));
   TUTTI_TRY(context, tutti_run_file_write(context, directory, TUTTI_RUN_FILE_SUMMARY, *summary));

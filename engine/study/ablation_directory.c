@@ -137,6 +137,6 @@ enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ab
 enum tutti_status tutti_ablation_link(tutti_context *context, const struct ablation_cell *cell,
                                       const struct ablation_cell *searcher) {
   TUTTI_TRY(context, tutti_file_make_folder(context, cell->directory));
-  TUTTI_TRY(context, tutti_run_file_write(context, cell->directory, TUTTI_RUN_FILE_RECIPE, cell->text));
+  TUTTI_TRY(context, tutti_run_write_own_recipe(context, cell->directory, cell->text));
   return tutti_run_share(context, cell->directory, searcher->name);
 }

@@ -189,6 +189,6 @@ for run in ablation/runs/*; do
   sed -i 's/^size = .*/size = 2/' "$run/recipe.ini"
   tutti select "$run"
   expect_code 1
-  expect_err "$run/recipe.ini: its checksum is"
+  expect_err "$run/recipe.ini: it is not what it was"
 done
 finish

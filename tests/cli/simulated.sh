@@ -18,7 +18,7 @@ for workers in 1 25; do
   expect_err 'info: manager: 120 asks in' 'info: executor simulated: {"trainings": 120, "workers": '"$workers"','
   what="the results of $workers simulated workers"
   checks=$((checks + 1))
-  diff -I '^  "recipe_checksum": ' -I '^  "checksum": ' local/summary.json "s$workers/summary.json" >>err ||
+  diff local/summary.json "s$workers/summary.json" >>err ||
     complain 'expected the summary of local workers'
 done
 
