@@ -1,11 +1,14 @@
 # What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
 EXTRA_DIST += build-aux/cppcheck.supp build-aux/layers build-aux/check-includes build-aux/check-circles build-aux/check-comments build-aux/check-calls
 lint_folders = $(top_srcdir)/core $(top_srcdir)/engine $(top_srcdir)/program $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
-lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LIBS_ENGINE_CFLAGS) $(BLAS_CFLAGS) $(CUDA_CPPFLAGS)
+lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LIBS_ENGINE_CFLAGS) $(BLAS_CFLAGS) $(CUDA_CPPFLAGS) $(MPI_CFLAGS)
 # Not what needs a library that is not here. LINT_FILES=... for some of them.
 lint_left_out =
 if !HAVE_CUDA
 lint_left_out += ! -path '*/backends/cuda/*'
+endif
+if !HAVE_MPI
+lint_left_out += ! -name link.c
 endif
 if !HAVE_XGBOOST
 lint_left_out += ! -name boosting.c
