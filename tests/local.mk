@@ -68,7 +68,7 @@ $(%C%_cuda_backend_cuda_la_OBJECTS): | cpu_optimisers.h
 	  -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers -fvisibility=hidden \
 	  -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(CFLAGS) -c -o $@ $(top_srcdir)/backends/cuda/engine.cu
 unit_tests += %D%/unit/test_cuda
-%D%/unit/test_cuda$(EXEEXT): | %D%/cuda/backend-cuda.la
+EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la
 endif
 
 test_helpers = %D%/cli/json-value %D%/cli/metric-tables %D%/cli/sql
