@@ -1,45 +1,15 @@
-/* joined.c - several runs over the same rows as one pool: their trials are numbered one run after the other, and
-   everything that belongs to a trial is looked for in its own run. */
-#include "joined_impl.h"
+/* joined.c - opens several runs over the same rows as one pool: their trials are numbered one run after the other, and
+   everything that belongs to a trial is looked for in its own run. Kept in a directory, they are runs/1, runs/2, ... there. */
+#include "run_view_impl.h"
 
-#include "core/base/json_impl.h"
+#include "core/base/text_impl.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
+#include <jansson.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* --- looking up --- */
-
-static const struct tutti_part *part_of(const struct tutti_history *history, uint64_t trial) {
-  size_t i = history->part_count - 1;
-  while (i > 0 && trial < history->parts[i].first)
-    i--;
-  return &history->parts[i];
-}
-
-const struct tutti_run_pool *tutti_run_pool_of(const struct tutti_run_pool *source, uint64_t *trial) {
-  if (!source->history || !source->history->parts)
-    return source;
-  const struct tutti_part *part = part_of(source->history, *trial);
-  *trial -= part->first;
-  return &part->view->pool;
-}
-
-const tutti_scope *tutti_history_scope(const struct tutti_history *history, uint64_t trial, const tutti_scope *own) {
-  return history->parts ? part_of(history, trial)->view->experiment->scope : own;
-}
-
-const char *tutti_view_source(const tutti_view *view) {
-  return view->parts ? view->parts[0].view->directory : view->directory;
-}
-
-enum tutti_status tutti_view_need_backends(tutti_context *context, tutti_view *view) {
-  for (size_t i = 0; i < view->part_count; i++)
-    TUTTI_TRY(context, tutti_experiment_need_backend(context, view->parts[i].view->experiment));
-  return view->parts ? TUTTI_OK : tutti_experiment_need_backend(context, view->experiment);
-}
+enum { MOST_RUNS = 1000 };
 
 /* --- do they go together? --- */
 
@@ -127,8 +97,9 @@ void tutti_joined_close(size_t count, struct tutti_part *parts) {
   tutti_free(parts);
 }
 
-enum tutti_status tutti_joined_make(tutti_context *context, const char *directory, size_t count,
-                                    struct tutti_part *parts, tutti_view **out) {
+/* Make the view of parts[count], which are taken (also on failure), called `directory` in messages. */
+static enum tutti_status make(tutti_context *context, const char *directory, size_t count, struct tutti_part *parts,
+                              tutti_view **out) {
   enum tutti_status status = tutti_alloc(context, 1, sizeof **out, out);
   tutti_view *view = *out;
   if (status != TUTTI_OK) {
@@ -151,87 +122,95 @@ out:
   return status;
 }
 
-/* --- what is said of them --- */
+/* --- opening --- */
 
-static const struct tutti_history *history_of(const struct tutti_part *part) { return &part->view->history; }
-
-static size_t members_of(const json_t *ensemble, const struct tutti_part *part) {
-  const json_t *member;
-  size_t index, count = 0;
-  json_array_foreach(json_object_get(ensemble, "members"), index, member) {
-    uint64_t trial = (uint64_t)json_integer_value(json_object_get(member, "trial"));
-    count += trial >= part->first && trial - part->first < history_of(part)->asked;
-  }
-  return count;
+static enum tutti_status open_part(tutti_context *context, const char *directory, const char *name,
+                                   struct tutti_part *part) {
+  if (tutti_run_directory_has_pools(directory))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s is made of several runs itself; name those, which are in its folder runs", directory);
+  TUTTI_TRY(context, tutti_strdup(context, name, &part->name));
+  return tutti_view_open(context, directory, &part->view);
 }
 
-static const char *const said_sections[] = {"space", "backend", "builder"};
-enum { SAID_SECTIONS = sizeof said_sections / sizeof said_sections[0] };
-
-static json_t *say_part(const struct tutti_part *part, const json_t *ensemble) {
-  const struct tutti_experiment *experiment = part->view->experiment;
-  json_t *said = json_pack("{s:s, s:I, s:I, s:I}", "run", part->name, "first", (json_int_t)part->first, "trials",
-                           (json_int_t)history_of(part)->asked, "members", (json_int_t)members_of(ensemble, part));
-  for (size_t i = 0; i < SAID_SECTIONS; i++) {
-    const char *plugin = tutti_host_plugin(experiment->host, said_sections[i]);
-    (void)json_object_set_new(said, said_sections[i], json_string(plugin ? plugin : "none"));
-  }
-  return said;
+/* The runs under one name for messages, as in "runs/a and runs/b". */
+static enum tutti_status name_all(tutti_context *context, size_t count, const char *const *directories, char **name) {
+  struct tutti_text text = tutti_text_begin(context);
+  for (size_t i = 0; i < count; i++)
+    tutti_text_add(&text, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", directories[i]);
+  return tutti_text_take(&text, name);
 }
 
-/* The plugins of a section, each once, as in "nes-rs, agebo". */
-static json_t *plugins_of(const json_t *pools, const char *section) {
-  json_t *all = json_string("");
-  const json_t *pool;
-  size_t index, before;
-  json_array_foreach(pools, index, pool) {
-    const char *name = json_string_value(json_object_get(pool, section));
-    for (before = 0; before < index; before++)
-      if (strcmp(json_string_value(json_object_get(json_array_get(pools, before), section)), name) == 0)
-        break;
-    if (before < index)
-      continue;
-    json_t *longer = json_sprintf("%s%s%s", json_string_value(all), index ? ", " : "", name);
-    json_decref(all);
-    all = longer;
-  }
-  return all;
+enum tutti_status tutti_view_open_all(tutti_context *context, size_t count, const char *const *directories,
+                                      tutti_view **view) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_part *parts = NULL;
+  char *name = NULL;
+  *view = NULL;
+  if (count == 0 || count > MOST_RUNS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected 1 to %d runs, found %zu", MOST_RUNS, count);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *parts, &parts));
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY_OUT(context, open_part(context, directories[i], directories[i], &parts[i]));
+  TUTTI_TRY_OUT(context, name_all(context, count, directories, &name));
+  status = make(context, name, count, parts, view);
+  parts = NULL; /* taken */
+  if (*view)
+    (*view)->unnamed = true;
+out:
+  tutti_joined_close(count, parts);
+  tutti_free(name);
+  return status;
 }
 
-json_t *tutti_joined_pools(const tutti_view *view, const json_t *ensemble) {
-  json_t *pools = view->parts ? json_array() : NULL;
-  for (size_t i = 0; i < view->part_count; i++)
-    (void)json_array_append_new(pools, say_part(&view->parts[i], ensemble));
-  return pools;
+/* pools.json; the caller ends *runs with json_decref. */
+static enum tutti_status read_pools(tutti_context *context, const char *directory, json_t **runs) {
+  enum tutti_status status = TUTTI_OK;
+  char *text = NULL;
+  json_error_t error = {.text = ""};
+  TUTTI_TRY(context, tutti_run_file_read(context, directory, TUTTI_RUN_FILE_POOLS, &text));
+  json_t *root = json_loads(text ? text : "", 0, &error);
+  *runs = json_incref(json_object_get(root, "runs"));
+  size_t count = json_array_size(*runs);
+  if (count == 0 || count > MOST_RUNS)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                        "%s/%s: expected {\"runs\": [{\"from\": ..., \"trials\": ...}, ...]}%s%s", directory,
+                        tutti_run_file_name(TUTTI_RUN_FILE_POOLS), root ? "" : ": ", error.text);
+  json_decref(root);
+  tutti_free(text);
+  return status;
 }
 
-enum tutti_status tutti_joined_describe(tutti_context *context, const tutti_view *view, char **summary) {
-  if (!view->parts)
-    return TUTTI_OK;
-  json_t *root = json_loads(*summary, 0, NULL), *pools = tutti_joined_pools(view, json_object_get(root, "ensemble"));
-  int64_t budget = (int64_t)view->history.asked;
-  for (size_t i = 0; i < SAID_SECTIONS; i++)
-    (void)json_object_set_new(json_object_get(root, "plugins"), said_sections[i], plugins_of(pools, said_sections[i]));
-  (void)json_object_set_new(json_object_get(root, "trials"), "budget", json_integer(budget));
-  (void)json_object_set_new(root, "run", json_string(view->directory));
-  (void)json_object_set_new(root, "pools", pools);
-  tutti_free(*summary);
-  *summary = NULL;
-  return tutti_json_document(context, root, summary);
+static enum tutti_status open_numbered(tutti_context *context, const char *directory, size_t index, const json_t *said,
+                                       struct tutti_part *part) {
+  enum tutti_status status = TUTTI_OK;
+  const char *from = json_string_value(json_object_get(said, "from"));
+  uint64_t trials = (uint64_t)json_integer_value(json_object_get(said, "trials"));
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_part_path(context, directory, index, &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_folder(context, path));
+  TUTTI_TRY_OUT(context, open_part(context, path, from ? from : path, part));
+  if (part->view->history.asked != trials)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the %" PRIu64 " trials that it had, found %" PRIu64,
+                        path, trials, part->view->history.asked);
+out:
+  tutti_free(path);
+  return status;
 }
 
-enum tutti_status tutti_joined_locate(tutti_context *context, const tutti_view *view, char **ensemble) {
-  json_t *member, *root = view->parts ? json_loads(*ensemble, 0, NULL) : NULL;
-  size_t index;
-  if (!root)
-    return TUTTI_OK;
-  json_array_foreach(json_object_get(root, "members"), index, member) {
-    uint64_t trial = (uint64_t)json_integer_value(json_object_get(member, "trial"));
-    const struct tutti_part *part = part_of(&view->history, trial);
-    (void)json_object_set_new(member, "pool", json_integer(part - view->parts + 1));
-    (void)json_object_set_new(member, "pool_trial", json_integer((json_int_t)(trial - part->first)));
-  }
-  tutti_free(*ensemble);
-  *ensemble = NULL;
-  return tutti_json_document(context, root, ensemble);
+enum tutti_status tutti_joined_open(tutti_context *context, const char *directory, tutti_view **view) {
+  enum tutti_status status = TUTTI_OK;
+  struct tutti_part *parts = NULL;
+  json_t *runs = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_check_layout(context, directory));
+  TUTTI_TRY_OUT(context, read_pools(context, directory, &runs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, json_array_size(runs), sizeof *parts, &parts));
+  for (size_t i = 0; i < json_array_size(runs); i++)
+    TUTTI_TRY_OUT(context, open_numbered(context, directory, i, json_array_get(runs, i), &parts[i]));
+  status = make(context, directory, json_array_size(runs), parts, view);
+  parts = NULL; /* taken */
+out:
+  tutti_joined_close(json_array_size(runs), parts);
+  json_decref(runs);
+  return status;
 }

@@ -63,13 +63,20 @@ static void close_member(struct tutti_member *member) {
 
 /* --- opening --- */
 
+/* Make the backends of all its runs. */
+static enum tutti_status need_backends(tutti_context *context, tutti_view *view) {
+  for (size_t i = 0; i < view->part_count; i++)
+    TUTTI_TRY(context, tutti_experiment_need_backend(context, view->parts[i].view->experiment));
+  return view->parts ? TUTTI_OK : tutti_experiment_need_backend(context, view->experiment);
+}
+
 enum tutti_status tutti_view_model(tutti_context *context, tutti_view *view, const char *given, tutti_model **out) {
   enum tutti_status status;
   tutti_model *model = NULL;
   char *text = NULL;
   *out = NULL;
   TUTTI_TRY(context, tutti_view_check_data(context, view));
-  TUTTI_TRY(context, tutti_view_need_backends(context, view));
+  TUTTI_TRY(context, need_backends(context, view));
   TUTTI_TRY_OUT(context, tutti_view_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *model, &model));
   model->view = view;

@@ -196,6 +196,12 @@ bool tutti_run_is_shared(const char *directory) {
   return shared;
 }
 
+/* --- several runs as one pool --- */
+
+enum tutti_status tutti_run_part_path(tutti_context *context, const char *directory, size_t index, char **path) {
+  return tutti_format(context, path, "%s/%s/%zu", directory, file_names[TUTTI_RUN_FILE_RUNS], index + 1);
+}
+
 /* --- splits --- */
 
 enum tutti_status tutti_split_file_name(tutti_context *context, const char *split, enum tutti_split_file file,

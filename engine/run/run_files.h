@@ -40,6 +40,12 @@ TUTTI_NODISCARD enum tutti_status tutti_run_share(tutti_context *context, const 
 /* Do they belong to another run? */
 bool tutti_run_is_shared(const char *directory);
 
+/* --- several runs as one pool --- */
+
+/* The directory of run `index` (from 0). */
+TUTTI_NODISCARD enum tutti_status tutti_run_part_path(tutti_context *context, const char *directory, size_t index,
+                                                      char **path);
+
 /* --- splits --- */
 
 /* The files of a split: row numbers in the source, values of the targets or class numbers. */

@@ -210,6 +210,8 @@ TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context,
 /* TUTTI_ERROR_NUMERIC: none of these trials finished, so there is nothing to choose an ensemble from; the message says
    why they failed. */
 TUTTI_NODISCARD enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history);
+/* Of several runs, the one that a trial is of. */
+const struct tutti_part *tutti_history_part(const struct tutti_history *history, uint64_t trial);
 /* The scope of a trial's candidate: `own` or, of several runs, that of its run. */
 const tutti_scope *tutti_history_scope(const struct tutti_history *history, uint64_t trial, const tutti_scope *own);
 /* Number of the finished trial with the least loss, or TUTTI_NO_TRIAL. */

@@ -18,8 +18,6 @@ struct tutti_view {
 
 /* Where recipe and data are: in the view's directory or, of several runs, in that of the first. */
 const char *tutti_view_source(const tutti_view *view);
-/* Make the backends of all its runs. */
-TUTTI_NODISCARD enum tutti_status tutti_view_need_backends(tutti_context *context, tutti_view *view);
 /* Close parts[count] and free them; NULL is allowed. */
 void tutti_joined_close(size_t count, struct tutti_part *parts);
 /* Open a directory that has the pools of several runs. */
@@ -33,6 +31,8 @@ json_t *tutti_joined_pools(const tutti_view *view, const json_t *ensemble);
 TUTTI_NODISCARD enum tutti_status tutti_joined_describe(tutti_context *context, const tutti_view *view, char **summary);
 TUTTI_NODISCARD enum tutti_status tutti_joined_locate(tutti_context *context, const tutti_view *view, char **ensemble);
 
+/* TUTTI_ERROR_USAGE: it is a fit, and chooses nothing. */
+TUTTI_NODISCARD enum tutti_status tutti_view_check_search(tutti_context *context, const tutti_view *view);
 /* TUTTI_ERROR_USAGE: the run has no rows to predict: it is a fit, or its backend works without data. */
 TUTTI_NODISCARD enum tutti_status tutti_view_check_data(tutti_context *context, const tutti_view *view);
 /* `given`, or the run's own ensemble; free *text with tutti_free. TUTTI_ERROR_USAGE: there is neither. */

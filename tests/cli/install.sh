@@ -22,8 +22,10 @@ done
 
 echo "plugins export tutti_plugin and nothing else"
 for plugin in "$libdir"/tutti/plugins/*; do
+  wanted=tutti_plugin
+  [ "${plugin##*/}" != mpilink.so ] || wanted=tutti_mpi_link # no plugin: executor mpi loads it
   symbols=$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -v '^__\(asan\|odr_asan\|ubsan\)' || true)
-  [ "$symbols" = tutti_plugin ] || { echo "$plugin exports: $symbols" && exit 1; }
+  [ "$symbols" = "$wanted" ] || { echo "$plugin exports: $symbols" && exit 1; }
 done
 
 echo "the libraries export tutti_ and nothing else; libtutti needs nothing that only runs need"

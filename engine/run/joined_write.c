@@ -1,10 +1,9 @@
-/* joined_directory.c - several runs that are one pool, as a directory: pools.json, and the runs in runs/1, runs/2, ...
-   */
-#include "joined_impl.h"
+/* joined_write.c - copies several runs that are one pool to a directory: pools.json, and the runs in runs/1, runs/2,
+   ... */
+#include "run_view_impl.h"
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
-#include "core/base/text_impl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,107 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MOST_RUNS = 1000 };
-
-/* --- opening --- */
-
-static enum tutti_status open_part(tutti_context *context, const char *directory, const char *name,
-                                   struct tutti_part *part) {
-  if (tutti_run_directory_has_pools(directory))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s is made of several runs itself; name those, which are in its folder runs", directory);
-  TUTTI_TRY(context, tutti_strdup(context, name, &part->name));
-  return tutti_view_open(context, directory, &part->view);
-}
-
-/* The runs under one name for messages, as in "runs/a and runs/b". */
-static enum tutti_status name_all(tutti_context *context, size_t count, const char *const *directories, char **name) {
-  struct tutti_text text = tutti_text_begin(context);
-  for (size_t i = 0; i < count; i++)
-    tutti_text_add(&text, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", directories[i]);
-  return tutti_text_take(&text, name);
-}
-
-enum tutti_status tutti_view_open_all(tutti_context *context, size_t count, const char *const *directories,
-                                      tutti_view **view) {
-  enum tutti_status status = TUTTI_OK;
-  struct tutti_part *parts = NULL;
-  char *name = NULL;
-  *view = NULL;
-  if (count == 0 || count > MOST_RUNS)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected 1 to %d runs, found %zu", MOST_RUNS, count);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *parts, &parts));
-  for (size_t i = 0; i < count; i++)
-    TUTTI_TRY_OUT(context, open_part(context, directories[i], directories[i], &parts[i]));
-  TUTTI_TRY_OUT(context, name_all(context, count, directories, &name));
-  status = tutti_joined_make(context, name, count, parts, view);
-  parts = NULL; /* taken */
-  if (*view)
-    (*view)->unnamed = true;
-out:
-  tutti_joined_close(count, parts);
-  tutti_free(name);
-  return status;
-}
-
-/* pools.json; the caller ends *runs with json_decref. */
-static enum tutti_status read_pools(tutti_context *context, const char *directory, json_t **runs) {
-  enum tutti_status status = TUTTI_OK;
-  char *text = NULL;
-  json_error_t error = {.text = ""};
-  TUTTI_TRY(context, tutti_run_file_read(context, directory, TUTTI_RUN_FILE_POOLS, &text));
-  json_t *root = json_loads(text ? text : "", 0, &error);
-  *runs = json_incref(json_object_get(root, "runs"));
-  size_t count = json_array_size(*runs);
-  if (count == 0 || count > MOST_RUNS)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                        "%s/%s: expected {\"runs\": [{\"from\": ..., \"trials\": ...}, ...]}%s%s", directory,
-                        tutti_run_file_name(TUTTI_RUN_FILE_POOLS), root ? "" : ": ", error.text);
-  json_decref(root);
-  tutti_free(text);
-  return status;
-}
-
-static enum tutti_status run_folder(tutti_context *context, const char *directory, size_t index, char **path) {
-  return tutti_format(context, path, "%s/%s/%zu", directory, tutti_run_file_name(TUTTI_RUN_FILE_RUNS), index + 1);
-}
-
-static enum tutti_status open_numbered(tutti_context *context, const char *directory, size_t index, const json_t *said,
-                                       struct tutti_part *part) {
-  enum tutti_status status = TUTTI_OK;
-  const char *from = json_string_value(json_object_get(said, "from"));
-  uint64_t trials = (uint64_t)json_integer_value(json_object_get(said, "trials"));
-  char *path = NULL;
-  TUTTI_TRY_OUT(context, run_folder(context, directory, index, &path));
-  TUTTI_TRY_OUT(context, tutti_run_check_folder(context, path));
-  TUTTI_TRY_OUT(context, open_part(context, path, from ? from : path, part));
-  if (part->view->history.asked != trials)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the %" PRIu64 " trials that it had, found %" PRIu64,
-                        path, trials, part->view->history.asked);
-out:
-  tutti_free(path);
-  return status;
-}
-
-enum tutti_status tutti_joined_open(tutti_context *context, const char *directory, tutti_view **view) {
-  enum tutti_status status = TUTTI_OK;
-  struct tutti_part *parts = NULL;
-  json_t *runs = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_check_layout(context, directory));
-  TUTTI_TRY_OUT(context, read_pools(context, directory, &runs));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, json_array_size(runs), sizeof *parts, &parts));
-  for (size_t i = 0; i < json_array_size(runs); i++)
-    TUTTI_TRY_OUT(context, open_numbered(context, directory, i, json_array_get(runs, i), &parts[i]));
-  status = tutti_joined_make(context, directory, json_array_size(runs), parts, view);
-  parts = NULL; /* taken */
-out:
-  tutti_joined_close(json_array_size(runs), parts);
-  json_decref(runs);
-  return status;
-}
-
-/* --- writing --- */
 
 /* The files of a run are never changed, only replaced: another name for the same file is as good as a copy. */
 static enum tutti_status copy_file(tutti_context *context, const char *from, const char *to) {
@@ -244,7 +142,7 @@ enum tutti_status tutti_joined_write(tutti_context *context, tutti_view *view, c
   TUTTI_TRY(context, tutti_run_check_directory(context, directory));
   for (size_t i = 0; i < view->part_count; i++) {
     char *path;
-    TUTTI_TRY(context, run_folder(context, directory, i, &path));
+    TUTTI_TRY(context, tutti_run_part_path(context, directory, i, &path));
     enum tutti_status status = copy_run(context, view->parts[i].view, path);
     tutti_free(path);
     TUTTI_TRY(context, status);
