@@ -83,6 +83,9 @@ cmp -s out both.predictions || complain "expected the same bits"
 tutti evaluate both
 expect_code 0
 expect_out rmse
+tutti curve both --budgets 6,12
+expect_code 0
+expect_out "rmse"
 tutti status both
 expect_code 0
 expect_out "12 of 12 done" "networks" "trees"
