@@ -49,6 +49,7 @@ dist_nomurecipe_DATA += %D%/nomu/bnn-mc-dropout.ini
 dist_nomurecipe_DATA += %D%/nomu/bnn-small.ini
 dist_nomurecipe_DATA += %D%/nomu/bnn.ini
 dist_nomurecipe_DATA += %D%/nomu/agebo.ini
+dist_nomurecipe_DATA += %D%/nomu/agebo-small.ini
 dist_nomurecipe_DATA += %D%/nomu/bo.ini
 dist_nomurecipe_DATA += %D%/nomu/bo-bnn.ini
 dist_nomurecipe_DATA += %D%/nomu/bo-small.ini

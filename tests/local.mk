@@ -373,6 +373,7 @@ cli_tests += %D%/cli/nasbot.sh
 cli_tests += %D%/cli/fit.sh
 cli_tests += %D%/cli/families.sh
 cli_tests += %D%/cli/nomu.sh
+cli_tests += %D%/cli/agebo-models.sh
 cli_tests += %D%/cli/nes.sh
 cli_tests += %D%/cli/nes-recipes.sh
 cli_tests += %D%/cli/objective.sh

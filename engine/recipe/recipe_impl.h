@@ -104,7 +104,8 @@ bool tutti_run_is_circumstance(const char *key);
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
                                            const struct tutti_params *params, const struct tutti_params *more,
                                            unsigned flags);
-/* The layer that decided which plugin a section has; 0 if it is the default. */
+/* The layer that decided which plugin a section has, or that it has none: any plugin that was swapped may have named
+   it. 0 if it is the default. */
 unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section);
 /* Descriptor of the plugin in a section, or NULL. */
 const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, const char *section,

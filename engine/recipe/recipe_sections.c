@@ -37,7 +37,17 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
   return NULL;
 }
 
+/* Does the entry choose a plugin, of those that are in use? */
+static bool chooses_plugin(const tutti_recipe *recipe, const struct recipe_entry *entry) {
+  const tutti_config *config;
+  const struct tutti_descriptor *owner = tutti_recipe_plugin(recipe, entry->section, &config);
+  const struct tutti_param *param = owner ? tutti_params_find(&owner->params, entry->key) : NULL;
+  return param && param->type == TUTTI_PARAM_PLUGIN;
+}
+
 unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
+  const tutti_config *config;
+  bool in_use = tutti_recipe_plugin(recipe, section, &config) != NULL;
   unsigned layer = 0;
   if (strcmp(section, RECIPE_SOURCE_SECTION) == 0 && !tutti_recipe_find(recipe, section, "plugin")) {
     const struct recipe_entry *path = tutti_recipe_find(recipe, section, "path");
@@ -48,7 +58,7 @@ unsigned tutti_recipe_decided(const tutti_recipe *recipe, const char *section) {
     bool decides = tutti_recipe_is_root(recipe, section)
                        ? strcmp(entry->section, section) == 0 && strcmp(entry->key, "plugin") == 0
                        : strcmp(entry->key, section) == 0 || strcmp(entry->key, "plugin") == 0 ||
-                             tutti_recipe_names_learners(recipe, entry);
+                             tutti_recipe_names_learners(recipe, entry) || (!in_use && chooses_plugin(recipe, entry));
     if (decides && entry->layer > layer)
       layer = entry->layer;
   }

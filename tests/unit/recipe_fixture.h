@@ -45,7 +45,7 @@ struct config {
   double rate, kappa;
   int optimiser;
   bool flag;
-  const char *path, *surrogate, *acquisition, *text;
+  const char *path, *surrogate, *acquisition, *text, *trainer;
 };
 static const char *const optimisers[] = {"sgd", "adam", "rmsprop", NULL};
 
@@ -74,6 +74,9 @@ static const struct tutti_param agebo_params[] = {
 };
 static const struct tutti_param lcb_params[] = {PARAM(kappa, TUTTI_PARAM_REAL, "1", .min = 0, .max = 100)};
 static const struct tutti_param gp_params[] = {PARAM(rate, TUTTI_PARAM_REAL, "1"), PARAM(path, TUTTI_PARAM_PATH, "")};
+static const struct tutti_param networks_params[] = {
+    PARAM(trainer, TUTTI_PARAM_PLUGIN, "cpu", .kind = TUTTI_KIND_BACKEND),
+};
 static const struct tutti_param greedy_params[] = {PARAM(path, TUTTI_PARAM_PATH, NULL, .flags = TUTTI_PARAM_REQUIRED)};
 
 #define PLUGIN(plugin_kind, plugin_name, table, the_ops)                                                               \
@@ -92,6 +95,7 @@ static const struct tutti_descriptor plugins[] = {
     PLUGIN(TUTTI_KIND_BUILDER, "agebo", TUTTI_PARAMS(agebo_params, struct config), &builder_ops),
     PLUGIN(TUTTI_KIND_SURROGATE, "gp", TUTTI_PARAMS(gp_params, struct config), &surrogate_ops),
     PLUGIN(TUTTI_KIND_SURROGATE, "forest", TUTTI_NO_PARAMS, &surrogate_ops),
+    PLUGIN(TUTTI_KIND_SURROGATE, "networks", TUTTI_PARAMS(networks_params, struct config), &surrogate_ops),
     PLUGIN(TUTTI_KIND_ACQUISITION, "lcb", TUTTI_PARAMS(lcb_params, struct config), &acquisition_ops),
     PLUGIN(TUTTI_KIND_SELECTOR, "forward", TUTTI_NO_PARAMS, &selector_ops),
     PLUGIN(TUTTI_KIND_SELECTOR, "greedy", TUTTI_PARAMS(greedy_params, struct config), &selector_ops),

@@ -142,6 +142,23 @@ static void swapping_a_plugin_keeps_what_fits(void **state) {
          "x.ini:4: [backend] rate: unknown key (backend gpu has: epochs)");
 }
 
+/* A section goes with the plugin that named it, however that was swapped; without a swap above it, it is a mistake. */
+static void a_section_goes_with_the_plugin_that_named_it(void **state) {
+  static const char *const forest[] = {"builder.surrogate=forest"};
+  write_text("x.ini",
+             "[builder]\nplugin = agebo\nsurrogate = networks\n[surrogate]\ntrainer = gpu\n[trainer]\nepochs = 7\n");
+  tutti_recipe *recipe = load_with(0, NULL);
+  assert_string_equal(value_in(recipe, "trainer", "epochs"), "7");
+  tutti_recipe_destroy(recipe);
+  recipe = load_with(1, forest);
+  assert_string_equal(value_in(recipe, "surrogate", "plugin"), "forest");
+  assert_string_equal(value_in(recipe, "trainer", "plugin"), "(no such section)");
+  tutti_recipe_destroy(recipe);
+  refuse("[builder]\nplugin = agebo\nsurrogate = forest\n[trainer]\nepochs = 7\n", "unknown section [trainer]");
+  refuse_with("builder.batch=3", "unknown section [trainer]");
+  refuse_with("trainer.epochs=3", "unknown section [trainer]");
+}
+
 static void a_later_layer_may_fix_or_search(void **state) {
   write_text("a.ini", "[backend]\nepochs = 5\n[hyperparameters]\nrate = uniform 0.1 1\n");
   tutti_recipe *recipe = load("extends = a.ini\n[backend]\nrate = 0.5\n[hyperparameters]\nepochs = integer 1 10\n");
@@ -339,6 +356,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(paths_belong_to_the_file_that_has_them, begin, end),
       cmocka_unit_test_setup_teardown(later_layers_win, begin, end),
       cmocka_unit_test_setup_teardown(swapping_a_plugin_keeps_what_fits, begin, end),
+      cmocka_unit_test_setup_teardown(a_section_goes_with_the_plugin_that_named_it, begin, end),
       cmocka_unit_test_setup_teardown(a_later_layer_may_fix_or_search, begin, end),
       cmocka_unit_test_setup_teardown(overridden_ranges_keep_their_place, begin, end),
       cmocka_unit_test_setup_teardown(the_printed_recipe_prints_the_same, begin, end),
