@@ -1,5 +1,6 @@
 # What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
 EXTRA_DIST += build-aux/cppcheck.supp build-aux/layers build-aux/check-includes build-aux/check-circles build-aux/check-comments build-aux/check-calls
+EXTRA_DIST += build-aux/check-lists build-aux/check-statics build-aux/check-structs
 lint_folders = $(top_srcdir)/core $(top_srcdir)/engine $(top_srcdir)/program $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
 lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LIBS_ENGINE_CFLAGS) $(BLAS_CFLAGS) $(CUDA_CPPFLAGS) $(MPI_CFLAGS)
 # Not what needs a library that is not here. LINT_FILES=... for some of them.
@@ -31,8 +32,22 @@ record-abi: all-am
 record-symbols:
 	$(SHELL) $(top_srcdir)/build-aux/record-symbols $(top_srcdir) $(TUTTI_ABI_MAJOR).$(TUTTI_ABI_MINOR)
 
-.PHONY: lint lint-calls lint-includes lint-comments lint-shell lint-cppcheck lint-tidy format format-check valgrind
-lint: lint-calls lint-includes lint-comments lint-shell lint-cppcheck lint-tidy lint-mutants
+.PHONY: say-lists lint lint-lists lint-structs lint-statics lint-calls lint-includes lint-comments lint-shell lint-cppcheck lint-tidy format format-check valgrind
+lint: lint-lists lint-structs lint-statics lint-calls lint-includes lint-comments lint-shell lint-cppcheck lint-tidy lint-mutants
+
+# No source that no local.mk names: nothing builds it. Every make says so, but goes on.
+lint-lists:
+	$(SHELL) $(top_srcdir)/build-aux/check-lists $(top_srcdir)
+say-lists:
+	@$(SHELL) $(top_srcdir)/build-aux/check-lists $(top_srcdir) || :
+
+# No public struct without its size that does not say why it needs none.
+lint-structs:
+	$(SHELL) $(top_srcdir)/build-aux/check-structs $(top_srcdir)
+
+# No name of a static function in more than seven files.
+lint-statics:
+	$(SHELL) $(top_srcdir)/build-aux/check-statics $(top_srcdir)
 
 # No include runs up: the table is build-aux/layers.
 lint-includes:
@@ -47,7 +62,7 @@ lint-comments:
 	$(SHELL) $(top_srcdir)/build-aux/check-comments $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/check-lists build-aux/check-statics build-aux/check-structs build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h $(BUILT_SOURCES)

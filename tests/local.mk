@@ -324,6 +324,7 @@ tests_unit_test_trees_LDADD = libgrove.la $(LDADD)
 
 cli_tests += %D%/abi/check.sh
 cli_tests += %D%/abi/package.sh
+cli_tests += %D%/abi/structs.sh
 EXTRA_DIST += %D%/abi/tomorrow.c
 big_scripts += %D%/abi/versions.sh
 EXTRA_DIST += %D%/abi/libtutti.abi.xz %D%/abi/libtutti-engine.abi.xz %D%/abi/types.abi.xz

@@ -18,6 +18,13 @@ static void config_put(tutti_config *config, size_t index, const struct tutti_va
   config->is_set[index] = true;
 }
 
+static bool begins_with_size(const struct tutti_params *params) {
+  for (size_t i = 0; i < params->count; i++)
+    if (tutti_params_at(params, i)->offset < sizeof params->config_size)
+      return false;
+  return params->config_size >= sizeof params->config_size;
+}
+
 static enum tutti_status config_allocate(tutti_context *context, const struct tutti_params *params,
                                          tutti_config **out) {
   enum tutti_status status = TUTTI_OK;
@@ -28,6 +35,8 @@ static enum tutti_status config_allocate(tutti_context *context, const struct tu
   TUTTI_TRY_OUT(context, tutti_alloc(context, params->count, sizeof *config->owned, &config->owned));
   TUTTI_TRY_OUT(context, tutti_alloc(context, params->count, sizeof *config->is_set, &config->is_set));
   TUTTI_TRY_OUT(context, tutti_alloc(context, params->config_size ? params->config_size : 1, 1, &config->values));
+  if (begins_with_size(params))
+    memcpy(config->values, &params->config_size, sizeof params->config_size);
   *out = config;
   config = NULL;
 out:

@@ -201,8 +201,6 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
     TUTTI_TRY(context, fill_own(context, recipe, "data", tutti_data_params(), &recipe->data));
     TUTTI_TRY(context, fill_own(context, recipe, "head", tutti_head_params(), &recipe->head));
     TUTTI_TRY(context, fill_own(context, recipe, "evaluation", tutti_evaluation_params(), &recipe->evaluation));
-    recipe->evaluation_options = *(const struct tutti_evaluation_options *)tutti_config_values(recipe->evaluation);
-    recipe->evaluation_options.size = sizeof recipe->evaluation_options;
     return TUTTI_OK;
   }
   if (has_section(recipe, "head"))

@@ -27,9 +27,8 @@ struct tutti_recipe {
   struct recipe_entry *entries; /* one for each section and key, in the order in which they were first seen */
   size_t count, room;
   char *folder;
-  tutti_config *run, *data, *head, *evaluation;       /* NULL without data, except run. The source is in the host */
-  tutti_config *fit;                                  /* NULL without that section */
-  struct tutti_evaluation_options evaluation_options; /* the values of section [evaluation] */
+  tutti_config *run, *data, *head, *evaluation; /* NULL without data, except run. The source is in the host */
+  tutti_config *fit;                            /* NULL without that section */
   tutti_domain *hyperparameters;
   tutti_host *host;
   struct recipe_absent *absent; /* NULL, unless it is recorded and its backend is not there */

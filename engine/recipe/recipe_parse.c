@@ -74,7 +74,7 @@ void tutti_recipe_release_entries(tutti_recipe *recipe) {
   tutti_free(recipe->files);
 }
 
-static enum tutti_status append(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *given) {
+static enum tutti_status append_entry(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *given) {
   enum tutti_status status = TUTTI_OK;
   struct recipe_entry entry = {.file = given->file, .line = given->line, .layer = given->layer};
   TUTTI_TRY_OUT(context, tutti_strdup(context, given->section, &entry.section));
@@ -97,7 +97,7 @@ static enum tutti_status put(tutti_context *context, tutti_recipe *recipe, const
   struct recipe_entry *old = find(recipe, given->section, given->key);
   char *value;
   if (!old)
-    return append(context, recipe, given);
+    return append_entry(context, recipe, given);
   TUTTI_TRY(context, tutti_strdup(context, given->value, &value));
   tutti_free(old->value);
   old->value = value;
@@ -183,7 +183,7 @@ static enum tutti_status take_entry(struct parser *parser, const char *section, 
                       "%s:%d: '%s' stands before the first [section]; only 'extends = FILE' may", parser->file->path,
                       parser->line, heading ? "[]" : key);
   enum tutti_status status = check_value(context, value);
-  return status == TUTTI_OK ? append(context, parser->own, &entry) : tutti_recipe_blame(context, &entry, status);
+  return status == TUTTI_OK ? append_entry(context, parser->own, &entry) : tutti_recipe_blame(context, &entry, status);
 }
 
 static int on_entry(void *user, const char *section, const char *key, const char *value) {

@@ -11,7 +11,7 @@ const tutti_config *tutti_recipe_data(const tutti_recipe *recipe) { return recip
 const tutti_config *tutti_recipe_head(const tutti_recipe *recipe) { return recipe->head; }
 
 const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recipe *recipe) {
-  return recipe->evaluation ? &recipe->evaluation_options : NULL;
+  return recipe->evaluation ? tutti_config_values(recipe->evaluation) : NULL;
 }
 
 const char *tutti_recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }

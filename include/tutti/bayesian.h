@@ -35,7 +35,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bayesian_describe(void *self, 
 /* --- a builder by presets alone -------------------------------------------------------------------------------------- */
 
 /* The config struct of a builder by presets, or its first field; in a table, TUTTI_DESIGN_PARAMS and
-   TUTTI_PROPOSER_PARAMS of its fields. Made only by the host, from the plugin's own table. */
+   TUTTI_PROPOSER_PARAMS of its fields. Made only by the host, from the plugin's own table. The library
+   never sees it. */
 struct tutti_bayesian_config {
   struct tutti_design_config design;
   struct tutti_proposer_config model;

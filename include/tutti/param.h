@@ -159,8 +159,9 @@ struct tutti_params {
 typedef struct tutti_config tutti_config;
 
 /* Make a config with all parameters at their presets; required ones stay unset until tutti_config_set (see
-   tutti_config_missing). `params` is borrowed and must outlive it. The caller destroys *config. TUTTI_ERROR_USAGE: a
-   preset is wrong. */
+   tutti_config_missing). What no parameter covers is zero, but that a struct whose first bytes none covers begins with
+   `size_t size`, which is set. `params` is borrowed and must outlive it. The caller destroys *config.
+   TUTTI_ERROR_USAGE: a preset is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_config_create(tutti_context *context, const struct tutti_params *params, tutti_config **config);
 /* Make a copy, over the same table; the caller destroys *config. */

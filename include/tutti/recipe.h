@@ -16,6 +16,7 @@ enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept 
 
 /* Section [run], as in its table. Made only by the library, from its own table; grows only at the end. */
 struct tutti_run_config {
+  size_t size;      /* of the library's */
   const char *name; /* of the run directory */
   int64_t seed;
   int64_t budget;       /* networks to train; 0: as many as there is time for */
@@ -41,6 +42,7 @@ TUTTI_API const struct tutti_params *tutti_run_params(void);
 /* Section [fit], as in its table: what `tutti fit` does with a surrogate. Made only by the library; grows only at the
    end. */
 struct tutti_fit_config {
+  size_t size;            /* of the library's */
   struct tutti_reals box; /* ends of each input's range, or of all; none: the training rows' */
   double c;               /* the factor of the deviations; 0: the one of least NLL on the validation rows */
   bool refit;             /* then fit to training and validation rows */

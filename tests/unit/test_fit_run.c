@@ -102,7 +102,7 @@ static void near(double found, double expected) {
 /* Errors 20 and 0 of the validation rows are 4 and 0 deviations of 0.5 * 10. */
 static void c_is_of_the_validation_rows(void **state) {
   (void)state;
-  config = (struct tutti_fit_config){.c = 0};
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 0};
   put_rows(DATA, VALIDATION, TEST);
   assert_int_equal(run(false), TUTTI_OK);
   near(result.c, sqrt(8));
@@ -124,7 +124,7 @@ static void c_is_of_the_validation_rows(void **state) {
 
 static void test_rows_are_measured_in_their_unit(void **state) {
   (void)state;
-  config = (struct tutti_fit_config){.c = 0};
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 0};
   put_rows(DATA, VALIDATION, TEST);
   assert_int_equal(run(false), TUTTI_OK);
   assert_int_equal(result.test.rows, 3);
@@ -145,7 +145,7 @@ static void test_rows_are_measured_in_their_unit(void **state) {
 static void the_surrogate_has_units_of_its_own(void **state) {
   double box[] = {-1, 1, 0, 20};
   (void)state;
-  config = (struct tutti_fit_config){.c = 1, .box = {4, box}};
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 1, .box = {4, box}};
   put_rows(AS_THEY_ARE, VALIDATION, TEST);
   assert_int_equal(run(false), TUTTI_OK);
   near(seen.first[0], 0.5);
@@ -162,7 +162,7 @@ static void the_surrogate_has_units_of_its_own(void **state) {
 
 static void refit_takes_validation_rows(void **state) {
   (void)state;
-  config = (struct tutti_fit_config){.c = 0, .refit = true};
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 0, .refit = true};
   put_rows(AS_THEY_ARE, "0,5,30\n2,20,10\n", TEST);
   assert_int_equal(run(false), TUTTI_OK);
   assert_true(seen.fits == 2 && seen.rows == 6);
@@ -175,7 +175,7 @@ static void refit_takes_validation_rows(void **state) {
 static void boxes_that_cut_the_data_are_refused(void **state) {
   double box[] = {0, 1, 10, 19};
   (void)state;
-  config = (struct tutti_fit_config){.c = 1, .box = {4, box}};
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 1, .box = {4, box}};
   put_rows(AS_THEY_ARE, VALIDATION, TEST);
   assert_int_equal(run(false), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(context), "narrower than the data"));
@@ -186,7 +186,7 @@ static void boxes_that_cut_the_data_are_refused(void **state) {
 /* Row-major, the last input fastest. */
 static void grids_fill_the_box(void **state) {
   (void)state;
-  config = (struct tutti_fit_config){.c = 1, .grid = 3};
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 1, .grid = 3};
   put_rows(AS_THEY_ARE, VALIDATION, TEST);
   assert_int_equal(run(true), TUTTI_OK);
   assert_int_equal(result.grid.rows, 9);

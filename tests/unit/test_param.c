@@ -280,6 +280,35 @@ static void test_copy(void **state) {
   tutti_config_destroy(copy);
 }
 
+/* A struct that begins with its size, of which its table knows nothing, has it set; so has the copy. */
+static void test_size(void **state) {
+  struct fixture *fixture = *state;
+  struct sized {
+    size_t size;
+    bool flag;
+  };
+  static const struct tutti_param one[] = {TUTTI_BOOL(struct sized, flag, "yes", "A field.")};
+  static const struct tutti_params of_sized = TUTTI_PARAMS(one, struct sized);
+  tutti_config *config, *copy;
+  assert_int_equal(tutti_config_create(fixture->context, &of_sized, &config), TUTTI_OK);
+  assert_int_equal(tutti_config_copy(fixture->context, config, &copy), TUTTI_OK);
+  const struct sized *values = tutti_config_values(config), *copied = tutti_config_values(copy);
+  assert_true(values->size == sizeof *values && values->flag);
+  assert_true(copied->size == sizeof *copied && copied->flag);
+  tutti_config_destroy(config);
+  tutti_config_destroy(copy);
+  /* A parameter that comes first is left alone. */
+  struct first {
+    bool flag;
+    int64_t other;
+  };
+  static const struct tutti_param none[] = {TUTTI_BOOL(struct first, flag, "no", "A field.")};
+  static const struct tutti_params of_first = TUTTI_PARAMS(none, struct first);
+  assert_int_equal(tutti_config_create(fixture->context, &of_first, &config), TUTTI_OK);
+  assert_memory_equal(tutti_config_values(config), &(struct first){0}, sizeof(struct first));
+  tutti_config_destroy(config);
+}
+
 /* --- tables --- */
 
 static void check_table(struct fixture *fixture, struct tutti_param entry, const char *message) {
@@ -380,10 +409,10 @@ static void test_closest_name(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_presets), TEST(test_required),        TEST(test_bool),         TEST(test_integer),
-      TEST(test_real),    TEST(test_real_round_trip), TEST(test_choice),       TEST(test_texts),
-      TEST(test_lists),   TEST(test_numbers),         TEST(test_unknown_name), TEST(test_copy),
-      TEST(test_tables),  TEST(test_stride),          TEST(test_kinds),        TEST(test_closest_name),
+      TEST(test_presets),         TEST(test_required),     TEST(test_bool),  TEST(test_integer), TEST(test_real),
+      TEST(test_real_round_trip), TEST(test_choice),       TEST(test_texts), TEST(test_lists),   TEST(test_numbers),
+      TEST(test_unknown_name),    TEST(test_copy),         TEST(test_size),  TEST(test_tables),  TEST(test_stride),
+      TEST(test_kinds),           TEST(test_closest_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 static void an_empty_recipe_has_all_defaults(void **state) {
   tutti_recipe *recipe = load("");
   const struct tutti_run_config *run = tutti_recipe_run(recipe);
+  assert_int_equal(run->size, sizeof *run);
   assert_string_equal(run->name, "x");
   assert_int_equal(run->seed, 1);
   assert_int_equal(run->window, 8);
@@ -39,6 +40,7 @@ static void sections_set_what_they_name(void **state) {
   assert_int_equal(tutti_recipe_run(recipe)->order, 1);
   assert_non_null(tutti_recipe_data(recipe));
   assert_non_null(tutti_recipe_head(recipe));
+  assert_int_equal(tutti_recipe_evaluation(recipe)->size, sizeof(struct tutti_evaluation_options));
   assert_string_equal(value_in(recipe, "space", "plugin"), "mlp");
   assert_string_equal(value_in(recipe, "builder", "batch"), "5");
   assert_string_equal(value_in(recipe, "acquisition", "plugin"), "lcb");
