@@ -3,9 +3,15 @@
 #include "core/plugin/instance_impl.h"
 
 #include <string.h>
+#include <tutti/plugin.h>
 
 #define DECLARE(constant, name, title) extern TUTTI_PRIVATE const struct tutti_class tutti_class_##name;
 TUTTI_KINDS(DECLARE)
+
+/* A kind whose header <tutti/plugin.h> lacks does not compile. */
+#define COMPLETE(constant, name, title)                                                                                \
+  _Static_assert(sizeof(struct tutti_##name##_ops) > sizeof(size_t), "operations");
+TUTTI_KINDS(COMPLETE)
 
 #define CLASS(constant, name, title) &tutti_class_##name,
 static const struct tutti_class *const classes[] = {TUTTI_KINDS(CLASS)};
