@@ -188,3 +188,9 @@ out:
   tutti_free(chunk);
   return status;
 }
+
+bool tutti_file_is_same(const char *a, const char *b) {
+  struct stat facts_a, facts_b;
+  return stat(a, &facts_a) == 0 && stat(b, &facts_b) == 0 && facts_a.st_dev == facts_b.st_dev &&
+         facts_a.st_ino == facts_b.st_ino;
+}

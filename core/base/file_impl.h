@@ -33,6 +33,8 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_make_folder(tutti_con
 /* Size and CRC-32 (zlib's) of a file. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_checksum(tutti_context *context, const char *path,
                                                                     uint64_t *bytes, uint32_t *checksum);
+/* Do two paths lead to the same file or folder? */
+TUTTI_PRIVATE bool tutti_file_is_same(const char *a, const char *b);
 /* TUTTI_ERROR_FULL or TUTTI_ERROR_IO for an errno, with a message "PATH: cannot DO: reason". */
 TUTTI_PRIVATE enum tutti_status tutti_file_error(tutti_context *context, const char *path, const char *doing,
                                                  int error);

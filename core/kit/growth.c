@@ -2,6 +2,7 @@
 #include <tutti/growth.h>
 
 #include <tutti/sized.h>
+#include "core/network/task_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,18 +50,13 @@ static void list_losses(enum tutti_task_kind task, size_t size, char text[]) {
 }
 
 enum tutti_status tutti_growth_check(tutti_context *context, int choice, enum tutti_task_kind task) {
-  static const char *const tasks[] = {
-      [TUTTI_TASK_REGRESSION] = "regression",
-      [TUTTI_TASK_CLASSIFICATION] = "classification",
-      [TUTTI_TASK_VALUE] = "a task without data",
-  };
   char expected[256];
   enum tutti_loss loss;
   if (!tutti_growth_loss_of(choice, &loss) || tutti_loss_applies(loss, task))
     return TUTTI_OK;
   list_losses(task, sizeof expected, expected);
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "loss = %s is not defined for %s: expected one of %s",
-                    loss == TUTTI_LOSS_COUNT ? "?" : tutti_growth_losses[choice], tasks[task], expected);
+                    loss == TUTTI_LOSS_COUNT ? "?" : tutti_growth_losses[choice], tutti_task_in_words(task), expected);
 }
 
 struct ranked {

@@ -448,7 +448,8 @@ out:
   return status;
 }
 
-enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer, char **json) {
+/* As JSON; NULL if it says nothing, and before there is a loss. */
+static enum tutti_status describe_surrogate(tutti_context *context, tutti_proposer *proposer, char **json) {
   *json = NULL;
   if (proposer->observed == 0 || tutti_acquisition_is_blind(proposer->acquisition))
     return TUTTI_OK;
@@ -462,7 +463,7 @@ enum tutti_status tutti_proposer_describe_in(tutti_context *context, tutti_propo
   json_t *object;
   *json = NULL;
   TUTTI_TRY(context, tutti_json_parse(context, state, 0, TUTTI_ERROR_USAGE, "a builder's state as JSON", &object));
-  enum tutti_status status = proposer ? tutti_proposer_describe(context, proposer, &surrogate) : TUTTI_OK;
+  enum tutti_status status = proposer ? describe_surrogate(context, proposer, &surrogate) : TUTTI_OK;
   if (surrogate)
     json_object_set_new(object, "surrogate", json_loads(surrogate, 0, NULL));
   tutti_free(surrogate);
@@ -486,7 +487,5 @@ size_t tutti_proposer_pending_count(const tutti_proposer *proposer) { return pro
 double tutti_proposer_best(const tutti_proposer *proposer) { return proposer->best; }
 
 const tutti_candidate_set *tutti_proposer_known(const tutti_proposer *proposer) { return proposer->known; }
-
-tutti_surrogate *tutti_proposer_surrogate(const tutti_proposer *proposer) { return proposer->surrogate; }
 
 tutti_acquisition *tutti_proposer_acquisition(const tutti_proposer *proposer) { return proposer->acquisition; }

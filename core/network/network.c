@@ -102,7 +102,7 @@ static enum tutti_status set_attributes(tutti_context *context, const struct tut
   return TUTTI_OK;
 }
 
-static enum tutti_status make_room(tutti_context *context, tutti_network *network) {
+static enum tutti_status reserve_layer(tutti_context *context, tutti_network *network) {
   if (network->count < network->capacity)
     return TUTTI_OK;
   if (network->count >= TUTTI_NETWORK_LAYERS_MAX)
@@ -115,13 +115,13 @@ static enum tutti_status make_room(tutti_context *context, tutti_network *networ
 }
 
 /* `shape` counts for an input only; the shapes of other layers are inferred. */
-static enum tutti_status append(tutti_context *context, tutti_network *network, enum tutti_op op,
-                                const struct tutti_op_definition *definition, const char *label, size_t input_count,
-                                const uint32_t *inputs, const struct tutti_attribute *attributes,
-                                struct tutti_shape shape) {
+static enum tutti_status append_layer(tutti_context *context, tutti_network *network, enum tutti_op op,
+                                      const struct tutti_op_definition *definition, const char *label,
+                                      size_t input_count, const uint32_t *inputs,
+                                      const struct tutti_attribute *attributes, struct tutti_shape shape) {
   enum tutti_status status = TUTTI_OK;
   struct network_layer *layer = NULL;
-  TUTTI_TRY_OUT(context, make_room(context, network));
+  TUTTI_TRY_OUT(context, reserve_layer(context, network));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *layer, &layer));
   layer->layer =
       (struct tutti_layer){.size = sizeof layer->layer, .op = op, .op_name = definition->name, .shape = shape};
@@ -140,7 +140,7 @@ out:
 enum tutti_status tutti_network_create(tutti_context *context, struct tutti_shape input, tutti_network **network) {
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof **network, network));
   enum tutti_status status =
-      append(context, *network, TUTTI_OP_INPUT, tutti_op_builtin(TUTTI_OP_INPUT), "input", 0, NULL, NULL, input);
+      append_layer(context, *network, TUTTI_OP_INPUT, tutti_op_builtin(TUTTI_OP_INPUT), "input", 0, NULL, NULL, input);
   if (status != TUTTI_OK) {
     tutti_network_destroy(*network);
     *network = NULL;
@@ -168,8 +168,8 @@ enum tutti_status tutti_network_copy(tutti_context *context, const tutti_network
     if (layer->layer.op == TUTTI_OP_OTHER) /* this context's: the layer's may belong to another */
       TUTTI_TRY_OUT(context, tutti_op_get(context, layer->layer.op_name, &definition));
     TUTTI_TRY_OUT(context,
-                  append(context, copy, layer->layer.op, definition, layer->layer.label, layer->layer.input_count,
-                         layer->layer.inputs, layer->attributes, layer->layer.shape));
+                  append_layer(context, copy, layer->layer.op, definition, layer->layer.label, layer->layer.input_count,
+                               layer->layer.inputs, layer->attributes, layer->layer.shape));
   }
   *network = copy;
   copy = NULL;
@@ -184,8 +184,8 @@ enum tutti_status tutti_network_add_defined(tutti_context *context, tutti_networ
                                             const struct tutti_op_definition *definition, const char *label,
                                             size_t input_count, const uint32_t *inputs,
                                             const struct tutti_attribute *attributes, uint32_t *layer) {
-  TUTTI_TRY(context, append(context, network, op, definition, label, input_count, inputs, attributes,
-                            (struct tutti_shape){0, 0, 0}));
+  TUTTI_TRY(context, append_layer(context, network, op, definition, label, input_count, inputs, attributes,
+                                  (struct tutti_shape){0, 0, 0}));
   if (layer)
     *layer = (uint32_t)(network->count - 1);
   return TUTTI_OK;

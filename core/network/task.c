@@ -1,7 +1,13 @@
-/* task.c - how a network ends for a task. */
+/* task.c - names of tasks, and how a network ends for one. */
 #include "task_impl.h"
 
 #include <stdio.h>
+
+const char *tutti_task_name(enum tutti_task_kind kind) {
+#define NAME(constant, number, name) [number] = name,
+  static const char *const names[] = {TUTTI_TASKS(NAME)};
+  return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown task";
+}
 
 size_t tutti_task_head_width(const struct tutti_task *task) {
   return task->head == TUTTI_OP_HEAD_GAUSSIAN ? 2 * task->outputs : task->outputs;

@@ -21,7 +21,7 @@ bool tutti_acquisition_is_blind(const tutti_acquisition *acquisition) {
   return answer;
 }
 
-static enum tutti_status make_room(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
+static enum tutti_status reserve_points(tutti_context *context, tutti_acquisition *acquisition, size_t count) {
   if (count <= acquisition->count)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_realloc(context, 0, count, sizeof(double), &acquisition->room));
@@ -110,7 +110,7 @@ enum tutti_status tutti_acquisition_evaluate(tutti_context *context, tutti_acqui
     return check_worth(context, acquisition, points->count, worth);
   }
   size_t components = tutti_surrogate_components(surrogate), count = points->count;
-  TUTTI_TRY(context, make_room(context, acquisition, (2 * components + 1) * count + components));
+  TUTTI_TRY(context, reserve_points(context, acquisition, (2 * components + 1) * count + components));
   double *mean = acquisition->room, *deviation = mean + components * count, *its_worth = deviation + components * count;
   double *least = its_worth + count, before, share;
   TUTTI_TRY(context, tutti_surrogate_predict_components(context, surrogate, points, mean, deviation));
@@ -133,7 +133,7 @@ enum tutti_status tutti_acquisition_gradient(tutti_context *context, tutti_acqui
                                              const struct tutti_standing *standing, tutti_surrogate *surrogate,
                                              size_t dimension, const double *vector, double *worth, double *gradient) {
   size_t components = tutti_surrogate_components(surrogate);
-  TUTTI_TRY(context, make_room(context, acquisition, components * (2 * dimension + 3)));
+  TUTTI_TRY(context, reserve_points(context, acquisition, components * (2 * dimension + 3)));
   double *mean = acquisition->room, *deviation = mean + components, *least = deviation + components;
   double *mean_gradient = least + components, *deviation_gradient = mean_gradient + components * dimension;
   TUTTI_TRY(context, tutti_surrogate_gradient_components(context, surrogate, vector, mean, deviation, mean_gradient,

@@ -67,7 +67,7 @@ bool tutti_backend_takes_networks(const tutti_backend *backend) {
   return false;
 }
 
-bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer) {
+static bool supports_layer(const tutti_backend *backend, const struct tutti_layer *layer) {
   bool knows;
   TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend,
             knows = tutti_backend_knows(&backend->ops, backend->instance.self, layer));
@@ -109,7 +109,7 @@ enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backen
   for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     enum tutti_status status = TUTTI_OK;
-    if (!tutti_backend_supports_layer(backend, layer))
+    if (!supports_layer(backend, layer))
       TUTTI_ASK(context, backend,
                 status = tutti_backend_refuse(context, backend->instance.descriptor->name, &backend->ops,
                                               backend->instance.self, i, layer));

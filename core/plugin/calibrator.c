@@ -32,7 +32,7 @@ static enum tutti_status check_task(tutti_context *context, const void *object, 
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
   if (!(calibrator->ops.gives & (unsigned)(classes ? OF_CLASSES : OF_VALUES)))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "calibrator %s does not serve %s; choose another calibrator", name,
-                      classes ? "classification" : "regression");
+                      tutti_task_name(task->kind));
   return TUTTI_OK;
 }
 

@@ -1,4 +1,5 @@
 /* ensemble_loss.c - the loss of an ensemble that grows by one model at a time. */
+#include "core/network/task_impl.h"
 #include "ensemble_loss_impl.h"
 
 #include <tutti/sized.h>
@@ -6,11 +7,10 @@
 #include <math.h>
 
 static enum tutti_status check(tutti_context *context, const struct tutti_pool *pool, enum tutti_loss loss) {
-  static const char *const tasks[] = {"regression", "classification", "a task without data"};
   bool classes = pool->kind == TUTTI_TASK_CLASSIFICATION;
   if (pool->kind == TUTTI_TASK_VALUE || !tutti_loss_applies(loss, pool->kind))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the loss \"%s\" of ensembles is not defined for %s",
-                      loss < TUTTI_LOSS_COUNT ? tutti_loss_names()[loss] : "?", tasks[pool->kind]);
+                      loss < TUTTI_LOSS_COUNT ? tutti_loss_names()[loss] : "?", tutti_task_in_words(pool->kind));
   if (pool->models == 0 || pool->rows == 0)
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,

@@ -3,8 +3,10 @@
 #include "config_impl.h"
 
 #include <tutti/data.h>
+#include <tutti/task.h>
 
-static const char *const task_names[] = {"auto", "regression", "classification", NULL};
+#define NAME(constant, number, name) [TUTTI_TASK_AS_##constant] = name,
+static const char *const task_names[] = {[TUTTI_TASK_AUTO] = "auto", TUTTI_TASKS_WITH_DATA(NAME) NULL};
 static const char *const missing_names[] = {"error", "mean", "drop", "indicator", NULL};
 static const char *const missing_target_names[] = {"error", "drop", NULL};
 static const char *const unseen_names[] = {"error", "other", NULL};

@@ -49,7 +49,7 @@ enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tu
   if (classes != (kind == TUTTI_HEAD_SOFTMAX))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "head.kind: %s takes %s, and the task is %s",
                       classes ? "a gaussian, linear or nomu head" : "softmax", classes ? "numbers" : "classes",
-                      classes ? "classification" : "regression");
+                      tutti_task_name(dataset->encoding->task));
   dataset->task = (struct tutti_task){.size = sizeof dataset->task,
                                       .kind = dataset->encoding->task,
                                       .input = dataset->splits[TUTTI_TRAIN]->input,

@@ -44,10 +44,6 @@ static void print_columns(struct tutti_text *text, const char *key, size_t count
   tutti_text_add(text, "]");
 }
 
-static const char *task_name(const struct tutti_encoding *encoding) {
-  return encoding->task == TUTTI_TASK_CLASSIFICATION ? "classification" : "regression";
-}
-
 /* Columns and statistics. */
 static void print_rest(struct tutti_text *text, const struct tutti_encoding *encoding) {
   size_t targets = encoding->task == TUTTI_TASK_CLASSIFICATION ? 0 : encoding->targets;
@@ -92,8 +88,9 @@ enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutt
   struct tutti_text text = tutti_text_begin(context);
   tutti_text_add(&text, "{\"version\": %d, ", VERSION);
   print_origin(&text, &encoding->origin);
-  tutti_text_add(&text, ",\n \"task\": \"%s\", \"named\": %s, \"columns\": %zu, \"missing\": %d", task_name(encoding),
-                 encoding->named ? "true" : "false", encoding->source_columns, (int)encoding->missing);
+  tutti_text_add(&text, ",\n \"task\": \"%s\", \"named\": %s, \"columns\": %zu, \"missing\": %d",
+                 tutti_task_name(encoding->task), encoding->named ? "true" : "false", encoding->source_columns,
+                 (int)encoding->missing);
   if (encoding->unseen != TUTTI_UNSEEN_ERROR)
     tutti_text_add(&text, ", \"unseen\": %d", (int)encoding->unseen);
   if (encoding->image.height)
@@ -110,7 +107,8 @@ enum tutti_status tutti_encoding_fingerprint_text(tutti_context *context, const 
   struct tutti_text text = tutti_text_begin(context);
   tutti_text_add(
       &text, "{\"version\": 1, \"task\": \"%s\", \"header\": %s, \"columns\": %zu, \"delimiter\": 0, \"missing\": %d",
-      task_name(encoding), encoding->named ? "true" : "false", encoding->source_columns, (int)encoding->missing);
+      tutti_task_name(encoding->task), encoding->named ? "true" : "false", encoding->source_columns,
+      (int)encoding->missing);
   if (encoding->image.height)
     tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"format\": \"%s\", \"floats\": %s",
                    encoding->image.height, encoding->image.width, encoding->image.channels, encoding->features, source,
@@ -273,11 +271,13 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
                       "with the Tutti that made it (recipe.ini says which), or run it again",
                       version, VERSION);
   TUTTI_TRY(context, take_origin(context, root, &encoding->origin));
-  if (!task || (strcmp(task, "classification") != 0 && strcmp(task, "regression") != 0))
+  encoding->task = TUTTI_TASK_REGRESSION;
+  while (encoding->task < TUTTI_TASK_VALUE && (!task || strcmp(task, tutti_task_name(encoding->task)) != 0))
+    encoding->task++;
+  if (encoding->task == TUTTI_TASK_VALUE)
     return torn(context, "task");
   if (!json_is_boolean(json_object_get(root, "named")))
     return torn(context, "named");
-  encoding->task = strcmp(task, "regression") == 0 ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION;
   encoding->named = json_is_true(json_object_get(root, "named"));
   TUTTI_TRY(context, take_count(context, root, "columns", UINT32_MAX, &encoding->source_columns));
   TUTTI_TRY(context, take_count(context, root, "missing", TUTTI_MISSING_INDICATOR, &missing));

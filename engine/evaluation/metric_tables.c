@@ -1,5 +1,5 @@
 /* metric_tables.c - all metrics, by their tables. */
-#include "evaluate_impl.h"
+#include "evaluate_fit_impl.h"
 
 #include <string.h>
 
@@ -9,6 +9,7 @@ const struct tutti_metric *tutti_metric_at(enum tutti_metric_table table, size_t
       [TUTTI_METRICS_OOD] = &metrics_of_ood,
       [TUTTI_METRICS_REGRESSION] = &metrics_of_regression,
       [TUTTI_METRICS_DIVERSITY] = &metrics_of_diversity,
+      [TUTTI_METRICS_FIT] = &metrics_of_fit,
   };
   return (size_t)table < TUTTI_METRICS_COUNT && index < tables[table]->count ? &tables[table]->entries[index].said
                                                                              : NULL;

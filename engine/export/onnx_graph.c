@@ -91,7 +91,7 @@ static char *keep_text(struct onnx_graph *graph, const char *text) {
   return keep_copy(graph, text, strlen(text) + 1, 1);
 }
 
-static void append(struct onnx_graph *graph, struct list *list, void *item) {
+static void append_item(struct onnx_graph *graph, struct list *list, void *item) {
   if (onnx_graph_failed(graph))
     return;
   if (list->count == list->room) {
@@ -158,7 +158,7 @@ static Onnx__ValueInfoProto *value_info(struct onnx_graph *graph, const char *na
 onnx_value onnx_input(struct onnx_graph *graph, const char *name, enum onnx_type type, size_t count,
                       const int64_t *dims) {
   Onnx__ValueInfoProto *info = value_info(graph, name, type, count, dims);
-  append(graph, &graph->inputs, info);
+  append_item(graph, &graph->inputs, info);
   return info ? info->name : NULL;
 }
 
@@ -235,7 +235,7 @@ static onnx_value named_node(struct onnx_graph *graph, const char *operator_, co
   node->n_output = 1;
   node->output = out;
   add_attributes(graph, node, attributes);
-  append(graph, &graph->nodes, node);
+  append_item(graph, &graph->nodes, node);
   return onnx_graph_failed(graph) ? NULL : output;
 }
 
@@ -249,7 +249,7 @@ void onnx_output(struct onnx_graph *graph, const char *name, onnx_value value, e
   Onnx__ValueInfoProto *info = value_info(graph, name, type, count, dims);
   if (!info)
     return;
-  append(graph, &graph->outputs, info);
+  append_item(graph, &graph->outputs, info);
   (void)named_node(graph, "Identity", NULL, 1, &value, info->name);
 }
 
@@ -276,7 +276,7 @@ static Onnx__TensorProto *constant(struct onnx_graph *graph, enum onnx_type type
   tensor->dims = sizes;
   tensor->has_data_type = true;
   tensor->data_type = (int32_t)type;
-  append(graph, &graph->constants, tensor);
+  append_item(graph, &graph->constants, tensor);
   return onnx_graph_failed(graph) ? NULL : tensor;
 }
 

@@ -256,7 +256,8 @@ static enum tutti_status lay_grid(tutti_context *context, const struct tutti_fit
   return TUTTI_OK;
 }
 
-static enum tutti_status measure(tutti_context *context, const struct tutti_fit *fit, struct tutti_fit_result *result) {
+static enum tutti_status measure_test_rows(tutti_context *context, const struct tutti_fit *fit,
+                                           struct tutti_fit_result *result) {
   const struct tutti_reals *levels = &fit->config->levels;
   const struct tutti_fit_points *test = &result->test;
   double square = 0;
@@ -327,7 +328,7 @@ enum tutti_status tutti_fit_run(tutti_context *context, const struct tutti_fit *
   TUTTI_TRY_OUT(context, predict(context, &fitting, &result->test));
   if (result->grid.rows > 0)
     TUTTI_TRY_OUT(context, predict(context, &fitting, &result->grid));
-  TUTTI_TRY_OUT(context, measure(context, fit, result));
+  TUTTI_TRY_OUT(context, measure_test_rows(context, fit, result));
   TUTTI_TRY_OUT(context, tutti_surrogate_describe(context, fitting.surrogate, &result->fitted));
 out:
   end_fitting(&fitting);

@@ -1,5 +1,6 @@
 /* registry.c - finds, loads and checks plugins. The context holds what is loaded. */
 #include "core/base/context_impl.h"
+#include "core/base/file_impl.h"
 #include "core/base/running_impl.h"
 #include "core/network/op_impl.h"
 #include "core/plugin/param_impl.h"
@@ -129,12 +130,6 @@ void tutti_trust_runs(tutti_context *context, bool trusted) { context->trusts_ru
 
 bool tutti_trusts_runs(const tutti_context *context) { return context->trusts_runs; }
 
-bool tutti_plugin_same_file(const char *a, const char *b) {
-  struct stat facts_a, facts_b;
-  return stat(a, &facts_a) == 0 && stat(b, &facts_b) == 0 && facts_a.st_dev == facts_b.st_dev &&
-         facts_a.st_ino == facts_b.st_ino;
-}
-
 /* The search path, without folders that are not there or came before. */
 struct path {
   tutti_context *context;
@@ -144,7 +139,7 @@ struct path {
 
 static enum tutti_status add_folder(struct path *path, const char *folder) {
   for (size_t i = 0; i < path->count; i++)
-    if (tutti_plugin_same_file(path->folders[i], folder))
+    if (tutti_file_is_same(path->folders[i], folder))
       return TUTTI_OK;
   if (access(folder, F_OK) != 0)
     return TUTTI_OK;
@@ -222,7 +217,7 @@ static enum tutti_status look_in(void *argument, const char *folder) {
     finding->found = path;
     return TUTTI_OK;
   }
-  if (finding->found && access(path, F_OK) == 0 && !tutti_plugin_same_file(path, finding->found))
+  if (finding->found && access(path, F_OK) == 0 && !tutti_file_is_same(path, finding->found))
     tutti_log(finding->context, TUTTI_LOG_INFO, "%s shadows %s", finding->found, path);
   tutti_free(path);
   return TUTTI_OK;

@@ -15,8 +15,6 @@ const char *tutti_plugin_scanner(const tutti_context *context);
 /* Load and check one file, without remembering it. */
 TUTTI_NODISCARD enum tutti_status tutti_plugin_load_file(tutti_context *context, const char *file,
                                                          const struct tutti_descriptor **descriptor);
-/* Do two paths lead to the same file or folder? */
-bool tutti_plugin_same_file(const char *a, const char *b);
 /* Every folder of the search path that is there, once, in order. */
 TUTTI_NODISCARD enum tutti_status
 tutti_plugin_visit_folders(tutti_context *context, enum tutti_status (*visit)(void *argument, const char *folder),

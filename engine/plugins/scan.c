@@ -1,6 +1,7 @@
 /* scan.c - tries each plugin of the search path in a child process of its own, so that a broken one harms nothing. */
 #include "scan_impl.h"
 
+#include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 
 #include <dirent.h>
@@ -228,7 +229,7 @@ static void show_shadowed(const struct found *found, const struct found *first,
                                            .version = "",
                                            .summary = "",
                                            .shadowed_by = first->file};
-  if (!tutti_plugin_same_file(found->file, first->file))
+  if (!tutti_file_is_same(found->file, first->file))
     visit(argument, &entry);
 }
 

@@ -79,7 +79,7 @@ out:
   return status;
 }
 
-static enum tutti_status measure(tutti_context *context, struct points *points) {
+static enum tutti_status measure_importance(tutti_context *context, struct points *points) {
   enum tutti_status status;
   double *ranks = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *ranks, &ranks));
@@ -116,7 +116,7 @@ static enum tutti_status begin(const struct report_facts *facts, struct report_f
     return tutti_figure_missing(figure, "%zu trials have finished; with fewer than %d, nothing can be told.",
                                 points->count, (int)FEWEST_TRIALS);
   *enough = true;
-  return measure(facts->context, points);
+  return measure_importance(facts->context, points);
 }
 
 /* --- importance --------------------------------------------------------------------------------------------------- */

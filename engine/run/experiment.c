@@ -1,6 +1,7 @@
 /* experiment.c - from a recipe to data, space, scope and backend, and the checks before anything is trained. */
 #include "trial_folds_impl.h"
 #include "engine/data/folds_impl.h"
+#include "core/network/task_impl.h"
 #include "engine/data/fingerprint_impl.h"
 #include "engine/recipe/recipe_impl.h"
 #include "engine/data/split_names.h"
@@ -64,10 +65,9 @@ static enum tutti_status choose_loss(tutti_context *context, struct tutti_experi
   experiment->loss = wanted ? (enum tutti_loss)(wanted - 1) : tutti_loss_natural(&experiment->task);
   if (tutti_loss_fits(experiment->loss, &experiment->task))
     return TUTTI_OK;
-  static const char *const kinds[] = {"regression", "classification", "a backend without data"};
   enum tutti_status status = TUTTI_FAIL(
       context, TUTTI_ERROR_USAGE, "run.loss: '%s' is not defined for %s%s; leave it at 'auto', which is '%s' here",
-      tutti_loss_names()[experiment->loss], kinds[experiment->task.kind],
+      tutti_loss_names()[experiment->loss], tutti_task_in_words(experiment->task.kind),
       experiment->task.head == TUTTI_OP_HEAD_LINEAR ? " with a linear head (no variance)" : "",
       tutti_loss_names()[tutti_loss_natural(&experiment->task)]);
   return tutti_recipe_place(context, experiment->recipe, status);

@@ -2,12 +2,12 @@
    everything that belongs to a trial is looked for in its own run. Kept in a directory, they are runs/1, runs/2, ... there. */
 #include "run_view_impl.h"
 
+#include "core/base/file_impl.h"
 #include "core/base/text_impl.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_RUNS = 1000 };
 
@@ -38,11 +38,6 @@ out:
   return status;
 }
 
-static bool is_same(const char *one, const char *two) {
-  struct stat a, b;
-  return stat(one, &a) == 0 && stat(two, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* With the runs before it. */
 static enum tutti_status check_part(tutti_context *context, const struct tutti_part *parts, size_t index) {
   const tutti_view *first = parts[0].view, *other = parts[index].view;
@@ -51,7 +46,7 @@ static enum tutti_status check_part(tutti_context *context, const struct tutti_p
   if (other == first)
     return TUTTI_OK;
   for (size_t i = 0; i < index; i++)
-    if (is_same(parts[i].view->directory, other->directory))
+    if (tutti_file_is_same(parts[i].view->directory, other->directory))
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s and %s are the same run", parts[i].name, parts[index].name);
   TUTTI_TRY(context, check_rows(context, first, other));
   if (loss != its)

@@ -205,7 +205,7 @@ static enum tutti_status count_places(struct tutti_manager *manager) {
   return TUTTI_OK;
 }
 
-static void release(struct tutti_manager *manager) {
+static void release_manager(struct tutti_manager *manager) {
   tutti_executor_destroy(manager->executor);
   if (manager->lock >= 0)
     manager->live.there = true; /* maybe of a manager that was killed */
@@ -269,7 +269,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   if (status == TUTTI_OK)
     status = serve(&manager, recipe, &served);
   if (status != TUTTI_OK || served) {
-    release(&manager);
+    release_manager(&manager);
     tutti_recipe_destroy(recipe);
     return status;
   }
@@ -304,7 +304,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   tutti_manager_report(&manager, TUTTI_PHASE_DONE);
 out:
   tutti_free(state);
-  release(&manager);
+  release_manager(&manager);
   return status;
 }
 
@@ -322,6 +322,6 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
   TUTTI_TRY_OUT(context, tutti_run_make_pruner(context, manager.experiment, &manager.pruner));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, NULL, summary));
 out:
-  release(&manager);
+  release_manager(&manager);
   return status;
 }

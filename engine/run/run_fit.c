@@ -3,6 +3,7 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/evaluation/evaluate_fit_impl.h"
 #include "engine/data/split_names.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ struct repeats {
   double *medians;   /* [DRAWS] */
 };
 
-static void release(struct repeats *repeats) {
+static void release_repeats(struct repeats *repeats) {
   for (size_t i = 0; i < repeats->count; i++)
     json_decref(repeats->measures[i]);
   tutti_free(repeats->measures);
@@ -100,19 +101,12 @@ static void add_statistics(struct repeats *repeats, json_t *metric) {
 
 /* --- metrics ------------------------------------------------------------------------------------------------------ */
 
-static bool begins_with(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
-
-static json_t *new_metric(const char *name) {
-  const char *unit = begins_with(name, "nll")                                  ? "nats"
-                     : begins_with(name, "width") || strcmp(name, "rmse") == 0 ? "target"
-                     : begins_with(name, "coverage")                           ? "fraction"
-                                                                               : "";
-  bool lower = *unit && strcmp(unit, "fraction") != 0;
-  return json_pack("{s:s, s:s, s:s}", "name", name, "unit", unit, "better", lower ? "lower" : "neither");
+static json_t *new_metric(const char *name, const struct tutti_metric *said) {
+  return json_pack("{s:s, s:s, s:s}", "name", name, "unit", said->unit, "better", tutti_better_name(said->better));
 }
 
-static void add_metric(struct repeats *repeats, const char *name, json_t *metrics) {
-  json_t *metric = new_metric(name);
+static void add_metric(struct repeats *repeats, const char *name, const struct tutti_metric *said, json_t *metrics) {
+  json_t *metric = new_metric(name, said);
   for (size_t i = 0; i < repeats->count; i++)
     repeats->values[i] = number_of(repeats->measures[i], name);
   add_statistics(repeats, metric);
@@ -122,7 +116,7 @@ static void add_metric(struct repeats *repeats, const char *name, json_t *metric
 /* One c for all repeats, the one with the least mean NLL: c^2 is the mean of their mean z^2 (paper, Appendix B.2.5).
    Returns it. */
 static double add_common(struct repeats *repeats, json_t *metrics) {
-  json_t *metric = new_metric("nll-common");
+  json_t *metric = new_metric("nll-common", &tutti_fit_metric("nll-common")->said);
   double square = 0;
   for (size_t i = 0; i < repeats->count; i++)
     square += number_of(repeats->measures[i], "mean-square-ratio") / (double)repeats->count;
@@ -134,15 +128,16 @@ static double add_common(struct repeats *repeats, json_t *metrics) {
   return sqrt(square);
 }
 
-/* The measures in the order of the first repeat, without those that only serve the common c. */
+/* The measures in the order of the first repeat, without those that are no metrics and only serve the common c. */
 static double add_metrics(struct repeats *repeats, json_t *metrics) {
   double c = NAN;
   const char *name;
   json_t *value;
   json_object_foreach(repeats->measures[0], name, value) {
-    if (begins_with(name, "mean-"))
+    const struct metric_entry *known = tutti_fit_metric(name);
+    if (!known)
       continue;
-    add_metric(repeats, name, metrics);
+    add_metric(repeats, name, &known->said, metrics);
     if (strcmp(name, "nll-min") == 0)
       c = add_common(repeats, metrics);
   }
@@ -177,6 +172,6 @@ enum tutti_status tutti_run_describe_fit(tutti_context *context, const struct tu
                                       (json_int_t)repeats.count, "level", LEVEL, "c_common", tutti_json_number(c),
                                       "repeats", repeats_of(history)));
   json_decref(metrics);
-  release(&repeats);
+  release_repeats(&repeats);
   return status;
 }

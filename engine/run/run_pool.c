@@ -14,7 +14,7 @@ struct mapped_pool {
   uint64_t trials[];
 };
 
-static void release(struct mapped_pool *mapped) {
+static void unmap_pool(struct mapped_pool *mapped) {
   if (!mapped)
     return;
   for (size_t i = 0; i < mapped->models && mapped->maps; i++)
@@ -117,7 +117,7 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_
                               .epistemic = mapped->epistemic};
   mapped = NULL;
 out:
-  release(mapped);
+  unmap_pool(mapped);
   return status;
 }
 
@@ -139,7 +139,7 @@ enum tutti_status tutti_run_pool_open(void *argument, tutti_context *context, co
 
 void tutti_run_pool_release(void *argument, struct tutti_pool *pool) {
   if (pool->trials)
-    release((struct mapped_pool *)((char *)(uintptr_t)pool->trials - offsetof(struct mapped_pool, trials)));
+    unmap_pool((struct mapped_pool *)((char *)(uintptr_t)pool->trials - offsetof(struct mapped_pool, trials)));
   const struct tutti_pool none = {.size = sizeof none};
   TUTTI_GIVE(pool, &none);
 }

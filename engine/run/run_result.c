@@ -14,7 +14,7 @@
 static const char key[] = "checksum", ensemble_key[] = "ensemble";
 
 /* The checksum of a summary, which does not count itself. */
-static enum tutti_status measure(tutti_context *context, const json_t *summary, char checksum[17]) {
+static enum tutti_status checksum_of(tutti_context *context, const json_t *summary, char checksum[17]) {
   json_t *rest = json_copy((json_t *)summary);
   if (rest)
     (void)json_object_del(rest, key);
@@ -32,7 +32,7 @@ static enum tutti_status seal(tutti_context *context, char **summary) {
   enum tutti_status status;
   char checksum[17], *sealed = NULL;
   json_t *root = json_loads(*summary, 0, NULL);
-  TUTTI_TRY_OUT(context, measure(context, root, checksum));
+  TUTTI_TRY_OUT(context, checksum_of(context, root, checksum));
   json_object_set_new(root, key, json_string(checksum));
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(root), &sealed));
   tutti_free(*summary);
@@ -77,7 +77,7 @@ static enum tutti_status check_seal(tutti_context *context, const char *director
   const char *recorded = json_string_value(json_object_get(summary, key));
   if (!json_is_object(summary) || !recorded)
     return refuse(context, directory, TUTTI_RUN_FILE_SUMMARY, "expected a summary with its checksum");
-  TUTTI_TRY(context, measure(context, summary, checksum));
+  TUTTI_TRY(context, checksum_of(context, summary, checksum));
   return strcmp(checksum, recorded) == 0
              ? TUTTI_OK
              : refuse(context, directory, TUTTI_RUN_FILE_SUMMARY, "its checksum is not that which was recorded");

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const tasks[] = {"regression", "classification", "value"};
-
 static enum tutti_status best_of(tutti_context *context, const struct tutti_experiment *experiment,
                                  const struct tutti_history *history, json_t **out) {
   uint64_t best = tutti_history_best(history);
@@ -84,13 +82,14 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   json_t *best;
   TUTTI_TRY(context, best_of(context, experiment, history, &best));
   json_t *chosen = ensemble ? json_loads(ensemble, 0, NULL) : json_null();
-  json_t *root = json_pack(
-      "{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "run", run->name, "task",
-      tasks[experiment->task.kind], "loss", tutti_loss_names()[experiment->loss], "seed", (json_int_t)run->seed,
-      "plugins", "space", plugin_of(experiment, "space"), "backend", plugin_of(experiment, "backend"), "builder",
-      plugin_of(experiment, "builder"), "selector", selector_of(experiment, chosen), "calibrator",
-      calibrator_of(experiment, chosen), "data", data_of(experiment), "trials", trials_of(run, history), "best", best,
-      "ensemble", chosen, "evaluation", evaluation ? json_loads(evaluation, 0, NULL) : json_null());
+  json_t *root =
+      json_pack("{s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "run", run->name, "task",
+                tutti_task_name(experiment->task.kind), "loss", tutti_loss_names()[experiment->loss], "seed",
+                (json_int_t)run->seed, "plugins", "space", plugin_of(experiment, "space"), "backend",
+                plugin_of(experiment, "backend"), "builder", plugin_of(experiment, "builder"), "selector",
+                selector_of(experiment, chosen), "calibrator", calibrator_of(experiment, chosen), "data",
+                data_of(experiment), "trials", trials_of(run, history), "best", best, "ensemble", chosen, "evaluation",
+                evaluation ? json_loads(evaluation, 0, NULL) : json_null());
   if (tutti_experiment_is_fit(experiment)) {
     enum tutti_status status = tutti_run_describe_fit(context, experiment, history, root);
     if (status != TUTTI_OK) {

@@ -11,7 +11,7 @@ struct candidates {
   double *losses;            /* [count] */
 };
 
-static void release(struct candidates *candidates) {
+static void release_candidates(struct candidates *candidates) {
   tutti_free(candidates->trials);
   tutti_free(candidates->hashes);
   tutti_free(candidates->losses);
@@ -77,7 +77,7 @@ static enum tutti_status choose(tutti_context *context, const struct tutti_exper
                                               experiment->loss, NULL, json));
 out:
   tutti_ensemble_destroy(ensemble);
-  release(&candidates);
+  release_candidates(&candidates);
   return status;
 }
 

@@ -3,8 +3,10 @@
 #include "trial_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/evaluation/evaluate_fit_impl.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static enum tutti_status train(tutti_context *context, const struct tutti_experiment *experiment,
                                struct tutti_training *training) {
@@ -14,30 +16,34 @@ static enum tutti_status train(tutti_context *context, const struct tutti_experi
   return tutti_fit_run(context, &fit, &training->fit);
 }
 
-/* Names are those of the metrics of ensembles where these have them; the two means give the NLL for any c. */
+static void add_measure(json_t *measures, const struct metric_entry *metric, const char *name,
+                        const struct tutti_fit_measures *of) {
+  (void)json_object_set_new(measures, name, tutti_json_number(metric->value(of, metric->which)));
+}
+
+/* The metrics of a repeat; then two means that give the NLL for any c, and so nll-common; then the metrics of each
+   level. */
 static json_t *measures_of(const struct tutti_fit_config *config, const struct tutti_fit_result *result) {
-  const struct tutti_bands *sums = &result->bands;
-  double points = (double)sums->points;
+  struct tutti_fit_measures of = {.bands = result->bands, .c = result->c, .rmse = result->rmse};
+  double points = (double)of.bands.points;
   json_t *measures = json_object();
-  const struct {
-    const char *name;
-    double value;
-  } known[] = {{"nll", tutti_bands_nll(sums, result->c)},
-               {"nll-min", tutti_bands_least_nll(sums)},
-               {"width-coverage-area", tutti_bands_area(sums)},
-               {"rmse", result->rmse},
-               {"c", result->c},
-               {"c-min", tutti_bands_scale(sums)},
-               {"mean-log-deviation", sums->log_deviation / points},
-               {"mean-square-ratio", sums->square_ratio / points}};
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    (void)json_object_set_new(measures, known[i].name, tutti_json_number(known[i].value));
+  const struct metric_entry *metrics = metrics_of_fit.entries;
+  for (size_t i = 0; i < metrics_of_fit.count; i++)
+    if (metrics[i].which == TUTTI_FIT_OF_REPEAT)
+      add_measure(measures, &metrics[i], metrics[i].said.name, &of);
+  (void)json_object_set_new(measures, "mean-log-deviation", tutti_json_number(of.bands.log_deviation / points));
+  (void)json_object_set_new(measures, "mean-square-ratio", tutti_json_number(of.bands.square_ratio / points));
   for (size_t l = 0; l < config->levels.count; l++) {
-    char name[64];
-    (void)snprintf(name, sizeof name, "coverage-%g", config->levels.values[l]);
-    (void)json_object_set_new(measures, name, tutti_json_number(result->coverage[l]));
-    (void)snprintf(name, sizeof name, "width-%g", config->levels.values[l]);
-    (void)json_object_set_new(measures, name, tutti_json_number(result->width[l]));
+    of.coverage = result->coverage[l];
+    of.width = result->width[l];
+    for (size_t i = 0; i < metrics_of_fit.count; i++) {
+      char name[64];
+      if (metrics[i].which != TUTTI_FIT_OF_LEVEL)
+        continue;
+      (void)snprintf(name, sizeof name, "%.*s%g", (int)strlen(metrics[i].said.name) - 1, metrics[i].said.name,
+                     config->levels.values[l]);
+      add_measure(measures, &metrics[i], name, &of);
+    }
   }
   return measures;
 }

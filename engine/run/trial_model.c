@@ -18,7 +18,7 @@
 
 /* --- training --- */
 
-static bool make_room(struct tutti_training *training) {
+static bool reserve_curve(struct tutti_training *training) {
   size_t count = training->epochs, room = training->room * 2 + 64;
   if (count < training->room)
     return true;
@@ -37,7 +37,7 @@ static bool may_go_on(const struct tutti_training *training) {
 
 static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
   struct tutti_training *training = argument;
-  if (!make_room(training))
+  if (!reserve_curve(training))
     return true; /* the curve ends here; training goes on */
   struct tutti_epoch *kept = &training->curve[training->epochs];
   TUTTI_TAKE(kept, epoch);

@@ -68,7 +68,7 @@ static bool is_better(const struct tutti_figures *figures, double one, double ot
   return figures->better == TUTTI_BETTER_LOWER ? one < other : one > other;
 }
 
-static void measure(const struct tutti_figures *figures, size_t variant, struct tutti_placing *placing) {
+static void mean_and_error(const struct tutti_figures *figures, size_t variant, struct tutti_placing *placing) {
   double sum = 0, squares = 0;
   for (size_t b = 0; b < figures->blocks; b++)
     if (isfinite(value_at(figures, b, variant))) {
@@ -108,7 +108,7 @@ void tutti_placing_of(const struct tutti_figures *given, size_t variant, struct 
   struct tutti_figures figures;
   struct tutti_placing own = {.size = sizeof own};
   TUTTI_TAKE(&figures, given);
-  measure(&figures, variant, &own);
+  mean_and_error(&figures, variant, &own);
   for (size_t b = 0; b < figures.blocks; b++)
     if (figures.better != TUTTI_BETTER_NEITHER && is_complete(&figures, b))
       rank_in_block(&figures, b, variant, &own);

@@ -216,8 +216,6 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_choose(tutti_context *
 TUTTI_API bool tutti_backend_takes_networks(const tutti_backend *backend);
 /* Does it support this built-in op? */
 TUTTI_API bool tutti_backend_supports(const tutti_backend *backend, enum tutti_op op);
-/* Does it support the layer's op with these attributes? */
-TUTTI_API bool tutti_backend_supports_layer(const tutti_backend *backend, const struct tutti_layer *layer);
 /* Does it look at all these members of a job (TUTTI_JOB_*)? */
 TUTTI_API bool tutti_backend_honours(const tutti_backend *backend, unsigned members);
 /* Check that the backend takes every layer of job->network (NULL: none), that it honours what the job sets, and that

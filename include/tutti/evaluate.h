@@ -56,6 +56,7 @@ enum tutti_metric_table {
   TUTTI_METRICS_OOD,            /* tutti_evaluate_ood */
   TUTTI_METRICS_REGRESSION,     /* tutti_evaluate */
   TUTTI_METRICS_DIVERSITY,      /* tutti_evaluate_diversity, diversity.h */
+  TUTTI_METRICS_FIT, /* a run of `tutti fit`. L in a name stands for a level of fit.levels, as in "coverage-0.9" */
   TUTTI_METRICS_COUNT
 };
 /* Metric number `index` of a table, with value NaN; static. NULL past the last, and for a number that is no table. */

@@ -152,13 +152,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_propose(tutti_context
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_draw(tutti_context *context, const tutti_proposer *proposer,
                                                                 uint64_t trial, tutti_candidate **candidate);
 
-/* What the surrogate says of itself after all that was told (its fitted hyperparameters, for example) as JSON; free
-   *json with tutti_free. *json = NULL if it says nothing, and before there is a loss. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe(tutti_context *context, tutti_proposer *proposer,
-                                                                    char **json);
-
-/* `state`, the text of a JSON object, with tutti_proposer_describe added as its member `surrogate`: for a builder's
-   `describe`. Nothing is added if the surrogate says nothing, or if `proposer` is NULL. Free *json with tutti_free.
+/* `state`, the text of a JSON object, with what the surrogate says of itself after all that was told (its fitted
+   hyperparameters, for example) added as its member `surrogate`: for a builder's `describe`. Nothing is added if the
+   surrogate says nothing, if no loss is known, or if `proposer` is NULL. Free *json with tutti_free.
    TUTTI_ERROR_USAGE: `state` is not JSON. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_proposer_describe_in(tutti_context *context, tutti_proposer *proposer,
                                                                        const char *state, char **json);
@@ -172,8 +168,7 @@ TUTTI_API size_t tutti_proposer_pending_count(const tutti_proposer *proposer);
 TUTTI_API double tutti_proposer_best(const tutti_proposer *proposer);
 /* Every candidate asked for; borrowed. */
 TUTTI_API const tutti_candidate_set *tutti_proposer_known(const tutti_proposer *proposer);
-/* Its surrogate, and tutti_proposer_acquisition: its acquisition; both stay the proposer's. */
-TUTTI_API tutti_surrogate *tutti_proposer_surrogate(const tutti_proposer *proposer);
+/* Its acquisition, which stays the proposer's. */
 TUTTI_API tutti_acquisition *tutti_proposer_acquisition(const tutti_proposer *proposer);
 
 TUTTI_END_DECLS

@@ -6,11 +6,22 @@
 
 TUTTI_BEGIN_DECLS
 
-enum tutti_task_kind {
-  TUTTI_TASK_REGRESSION,     /* `outputs` real targets */
-  TUTTI_TASK_CLASSIFICATION, /* `outputs` classes */
-  TUTTI_TASK_VALUE           /* no data: a backend gives each candidate a value to minimise */
-};
+/* The kinds of task, TASK(constant, number, name): those with data, then all. A number is part of the ABI, and never
+   changes. */
+#define TUTTI_TASKS_WITH_DATA(TASK)                                                                                    \
+  TASK(REGRESSION, 0, "regression")         /* `outputs` real targets */                                               \
+  TASK(CLASSIFICATION, 1, "classification") /* `outputs` classes */
+#define TUTTI_TASKS(TASK)                                                                                              \
+  TUTTI_TASKS_WITH_DATA(TASK)                                                                                          \
+  TASK(VALUE, 2, "value") /* no data: a backend gives each candidate a value to minimise */
+
+/* TUTTI_TASK_REGRESSION, TUTTI_TASK_CLASSIFICATION, TUTTI_TASK_VALUE. */
+#define TUTTI_TASK_CONSTANT(constant, number, name) TUTTI_TASK_##constant = number,
+enum tutti_task_kind { TUTTI_TASKS(TUTTI_TASK_CONSTANT) };
+#undef TUTTI_TASK_CONSTANT
+
+/* "regression", "classification" or "value"; "unknown task" for other numbers. Static. */
+TUTTI_API const char *tutti_task_name(enum tutti_task_kind kind);
 
 /* Read-only to plugins. Grows only at the end; readers look at `size`. */
 struct tutti_task {

@@ -169,7 +169,7 @@ static double draw_duration(const struct executor_simulated *self, uint64_t tria
 
 /* --- queues --- */
 
-static void append(struct simulated_queue *queue, struct simulated_task *task) {
+static void enqueue(struct simulated_queue *queue, struct simulated_task *task) {
   task->next = NULL;
   *queue->end = task;
   queue->end = &task->next;
@@ -319,7 +319,7 @@ static enum tutti_status dispatch(struct executor_simulated *self, tutti_context
   while (self->here.count && self->idle_count)
     TUTTI_TRY(context, start(self, context, take_first(&self->here), self->idle[--self->idle_count], now_of(self)));
   while (self->here.count && self->there.count < self->most_ahead)
-    append(&self->there, take_first(&self->here));
+    enqueue(&self->there, take_first(&self->here));
   return TUTTI_OK;
 }
 
@@ -392,7 +392,7 @@ static enum tutti_status executor_submit_simulated(void *instance, tutti_context
   task->duration = fmin(task->duration, self->setup.trial_timeout);
   task->next_same = self->answers[trial % BUCKETS];
   self->answers[trial % BUCKETS] = task;
-  append(&self->here, task);
+  enqueue(&self->here, task);
   if (self->begin == 0)
     self->begin = self->end = now_of(self);
   TUTTI_TRY(context, crew_submit(self->crew, context, trial, request));

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static enum tutti_status make_room(tutti_context *context, struct ladder_rung *rung, size_t count) {
+static enum tutti_status reserve_losses(tutti_context *context, struct ladder_rung *rung, size_t count) {
   if (count <= rung->room)
     return TUTTI_OK;
   size_t room = count * 2 + 16;
@@ -17,7 +17,7 @@ enum tutti_status ladder_insert(tutti_context *context, struct ladder_rung *rung
   size_t low = 0, high = rung->count;
   if (isnan(loss))
     return TUTTI_OK;
-  TUTTI_TRY(context, make_room(context, rung, rung->count + 1));
+  TUTTI_TRY(context, reserve_losses(context, rung, rung->count + 1));
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (rung->losses[middle] <= loss)
@@ -32,7 +32,7 @@ enum tutti_status ladder_insert(tutti_context *context, struct ladder_rung *rung
 }
 
 enum tutti_status ladder_copy(tutti_context *context, const struct ladder_rung *from, struct ladder_rung *to) {
-  TUTTI_TRY(context, make_room(context, to, from->count));
+  TUTTI_TRY(context, reserve_losses(context, to, from->count));
   if (from->count > 0)
     memcpy(to->losses, from->losses, from->count * sizeof *to->losses);
   to->count = from->count;

@@ -86,6 +86,11 @@ common = logs + 0.5 * np.log(c2) + squares / (2 * c2) + 0.5 * np.log(2 * np.pi)
 # No other c has a lower mean: it is the paper's search over c, in closed form.
 assert all(np.mean(logs + 0.5 * np.log(f * c2) + squares / (2 * f * c2)) > np.mean(common) - 0.9189386 for f in (0.9, 1.1))
 metrics = {m["name"]: m for m in summary["evaluation"][0]["metrics"]}
+# As docs/metrics.md has them, and no others.
+known = {"nll": "nats lower", "nll-min": "nats lower", "nll-common": "nats lower", "width-coverage-area": "target lower", "rmse": "target lower",
+         "c": " neither", "c-min": " neither", **{"coverage-" + level: "fraction neither" for level in ("0.5", "0.9", "0.95")},
+         **{"width-" + level: "target lower" for level in ("0.5", "0.9", "0.95")}}
+assert {name: m["unit"] + " " + m["better"] for name, m in metrics.items()} == known, metrics
 shown = metrics["nll-common"]
 half = 1.959963984540054 * np.std(common, ddof=1) / np.sqrt(len(common))
 assert abs(shown["value"] - np.mean(common)) < 1e-9 and abs(shown["interval"][1] - np.mean(common) - half) < 1e-9, shown

@@ -10,6 +10,7 @@ static const char *const names[TUTTI_METRICS_COUNT] = {
     [TUTTI_METRICS_OOD] = "out of distribution",
     [TUTTI_METRICS_REGRESSION] = "regression",
     [TUTTI_METRICS_DIVERSITY] = "diversity",
+    [TUTTI_METRICS_FIT] = "fits",
 };
 
 /* The table whose place begins at a line; TUTTI_METRICS_COUNT if none does. */

@@ -45,7 +45,7 @@ static void combine(const struct subject *subject, size_t model, double *values)
 /* Skips the check where the calibrator does not serve the task. */
 static void open_subject(struct conform *conform, struct subject *subject, enum tutti_task_kind kind) {
   if (!serves(conform, kind))
-    conform_skip(conform, "it does not serve %s", kind == TUTTI_TASK_CLASSIFICATION ? "classification" : "regression");
+    conform_skip(conform, "it does not serve %s", tutti_task_name(kind));
   subject->task = world_task(kind);
   subject->facts = (struct tutti_host_facts){
       .size = sizeof subject->facts, .seed = WORLD_SEED, .budget = 1, .window = 1, .task = &subject->task};

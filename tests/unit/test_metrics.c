@@ -288,6 +288,7 @@ static void test_where_losses_are_defined(void **state) {
   const struct tutti_task gaussian = {.size = sizeof gaussian, .head = TUTTI_OP_HEAD_GAUSSIAN};
   const struct tutti_task linear = {.size = sizeof linear, .head = TUTTI_OP_HEAD_LINEAR};
   static const char *const where[] = {"cg", "c", "c", "gl", "gl", "v"};
+  assert_int_equal(sizeof where / sizeof where[0], TUTTI_LOSS_COUNT);
   for (int i = 0; i < TUTTI_LOSS_COUNT; i++) {
     enum tutti_loss loss = (enum tutti_loss)i;
     assert_int_equal(tutti_loss_fits(loss, &value), strchr(where[i], 'v') != NULL);

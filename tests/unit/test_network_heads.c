@@ -35,6 +35,17 @@ static tutti_network *network_with_input(int32_t height, int32_t width, int32_t 
 
 /* --- tasks --- */
 
+/* Names and numbers of recorded runs. */
+static void tasks_have_names(void **state) {
+  (void)state;
+  assert_string_equal(tutti_task_name((enum tutti_task_kind)0), "regression");
+  assert_string_equal(tutti_task_name((enum tutti_task_kind)1), "classification");
+  assert_string_equal(tutti_task_name((enum tutti_task_kind)2), "value");
+  assert_string_equal(tutti_task_name(TUTTI_TASK_VALUE), "value");
+  assert_string_equal(tutti_task_name((enum tutti_task_kind)3), "unknown task");
+  assert_string_equal(tutti_task_name((enum tutti_task_kind)(-1)), "unknown task");
+}
+
 static void heads_follow_the_task(void **state) {
   (void)state;
   static const struct tutti_attribute scale[] = {{"scale", 0.25}, {NULL, 0}};
@@ -224,6 +235,7 @@ static void a_head_reads_the_mean_of_several_layers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tasks_have_names),
       cmocka_unit_test(heads_follow_the_task),
       cmocka_unit_test(head_nomu_doubles_the_network),
       cmocka_unit_test(head_nomu_has_bounds_and_limits),

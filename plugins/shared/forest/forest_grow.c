@@ -180,7 +180,7 @@ static size_t grow_tree(struct forest_grower *grower, size_t used, struct forest
 
 /* --- the forest ----------------------------------------------------------------------------------------------- */
 
-static enum tutti_status make_room(tutti_context *context, struct forest *forest, size_t nodes) {
+static enum tutti_status reserve_nodes(tutti_context *context, struct forest *forest, size_t nodes) {
   if (nodes <= forest->node_room)
     return TUTTI_OK;
   size_t kept = forest->node_room, room = nodes + nodes / 2;
@@ -255,7 +255,7 @@ static enum tutti_status grow_trees(tutti_context *context, struct forest_grower
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "forest: cancelled at tree %zu of %zu", t,
                         grower->settings->trees);
-    TUTTI_TRY(context, make_room(context, forest, root + 2 * used));
+    TUTTI_TRY(context, reserve_nodes(context, forest, root + 2 * used));
     tutti_random_init(&grower->random, grower->settings->seed, "forest split", t);
     for (size_t j = 0; j < grower->columns.dimension; j++)
       grower->deck[j] = (uint32_t)j;
