@@ -3,6 +3,7 @@
 
 #include "core/base/running_impl.h"
 
+#include <tutti/clock.h>
 #include <tutti/descriptor.h>
 #include <errno.h>
 #include <math.h>
@@ -14,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A plugin that takes longer than this to load hangs. */
-enum { LOADING_SECONDS = 60 };
+/* A plugin that takes longer than this to load hangs; so does one that works longer than this after an interrupt. */
+enum { LOADING_SECONDS = 60, SECONDS_TO_RETURN = 5 };
 
 /* Signal handlers and functions at exit take no argument. */
 static struct {
   const tutti_context *context;
-  pid_t process;  /* a child that a plugin forks may end as it likes */
-  char hint[512]; /* what to do then; empty: nothing */
-  _Atomic double timeout;
+  pid_t process;              /* a child that a plugin forks may end as it likes */
+  char hint[512];             /* what to do then; empty: nothing */
+  _Atomic double interrupted; /* when, by tutti_clock; 0: not yet */
   /* The watch for plugins that do not return. */
   pthread_t thread;
   pthread_mutex_t lock;
@@ -126,17 +127,21 @@ static void catch_crashes(void) {
 
 static void look(void) {
   const char *what = "did not return within run.plugin_timeout";
-  double seconds, limit = guard.timeout;
+  double seconds, limit, interrupted = guard.interrupted;
   const struct tutti_descriptor *plugin = running(&seconds);
   if (!plugin)
     return;
-  if (tutti_running_is_loading(guard.context)) {
-    limit = tutti_running_loading_limit(guard.context);
-    what = limit > LOADING_SECONDS ? "did not return within a minute" : what;
-    limit = fmin(limit, LOADING_SECONDS);
+  limit = tutti_running_limit(guard.context);
+  if (tutti_running_is_loading(guard.context) && limit > LOADING_SECONDS) {
+    what = "did not return within a minute";
+    limit = LOADING_SECONDS;
   }
   if (seconds >= limit)
     blame(plugin, what);
+  if (interrupted > 0 && fmin(seconds, tutti_clock() - interrupted) >= SECONDS_TO_RETURN) {
+    say(plugin, "did not return within five seconds of the interrupt", "\n", guard.hint);
+    end_process(EXIT_INTERRUPTED);
+  }
 }
 
 static void *watch(void *unused) {
@@ -165,13 +170,11 @@ static void begin_watch(void) {
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void guard_with(double timeout, const char *hint) {
-  (void)snprintf(guard.hint, sizeof guard.hint, "%s", hint);
-  guard.timeout = timeout;
-}
+void guard_hint(const char *hint) { (void)snprintf(guard.hint, sizeof guard.hint, "%s", hint); }
 
 void guard_interrupted(void) {
   double seconds;
+  guard.interrupted = tutti_clock();
   const struct tutti_descriptor *plugin = running(&seconds);
   if (!plugin || !tutti_running_is_loading(guard.context))
     return;
@@ -184,7 +187,6 @@ void guard_interrupted(void) {
 void guard_plugins(tutti_context *context) {
   guard.context = context;
   guard.process = getpid();
-  guard.timeout = INFINITY;
   catch_crashes();
   (void)atexit(on_exit_of_process);
   (void)at_quick_exit(on_quick_exit);

@@ -22,11 +22,13 @@ int fail(tutti_context *context, enum tutti_status status);
 void catch_interrupts(tutti_context *context);
 /* Let a write beyond the limit on file sizes fail like one on a full disk, here and in workers. */
 void survive_full_disks(void);
-/* Name the plugin if one ends this process: if it crashes, aborts or exits. Until stop_guarding. */
+/* Name the plugin if one ends this process, by a crash, abort() or exit(), or does not return within the recipe's
+   run.plugin_timeout. Until stop_guarding. */
 void guard_plugins(tutti_context *context);
-/* Also if one does not return within `timeout` seconds; `hint`, a line or none, then says what to do. */
-void guard_with(double timeout, const char *hint);
-/* A plugin that is being loaded hears nothing of an interrupt, so end at once, and name it. */
+/* A line, or none, that says then what to do. */
+void guard_hint(const char *hint);
+/* Safe in signal handlers. A plugin that is being loaded hears nothing of an interrupt, so end at once, and name it;
+   one that works has some seconds to return. */
 void guard_interrupted(void);
 void stop_guarding(int code); /* the exit code from now on, whatever a plugin does at the end */
 /* The path of this program, for workers and scans. */

@@ -49,7 +49,7 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
                                         .progress = progress_show,
                                         .argument = &progress};
   progress_begin(&progress, options->quiet);
-  guard_with(tutti_recipe_run(recipe)->plugin_timeout, hint ? hint : "");
+  guard_hint(hint ? hint : "");
   enum tutti_status status = tutti_run(context, recipe, &how, &summary);
   progress_end(&progress);
   if (status != TUTTI_OK) {

@@ -9,7 +9,7 @@
 # Further sources: tests_unit_NAME_SOURCES; further libraries: tests_unit_NAME_LDADD = $(LDADD) -lfoo.
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
-libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h %D%/attributes.h
+libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h %D%/attributes.h %D%/watched.h
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
@@ -398,6 +398,7 @@ cli_tests += %D%/cli/simulated.sh
 cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/table.sh
+cli_tests += %D%/cli/resealed.sh
 cli_tests += %D%/cli/trust.sh
 cli_tests += %D%/cli/tutorials.sh
 cli_tests += %D%/cli/uncertainty.sh

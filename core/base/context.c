@@ -11,7 +11,7 @@ enum tutti_status tutti_context_create(tutti_context **context) {
   if (!*context)
     return TUTTI_ERROR_MEMORY;
   (*context)->threads = 1;
-  (*context)->loading_limit = INFINITY;
+  (*context)->running_limit = INFINITY;
   return TUTTI_OK;
 }
 

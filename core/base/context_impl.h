@@ -24,7 +24,7 @@ struct tutti_context {
   _Atomic(const struct tutti_descriptor *) running;
   _Atomic double running_since;
   _Atomic bool loading;
-  _Atomic double loading_limit;
+  _Atomic double running_limit;
   bool trusts_runs; /* tutti_trust_runs */
   /* The plugin registry (engine/plugins/registry.c), made on first use, and the function that destroys it. */
   void *registry;

@@ -116,6 +116,11 @@ enum tutti_status tutti_file_read(tutti_context *context, const char *path, char
   *data = NULL;
   *bytes = 0;
   TUTTI_TRY(context, tutti_file_open(context, path, &file, &facts));
+  if ((uint64_t)facts.st_size > tutti_memory_for_data()) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "%s: its %jd MiB are more than half of the machine's memory", path,
+                        (intmax_t)(facts.st_size >> 20));
+    goto out;
+  }
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)facts.st_size + 1, 1, data));
   while (*bytes < (size_t)facts.st_size) {
     ssize_t n = read(file, *data + *bytes, (size_t)facts.st_size - *bytes);

@@ -234,8 +234,30 @@ out:
   return status;
 }
 
-enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path, struct tutti_npy *array) {
-  enum tutti_status status = tutti_npy_map(context, path, array);
+/* Into memory: a file that others may write could become shorter, and touching a map beyond its end is a bus error. */
+static enum tutti_status read_whole(tutti_context *context, const char *path, struct tutti_npy *array) {
+  size_t bytes, offset = 0;
+  char *file;
+  *array = (struct tutti_npy){0};
+  TUTTI_TRY(context, tutti_file_read(context, path, &file, &bytes));
+  enum tutti_status status =
+      bytes > 0 ? read_header(context, path, (const unsigned char *)file, bytes, array, &offset)
+                : TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected a .npy file, found an empty one", path);
+  if (status != TUTTI_OK) {
+    *array = (struct tutti_npy){0};
+  } else if (array->mapping) { /* misaligned: a copy */
+    array->data = array->mapping;
+  } else {
+    array->data = file + offset;
+    array->mapping = file;
+    file = NULL;
+  }
+  tutti_free(file);
+  return status;
+}
+
+enum tutti_status tutti_npy_read_users(tutti_context *context, const char *path, struct tutti_npy *array) {
+  enum tutti_status status = read_whole(context, path, array);
   if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO) {
     char message[1024];
     (void)snprintf(message, sizeof message, "%s", tutti_error_message(context));

@@ -19,9 +19,9 @@ void tutti_running_loads(tutti_context *context, bool loading) { context->loadin
 
 bool tutti_running_is_loading(const tutti_context *context) { return context->loading; }
 
-void tutti_running_limit_loading(tutti_context *context, double seconds) { context->loading_limit = seconds; }
+void tutti_running_set_limit(tutti_context *context, double seconds) { context->running_limit = seconds; }
 
-double tutti_running_loading_limit(const tutti_context *context) { return context->loading_limit; }
+double tutti_running_limit(const tutti_context *context) { return context->running_limit; }
 
 const struct tutti_descriptor *tutti_running_plugin(const tutti_context *context, double *seconds) {
   const struct tutti_descriptor *running = context->running;

@@ -17,9 +17,9 @@ TUTTI_PRIVATE void tutti_running_leave(tutti_context *context, const struct tutt
 /* A plugin is being loaded, or no longer: nothing of a run can be lost then. */
 TUTTI_PRIVATE void tutti_running_loads(tutti_context *context, bool loading);
 TUTTI_PRIVATE bool tutti_running_is_loading(const tutti_context *context);
-/* The most seconds for loading a plugin, infinite unless a recipe says otherwise (run.plugin_timeout). */
-TUTTI_PRIVATE void tutti_running_limit_loading(tutti_context *context, double seconds);
-TUTTI_PRIVATE double tutti_running_loading_limit(const tutti_context *context);
+/* The most seconds for a call of a plugin, infinite unless a recipe says otherwise (run.plugin_timeout). */
+TUTTI_PRIVATE void tutti_running_set_limit(tutti_context *context, double seconds);
+TUTTI_PRIVATE double tutti_running_limit(const tutti_context *context);
 
 /* The plugin whose code runs now in a call with this context, the innermost of several, or NULL; *seconds is how long
    the outermost has run. Safe in signal handlers and on other threads. */

@@ -141,43 +141,14 @@ enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backen
   return check_outcome(context, backend, job, outcome);
 }
 
-/* Probabilities of a row sum to one but for rounding. */
-static const double most_rounding = 1e-3;
-
-/* What is wrong with the probabilities of a row, or NULL. */
-static const char *fault_of_classes(size_t classes, const float *row) {
-  double sum = 0;
-  for (size_t k = 0; k < classes; k++) {
-    if (!isfinite(row[k]))
-      return "are not finite";
-    if (row[k] < 0)
-      return "have a negative probability";
-    sum += row[k];
-  }
-  return fabs(sum - 1) > most_rounding ? "have probabilities that do not sum to one" : NULL;
-}
-
-/* What is wrong with the mean and variance of a target, or NULL. A variance may be absent (NaN). */
-static const char *fault_of_target(const float *moments) {
-  if (!isfinite(moments[0]) || isinf(moments[1]))
-    return "are not finite";
-  return moments[1] < 0 ? "have a negative variance" : NULL;
-}
-
 enum tutti_status tutti_backend_check_predictions(tutti_context *context, const tutti_backend *backend,
                                                   const struct tutti_task *task, const char *split, size_t rows,
                                                   const float *out) {
-  size_t width = tutti_predictions_width(task->kind, task->outputs);
-  for (size_t r = 0; r < rows; r++) {
-    const char *fault =
-        task->kind == TUTTI_TASK_CLASSIFICATION ? fault_of_classes(task->outputs, out + r * width) : NULL;
-    for (size_t o = 0; o < task->outputs && task->kind == TUTTI_TASK_REGRESSION && !fault; o++)
-      fault = fault_of_target(out + r * width + 2 * o);
-    if (fault)
-      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: its predictions%s%s %s",
-                        backend->instance.descriptor->name, split ? " on split " : "", split ? split : "", fault);
-  }
-  return TUTTI_OK;
+  const char *fault = tutti_predictions_fault(task->kind, rows, task->outputs, out);
+  if (!fault)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: its predictions%s%s %s",
+                    backend->instance.descriptor->name, split ? " on split " : "", split ? split : "", fault);
 }
 
 enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_backend *backend,
@@ -197,6 +168,9 @@ bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tu
     TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend, answer = backend->ops.tells_epistemic(backend->instance.self, job));
   return answer;
 }
+
+/* A part is at most the whole but for rounding. */
+static const double most_rounding = 1e-3;
 
 /* What there is of uncertainty, of which epistemic[i] is a part: a variance, or the entropy of a row. */
 static double whole_of(const struct tutti_task *task, const float *out, size_t i) {

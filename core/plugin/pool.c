@@ -3,14 +3,6 @@
 
 #include <tutti/sized.h>
 
-size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs) {
-  return kind == TUTTI_TASK_REGRESSION ? 2 * outputs : outputs;
-}
-
-size_t tutti_epistemic_width(enum tutti_task_kind kind, size_t outputs) {
-  return kind == TUTTI_TASK_REGRESSION ? outputs : 1;
-}
-
 size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial) {
   size_t low = 0, high = pool->models;
   while (low < high) {

@@ -9,6 +9,7 @@ enum tutti_status tutti_rows_create(tutti_context *context, const char *origin, 
   tutti_rows *rows = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *rows, &rows));
+  rows->limit = tutti_memory_for_data();
   TUTTI_TRY_OUT(context, tutti_strdup(context, origin, &rows->origin));
   *out = rows;
   rows = NULL;
@@ -39,8 +40,21 @@ void tutti_rows_destroy(tutti_rows *rows) {
   tutti_free(rows);
 }
 
-enum tutti_status tutti_rows_grow(tutti_context *context, const tutti_rows *rows, size_t count, size_t more,
-                                  size_t size, size_t *room, void *array) {
+/* Linux grants memory that it does not have, and ends whoever uses it. */
+static enum tutti_status hold(tutti_context *context, tutti_rows *rows, size_t count, size_t size) {
+  size_t bytes;
+  if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= rows->limit - rows->held) {
+    rows->held += bytes;
+    return TUTTI_OK;
+  }
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: expected rows that fit into half of the machine's memory, and these need more than %zu MiB; "
+                    "take a part of the rows or columns",
+                    rows->origin, rows->limit >> 20);
+}
+
+enum tutti_status tutti_rows_grow(tutti_context *context, tutti_rows *rows, size_t count, size_t more, size_t size,
+                                  size_t *room, void *array) {
   size_t needed;
   if (__builtin_add_overflow(count, more, &needed))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: %zu and %zu more are more than can be held", rows->origin, count,
@@ -48,6 +62,7 @@ enum tutti_status tutti_rows_grow(tutti_context *context, const tutti_rows *rows
   if (needed <= *room)
     return TUTTI_OK;
   size_t wanted = count + count / 2 > needed ? count + count / 2 : needed;
+  TUTTI_TRY(context, hold(context, rows, wanted - *room, size));
   TUTTI_TRY(context, tutti_realloc(context, count, wanted, size, array));
   *room = wanted;
   return TUTTI_OK;
@@ -99,10 +114,11 @@ static enum tutti_status extend(tutti_context *context, tutti_rows *rows, size_t
 }
 
 /* Keep a text for the cell that is to be added next. */
-static enum tutti_status keep_text(tutti_context *context, const tutti_rows *rows, struct tutti_cells *cells,
+static enum tutti_status keep_text(tutti_context *context, tutti_rows *rows, struct tutti_cells *cells,
                                    const char *text) {
   size_t bytes = strlen(text) + 1;
   if (!cells->texts) {
+    TUTTI_TRY(context, hold(context, rows, cells->room, sizeof *cells->texts));
     TUTTI_TRY(context, tutti_alloc(context, cells->room, sizeof *cells->texts, &cells->texts));
     TUTTI_TRY(context, tutti_rows_grow(context, rows, 0, 1, 1, &cells->text_room, &cells->text));
     cells->text_bytes = 1;

@@ -17,6 +17,7 @@ struct tutti_cells {
 struct tutti_rows {
   char *origin;
   size_t test_rows;
+  size_t held, limit; /* bytes of all arrays, and the most that they may be */
   /* a table */
   size_t columns, column_room;
   char **names;              /* [columns] */
@@ -34,8 +35,9 @@ struct tutti_rows {
   int64_t *labels;
 };
 
-/* Make room for `more` elements of `size` bytes after the first `count` of *(void **)array. */
-TUTTI_NODISCARD enum tutti_status tutti_rows_grow(tutti_context *context, const tutti_rows *rows, size_t count,
-                                                  size_t more, size_t size, size_t *room, void *array);
+/* Make room for `more` elements of `size` bytes after the first `count` of *(void **)array. TUTTI_ERROR_USAGE: the rows
+   would be larger than their limit. */
+TUTTI_NODISCARD enum tutti_status tutti_rows_grow(tutti_context *context, tutti_rows *rows, size_t count, size_t more,
+                                                  size_t size, size_t *room, void *array);
 
 #endif

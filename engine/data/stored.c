@@ -45,11 +45,12 @@ static enum tutti_status read_described(tutti_context *context, const tutti_data
 
 /* --- arrays --- */
 
-/* Map an array that must be there, with `columns` numbers a row. */
+/* Map an array that must be there. */
 static enum tutti_status map_array(tutti_context *context, const struct tutti_stored_splits *splits,
-                                   const tutti_split *split, enum tutti_stored_array which, enum tutti_element element,
-                                   size_t columns, struct tutti_npy *array) {
+                                   const tutti_split *split, enum tutti_stored_array which, struct tutti_npy *array) {
   static const char *const names[] = {"row numbers", "targets", "class numbers"};
+  enum tutti_element element = which == TUTTI_STORED_TARGETS ? TUTTI_F64 : TUTTI_I32;
+  size_t columns = which == TUTTI_STORED_TARGETS ? split->outputs : 1; /* numbers a row */
   TUTTI_TRY(context, splits->map(splits->argument, context, split->name, which, array));
   if (array->data && array->element == element && array->rank >= 1 && array->shape[0] == split->rows &&
       array->count == split->rows * columns)
@@ -96,24 +97,25 @@ static enum tutti_status take_labels(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
+static enum tutti_status take_array(tutti_context *context, const struct tutti_encoding *encoding,
+                                    const struct tutti_stored_splits *splits, enum tutti_stored_array which,
+                                    tutti_split *split) {
+  struct tutti_npy array = {0};
+  enum tutti_status status = map_array(context, splits, split, which, &array);
+  if (status == TUTTI_OK)
+    status = which == TUTTI_STORED_ROWS     ? take_rows(context, &array, split)
+             : which == TUTTI_STORED_LABELS ? take_labels(context, &array, split)
+                                            : take_targets(context, encoding, &array, split);
+  tutti_npy_unmap(&array);
+  return status == TUTTI_ERROR_CORRUPT ? splits->place(splits->argument, context, split->name, which, status) : status;
+}
+
 static enum tutti_status take_arrays(tutti_context *context, const struct tutti_encoding *encoding,
                                      const struct tutti_stored_splits *splits, bool targets, tutti_split *split) {
-  enum tutti_status status = TUTTI_OK;
   bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
-  struct tutti_npy array = {0};
-  TUTTI_TRY_OUT(context, map_array(context, splits, split, TUTTI_STORED_ROWS, TUTTI_I32, 1, &array));
-  TUTTI_TRY_OUT(context, take_rows(context, &array, split));
-  tutti_npy_unmap(&array);
-  if (!targets)
-    goto out;
-  TUTTI_TRY_OUT(context,
-                classes ? map_array(context, splits, split, TUTTI_STORED_LABELS, TUTTI_I32, 1, &array)
-                        : map_array(context, splits, split, TUTTI_STORED_TARGETS, TUTTI_F64, split->outputs, &array));
-  TUTTI_TRY_OUT(context,
-                classes ? take_labels(context, &array, split) : take_targets(context, encoding, &array, split));
-out:
-  tutti_npy_unmap(&array);
-  return status;
+  TUTTI_TRY(context, take_array(context, encoding, splits, TUTTI_STORED_ROWS, split));
+  return targets ? take_array(context, encoding, splits, classes ? TUTTI_STORED_LABELS : TUTTI_STORED_TARGETS, split)
+                 : TUTTI_OK;
 }
 
 /* --- splits --- */

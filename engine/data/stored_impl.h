@@ -15,6 +15,9 @@ struct tutti_stored_splits {
   /* Map an array of a split; *array stays zero if it is not there. */
   enum tutti_status (*map)(void *argument, tutti_context *context, const char *split, enum tutti_stored_array which,
                            struct tutti_npy *array);
+  /* Let the message of a failure begin with where that array is; returns `status`. */
+  enum tutti_status (*place)(void *argument, tutti_context *context, const char *split, enum tutti_stored_array which,
+                             enum tutti_status status);
 };
 
 /* Make a data set from the JSON of tutti_dataset_describe, the parameters of [head], and the arrays of the splits; all

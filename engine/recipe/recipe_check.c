@@ -189,7 +189,8 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
                               TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "it stands at the top, before the first section"));
   TUTTI_TRY(context, fill_own(context, recipe, "run", tutti_run_params(), &recipe->run));
   const struct tutti_run_config *run = tutti_config_values(recipe->run);
-  tutti_running_limit_loading(context, run->plugin_timeout);
+  if (!recipe->recorded) /* who looks at a run cannot change its recipe, but can interrupt */
+    tutti_running_set_limit(context, run->plugin_timeout);
   TUTTI_TRY(context, set_name(context, recipe, path));
   TUTTI_TRY(context, set_plugin_path(context, recipe));
   TUTTI_TRY(context, set_extent(context, recipe));

@@ -49,9 +49,8 @@ static const struct tutti_param table[] = {
     TUTTI_REAL(struct tutti_run_config, trial_timeout, "inf", 0, TUTTI_NO_LIMIT,
                "A trial that takes longer is a failed trial.", .unit = "s", .min_open = true),
     TUTTI_REAL(struct tutti_run_config, plugin_timeout, "3600", 0, TUTTI_NO_LIMIT,
-               "A plugin that does not return within this time ends the run, which can be "
-               "resumed; inf: wait for ever.",
-               .unit = "s", .min_open = true),
+               "A plugin that does not return within this time ends the run, which can be resumed.", .unit = "s",
+               .min_open = true),
     TUTTI_INTEGER(
         struct tutti_run_config, retries, "1", 0, 1000,
         "How often a trial is tried again whose worker crashed or was killed, before it counts as failed: a lost "

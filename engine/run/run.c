@@ -313,6 +313,11 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
   struct tutti_run_options options = {.size = sizeof options, .directory = "."};
   struct tutti_manager manager = {.context = context, .options = &options, .lock = -1};
   *summary = NULL;
+  status = tutti_experiment_check_files(context, recipe);
+  if (status != TUTTI_OK) {
+    tutti_recipe_destroy(recipe);
+    goto out;
+  }
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
   manager.run = tutti_recipe_run(manager.experiment->recipe);
   offer_pool(&manager);

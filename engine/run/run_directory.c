@@ -287,20 +287,38 @@ out:
 
 struct stored {
   const char *directory;
+  bool placed; /* an error names its file */
 };
+
+static enum tutti_status stored_path(tutti_context *context, const struct stored *stored, const char *split,
+                                     enum tutti_stored_array which, char **path) {
+  static const enum tutti_split_file files[TUTTI_STORED_ARRAYS] = {[TUTTI_STORED_ROWS] = TUTTI_SPLIT_FILE_ROWS,
+                                                                   [TUTTI_STORED_TARGETS] = TUTTI_SPLIT_FILE_TARGETS,
+                                                                   [TUTTI_STORED_LABELS] = TUTTI_SPLIT_FILE_LABELS};
+  return tutti_run_split_path(context, stored->directory, split, files[which], path);
+}
 
 /* Implements tutti_stored_splits.map. */
 static enum tutti_status map_stored(void *argument, tutti_context *context, const char *split,
                                     enum tutti_stored_array which, struct tutti_npy *array) {
-  static const enum tutti_split_file files[TUTTI_STORED_ARRAYS] = {[TUTTI_STORED_ROWS] = TUTTI_SPLIT_FILE_ROWS,
-                                                                   [TUTTI_STORED_TARGETS] = TUTTI_SPLIT_FILE_TARGETS,
-                                                                   [TUTTI_STORED_LABELS] = TUTTI_SPLIT_FILE_LABELS};
-  const struct stored *stored = argument;
   char *path;
-  TUTTI_TRY(context, tutti_run_split_path(context, stored->directory, split, files[which], &path));
+  TUTTI_TRY(context, stored_path(context, argument, split, which, &path));
   enum tutti_status status = tutti_run_check_file(context, path);
   if (status == TUTTI_OK && access(path, F_OK) == 0)
     status = tutti_npy_map(context, path, array);
+  tutti_free(path);
+  return status;
+}
+
+/* Implements tutti_stored_splits.place. */
+static enum tutti_status place_stored(void *argument, tutti_context *context, const char *split,
+                                      enum tutti_stored_array which, enum tutti_status status) {
+  struct stored *stored = argument;
+  char *path;
+  stored->placed = true;
+  TUTTI_TRY(context, stored_path(context, stored, split, which, &path));
+  if (!strstr(tutti_error_message(context), path)) /* who read it may have said so */
+    (void)tutti_error_prefix(context, status, "%s: ", path);
   tutti_free(path);
   return status;
 }
@@ -309,8 +327,8 @@ enum tutti_status tutti_run_dataset(tutti_context *context, const char *director
                                     tutti_dataset **dataset) {
   enum tutti_status status = TUTTI_OK;
   char *path = NULL, *json = NULL;
-  struct stored stored = {directory};
-  const struct tutti_stored_splits splits = {&stored, map_stored};
+  struct stored stored = {directory, false};
+  const struct tutti_stored_splits splits = {&stored, map_stored, place_stored};
   *dataset = NULL;
   if (!tutti_recipe_data(recipe))
     return TUTTI_OK;
@@ -320,7 +338,7 @@ enum tutti_status tutti_run_dataset(tutti_context *context, const char *director
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s is not there", path);
   else
     status = tutti_dataset_restore(context, json, tutti_recipe_head(recipe), &splits, dataset);
-  if (json && status == TUTTI_ERROR_CORRUPT)
+  if (json && status == TUTTI_ERROR_CORRUPT && !stored.placed)
     (void)tutti_error_prefix(context, status, "%s: ", path);
 out:
   tutti_free(path);

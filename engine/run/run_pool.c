@@ -60,6 +60,17 @@ out:
   return status;
 }
 
+/* A checksum that fits does not say that a model made them. */
+static enum tutti_status check_values(tutti_context *context, const struct tutti_run_pool *source, uint64_t trial,
+                                      const char *name, const struct tutti_targets *targets, const float *values) {
+  const char *fault = tutti_predictions_fault(targets->kind, targets->rows, targets->outputs, values);
+  return fault ? TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                            "%s: the predictions of trial %" PRIu64 " in %s %s, so no model made them; leave this run "
+                            "alone, or run it anew",
+                            source->directory, trial, name, fault)
+               : TUTTI_OK;
+}
+
 /* Map a model's predictions, and what of their uncertainty is its own, if it has said so. */
 static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
                                    const struct tutti_targets *targets, size_t i, struct mapped_pool *mapped) {
@@ -74,6 +85,7 @@ static enum tutti_status map_model(tutti_context *context, const struct tutti_ru
   TUTTI_TRY_OUT(context, map_file(context, own, trial, report, name, targets->rows,
                                   tutti_predictions_width(targets->kind, targets->outputs), &mapped->maps[i]));
   mapped->predictions[i] = mapped->maps[i].data;
+  TUTTI_TRY_OUT(context, check_values(context, own, trial, name, targets, mapped->predictions[i]));
   if (!tutti_record_has(report, parts))
     goto out;
   TUTTI_TRY_OUT(context, map_file(context, own, trial, report, parts, targets->rows,

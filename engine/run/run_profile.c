@@ -1,5 +1,6 @@
 /* run_profile.c - what the data of a recipe hold, whether or not the recipe can be run. */
 #include "engine/data/profile_impl.h"
+#include "experiment_impl.h"
 #include "engine/recipe/recipe_impl.h"
 
 #include <tutti/run.h>
@@ -11,6 +12,7 @@ enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *
   *json = NULL;
   if (!tutti_recipe_data(recipe))
     return TUTTI_OK;
+  TUTTI_TRY_OUT(context, tutti_experiment_check_files(context, recipe));
   TUTTI_TRY_OUT(context, tutti_recipe_assemble(context, recipe, &host));
   struct tutti_source_setup setup = {.size = sizeof setup, .host = host};
   TUTTI_TRY_OUT(context, tutti_source_create(context, host, "data", &setup, &source));

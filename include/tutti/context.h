@@ -95,6 +95,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_alloc(tutti_context *context, 
    TUTTI_ERROR_MEMORY it stays as it is. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_realloc(tutti_context *context, size_t kept, size_t count,
                                                           size_t size, void *pointer);
+/* The most bytes that data may take: half of the machine's memory. */
+TUTTI_API size_t tutti_memory_for_data(void);
 /* Free memory of tutti_alloc and everything that is said to be freed by this; NULL is allowed. */
 TUTTI_API void tutti_free(void *pointer);
 /* Copy `text`; free *copy with tutti_free. TUTTI_ERROR_MEMORY. tutti_format: likewise *text, as printf formats it. */

@@ -21,9 +21,10 @@ struct tutti_npy {
    do not agree. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map(tutti_context *context, const char *path,
                                                           struct tutti_npy *array);
-/* tutti_npy_map for a file that the user named: what is wrong with it is a TUTTI_ERROR_USAGE. */
-TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_map_users(tutti_context *context, const char *path,
-                                                                struct tutti_npy *array);
+/* tutti_npy_map for a file that the user named: it is read into memory, since it may change, and what is wrong with it
+   is a TUTTI_ERROR_USAGE. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_npy_read_users(tutti_context *context, const char *path,
+                                                                 struct tutti_npy *array);
 /* Unmap it and zero *array; allowed for a zeroed one. */
 TUTTI_API void tutti_npy_unmap(struct tutti_npy *array);
 /* Write the array data[shape[0]]...[shape[rank - 1]] (C order) to a file that is whole or absent: temporary name,

@@ -30,7 +30,7 @@ struct tutti_run_config {
   bool keep_weights;    /* write weights.safetensors of every trial */
   const char *plugin_path; /* folders, colon-separated */
   int objective;           /* enum tutti_run_objective: which weights that loss is of */
-  double plugin_timeout;   /* seconds that a call of a plugin may take in the manager; infinity */
+  double plugin_timeout;   /* seconds that a call of a plugin may take in the manager */
   int64_t batch;           /* results told before the builder is asked for as many trials */
   double time;             /* seconds that the run may take, over all sessions; infinity */
   bool keep_pruned;        /* write predictions and weights of pruned trials, too */

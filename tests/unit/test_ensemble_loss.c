@@ -13,6 +13,7 @@
 #include "core/score/ensemble_loss_impl.h"
 #include "golden.h"
 #include "pools.h"
+#include "tests/watched.h"
 
 static tutti_context *context;
 
@@ -88,7 +89,7 @@ static double from_scratch(const struct tutti_pool *pool, const struct setting *
 /* After random additions, with repetitions, each possible next loss is that of evaluation from scratch. */
 static void test_running_equals_scratch(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 12 * SETTINGS; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(12 * SETTINGS, SETTINGS); seed++) {
     const struct setting *setting = &settings[seed % SETTINGS];
     struct tutti_random random;
     struct pools_models models;
@@ -116,7 +117,7 @@ static void test_running_equals_scratch(void **state) {
 /* Exhaustively: the best and the next best among the models that are not barred, the lowest number on ties. */
 static void test_best_by_brute_force(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 20 * SETTINGS; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(20 * SETTINGS, SETTINGS); seed++) {
     const struct setting *setting = &settings[seed % SETTINGS];
     struct tutti_random random;
     struct pools_models models;
@@ -272,7 +273,7 @@ static void test_odd_probabilities(void **state) {
 static void test_bounds(void **state) {
   (void)state;
   static const double sharpness[] = {0.3, 1, 3, 12, 40};
-  for (uint64_t seed = 0; seed < 40; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(40, 5); seed++) {
     enum { MODELS = 60 };
     struct tutti_random random;
     struct pools_models models;
@@ -339,7 +340,7 @@ static void test_moments_far_from_zero(void **state) {
 /* The widest instructions and the baseline give the same bits. */
 static void test_same_bits_on_every_processor(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 20; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(20, 2); seed++) {
     struct tutti_random random;
     struct pools_models models;
     tutti_random_init(&random, seed, "test", 5);

@@ -75,7 +75,69 @@ static const struct tutti_backend_ops forgetful_ops = {.size = sizeof forgetful_
                                                        .capacity = capacity,
                                                        .train_many = train_all_but_one};
 
+/* A predictor whose answers the running test gives; each row's inputs are the test's, too. */
+static struct {
+  const float *out, *epistemic, *gradient; /* [2][2], [2], [2][4] */
+  bool knows_training, tells;
+  size_t rows;
+} answer;
+
+static enum tutti_status open_it(void *self, tutti_context *context, const struct tutti_job *job,
+                                 const tutti_tensors *weights, size_t rows, void **predictor) {
+  (void)self, (void)context, (void)weights;
+  answer.knows_training = job->train || job->validation;
+  answer.rows = rows;
+  *predictor = &answer;
+  return act.refuse ? TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "no key") : TUTTI_OK;
+}
+
+static enum tutti_status ask_it(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
+                                float *out) {
+  (void)self, (void)context;
+  assert_ptr_equal(predictor, &answer);
+  memcpy(out, answer.out, query->rows * 2 * sizeof *out);
+  if (query->epistemic)
+    memcpy(query->epistemic, answer.epistemic, query->rows * sizeof *out);
+  return TUTTI_OK;
+}
+
+static enum tutti_status ask_its_slope(void *self, tutti_context *context, void *predictor,
+                                       const struct tutti_query *query, const struct tutti_slope *slope, float *out) {
+  memcpy(slope->gradient, answer.gradient, query->rows * 4 * sizeof *out);
+  return ask_it(self, context, predictor, query, out);
+}
+
+static void close_it(void *self, void *predictor) {
+  (void)self;
+  assert_ptr_equal(predictor, &answer);
+  answer.rows = 0;
+}
+
+static bool tells_epistemic(void *self, const struct tutti_job *job) {
+  (void)self, (void)job;
+  return answer.tells;
+}
+
+static enum tutti_status predict_parts(void *self, tutti_context *context, const struct tutti_job *job,
+                                       const tutti_tensors *weights, const tutti_split *split, float *out,
+                                       float *epistemic) {
+  (void)self, (void)context, (void)job, (void)weights, (void)split, (void)out, (void)epistemic;
+  return TUTTI_OK;
+}
+
+static const struct tutti_backend_ops open_ops = {.size = sizeof open_ops,
+                                                  .supports = supports,
+                                                  .train = train,
+                                                  .predict = predict_rows,
+                                                  .open = open_it,
+                                                  .ask = ask_it,
+                                                  .close = close_it,
+                                                  .tells_epistemic = tells_epistemic,
+                                                  .predict_parts = predict_parts,
+                                                  .ask_slope = ask_its_slope};
+
 static const struct tutti_descriptor plugins[] = {
+    KINDS_PLUGIN(TUTTI_KIND_BACKEND, "open", &open_ops),
     KINDS_PLUGIN(TUTTI_KIND_BACKEND, "valued", &value_ops),
     KINDS_PLUGIN(TUTTI_KIND_BACKEND, "forgetful", &forgetful_ops),
     {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "fake"), .version = "1", .summary = "a test's", .source = "",
@@ -86,6 +148,7 @@ static const struct tutti_descriptor plugins[] = {
 static int setup(void **state) {
   (void)state;
   memset(&act, 0, sizeof act);
+  memset(&answer, 0, sizeof answer);
   kinds_open(plugins, sizeof plugins / sizeof plugins[0]);
   return 0;
 }
@@ -203,13 +266,73 @@ static void test_backend_check(void **state) {
   tutti_backend_destroy(made);
 }
 
+/* Each row of an answer is checked: mean and variance, the model's own part, the gradient. */
+static void test_predictor(void **state) {
+  (void)state;
+  static const float inputs[2][4], good[2][2] = {{1, 2}, {3, 4}}, parts[2] = {0, 4},
+                                   slopes[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+  static const float negative[2][2] = {{1, 2}, {3, -4}}, infinite[2][2] = {{1, 2}, {INFINITY, 4}}, more[2] = {0, 4.1F},
+                     less[2] = {-0.1F, 4}, steep[2][4] = {{1, 2, 3, 4}, {5, 6, 7, NAN}};
+  struct tutti_task task = task_of(TUTTI_TASK_REGRESSION);
+  tutti_split *rows;
+  float out[2][2] = {{0}}, epistemic[2] = {9, 9}, gradient[2][4] = {{0}};
+  tutti_backend *made;
+  tutti_predictor *predictor;
+  struct tutti_query query = {.size = sizeof query, .rows = 2, .inputs = inputs[0]};
+  struct tutti_slope slope = {.size = sizeof slope, .by_out = good[0], .gradient = gradient[0]};
+  TOY_OK(&toy, make_backend("open", TUTTI_TASK_REGRESSION, &made));
+  TOY_OK(&toy,
+         tutti_split_create(toy.context, "train", 2, task.input, 1, inputs[0], (const float[]){1, 2}, NULL, &rows));
+  struct tutti_job job = {.size = sizeof job, .task = &task, .train = rows, .validation = rows};
+  act.refuse = true;
+  kinds_must_fail(tutti_predictor_open(toy.context, made, &job, NULL, 2, &predictor), TUTTI_ERROR_NUMERIC, "no key");
+  assert_null(predictor);
+  act.refuse = false;
+  TOY_OK(&toy, tutti_predictor_open(toy.context, made, &job, NULL, 2, &predictor));
+  assert_false(answer.knows_training); /* which may be gone when it is asked */
+  assert_int_equal(answer.rows, 2);
+  answer.out = good[0], answer.epistemic = parts, answer.gradient = slopes[0];
+  TOY_OK(&toy, tutti_predictor_ask(toy.context, predictor, &query, out[0]));
+  assert_memory_equal(out, good, sizeof good);
+  TOY_OK(&toy, tutti_predictor_slope(toy.context, predictor, &query, &slope, out[0]));
+  assert_memory_equal(gradient, slopes, sizeof slopes);
+  answer.gradient = steep[0];
+  kinds_must_fail(tutti_predictor_slope(toy.context, predictor, &query, &slope, out[0]), TUTTI_ERROR_NUMERIC,
+                  "backend open: a gradient of its predictions is not finite");
+  answer.gradient = slopes[0];
+  query.epistemic = epistemic;
+  kinds_must_fail(tutti_predictor_ask(toy.context, predictor, &query, out[0]), TUTTI_ERROR_UNSUPPORTED,
+                  "does not tell which part");
+  answer.tells = true;
+  TOY_OK(&toy, tutti_predictor_ask(toy.context, predictor, &query, out[0]));
+  assert_memory_equal(epistemic, parts, sizeof parts);
+  const float *const bad_parts[] = {more, less};
+  for (size_t i = 0; i < 2; i++) {
+    answer.epistemic = bad_parts[i];
+    kinds_must_fail(tutti_predictor_ask(toy.context, predictor, &query, out[0]), TUTTI_ERROR_NUMERIC,
+                    "is not between 0 and the whole");
+    kinds_must_fail(tutti_predictor_slope(toy.context, predictor, &query, &slope, out[0]), TUTTI_ERROR_NUMERIC,
+                    "is not between 0 and the whole");
+  }
+  answer.epistemic = parts;
+  const float *const bad[] = {negative[0], infinite[0]};
+  static const char *const why[] = {"have a negative variance", "are not finite"};
+  for (size_t i = 0; i < 2; i++) {
+    answer.out = bad[i];
+    kinds_must_fail(tutti_predictor_ask(toy.context, predictor, &query, out[0]), TUTTI_ERROR_NUMERIC, why[i]);
+    kinds_must_fail(tutti_predictor_slope(toy.context, predictor, &query, &slope, out[0]), TUTTI_ERROR_NUMERIC, why[i]);
+  }
+  tutti_predictor_close(predictor);
+  assert_int_equal(answer.rows, 0);
+  tutti_split_destroy(rows);
+  tutti_backend_destroy(made);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, kinds_close)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_backend_configure),
-      TEST(test_backend_train),
-      TEST(test_backend_many),
-      TEST(test_backend_check),
+      TEST(test_backend_configure), TEST(test_backend_train), TEST(test_backend_many),
+      TEST(test_backend_check),     TEST(test_predictor),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,29 @@ static void other_writers_are_read(void **state) {
     }
 }
 
+/* Somebody may shorten a file of theirs while it is used; a map of it would end the process then. */
+static void what_users_have_may_change(void **state) {
+  (void)state;
+  enum { COUNT = 64 };
+  static double values[COUNT];
+  struct tutti_npy array;
+  for (size_t i = 0; i < COUNT; i++)
+    values[i] = (double)i;
+  static const char *const headers[] = {"{'descr': '<f8', 'fortran_order': False, 'shape': (64,), }   \n",
+                                        "{'descr': '<f8', 'fortran_order': False, 'shape': (64,), }\n"};
+  for (size_t i = 0; i < 2; i++) { /* of these, one is misaligned */
+    write_file(1, headers[i], values, sizeof values);
+    assert_int_equal(tutti_npy_read_users(context, path, &array), TUTTI_OK);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(array.count, COUNT);
+    assert_memory_equal(array.data, values, sizeof values);
+    tutti_npy_unmap(&array);
+    assert_int_equal(tutti_npy_read_users(context, path, &array), TUTTI_ERROR_USAGE);
+    assert_null(array.data);
+    refused("empty");
+  }
+}
+
 static void what_is_wrong_is_said(void **state) {
   (void)state;
   double values[4] = {0};
@@ -215,6 +238,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(the_bytes_are_numpys, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_type_and_rank_survives, set_up, tear_down),
       cmocka_unit_test_setup_teardown(other_writers_are_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(what_users_have_may_change, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
       cmocka_unit_test_setup_teardown(mutated_bytes_do_no_harm, set_up, tear_down),
   };

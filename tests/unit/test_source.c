@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "core/plugin/rows_impl.h"
+
 static tutti_context *context;
 
 static int begin(void **state) {
@@ -97,6 +99,46 @@ static void many_cells(void **state) {
     assert_true(is_text || tutti_rows_number(rows, i, 0) == (double)i);
     assert_int_equal(tutti_rows_line(rows, i), i + 2);
   }
+  tutti_rows_destroy(rows);
+}
+
+/* Each array counts: numbers, kinds, texts, where they start, line numbers, names, pixels and labels. What does not fit
+   is refused before it is taken from the system, and what was there stays. */
+static void rows_have_a_limit(void **state) {
+  (void)state;
+  enum { CELLS = 1000, SIDE = 32 };
+  static double numbers[CELLS];
+  static uint32_t lines[CELLS];
+  static int64_t labels[CELLS];
+  static const unsigned char pixels[SIDE * SIDE];
+  tutti_rows *rows;
+  ok(tutti_rows_create(context, "here", &rows));
+  assert_true(rows->limit >= 1 << 26); /* a machine that runs this has more than 128 MiB */
+  ok(tutti_rows_add_column(context, rows, NULL));
+  size_t held = rows->held;
+  ok(tutti_rows_add_numbers(context, rows, 0, CELLS, numbers));
+  assert_true(rows->held >= held + CELLS * (sizeof(double) + 1));
+  held = rows->held;
+  ok(tutti_rows_add_lines(context, rows, CELLS, lines));
+  assert_true(rows->held >= held + sizeof lines);
+  held = rows->held;
+  ok(tutti_rows_add_text(context, rows, 0, "a text"));
+  assert_true(rows->held >= held + CELLS * sizeof(size_t));
+  rows->limit = rows->held;
+  const char *refused = "here: expected rows that fit into half of the machine's memory";
+  fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_lines(context, rows, CELLS, lines));
+  fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_numbers(context, rows, 0, CELLS, numbers));
+  assert_int_equal(tutti_rows_count(rows), CELLS + 1);
+  assert_string_equal(tutti_rows_text(rows, CELLS, 0), "a text");
+  tutti_rows_destroy(rows);
+
+  ok(tutti_rows_create(context, "here", &rows));
+  ok(tutti_rows_expect_images(context, rows, "here", (struct tutti_shape){SIDE, SIDE, 1}, TUTTI_U8));
+  rows->limit = sizeof pixels + sizeof labels[0];
+  ok(tutti_rows_add_images(context, rows, 1, pixels, sizeof pixels));
+  ok(tutti_rows_add_labels(context, rows, 1, labels));
+  fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_images(context, rows, 1, pixels, sizeof pixels));
+  fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_labels(context, rows, CELLS, labels));
   tutti_rows_destroy(rows);
 }
 
@@ -428,6 +470,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(cells_of_a_table, begin, end),
       cmocka_unit_test_setup_teardown(many_cells, begin, end),
+      cmocka_unit_test_setup_teardown(rows_have_a_limit, begin, end),
       cmocka_unit_test_setup_teardown(images_of_one_shape, begin, end),
       cmocka_unit_test_setup_teardown(breaches_are_named, begin, end),
       cmocka_unit_test_setup_teardown(paths_that_are_not_read, begin, end),

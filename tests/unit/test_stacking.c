@@ -15,6 +15,7 @@
 
 #include "golden.h"
 #include "selecting.h"
+#include "tests/watched.h"
 
 static tutti_context *context;
 
@@ -89,7 +90,7 @@ static double loss_of_weights(uint64_t seed, const struct tutti_pool *pool, cons
 
 static void test_derivatives(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 6 * CASES; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(6 * CASES, CASES); seed++) {
     const double own[2] = {0};
     struct pools_models models;
     struct stacking_mixture mixture;
@@ -152,7 +153,7 @@ static void test_two_classifiers_closed_form(void **state) {
 /* Two means: the weight is a ratio of sums, cut off at the ends. */
 static void test_two_regressors_closed_form(void **state) {
   (void)state;
-  for (uint64_t seed = 3; seed < 40 * CASES; seed += CASES) {
+  for (uint64_t seed = 3; seed < watched_rounds(40, 8) * CASES; seed += CASES) {
     struct pools_models models;
     random_pool(&models, seed, 2);
     for (size_t i = 0; i < (size_t)4 * ROWS; i++) /* some pools where one model is all there should be */
@@ -176,7 +177,7 @@ static void test_two_regressors_closed_form(void **state) {
 /* Three models: nothing on a grid over the simplex is better. */
 static void test_three_models_on_a_grid(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 3 * CASES; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(3 * CASES, CASES); seed++) {
     enum { GRID = 24 };
     struct pools_models models;
     random_pool(&models, seed, 3);
@@ -199,7 +200,7 @@ static void test_three_models_on_a_grid(void **state) {
    lower the loss. */
 static void test_conditions_of_a_minimum(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 6 * CASES; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(6 * CASES, CASES); seed++) {
     enum { MODELS = 20 };
     struct pools_models models;
     double weights[MODELS], moved[MODELS], total = 0;
@@ -252,7 +253,7 @@ static void test_tolerance(void **state) {
 static void test_trace_and_least(void **state) {
   (void)state;
   size_t dropped = 0;
-  for (uint64_t seed = 0; seed < 6 * CASES; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(6 * CASES, CASES); seed++) {
     struct pools_models models;
     random_pool(&models, seed, 20);
     struct stacking_config config = config_of(seed);
@@ -283,7 +284,7 @@ static void test_trace_and_least(void **state) {
 /* No more members than asked for, by the parameter or by the caller; more of them are no worse. */
 static void test_sizes(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 2 * CASES; seed++) {
+  for (uint64_t seed = 0; seed < watched_rounds(2 * CASES, CASES); seed++) {
     struct pools_models models;
     double before = INFINITY;
     random_pool(&models, seed, 12);

@@ -209,7 +209,7 @@ static bool of_test_file(const struct tutti_shift *shift) {
 static enum tutti_status map_ready(tutti_context *context, const struct tutti_shift *shift, const char *path,
                                    struct tutti_npy *array, size_t *first) {
   size_t rows = shift->clean->rows;
-  TUTTI_TRY(context, tutti_npy_map_users(context, path, array));
+  TUTTI_TRY(context, tutti_npy_read_users(context, path, array));
   if (tutti_shift_fits(shift, array, rows))
     return TUTTI_OK;
   if (of_test_file(shift) && tutti_shift_fits(shift, array, shift->test_rows)) {

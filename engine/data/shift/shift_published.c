@@ -37,7 +37,7 @@ static enum tutti_status copy_images(tutti_context *context, const struct tutti_
   struct tutti_npy array = {0};
   char *path = NULL;
   TUTTI_TRY_OUT(context, path_of(context, shift->ready, corruption, &path));
-  TUTTI_TRY_OUT(context, tutti_npy_map_users(context, path, &array));
+  TUTTI_TRY_OUT(context, tutti_npy_read_users(context, path, &array));
   if (!tutti_shift_fits(shift, &array, all)) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s: expected %zu images of %d x %d x %d of uint8, the %zu test images at each of %d "

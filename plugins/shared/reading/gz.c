@@ -4,13 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
-
-static size_t half_of_memory(void) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? (size_t)pages / 2 * (size_t)page : SIZE_MAX;
-}
 
 /* What a path is, if it is not what data can be read from to the end; else NULL. */
 static const char *unreadable(mode_t mode) {
@@ -19,7 +13,7 @@ static const char *unreadable(mode_t mode) {
 
 enum tutti_status reading_gz_open(tutti_context *context, const char *path, struct reading_gz *gz) {
   struct stat facts;
-  *gz = (struct reading_gz){.path = path, .limit = half_of_memory()};
+  *gz = (struct reading_gz){.path = path, .limit = tutti_memory_for_data()};
   if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s", path, unreadable(facts.st_mode));
   do

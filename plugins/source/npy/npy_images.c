@@ -83,11 +83,11 @@ static enum tutti_status add_labels(tutti_context *context, const char *path, co
 enum tutti_status npy_read_images(tutti_context *context, const char *path, const char *labels, tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_npy array = {0}, classes = {0};
-  TUTTI_TRY_OUT(context, tutti_npy_map_users(context, path, &array));
+  TUTTI_TRY_OUT(context, tutti_npy_read_users(context, path, &array));
   TUTTI_TRY_OUT(context, check_images(context, path, &array));
   TUTTI_TRY_OUT(context, add_images(context, path, &array, rows));
   if (labels) {
-    TUTTI_TRY_OUT(context, tutti_npy_map_users(context, labels, &classes));
+    TUTTI_TRY_OUT(context, tutti_npy_read_users(context, labels, &classes));
     TUTTI_TRY_OUT(context, add_labels(context, labels, &classes, path, array.shape[0], rows));
   }
 out:

@@ -19,7 +19,7 @@ static double element_at(const struct tutti_npy *array, size_t index) {
 /* Map a file that must hold [rows] or [rows][columns]. */
 static enum tutti_status map_matrix(tutti_context *context, const char *path, struct tutti_npy *array,
                                     size_t *columns) {
-  TUTTI_TRY(context, tutti_npy_map_users(context, path, array));
+  TUTTI_TRY(context, tutti_npy_read_users(context, path, array));
   if (array->rank < 1 || array->rank > 2 || array->count == 0) {
     size_t rank = array->rank, count = array->count;
     tutti_npy_unmap(array);

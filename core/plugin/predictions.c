@@ -1,0 +1,45 @@
+/* predictions.c - what a model's predictions are made of, and what cannot be among them. */
+#include <math.h>
+#include <tutti/predictions.h>
+
+size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs) {
+  return kind == TUTTI_TASK_REGRESSION ? 2 * outputs : outputs;
+}
+
+size_t tutti_epistemic_width(enum tutti_task_kind kind, size_t outputs) {
+  return kind == TUTTI_TASK_REGRESSION ? outputs : 1;
+}
+
+/* Probabilities of a row sum to one but for rounding. */
+static const double most_rounding = 1e-3;
+
+static const char *fault_of_classes(size_t classes, const float *row) {
+  double sum = 0;
+  for (size_t k = 0; k < classes; k++) {
+    if (!isfinite(row[k]))
+      return "are not finite";
+    if (row[k] < 0)
+      return "have a negative probability";
+    sum += row[k];
+  }
+  return fabs(sum - 1) > most_rounding ? "have probabilities that do not sum to one" : NULL;
+}
+
+/* The mean and variance of a target; a variance may be absent (NaN). */
+static const char *fault_of_target(const float *moments) {
+  if (!isfinite(moments[0]) || isinf(moments[1]))
+    return "are not finite";
+  return moments[1] < 0 ? "have a negative variance" : NULL;
+}
+
+const char *tutti_predictions_fault(enum tutti_task_kind kind, size_t rows, size_t outputs, const float *values) {
+  size_t width = tutti_predictions_width(kind, outputs);
+  const char *fault = NULL;
+  for (size_t r = 0; r < rows && !fault; r++) {
+    if (kind == TUTTI_TASK_CLASSIFICATION)
+      fault = fault_of_classes(outputs, values + r * width);
+    for (size_t o = 0; o < outputs && kind == TUTTI_TASK_REGRESSION && !fault; o++)
+      fault = fault_of_target(values + r * width + 2 * o);
+  }
+  return fault;
+}

@@ -1,0 +1,83 @@
+#!/bin/bash
+# Files of a run that were changed with their checksums: what no run can hold is refused all the same, with the file's name.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+sql=$TUTTI_TEST_BUILDDIR/tests/cli/sql
+make_table
+regression_recipe >small.ini
+classification_recipe >classes.ini
+mkdir whole
+for run in small classes; do
+  tutti run $run.ini --out whole/$run --quiet
+  expect_code 0
+done
+member=$("$json_value" whole/small/ensemble.json members 0 trial)
+member=trials/$(printf %06d "$member")
+
+sum_of() { gzip -c "$1" | tail -c 8 | od -An -N4 -tu4 | tr -d ' '; }
+record_of() { echo "\"bytes\":$(stat -c %s "$1"),\"crc32\":$(sum_of "$1")"; }
+# reseal RUN FILE EDIT...: a copy of the run with this file changed, and its record in the catalogue to fit.
+reseal() {
+  local file=run/$2 before
+  rm -rf run
+  cp -r "whole/$1" run
+  before=$(record_of "$file")
+  "${@:3}" "$file"
+  "$sql" run/catalogue.sqlite "DROP TABLE sums; DROP TABLE fact_sums;
+    UPDATE trials SET report = replace(report, '$before', '$(record_of "$file")');
+    UPDATE facts SET value = replace(value, '$before', '$(record_of "$file")')" || complain "expected to reseal $2"
+}
+# put PLACE BYTES FILE: behind the header of an array, 128 bytes.
+# shellcheck disable=SC2059 # bytes
+put() { printf "$2" | dd of="$3" bs=1 seek=$((128 + $1)) conv=notrunc status=none; }
+# refuses COMMAND TEXT...: the copy is refused with these texts, and there is no result.
+refuses() {
+  tutti "$1" run
+  expect_code 1
+  expect_empty out
+  expect_err "${@:2}"
+}
+
+# Nothing was changed: it is only the reseal that makes a run of it.
+reseal small data.json true
+tutti evaluate run
+expect_code 0
+
+# Predictions: mean and variance of each row, float32.
+for split in test validation; do
+  command=$([ $split = test ] && echo evaluate || echo select)
+  reseal small $member/$split.npy put 4 '\000\000\200\277'
+  refuses "$command" "in $split.npy" "negative variance" "no model made them"
+  reseal small $member/$split.npy put 8 '\000\000\200\177'
+  refuses "$command" "in $split.npy" "not finite" "no model made them"
+done
+
+# Rows, targets and classes of the splits.
+reseal small splits/test-targets.npy put 0 '\000\000\000\000\000\000\360\177'
+refuses evaluate "run/splits/test-targets.npy: split test: expected finite targets; row 0 has inf"
+expect_not_in err data.json
+reseal small splits/test-rows.npy put 4 '\377\377\377\377'
+refuses evaluate "run/splits/test-rows.npy: split test: row 1 has the number -1"
+for bytes in '\377\377\377\377' '\002\000\000\000'; do
+  reseal classes splits/test-labels.npy put 0 "$bytes"
+  refuses evaluate "run/splits/test-labels.npy: split test: expected classes from 0 to 1; row 0 has"
+done
+reseal small splits/test-targets.npy cp whole/small/splits/train-targets.npy
+refuses evaluate "run/splits/test-targets.npy: split test: expected the targets of" "another type or shape"
+
+# The description of the data.
+reseal small data.json sed -i '0,/"name": "test"/s//"name": "..\/x"/'
+refuses evaluate "run/data.json: " "expected names of splits, each once"
+reseal small data.json sed -i '0,/"name": "test"/s//"name": "train"/'
+refuses evaluate "run/data.json: " "expected names of splits, each once"
+reseal small data.json sed -i 's/"version": 3/"version": 4/'
+refuses evaluate "run/data.json: " "has version 4, and this Tutti reads version 3"
+reseal small data.json sed -i 's/"target_scale": \[/&-/'
+refuses evaluate "run/data.json: " "torn at 'target_scale'"
+reseal small data.json sed -i '0,/"position": 1/s//"position": 0/'
+refuses evaluate "run/data.json: " "are both at 0"
+reseal small data.json sed -i '0,/"position": 1/s//"position": 77/'
+refuses evaluate "run/data.json: " "torn at 'position'"
+reseal classes data.json sed -i 's/"down", "up"/"up", "down"/'
+refuses evaluate "run/data.json: " "torn at 'categories'"
+finish
