@@ -62,7 +62,7 @@ lint-comments:
 	$(SHELL) $(top_srcdir)/build-aux/check-comments $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/check-lists build-aux/check-statics build-aux/check-structs build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/check-lists build-aux/check-statics build-aux/check-structs build-aux/list-entries build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h $(BUILT_SOURCES)

@@ -1,7 +1,11 @@
 /* corruption.c - all corruptions by their numbers, and one image sent through one of them. */
 #include "corruption_impl.h"
+#include "corruptions.h"
 
 #include <string.h>
+
+#define DECLARE(identifier) extern const struct tutti_corruption tutti_corruption_##identifier;
+TUTTI_CORRUPTIONS(DECLARE)
 
 #define ENTRY_OF(identifier) &tutti_corruption_##identifier,
 static const struct tutti_corruption *const table[] = {TUTTI_CORRUPTIONS(ENTRY_OF) NULL};

@@ -5,7 +5,7 @@
    General differences from the published sets: random numbers are our own; pixels beyond the edge repeat the edge;
    numbers become bytes by rounding, not by truncation. Differences of a single corruption are noted beside it. Grey
    images are corrupted as they are stored: colours that are added (water, mud, a tint) count with their brightness.
-   Each corruption_*.c has a group of corruptions; TUTTI_CORRUPTIONS lists all. */
+   Each corruption_*.c has a group of corruptions; the build lists all, from their entries. */
 #ifndef TUTTI_CORRUPTION_IMPL_H
 #define TUTTI_CORRUPTION_IMPL_H
 
@@ -26,7 +26,7 @@ struct tutti_corruptor {
   const char *failure; /* the error message of a failure; NULL */
 };
 
-/* A corruption is defined once: TUTTI_CORRUPTION(identifier) = {...}, beside its function. */
+/* A corruption is defined once: TUTTI_CORRUPTION(identifier) = {...}, beside its function. The entry lists it, too. */
 struct tutti_corruption {
   char name[24];    /* in recipes */
   const char *file; /* name, without .npy, in a set with one file per corruption; NULL: the name with '_' for '-' */
@@ -35,35 +35,8 @@ struct tutti_corruption {
   void (*apply)(struct tutti_corruptor *image, const double *constants);
 };
 
-/* All corruptions. To add one, write its function and entry in one of the files here, and add its identifier to this
-   list. An entry that is not listed does not compile, and a listed identifier without an entry does not link. */
-#define TUTTI_CORRUPTIONS(OF)                                                                                          \
-  OF(gaussian_noise)                                                                                                   \
-  OF(shot_noise)                                                                                                       \
-  OF(impulse_noise)                                                                                                    \
-  OF(defocus_blur)                                                                                                     \
-  OF(glass_blur)                                                                                                       \
-  OF(motion_blur)                                                                                                      \
-  OF(zoom_blur)                                                                                                        \
-  OF(snow)                                                                                                             \
-  OF(frost)                                                                                                            \
-  OF(fog)                                                                                                              \
-  OF(brightness)                                                                                                       \
-  OF(contrast)                                                                                                         \
-  OF(elastic)                                                                                                          \
-  OF(pixelate)                                                                                                         \
-  OF(jpeg)                                                                                                             \
-  OF(speckle_noise)                                                                                                    \
-  OF(gaussian_blur)                                                                                                    \
-  OF(spatter)                                                                                                          \
-  OF(saturate)
-
-#define TUTTI_CORRUPTION_DECLARE(identifier)                                                                           \
-  extern const struct tutti_corruption tutti_corruption_##identifier;                                                  \
-  enum { TUTTI_CORRUPTION_IS_LISTED_##identifier };
-TUTTI_CORRUPTIONS(TUTTI_CORRUPTION_DECLARE)
 #define TUTTI_CORRUPTION(identifier)                                                                                   \
-  _Static_assert(TUTTI_CORRUPTION_IS_LISTED_##identifier == 0, "listed");                                              \
+  extern const struct tutti_corruption tutti_corruption_##identifier;                                                  \
   const struct tutti_corruption tutti_corruption_##identifier
 
 /* Their names by number, NULL-terminated: the choices in a recipe. */
