@@ -1,4 +1,4 @@
-/* show_fit.c - the repeats of a fit as a table: each metric's mean and median with their intervals. */
+/* show_fit.c - the repeats of a fit as a table: each metric's mean and median with their intervals, and its unit. */
 #include "program_impl.h"
 
 #include <math.h>
@@ -17,10 +17,11 @@ static void show_metrics(const json_t *metrics, FILE *out) {
   size_t index;
   json_t *metric;
   json_array_foreach(metrics, index, metric) {
+    const char *unit = json_string_value(json_object_get(metric, "unit"));
     (void)fprintf(out, "  %-20s", json_string_value(json_object_get(metric, "name")));
     show_with_interval(json_object_get(metric, "value"), json_object_get(metric, "interval"), out);
     show_with_interval(json_object_get(metric, "median"), json_object_get(metric, "median_interval"), out);
-    (void)fprintf(out, "\n");
+    (void)fprintf(out, "%s%s\n", unit && *unit ? "  " : "", unit ? unit : "");
   }
 }
 

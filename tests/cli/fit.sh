@@ -23,7 +23,7 @@ expect_absent runs
 # What it leaves, and what is seen of it.
 tutti fit "$ini/1d.ini" "${tiny[@]}" --workers 1 --out one
 expect_code 0
-expect_out "5 of 5 done" "nll-min" "width-coverage-area" "coverage-0.95" "Over 5 repeats" "Everything is in one"
+expect_out "5 of 5 done" "nll-min" "width-coverage-area" "coverage-0.95" "  fraction" "  nats" "Over 5 repeats" "Everything is in one"
 for file in recipe.ini catalogue.sqlite summary.json trials/000000/train-points.npy trials/000000/test-points.npy \
   trials/000000/grid-points.npy trials/000000/picture.svg trials/000004/test-points.npy; do
   checks=$((checks + 1))
