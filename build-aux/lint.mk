@@ -1,6 +1,6 @@
 # What reads the sources without running them, and what runs the unit tests under a watch. None is needed to build.
 EXTRA_DIST += build-aux/cppcheck.supp build-aux/layers build-aux/check-includes build-aux/check-circles build-aux/check-comments build-aux/check-calls
-EXTRA_DIST += build-aux/check-lists build-aux/check-statics build-aux/check-structs
+EXTRA_DIST += build-aux/read-layers build-aux/check-lists build-aux/check-statics build-aux/check-structs
 lint_folders = $(top_srcdir)/core $(top_srcdir)/engine $(top_srcdir)/program $(top_srcdir)/plugins $(top_srcdir)/backends $(top_srcdir)/spaces
 lint_flags = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(LIBS_CORE_CFLAGS) $(LIBS_ENGINE_CFLAGS) $(BLAS_CFLAGS) $(CUDA_CPPFLAGS) $(MPI_CFLAGS)
 # Not what needs a library that is not here. LINT_FILES=... for some of them.
@@ -62,7 +62,7 @@ lint-comments:
 	$(SHELL) $(top_srcdir)/build-aux/check-comments $(top_srcdir)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/check-lists build-aux/check-statics build-aux/check-structs build-aux/list-entries build-aux/list-header build-aux/public-functions build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
+	cd $(top_srcdir) && shellcheck bootstrap .ci/run build-aux/build-id build-aux/nvcc build-aux/check-abi build-aux/check-calls build-aux/check-comments build-aux/check-includes build-aux/check-lists build-aux/check-statics build-aux/check-structs build-aux/list-entries build-aux/list-header build-aux/public-functions build-aux/read-layers build-aux/record-symbols build-aux/symbol-map build-aux/test-summary \
 	  $$(find tests docs template -name '*.sh')
 
 lint-cppcheck: build_id.h $(BUILT_SOURCES)

@@ -8,7 +8,7 @@ python3 build-aux/check-circles . "$TUTTI_TEST_BUILDDIR" || failed=1
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp -r --parents build-aux/layers build-aux/check-includes core engine program plugins backends spaces template include "$work"
+cp -r --parents build-aux/layers build-aux/read-layers build-aux/check-includes core engine program plugins backends spaces template include "$work"
 chmod -R u+w "$work"
 # Up into the engine; across from a plugin into the core's inside is as it must be said in the table; a header of nobody.
 expect() {
