@@ -48,7 +48,7 @@ for split in test validation; do
   command=$([ $split = test ] && echo evaluate || echo select)
   reseal small $member/$split.npy put 4 '\000\000\200\277'
   refuses "$command" "in $split.npy" "negative variance" "no model made them"
-  reseal small $member/$split.npy put 8 '\000\000\200\177'
+  reseal small "$member/$split.npy" put 8 '\000\000\200\177'
   refuses "$command" "in $split.npy" "not finite" "no model made them"
 done
 
