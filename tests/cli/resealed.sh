@@ -46,7 +46,7 @@ expect_code 0
 # Predictions: mean and variance of each row, float32.
 for split in test validation; do
   command=$([ $split = test ] && echo evaluate || echo select)
-  reseal small $member/$split.npy put 4 '\000\000\200\277'
+  reseal small "$member/$split.npy" put 4 '\000\000\200\277'
   refuses "$command" "in $split.npy" "negative variance" "no model made them"
   reseal small "$member/$split.npy" put 8 '\000\000\200\177'
   refuses "$command" "in $split.npy" "not finite" "no model made them"
