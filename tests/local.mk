@@ -373,6 +373,7 @@ docs_examples_predict_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA)
 cli_tests += %D%/cli/nasbot.sh
 cli_tests += %D%/cli/fit.sh
 cli_tests += %D%/cli/families.sh
+cli_tests += %D%/cli/heads.sh
 cli_tests += %D%/cli/nomu.sh
 cli_tests += %D%/cli/agebo-models.sh
 cli_tests += %D%/cli/nes.sh

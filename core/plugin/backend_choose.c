@@ -1,8 +1,8 @@
 /* backend_choose.c - which backend trains a candidate, and with which parameters: its own, with hyperparameters set in
    them. A backend that delegates makes the others when they are first chosen. */
 #include "backend_impl.h"
+#include "config_point_impl.h"
 
-#include <math.h>
 #include <string.h>
 #include <tutti/sized.h>
 
@@ -68,42 +68,15 @@ static enum tutti_status find_other(tutti_context *context, const tutti_backend 
 
 /* --- parameters --- */
 
-/* The name of the parameter that a hyperparameter is, of the backend that has this prefix among others (NULL: it is
-   alone); NULL if it is of another backend. */
-static const char *own_name(const tutti_backend *backend, const char *prefix, const char *name) {
-  size_t length = prefix ? strlen(prefix) : 0;
-  if (!prefix)
-    return tutti_backend_delegates(backend) && strchr(name, '.') ? NULL : name;
-  return strncmp(name, prefix, length) == 0 && name[length] == '.' ? name + length + 1 : NULL;
-}
-
-/* Set one hyperparameter. A choice is set by its text: its number may differ between domain and table. */
-static enum tutti_status set_hyperparameter(tutti_context *context, tutti_config *config, const char *name,
-                                            const struct tutti_dimension *dimension, double value) {
-  if (isnan(value)) /* inactive: the backend's own value stands */
-    return TUTTI_OK;
-  if (dimension->type == TUTTI_DIMENSION_CATEGORICAL)
-    return tutti_config_set(context, config, name, dimension->choices[(size_t)value]);
-  return tutti_config_set_number(context, config, name, value);
-}
-
 static enum tutti_status configure(tutti_context *context, const tutti_backend *backend, const char *prefix,
-                                   const tutti_domain *domain, const double *point, tutti_config **out) {
-  tutti_config *config;
-  *out = NULL;
-  TUTTI_TRY(context, tutti_config_copy(context, backend->instance.config, &config));
-  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++) {
-    const struct tutti_dimension *dimension = tutti_domain_at(domain, i);
-    const char *name = own_name(backend, prefix, dimension->name);
-    enum tutti_status status = name ? set_hyperparameter(context, config, name, dimension, point[i]) : TUTTI_OK;
-    if (status != TUTTI_OK) {
-      tutti_config_destroy(config);
-      (void)tutti_error_prefix(context, status, "[hyperparameters] %s: ", dimension->name);
-      return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-    }
-  }
-  *out = config;
-  return TUTTI_OK;
+                                   const tutti_domain *domain, const double *point, tutti_config **config) {
+  TUTTI_TRY(context, tutti_config_copy(context, backend->instance.config, config));
+  enum tutti_status status = tutti_config_set_point(context, *config, prefix, domain, point);
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  tutti_config_destroy(*config);
+  *config = NULL;
+  return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
 }
 
 enum tutti_status tutti_backend_configure(tutti_context *context, const tutti_backend *backend,

@@ -12,6 +12,7 @@ libtutti_la_SOURCES += %D%/candidate.c
 libtutti_la_SOURCES += %D%/candidate_impl.h
 libtutti_la_SOURCES += %D%/cell.c
 libtutti_la_SOURCES += %D%/config.c
+libtutti_la_SOURCES += %D%/config_point.c %D%/config_point_impl.h
 libtutti_la_SOURCES += %D%/ensemble.c
 libtutti_la_SOURCES += %D%/genotype.c
 libtutti_la_SOURCES += %D%/host.c

@@ -1,36 +1,10 @@
 /* dataset.c - a data set: loaded, and split into the parts that others use. */
-#include <assert.h>
 #include <string.h>
 #include <tutti/descriptor.h>
 
 #include "fingerprint_impl.h"
 #include "loading_impl.h"
 #include "core/plugin/split_impl.h"
-
-static void set_nomu(const struct tutti_head_config *head, tutti_dataset *dataset) {
-  const struct tutti_attribute attributes[] = {
-      {"pi_sqr", head->pi_sqr},
-      {"pi_exp", head->pi_exp},
-      {"c_exp", head->c_exp},
-      {"margin", head->margin},
-      {"artificial", (double)head->artificial},
-      {"stable", head->stable},
-      {"l_min", head->l_min},
-      {"l_max", head->l_max},
-      {"noise", head->noise},
-      {"scale", head->scale},
-      {"floor", head->floor},
-      {"variance", head->parametrisation == 1},
-      {"known_noise", head->known_noise},
-      {"through_noise", head->stop_gradient == TUTTI_STOP_NONE},
-      {"bounds", head->bounds},
-      {"readout", head->readout},
-  };
-  static_assert(sizeof attributes < sizeof dataset->head_attributes, "the last one stays NULL");
-  memcpy(dataset->head_attributes, attributes, sizeof attributes);
-  dataset->task.connection_gradient = head->stop_gradient == TUTTI_STOP_NONE;
-  dataset->task.uncertainty_l2 = head->uncertainty_l2;
-}
 
 /* With folds, each training goes without one of them. */
 static size_t rows_of_a_training(const tutti_dataset *dataset) {
@@ -40,31 +14,12 @@ static size_t rows_of_a_training(const tutti_dataset *dataset) {
 
 enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tutti_head_config *head,
                                          tutti_dataset *dataset) {
-  bool classes = dataset->encoding->task == TUTTI_TASK_CLASSIFICATION;
-  static const enum tutti_op ops[] = {[TUTTI_HEAD_SOFTMAX] = TUTTI_OP_HEAD_SOFTMAX,
-                                      [TUTTI_HEAD_GAUSSIAN] = TUTTI_OP_HEAD_GAUSSIAN,
-                                      [TUTTI_HEAD_LINEAR] = TUTTI_OP_HEAD_LINEAR,
-                                      [TUTTI_HEAD_NOMU] = TUTTI_OP_HEAD_NOMU};
-  int kind = head->kind != TUTTI_HEAD_AUTO ? head->kind : classes ? TUTTI_HEAD_SOFTMAX : TUTTI_HEAD_GAUSSIAN;
-  if (classes != (kind == TUTTI_HEAD_SOFTMAX))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "head.kind: %s takes %s, and the task is %s",
-                      classes ? "a gaussian, linear or nomu head" : "softmax", classes ? "numbers" : "classes",
-                      tutti_task_name(dataset->encoding->task));
-  dataset->task = (struct tutti_task){.size = sizeof dataset->task,
-                                      .kind = dataset->encoding->task,
-                                      .input = dataset->splits[TUTTI_TRAIN]->input,
-                                      .outputs = tutti_encoding_outputs(dataset->encoding),
-                                      .train_rows = rows_of_a_training(dataset),
-                                      .head = ops[kind],
-                                      .head_attributes = dataset->head_attributes};
-  if (kind == TUTTI_HEAD_GAUSSIAN) {
-    dataset->head_attributes[0] = (struct tutti_attribute){"scale", head->scale};
-    dataset->head_attributes[1] = (struct tutti_attribute){"floor", head->floor};
-    dataset->head_attributes[2] = (struct tutti_attribute){"variance", head->parametrisation == 1};
-  }
-  if (kind == TUTTI_HEAD_NOMU)
-    set_nomu(head, dataset);
-  return TUTTI_OK;
+  dataset->headed.task = (struct tutti_task){.size = sizeof dataset->headed.task,
+                                             .kind = dataset->encoding->task,
+                                             .input = dataset->splits[TUTTI_TRAIN]->input,
+                                             .outputs = tutti_encoding_outputs(dataset->encoding),
+                                             .train_rows = rows_of_a_training(dataset)};
+  return tutti_head_set(context, head, &dataset->headed);
 }
 
 /* If the ending of the path names the source, this counts as `auto`, even if the recipe names it, too. */
@@ -141,7 +96,7 @@ void tutti_dataset_destroy(tutti_dataset *dataset) {
   tutti_free(dataset);
 }
 
-const struct tutti_task *tutti_dataset_task(const tutti_dataset *dataset) { return &dataset->task; }
+const struct tutti_task *tutti_dataset_task(const tutti_dataset *dataset) { return &dataset->headed.task; }
 
 size_t tutti_dataset_splits(const tutti_dataset *dataset) { return dataset->split_count; }
 

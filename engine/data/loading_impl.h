@@ -5,6 +5,7 @@
 
 #include <tutti/data.h>
 
+#include "engine/data/head_impl.h"
 #include "engine/data/images_impl.h"
 #include "engine/data/partition_impl.h"
 #include "engine/data/shift/corruption_impl.h"
@@ -15,8 +16,7 @@ enum {
 };
 
 struct tutti_dataset {
-  struct tutti_task task;
-  struct tutti_attribute head_attributes[20]; /* the task's splits; a split with name NULL ends them */
+  struct tutti_headed_task headed;
   struct tutti_encoding *encoding;
   tutti_rows *images; /* the splits borrow its pixels; NULL for tables */
   tutti_split *splits[TUTTI_MOST_SPLITS];

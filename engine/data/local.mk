@@ -16,6 +16,7 @@ libtutti_engine_la_SOURCES += %D%/encoding_json.c
 libtutti_engine_la_SOURCES += %D%/fingerprint_impl.h
 libtutti_engine_la_SOURCES += %D%/folds_impl.h
 libtutti_engine_la_SOURCES += %D%/groups.c
+libtutti_engine_la_SOURCES += %D%/head.c %D%/head_impl.h
 libtutti_engine_la_SOURCES += %D%/images_encoding.c
 libtutti_engine_la_SOURCES += %D%/images_impl.h
 libtutti_engine_la_SOURCES += %D%/loading.c

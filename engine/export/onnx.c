@@ -76,7 +76,7 @@ static enum tutti_status add_members(struct onnx_graph *graph, const struct tutt
   for (size_t k = 0; k < model->count; k++) {
     const struct tutti_member *member = &model->members[k];
     TUTTI_TRY(context, check_member(context, model, k));
-    members[k] = onnx_network(graph, member->network, member->weights, &member->experiment->task, rows);
+    members[k] = onnx_network(graph, member->network, member->weights, member->job.task, rows);
     if (experiment->task.kind == TUTTI_TASK_REGRESSION)
       unscale(graph, encoding, &members[k]);
   }

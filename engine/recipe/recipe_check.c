@@ -86,11 +86,11 @@ static enum tutti_status value_of(tutti_context *context, const struct recipe_en
 /* Fill the config of one of the engine's own sections. Unknown keys of [data] belong to its source. */
 static enum tutti_status fill_own(tutti_context *context, const tutti_recipe *recipe, const char *section,
                                   const struct tutti_params *params, tutti_config **config) {
-  bool shared = strcmp(section, RECIPE_SOURCE_SECTION) == 0;
+  bool shared = strcmp(section, RECIPE_SOURCE_SECTION) == 0, head = strcmp(section, RECIPE_HEAD_SECTION) == 0;
   TUTTI_TRY(context, tutti_config_create(context, params, config));
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
-    if (strcmp(entry->section, section) != 0 || !*entry->key)
+    if (strcmp(entry->section, section) != 0 || !*entry->key || (head && tutti_recipe_is_superseded(recipe, entry)))
       continue;
     const struct tutti_param *param = tutti_params_find(params, entry->key);
     if (!param && shared)
@@ -200,7 +200,7 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
   }
   if (has_section(recipe, "data")) {
     TUTTI_TRY(context, fill_own(context, recipe, "data", tutti_data_params(), &recipe->data));
-    TUTTI_TRY(context, fill_own(context, recipe, "head", tutti_head_params(), &recipe->head));
+    TUTTI_TRY(context, fill_own(context, recipe, RECIPE_HEAD_SECTION, tutti_head_params(), &recipe->head));
     TUTTI_TRY(context, fill_own(context, recipe, "evaluation", tutti_evaluation_params(), &recipe->evaluation));
     return TUTTI_OK;
   }

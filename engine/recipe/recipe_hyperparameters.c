@@ -1,4 +1,5 @@
-/* recipe_hyperparameters.c - section [hyperparameters]: parameters of the backend, each fixed or searched. */
+/* recipe_hyperparameters.c - section [hyperparameters]: parameters of the backend and the head, each fixed or
+   searched. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_
   char key[256];
   if (strcmp(entry->section, "backend") == 0)
     (void)snprintf(key, sizeof key, "%s", entry->key);
-  else if (tutti_recipe_is_learner(recipe, entry->section, NULL))
+  else if (strcmp(entry->section, RECIPE_HEAD_SECTION) == 0 || tutti_recipe_is_learner(recipe, entry->section, NULL))
     (void)snprintf(key, sizeof key, "%s.%s", entry->section, entry->key);
   else
     return false;
@@ -116,8 +117,12 @@ static enum tutti_status check_own_entry(tutti_context *context, const tutti_rec
    higher layer has taken away, is left out. */
 static enum tutti_status refuse_key(tutti_context *context, const tutti_recipe *recipe,
                                     const struct recipe_entry *entry, const char *section,
-                                    const struct tutti_descriptor *plugin, const struct tutti_param *param) {
+                                    const struct tutti_params *params, const struct tutti_param *param) {
   char owner[128];
+  if (strcmp(section, RECIPE_HEAD_SECTION) == 0)
+    return tutti_recipe_unknown_key(context, entry, "hyperparameters: the head", params, NULL, 0);
+  const tutti_config *config;
+  const struct tutti_descriptor *plugin = tutti_recipe_plugin(recipe, section, &config);
   if (param)
     return tutti_recipe_blame(context, entry,
                               TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -129,23 +134,29 @@ static enum tutti_status refuse_key(tutti_context *context, const tutti_recipe *
   if (entry->layer < tutti_recipe_decided(recipe, "backend"))
     return TUTTI_OK;
   (void)snprintf(owner, sizeof owner, "hyperparameters: backend %s", plugin->name);
-  return tutti_recipe_unknown_key(context, entry, owner, &plugin->params, NULL, TUTTI_PARAM_SEARCHABLE);
+  return tutti_recipe_unknown_key(context, entry, owner, params, NULL, TUTTI_PARAM_SEARCHABLE);
+}
+
+static enum tutti_status set_value(tutti_context *context, tutti_recipe *recipe, const char *section, const char *name,
+                                   const char *value) {
+  return strcmp(section, RECIPE_HEAD_SECTION) == 0 ? tutti_config_set(context, recipe->head, name, value)
+                                                   : tutti_host_set(context, recipe->host, section, name, value);
 }
 
 static enum tutti_status set_entry(tutti_context *context, tutti_recipe *recipe, const struct recipe_entry *entry) {
   const tutti_config *config;
   const char *name, *section = tutti_recipe_owner(recipe, entry->key, &name);
-  const struct tutti_descriptor *plugin = tutti_recipe_plugin(recipe, section, &config);
-  const struct tutti_param *param = tutti_params_find(&plugin->params, name);
+  const struct tutti_params *params = tutti_recipe_owner_params(recipe, section, &config);
+  const struct tutti_param *param = tutti_params_find(params, name);
   bool wins;
   if (!param || !(param->flags & TUTTI_PARAM_SEARCHABLE))
-    return refuse_key(context, recipe, entry, section, plugin, param);
+    return refuse_key(context, recipe, entry, section, params, param);
   TUTTI_TRY(context, check_own_entry(context, recipe, entry, section, name, &wins));
   if (wins)
     return TUTTI_OK;
   if (is_searched(entry, param))
     return add_range(context, recipe, entry, section, param, config);
-  enum tutti_status status = tutti_host_set(context, recipe->host, section, name, entry->value);
+  enum tutti_status status = set_value(context, recipe, section, name, entry->value);
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_blame(context, entry, status);
 }
 

@@ -116,9 +116,15 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
 TUTTI_NODISCARD enum tutti_status tutti_recipe_put_learners(tutti_context *context, tutti_recipe *recipe);
 /* Does this entry say which learners there are? */
 bool tutti_recipe_names_learners(const tutti_recipe *recipe, const struct recipe_entry *entry);
-/* What the hyperparameter `key` is a parameter of: the section of a learner if the key is SECTION.NAME, else "backend".
-   *name is the rest of the key, in it. */
+/* The section of the networks' last layer, which the engine fills itself; hyperparameters of it have this prefix. */
+#define RECIPE_HEAD_SECTION "head"
+#define RECIPE_HEAD_PREFIX RECIPE_HEAD_SECTION "."
+/* What the hyperparameter `key` is a parameter of: the section of a learner, or [head], if the key is SECTION.NAME,
+   else "backend". *name is the rest of the key, in it. */
 const char *tutti_recipe_owner(const tutti_recipe *recipe, const char *key, const char **name);
+/* The table of such a section, and what is set of it. */
+const struct tutti_params *tutti_recipe_owner_params(const tutti_recipe *recipe, const char *section,
+                                                     const tutti_config **config);
 /* Is the section one of a learner? *parameter (may be NULL) is the parameter that may name it. */
 bool tutti_recipe_is_learner(const tutti_recipe *recipe, const char *section, const char **parameter);
 
@@ -145,9 +151,9 @@ enum tutti_status tutti_recipe_unknown_data_key(tutti_context *context, const st
 
 /* --- hyperparameters (recipe_hyperparameters.c) ------------------------------------------------------------------ */
 
-/* Does an entry of [hyperparameters], from a higher layer, replace this one of [backend]? */
+/* Does an entry of [hyperparameters], from a higher layer, replace this one of [backend], [head] or a learner? */
 bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_entry *entry);
-/* Make the domain of the searched parameters, and set the fixed ones in the host's backend. */
+/* Make the domain of the searched parameters, and set the fixed ones in the host's backend, or the head. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_set_hyperparameters(tutti_context *context, tutti_recipe *recipe);
 
 /* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): put "FILE:LINE: "

@@ -1,6 +1,8 @@
-/* recipe_learners.c - learners: backends that a searchable parameter of the run's backend may name. Each has a section
-   of its own name, and in [hyperparameters] the keys SECTION.NAME. */
+/* recipe_learners.c - whose parameters the hyperparameters are: the backend's, the head's, or a learner's. Learners are
+   backends that a searchable parameter of the run's backend may name; each has a section of its own name. Those of the
+   head and of learners are called SECTION.NAME in [hyperparameters]. */
 #include <string.h>
+#include <tutti/data.h>
 
 #include "recipe_impl.h"
 
@@ -38,6 +40,10 @@ bool tutti_recipe_is_learner(const tutti_recipe *recipe, const char *section, co
 
 const char *tutti_recipe_owner(const tutti_recipe *recipe, const char *key, const char **name) {
   const char *dot = strchr(key, '.');
+  if (recipe->head && strncmp(key, RECIPE_HEAD_PREFIX, strlen(RECIPE_HEAD_PREFIX)) == 0) {
+    *name = dot + 1;
+    return RECIPE_HEAD_SECTION;
+  }
   *name = key;
   for (size_t i = 0; dot && i < tutti_host_sections(recipe->host); i++) {
     const struct tutti_descriptor *descriptor;
@@ -50,6 +56,14 @@ const char *tutti_recipe_owner(const tutti_recipe *recipe, const char *key, cons
     return section;
   }
   return "backend";
+}
+
+const struct tutti_params *tutti_recipe_owner_params(const tutti_recipe *recipe, const char *section,
+                                                     const tutti_config **config) {
+  if (strcmp(section, RECIPE_HEAD_SECTION) != 0)
+    return &tutti_recipe_plugin(recipe, section, config)->params;
+  *config = recipe->head;
+  return tutti_head_params();
 }
 
 /* Put every choice of a range. The first is the one that stands in the backend's own config. */

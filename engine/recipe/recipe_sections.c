@@ -83,7 +83,8 @@ enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct 
   size_t count = params->count + (more ? more->count : 0);
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *names, &names));
   count = add_names(more, flags, add_names(params, flags, 0, names), names);
-  const char *closest = tutti_closest_name(entry->key, count, names);
+  const char *dot = strrchr(entry->key, '.');
+  const char *closest = tutti_closest_name(dot ? dot + 1 : entry->key, count, names);
   tutti_text_add(&text, "unknown key");
   if (closest)
     tutti_text_add(&text, "; did you mean '%s'?", closest);

@@ -65,7 +65,8 @@ static bool is_searched(const tutti_recipe *recipe, const char *section, const c
   if (strcmp(section, "backend") == 0)
     return tutti_domain_find(recipe->hyperparameters, key) != SIZE_MAX;
   (void)snprintf(name, sizeof name, "%s.%s", section, key);
-  return tutti_recipe_is_learner(recipe, section, NULL) && tutti_domain_find(recipe->hyperparameters, name) != SIZE_MAX;
+  return (strcmp(section, RECIPE_HEAD_SECTION) == 0 || tutti_recipe_is_learner(recipe, section, NULL)) &&
+         tutti_domain_find(recipe->hyperparameters, name) != SIZE_MAX;
 }
 
 static enum tutti_status visit_config(tutti_context *context, const struct tour *tour, const char *section,
@@ -93,8 +94,7 @@ static enum tutti_status visit_hyperparameters(tutti_context *context, const str
     const char *name = tutti_domain_at(domain, i)->name, *own;
     const tutti_config *config;
     const char *section = tutti_recipe_owner(tour->recipe, name, &own);
-    const struct tutti_param *param =
-        tutti_params_find(&tutti_recipe_plugin(tour->recipe, section, &config)->params, own);
+    const struct tutti_param *param = tutti_params_find(tutti_recipe_owner_params(tour->recipe, section, &config), own);
     char *range;
     TUTTI_TRY(context, tutti_domain_text(context, domain, i, &range));
     enum tutti_status status =

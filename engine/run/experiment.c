@@ -215,7 +215,7 @@ void tutti_experiment_destroy(struct tutti_experiment *experiment) {
 /* With head nomu, members' own uncertainty would count as noise if the backend did not tell it. */
 static enum tutti_status check_parts(tutti_context *context, const struct tutti_experiment *experiment,
                                      const tutti_backend *learner, const struct tutti_job *job) {
-  if (experiment->task.head != TUTTI_OP_HEAD_NOMU || tutti_backend_tells_epistemic(learner, job))
+  if (job->task->head != TUTTI_OP_HEAD_NOMU || tutti_backend_tells_epistemic(learner, job))
     return TUTTI_OK;
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -242,16 +242,17 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
   tutti_network *network = NULL;
   const tutti_backend *learner;
   tutti_config *config = NULL;
+  struct tutti_headed_task task = {0};
   tutti_random_init(&random, experiment->facts.seed, "probe", index);
   TUTTI_TRY_OUT(context, tutti_scope_sample(context, experiment->scope, &random, index, &candidate));
   TUTTI_TRY_OUT(context, tutti_experiment_learner(context, experiment, candidate, &learner, &config));
   TUTTI_TRY_OUT(context, check_data(context, experiment, learner));
+  TUTTI_TRY_OUT(context, tutti_experiment_task(context, experiment, candidate, &task));
   if (tutti_backend_takes_networks(learner))
-    TUTTI_TRY_OUT(context,
-                  tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network));
+    TUTTI_TRY_OUT(context, tutti_space_decode(context, tutti_candidate_genotype(candidate), &task.task, &network));
   const tutti_dataset *dataset = experiment->dataset;
   struct tutti_job job = {.size = sizeof job,
-                          .task = &experiment->task,
+                          .task = &task.task,
                           .network = network,
                           .candidate = candidate,
                           .config = tutti_config_values(config),
@@ -305,6 +306,7 @@ enum tutti_status tutti_experiment_check(tutti_context *context, const struct tu
     return check_fit(context, experiment);
   TUTTI_TRY(context, check_validation(context, experiment));
   TUTTI_TRY(context, check_calibrator(context, experiment));
+  TUTTI_TRY(context, tutti_experiment_check_heads(context, experiment));
   for (uint64_t i = 0; i < PROBES; i++)
     TUTTI_TRY(context, probe(context, experiment, i));
   return TUTTI_OK;

@@ -3,6 +3,7 @@
 #ifndef TUTTI_EXPERIMENT_IMPL_H
 #define TUTTI_EXPERIMENT_IMPL_H
 
+#include "engine/data/head_impl.h"
 #include "engine/fit/fit_impl.h"
 
 #include <tutti/data.h>
@@ -13,8 +14,8 @@
 struct tutti_experiment {
   tutti_recipe *recipe;
   tutti_dataset *dataset; /* NULL for TUTTI_TASK_VALUE; that of the first repeat of a fit */
-  struct tutti_task task;
-  enum tutti_loss loss; /* the loss that builders and selectors minimise */
+  struct tutti_task task; /* of candidates whose hyperparameters say nothing of the head */
+  enum tutti_loss loss;   /* the loss that builders and selectors minimise */
   struct tutti_host_facts facts;
   tutti_host *host;
   tutti_space *space; /* NULL of a fit, whose candidates are seeds */
@@ -52,6 +53,14 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_learner(tutti_context *contex
                                                            const struct tutti_experiment *experiment,
                                                            const tutti_candidate *candidate,
                                                            const tutti_backend **learner, tutti_config **config);
+/* The task of a candidate (experiment_task.c): *out, which points into itself and the experiment. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_task(tutti_context *context,
+                                                        const struct tutti_experiment *experiment,
+                                                        const tutti_candidate *candidate,
+                                                        struct tutti_headed_task *out);
+/* Refuse heads in head.kind that do not fit the data, or whose predictions cannot be in one pool. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_check_heads(tutti_context *context,
+                                                               const struct tutti_experiment *experiment);
 /* How many jobs are best trained at once. */
 size_t tutti_experiment_capacity(const struct tutti_experiment *experiment);
 /* Predict a split with a model that `learner` trained, in the targets' units: *out, [rows][width], and *epistemic,

@@ -6,6 +6,7 @@ libtutti_engine_la_SOURCES += %D%/catalogue_sums.c
 libtutti_engine_la_SOURCES += %D%/catalogue_sums.h
 libtutti_engine_la_SOURCES += %D%/catalogue_write.h
 libtutti_engine_la_SOURCES += %D%/experiment.c
+libtutti_engine_la_SOURCES += %D%/experiment_task.c
 libtutti_engine_la_SOURCES += %D%/experiment_impl.h
 libtutti_engine_la_SOURCES += %D%/joined.c
 libtutti_engine_la_SOURCES += %D%/joined_describe.c

@@ -42,13 +42,14 @@ static enum tutti_status open_member(tutti_context *context, const tutti_view *v
   member->experiment = experiment;
   TUTTI_TRY(context, read_weights(context, own->directory, trial, report, &member->weights));
   TUTTI_TRY(context, tutti_experiment_learner(context, experiment, candidate, &member->learner, &member->config));
+  TUTTI_TRY(context, tutti_experiment_task(context, experiment, candidate, &member->task));
   if (tutti_backend_takes_networks(member->learner))
     TUTTI_TRY(context, tutti_run_read_network(context, own, trial, &member->network));
   member->job = (struct tutti_job){.size = sizeof member->job,
                                    .trial = trial,
                                    .run_seed = experiment->facts.seed,
                                    .seed = tutti_candidate_seed(candidate),
-                                   .task = &experiment->task,
+                                   .task = &member->task.task,
                                    .network = member->network,
                                    .candidate = candidate,
                                    .config = tutti_config_values(member->config)};

@@ -11,6 +11,7 @@ struct tutti_member {
   tutti_network *network;       /* NULL unless that takes networks */
   tutti_config *config;
   tutti_tensors *weights;
+  struct tutti_headed_task task;             /* that of its candidate */
   struct tutti_job job;                      /* borrows these, and the candidate from the view */
   const struct tutti_experiment *experiment; /* that of its run */
 };

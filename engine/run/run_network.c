@@ -25,8 +25,10 @@ static bool is_made_now(tutti_context *context, const struct tutti_run_pool *sou
   const tutti_candidate *candidate = source->history->records[trial].candidate;
   tutti_network *network = NULL;
   char *text = NULL;
-  enum tutti_status status =
-      tutti_space_decode(context, tutti_candidate_genotype(candidate), &experiment->task, &network);
+  struct tutti_headed_task task;
+  enum tutti_status status = tutti_experiment_task(context, experiment, candidate, &task);
+  if (status == TUTTI_OK)
+    status = tutti_space_decode(context, tutti_candidate_genotype(candidate), &task.task, &network);
   if (status == TUTTI_OK)
     status = tutti_network_print(context, network, &text);
   bool same = status == TUTTI_OK && strcmp(text, trained) == 0;

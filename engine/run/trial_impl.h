@@ -33,6 +33,7 @@ struct tutti_training {
   tutti_network *network;
   const tutti_backend *learner; /* what trains it */
   tutti_config *config;
+  struct tutti_headed_task task; /* that of its candidate */
   struct tutti_job job;
   struct tutti_outcome outcome;
   struct tutti_epoch *curve; /* [epochs] */

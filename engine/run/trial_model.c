@@ -58,8 +58,9 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
                                  struct tutti_training *training) {
   TUTTI_TRY(context,
             tutti_experiment_learner(context, experiment, training->candidate, &training->learner, &training->config));
+  TUTTI_TRY(context, tutti_experiment_task(context, experiment, training->candidate, &training->task));
   if (tutti_backend_takes_networks(training->learner))
-    TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &experiment->task,
+    TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &training->task.task,
                                           &training->network));
   training->most_epochs = tutti_backend_epochs(training->learner, training->config);
   const tutti_dataset *dataset = experiment->dataset;
@@ -69,7 +70,7 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
       .trial = training->number,
       .run_seed = experiment->facts.seed,
       .seed = tutti_candidate_seed(training->candidate),
-      .task = &experiment->task,
+      .task = &training->task.task,
       .network = training->network,
       .candidate = training->candidate,
       .config = tutti_config_values(training->config),

@@ -197,8 +197,8 @@ TUTTI_API void tutti_backend_destroy(tutti_backend *backend);
 TUTTI_API const struct tutti_descriptor *tutti_backend_descriptor(const tutti_backend *backend);
 /* Make a copy of the backend's parameters, with the hyperparameters at point[count of `domain`] set in it, for
    tutti_job.config (tutti_config_values). Inactive ones (NaN) keep the backend's value; `domain` NULL: nothing is set.
-   The caller destroys *config. TUTTI_ERROR_USAGE names a hyperparameter that the backend lacks, or whose value it
-   refuses. A backend that delegates has only its own parameters there: see tutti_backend_choose. */
+   Those called SECTION.NAME are of other sections, and passed over; see also tutti_backend_choose. The caller destroys
+   *config. TUTTI_ERROR_USAGE names a hyperparameter that the backend lacks, or whose value it refuses. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_context *context,
                                                                     const tutti_backend *backend,
                                                                     const tutti_domain *domain, const double *point,

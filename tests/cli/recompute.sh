@@ -24,8 +24,9 @@ dropout='s/^plugin = mlp/plugin = mlp\ndropout = 0.2/'
 regression_recipe | sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7/" >draws.ini
 classification_recipe | sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7/" >draws-classes.ini
 sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7/" nomu.ini >both.ini
+sed "$dropout; s/^epochs = 5/epochs = 5\nprediction_draws = choice 0 7\nhead.kind = choice gaussian nomu/" nomu.ini | sed '/^kind = nomu/d' >heads.ini
 
-for recipe in regression two classification choices picks weights bins nomu nomu-two draws draws-classes both; do
+for recipe in regression two classification choices picks weights bins nomu nomu-two draws draws-classes both heads; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0
   what="recompute $recipe"

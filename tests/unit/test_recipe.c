@@ -96,6 +96,42 @@ static void paths_belong_to_the_file_that_has_them(void **state) {
   assert_int_equal(chdir(".."), 0);
 }
 
+/* Keys head.NAME are parameters of the networks' last layer. */
+static void the_head_is_fixed_or_searched(void **state) {
+  write_text("a.ini", "[data]\nplugin = toy-sine\n[head]\nkind = nomu\nscale = 2\nnoise = learnt\n");
+  write_text("x.ini", "extends = a.ini\n[hyperparameters]\nhead.kind = choice gaussian nomu\nhead.scale = 3\n"
+                      "head.pi_exp = uniform 0.1 1 if head.kind = nomu\nrate = 0.5\n");
+  tutti_recipe *recipe = load_with(0, NULL), *again;
+  const tutti_domain *domain = tutti_recipe_hyperparameters(recipe);
+  assert_int_equal(tutti_domain_count(domain), 2);
+  assert_string_equal(tutti_domain_at(domain, 0)->name, "head.kind");
+  assert_string_equal(tutti_domain_at(domain, 1)->parent, "head.kind");
+  assert_string_equal(value_in(recipe, "backend", "rate"), "0.5");
+  char *kind, *scale, *noise, *text;
+  assert_int_equal(tutti_config_get(context, tutti_recipe_head(recipe), "kind", &kind), TUTTI_OK);
+  assert_int_equal(tutti_config_get(context, tutti_recipe_head(recipe), "scale", &scale), TUTTI_OK);
+  assert_int_equal(tutti_config_get(context, tutti_recipe_head(recipe), "noise", &noise), TUTTI_OK);
+  assert_string_equal(kind, "auto"); /* the range above took its place */
+  assert_string_equal(scale, "3");
+  assert_string_equal(noise, "learnt");
+  tutti_free(kind);
+  tutti_free(scale);
+  tutti_free(noise);
+  /* What is printed is the same recipe. */
+  assert_int_equal(tutti_recipe_print(context, recipe, &text), TUTTI_OK);
+  write_text("x.ini", text);
+  again = load_with(0, NULL);
+  assert_int_equal(tutti_recipe_same_run(context, recipe, again), TUTTI_OK);
+  tutti_free(text);
+  tutti_recipe_destroy(again);
+  tutti_recipe_destroy(recipe);
+  refuse("[data]\nplugin = toy-sine\n[head]\nkind = nomu\n[hyperparameters]\nhead.kind = choice gaussian nomu\n",
+         "it stands in [head], too (line 4)");
+  refuse("[data]\nplugin = toy-sine\n[hyperparameters]\nhead.scale = uniform -1 1\n", "expected a number > 0");
+  refuse("[data]\nplugin = toy-sine\n[hyperparameters]\nhead.scael = 3\n", "unknown key; did you mean 'scale'?");
+  refuse("[hyperparameters]\nhead.scale = 3\n", "x.ini:2: [hyperparameters] head.scale: unknown key");
+}
+
 /* --- layers ------------------------------------------------------------------------------------------------------ */
 
 static void later_layers_win(void **state) {
@@ -357,6 +393,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(hyperparameters_are_fixed_or_searched, begin, end),
       cmocka_unit_test_setup_teardown(paths_belong_to_the_file_that_has_them, begin, end),
       cmocka_unit_test_setup_teardown(later_layers_win, begin, end),
+      cmocka_unit_test_setup_teardown(the_head_is_fixed_or_searched, begin, end),
       cmocka_unit_test_setup_teardown(swapping_a_plugin_keeps_what_fits, begin, end),
       cmocka_unit_test_setup_teardown(a_section_goes_with_the_plugin_that_named_it, begin, end),
       cmocka_unit_test_setup_teardown(a_later_layer_may_fix_or_search, begin, end),
