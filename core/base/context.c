@@ -93,9 +93,9 @@ void tutti_log(tutti_context *context, enum tutti_log_level level, const char *f
 
 /* --- cancel, threads --- */
 
-void tutti_cancel(tutti_context *context) { context->cancelled = 1; }
+void tutti_cancel(tutti_context *context) { context->cancelled = true; }
 
-bool tutti_cancelled(const tutti_context *context) { return context->cancelled != 0; }
+bool tutti_cancelled(const tutti_context *context) { return context->cancelled; }
 
 void tutti_threads_set(tutti_context *context, unsigned threads) { context->threads = threads ? threads : 1; }
 

@@ -3,7 +3,6 @@
 #ifndef TUTTI_CONTEXT_IMPL_H
 #define TUTTI_CONTEXT_IMPL_H
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <tutti/context.h>
 
@@ -17,7 +16,7 @@ struct tutti_context {
   char trace[TUTTI_TRACE_SIZE];
   tutti_log_function log;
   void *log_argument;
-  volatile sig_atomic_t cancelled;
+  _Atomic bool cancelled; /* by signal handlers and other threads, too */
   unsigned threads;
   /* running.c: the plugin whose code runs now, the innermost of several, and when the outermost began (tutti_clock). A
      watcher on another thread and signal handlers read them. */
