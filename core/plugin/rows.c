@@ -1,5 +1,6 @@
 /* rows.c - rows of a table as they are read, column by column. */
 #include <math.h>
+#include <search.h>
 #include <string.h>
 
 #include "rows_impl.h"
@@ -31,6 +32,7 @@ void tutti_rows_destroy(tutti_rows *rows) {
     return;
   for (size_t c = 0; c < rows->columns; c++)
     release_column(rows->names[c], &rows->cells[c]);
+  tdestroy(rows->by_name, tutti_free);
   tutti_free(rows->names);
   tutti_free(rows->cells);
   tutti_free(rows->lines);
@@ -70,12 +72,39 @@ enum tutti_status tutti_rows_grow(tutti_context *context, tutti_rows *rows, size
 
 /* --- columns --- */
 
+struct named_column {
+  const char *name; /* borrowed from rows->names */
+  size_t column;
+};
+
+static int by_name(const void *a, const void *b) {
+  const struct named_column *x = a, *y = b;
+  return strcmp(x->name, y->name);
+}
+
+size_t tutti_rows_find(const tutti_rows *rows, const char *name) {
+  const struct named_column wanted = {name, 0};
+  const struct named_column *const *found = tfind(&wanted, &rows->by_name, by_name);
+  return found ? (*found)->column : SIZE_MAX;
+}
+
+/* Let the last column be found, unless an earlier one has its name. */
+static enum tutti_status index_name(tutti_context *context, tutti_rows *rows) {
+  struct named_column *named;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *named, &named));
+  *named = (struct named_column){rows->names[rows->columns - 1], rows->columns - 1};
+  const struct named_column *const *in_tree = tsearch(named, &rows->by_name, by_name);
+  bool failed = !in_tree;
+  if (failed || *in_tree != named)
+    tutti_free(named);
+  return failed ? TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "%s: out of memory", rows->origin) : TUTTI_OK;
+}
+
 static enum tutti_status check_name(tutti_context *context, const tutti_rows *rows, const char *name) {
-  for (size_t c = 0; c < rows->columns; c++)
-    if (strcmp(name, rows->names[c]) == 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: columns %zu and %zu are both named '%s'", rows->origin, c,
-                        rows->columns, name);
-  return TUTTI_OK;
+  size_t other = tutti_rows_find(rows, name);
+  return other == SIZE_MAX ? TUTTI_OK
+                           : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: columns %zu and %zu are both named '%s'",
+                                        rows->origin, other, rows->columns, name);
 }
 
 enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows, const char *name) {
@@ -90,7 +119,7 @@ enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows
   TUTTI_TRY(context, name ? tutti_strdup(context, name, &copy) : tutti_format(context, &copy, "x%zu", count));
   rows->names[rows->columns++] = copy;
   rows->named = rows->named || name;
-  return TUTTI_OK;
+  return index_name(context, rows);
 }
 
 /* --- cells --- */

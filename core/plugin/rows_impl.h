@@ -22,6 +22,7 @@ struct tutti_rows {
   size_t columns, column_room;
   char **names;              /* [columns] */
   struct tutti_cells *cells; /* [columns] */
+  void *by_name;             /* the tree of struct named_column (search.h): the first column of each name */
   bool named;
   uint32_t *lines;
   size_t line_count, line_room, targets;

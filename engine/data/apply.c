@@ -7,20 +7,13 @@
 
 #include <tutti/data.h>
 
-static size_t position_of(const tutti_rows *table, const char *name) {
-  size_t i = 0;
-  while (i < tutti_rows_columns(table) && strcmp(tutti_rows_names(table)[i], name) != 0)
-    i++;
-  return i;
-}
-
 /* Find the columns by name; *targets says whether all targets are there. */
 static enum tutti_status match_names(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
                                      bool *targets) {
   for (size_t i = 0; i < encoding->inputs; i++) {
     const char *name = encoding->input[i].name;
-    encoding->input[i].position = position_of(table, name);
-    if (encoding->input[i].position < tutti_rows_columns(table))
+    encoding->input[i].position = tutti_rows_find(table, name);
+    if (encoding->input[i].position != SIZE_MAX)
       continue;
     const char *closest = tutti_closest_name(name, tutti_rows_columns(table), tutti_rows_names(table));
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -30,8 +23,8 @@ static enum tutti_status match_names(tutti_context *context, struct tutti_encodi
   }
   *targets = true;
   for (size_t t = 0; t < encoding->targets; t++) {
-    encoding->target[t].position = position_of(table, encoding->target[t].name);
-    *targets = *targets && encoding->target[t].position < tutti_rows_columns(table);
+    encoding->target[t].position = tutti_rows_find(table, encoding->target[t].name);
+    *targets = *targets && encoding->target[t].position != SIZE_MAX;
   }
   return TUTTI_OK;
 }

@@ -31,9 +31,9 @@ out:
 
 static size_t find_column(const tutti_rows *table, const char *word) {
   char *end;
-  for (size_t i = 0; i < tutti_rows_columns(table); i++)
-    if (strcmp(tutti_rows_names(table)[i], word) == 0)
-      return i;
+  size_t named = tutti_rows_find(table, word);
+  if (named != SIZE_MAX)
+    return named;
   long number = strtol(word, &end, 10);
   if (end == word || *end != '\0')
     return SIZE_MAX;

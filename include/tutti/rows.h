@@ -90,6 +90,8 @@ TUTTI_API size_t tutti_rows_columns(const tutti_rows *rows);
    tutti_rows_targets: how many of the last columns are the targets (0: not said). */
 TUTTI_API const char *const *tutti_rows_names(const tutti_rows *rows);
 TUTTI_API bool tutti_rows_named(const tutti_rows *rows);
+/* The first column of this name, SIZE_MAX: there is none. Takes about log2(columns) comparisons. */
+TUTTI_API size_t tutti_rows_find(const tutti_rows *rows, const char *name);
 TUTTI_API size_t tutti_rows_targets(const tutti_rows *rows);
 /* Set *task to what the source says the table is for. False, with *task unchanged, if it has not said. */
 TUTTI_API bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *task);

@@ -102,6 +102,33 @@ static void many_cells(void **state) {
   tutti_rows_destroy(rows);
 }
 
+/* Columns without a name are called by their number; of two of one name the first is found. */
+static void columns_are_found_by_name(void **state) {
+  (void)state;
+  enum { COLUMNS = 500 };
+  tutti_rows *rows;
+  char name[16];
+  ok(tutti_rows_create(context, "here", &rows));
+  assert_true(tutti_rows_find(rows, "n0") == SIZE_MAX);
+  for (size_t i = 0; i < COLUMNS; i++) {
+    (void)snprintf(name, sizeof name, "n%zu", i * 7919 % COLUMNS);
+    ok(tutti_rows_add_column(context, rows, name));
+  }
+  ok(tutti_rows_add_column(context, rows, "x502"));
+  ok(tutti_rows_add_column(context, rows, NULL)); /* x501 */
+  ok(tutti_rows_add_column(context, rows, NULL)); /* x502 */
+  for (size_t i = 0; i < COLUMNS; i++) {
+    (void)snprintf(name, sizeof name, "n%zu", i * 7919 % COLUMNS);
+    assert_int_equal(tutti_rows_find(rows, name), i);
+  }
+  assert_int_equal(tutti_rows_find(rows, "x501"), 501);
+  assert_int_equal(tutti_rows_find(rows, "x502"), 500);
+  assert_true(tutti_rows_find(rows, "n500") == SIZE_MAX && tutti_rows_find(rows, "") == SIZE_MAX);
+  fails(TUTTI_ERROR_USAGE, "here: columns 1 and 503 are both named 'n419'",
+        tutti_rows_add_column(context, rows, "n419"));
+  tutti_rows_destroy(rows);
+}
+
 /* Each array counts: numbers, kinds, texts, where they start, line numbers, names, pixels and labels. What does not fit
    is refused before it is taken from the system, and what was there stays. */
 static void rows_have_a_limit(void **state) {
@@ -470,6 +497,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(cells_of_a_table, begin, end),
       cmocka_unit_test_setup_teardown(many_cells, begin, end),
+      cmocka_unit_test_setup_teardown(columns_are_found_by_name, begin, end),
       cmocka_unit_test_setup_teardown(rows_have_a_limit, begin, end),
       cmocka_unit_test_setup_teardown(images_of_one_shape, begin, end),
       cmocka_unit_test_setup_teardown(breaches_are_named, begin, end),

@@ -109,10 +109,10 @@ static enum tutti_status add_columns(struct reader *reader) {
     const char *name = reader->names && *cell_text(row, i) ? cell_text(row, i) : NULL;
     if (tutti_cancelled(reader->context))
       return TUTTI_FAIL(reader->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
-    for (size_t j = 0; name && j < i; j++)
-      if (strcmp(name, tutti_rows_names(reader->rows)[j]) == 0)
-        return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:1: columns %zu and %zu are both named '%s'",
-                          reader->path, j, i, name);
+    size_t other = name ? tutti_rows_find(reader->rows, name) : SIZE_MAX;
+    if (other != SIZE_MAX)
+      return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:1: columns %zu and %zu are both named '%s'",
+                        reader->path, other, i, name);
     TUTTI_TRY(reader->context, tutti_rows_add_column(reader->context, reader->rows, name));
   }
   return TUTTI_OK;
