@@ -5,7 +5,9 @@
    Forests: classes are split by the Gini impurity. A probability is the leaves' share of the class, averaged over the
    trees and one extra tree that gives all classes the same share. So no class has a probability of 0, even if no leaf
    has met it, and the most probable class stays the same. Values are the trees' mean. The variance of a Gaussian head
-   is the variance between the trees' means plus the mean of the variances in their leaves.
+   is the variance between the trees' means plus the mean of the variances in their leaves, over the trees and one extra
+   tree whose only leaf has all training rows. So no value is certain, even where all rows of the leaves are alike, as
+   the zeros of counts are. `prior` is the number of these extra trees.
 
    Boosting: XGBoost's own defaults regularise leaves (l2 = 1) and splits (min_child = 1, its min_child_weight), and are
    the defaults here; with both at 0 it is plain gradient boosting with Newton steps, as the recipes of ini/smbo have
@@ -48,6 +50,10 @@ static const struct tutti_param trees_params[] = {
     TUTTI_REAL(struct grove_config, min_child, "1", 0, TUTTI_NO_LIMIT,
                "Boosting: least sum of the loss's second derivatives on each side of a split (XGBoost's "
                "min_child_weight); of values it is a number of rows.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct grove_config, prior, "1", 0, TUTTI_NO_LIMIT,
+               "Forests: extra trees that know nothing. They give all classes the same share, and values the variance "
+               "that all training rows have; 0: none, and what the leaves never saw is impossible.",
                .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_INTEGER(struct grove_config, folds, "5", 2, 100,
                   "Boosting with a Gaussian head: folds of the training rows for the variance; each costs a training."),
@@ -96,8 +102,8 @@ static enum tutti_status backend_predict_trees(void *instance, tutti_context *co
   (void)instance;
   TUTTI_TRY_OUT(context, learner_rows_open(context, split, &rows));
   for (size_t output = 0; output < learner_models(job->task); output++)
-    TUTTI_TRY_OUT(context, (boosts_trees(job) ? grove_predict_boosting
-                                              : grove_predict_forest)(context, job->task, weights, &rows, output, out));
+    TUTTI_TRY_OUT(context, (boosts_trees(job) ? grove_predict_boosting : grove_predict_forest)(
+                               context, job->config, job->task, weights, &rows, output, out));
 out:
   learner_rows_close(&rows);
   return status;

@@ -20,11 +20,16 @@ void show_data(const json_t *data, FILE *out) {
   if (!json_is_object(data))
     return;
   (void)fprintf(out, "data        ");
+  long long folds = json_integer_value(json_object_get(data, "folds"));
   json_object_foreach(json_object_get(data, "rows"), name, rows) {
+    if (folds > 0 && strcmp(name, "train") == 0) /* the same rows as for validation */
+      continue;
     if (strchr(name, '-')) /* a shifted split has the rows of the clean one */
       (void)fprintf(out, ", %s", name);
     else
       (void)fprintf(out, "%s%lld %s", first ? "" : ", ", (long long)json_integer_value(rows), name);
+    if (folds > 0 && strcmp(name, "validation") == 0)
+      (void)fprintf(out, " and training, by %lld folds", folds);
     first = false;
   }
   (void)fprintf(out, "\n");

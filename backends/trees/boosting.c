@@ -249,15 +249,16 @@ static void put_classes(const struct tutti_task *task, const float *told, size_t
   learner_put_classes(task, row, shares, out);
 }
 
-enum tutti_status grove_predict_boosting(tutti_context *context, const struct tutti_task *task,
-                                         const tutti_tensors *tensors, const struct learner_rows *rows, size_t output,
-                                         float *out) {
+enum tutti_status grove_predict_boosting(tutti_context *context, const struct grove_config *config,
+                                         const struct tutti_task *task, const tutti_tensors *tensors,
+                                         const struct learner_rows *rows, size_t output, float *out) {
   enum tutti_status status = TUTTI_OK;
   struct booster booster = {0};
   bst_ulong count;
   const float *told;
   double variance, *shares = NULL;
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
+  (void)config; /* nothing of it acts on a model that is trained */
   size_t width = classes && task->outputs > 2 ? task->outputs : 1;
   TUTTI_TRY_OUT(context, tutti_alloc(context, task->outputs, sizeof *shares, &shares));
   TUTTI_TRY_OUT(context, open_model(context, tensors, output, rows, &booster));

@@ -70,6 +70,15 @@ static enum tutti_status keep(tutti_context *context, const struct forest *fores
   return TUTTI_OK;
 }
 
+static double variance_of(size_t count, const double *values) {
+  double mean = 0, squares = 0;
+  for (size_t i = 0; i < count; i++)
+    mean += values[i] / (double)count;
+  for (size_t i = 0; i < count; i++)
+    squares += (values[i] - mean) * (values[i] - mean);
+  return squares / (double)count;
+}
+
 enum tutti_status grove_fit_forest(tutti_context *context, const struct grove_config *config,
                                    const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
                                    size_t output, tutti_tensors *tensors) {
@@ -92,6 +101,8 @@ enum tutti_status grove_fit_forest(tutti_context *context, const struct grove_co
       values[i] = (double)rows->targets[i * task->outputs + output];
     const struct forest_data data = {rows->count, rows->features, vectors, values};
     TUTTI_TRY_OUT(context, forest_grow(context, &settings, &data, &forest));
+    if (task->head == TUTTI_OP_HEAD_GAUSSIAN)
+      TUTTI_TRY_OUT(context, learner_keep_variance(context, tensors, output, variance_of(rows->count, values)));
   }
   TUTTI_TRY_OUT(context, keep(context, &forest, output, tensors));
 out:
@@ -193,36 +204,38 @@ static enum tutti_status open_shares(tutti_context *context, const tutti_tensors
 /* --- predicting -------------------------------------------------------------------------------------------------- */
 
 /* Average with one extra tree that gives all classes the same share: no class then has a probability of 0. */
-static enum tutti_status predict_classes(tutti_context *context, const struct forest *forest, size_t count,
-                                         const double *vectors, float *out) {
+static enum tutti_status predict_classes(tutti_context *context, const struct forest *forest, double prior,
+                                         size_t count, const double *vectors, float *out) {
   double *shares, trees = (double)forest->trees;
   size_t classes = forest->class_count;
   TUTTI_TRY(context, tutti_alloc(context, count, classes * sizeof *shares, &shares));
   forest_predict_classes(forest, count, vectors, shares);
   for (size_t i = 0; i < count * classes; i++)
-    out[i] = (float)((trees * shares[i] + 1 / (double)classes) / (trees + 1));
+    out[i] = (float)((trees * shares[i] + prior / (double)classes) / (trees + prior));
   tutti_free(shares);
   return TUTTI_OK;
 }
 
-static enum tutti_status predict_values(tutti_context *context, const struct forest *forest,
-                                        const struct tutti_task *task, size_t count, const double *vectors,
-                                        size_t output, float *out) {
-  double *mean;
+/* `variance`: of all training rows' values; NaN without a Gaussian head. */
+static enum tutti_status predict_values(tutti_context *context, const struct forest *forest, double prior,
+                                        double variance, const struct tutti_task *task, size_t count,
+                                        const double *vectors, size_t output, float *out) {
+  double *mean, trees = (double)forest->trees;
   TUTTI_TRY(context, tutti_alloc(context, count, 2 * sizeof *mean, &mean));
   double *deviation = mean + count;
   forest_predict(forest, FOREST_TOTAL, count, vectors, mean, deviation);
   for (size_t i = 0; i < count; i++)
     learner_put_value(task, i, output, mean[i],
-                      task->head == TUTTI_OP_HEAD_GAUSSIAN ? deviation[i] * deviation[i] : (double)NAN, out);
+                      (trees * deviation[i] * deviation[i] + prior * variance) / (trees + prior), out);
   tutti_free(mean);
   return TUTTI_OK;
 }
 
-enum tutti_status grove_predict_forest(tutti_context *context, const struct tutti_task *task,
-                                       const tutti_tensors *tensors, const struct learner_rows *rows, size_t output,
-                                       float *out) {
+enum tutti_status grove_predict_forest(tutti_context *context, const struct grove_config *config,
+                                       const struct tutti_task *task, const tutti_tensors *tensors,
+                                       const struct learner_rows *rows, size_t output, float *out) {
   enum tutti_status status = TUTTI_OK;
+  double variance = NAN;
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
   struct forest forest = {.dimension = rows->features};
   double *vectors = NULL;
@@ -230,8 +243,11 @@ enum tutti_status grove_predict_forest(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, classes ? open_shares(context, tensors, output, task->outputs, &forest)
                                  : open_moments(context, tensors, output, &forest));
   TUTTI_TRY_OUT(context, copy_inputs(context, rows, &vectors));
-  TUTTI_TRY_OUT(context, classes ? predict_classes(context, &forest, rows->count, vectors, out)
-                                 : predict_values(context, &forest, task, rows->count, vectors, output, out));
+  if (!classes)
+    TUTTI_TRY_OUT(context, learner_find_variance(context, tensors, task, output, &variance));
+  TUTTI_TRY_OUT(context, classes ? predict_classes(context, &forest, config->prior, rows->count, vectors, out)
+                                 : predict_values(context, &forest, config->prior, variance, task, rows->count, vectors,
+                                                  output, out));
 out:
   forest_clear(&forest);
   tutti_free(vectors);

@@ -11,7 +11,7 @@ enum grove_method { GROVE_RANDOM_FOREST, GROVE_EXTRA_TREES, GROVE_BOOSTING };
 struct grove_config {
   int method;
   int64_t trees, min_leaf, max_depth, folds;
-  double features, learning_rate, absolute, l2, min_child;
+  double features, learning_rate, absolute, l2, min_child, prior;
   bool bootstrap;
 };
 
@@ -25,12 +25,12 @@ TUTTI_NODISCARD enum tutti_status grove_fit_boosting(tutti_context *context, con
                                                      const struct learner_rows *rows, size_t output,
                                                      tutti_tensors *tensors);
 /* Predict rows: one output's part of out[rows][width]. */
-TUTTI_NODISCARD enum tutti_status grove_predict_forest(tutti_context *context, const struct tutti_task *task,
-                                                       const tutti_tensors *tensors, const struct learner_rows *rows,
-                                                       size_t output, float *out);
-TUTTI_NODISCARD enum tutti_status grove_predict_boosting(tutti_context *context, const struct tutti_task *task,
-                                                         const tutti_tensors *tensors, const struct learner_rows *rows,
-                                                         size_t output, float *out);
+TUTTI_NODISCARD enum tutti_status grove_predict_forest(tutti_context *context, const struct grove_config *config,
+                                                       const struct tutti_task *task, const tutti_tensors *tensors,
+                                                       const struct learner_rows *rows, size_t output, float *out);
+TUTTI_NODISCARD enum tutti_status grove_predict_boosting(tutti_context *context, const struct grove_config *config,
+                                                         const struct tutti_task *task, const tutti_tensors *tensors,
+                                                         const struct learner_rows *rows, size_t output, float *out);
 /* Is XGBoost there? If not, TUTTI_ERROR_UNSUPPORTED, with what to install. */
 TUTTI_NODISCARD enum tutti_status grove_check_boosting(tutti_context *context);
 

@@ -14,9 +14,9 @@ enum tutti_status grove_fit_boosting(tutti_context *context, const struct grove_
   return grove_check_boosting(context);
 }
 
-enum tutti_status grove_predict_boosting(tutti_context *context, const struct tutti_task *task,
-                                         const tutti_tensors *tensors, const struct learner_rows *rows, size_t output,
-                                         float *out) {
-  (void)task, (void)tensors, (void)rows, (void)output, (void)out;
+enum tutti_status grove_predict_boosting(tutti_context *context, const struct grove_config *config,
+                                         const struct tutti_task *task, const tutti_tensors *tensors,
+                                         const struct learner_rows *rows, size_t output, float *out) {
+  (void)config, (void)task, (void)tensors, (void)rows, (void)output, (void)out;
   return grove_check_boosting(context);
 }

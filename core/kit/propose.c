@@ -184,6 +184,8 @@ static double transformed(enum tutti_transform transform, double loss) {
   static const double low = 1e-6;
   if (transform == TUTTI_TRANSFORM_NONE)
     return loss;
+  if (transform == TUTTI_TRANSFORM_ASINH)
+    return asinh(loss);
   return loss >= low ? log(loss) : 2 * log(low) - log(2 * low - loss);
 }
 

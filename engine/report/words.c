@@ -51,8 +51,15 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
     tutti_text_add(out, ", from images of %d &#215; %d pixels. ", in.height, in.width);
   else
     tutti_text_add(out, ", from %d input%s. ", in.channels, in.channels == 1 ? "" : "s");
-  tutti_text_add(out, "%lld rows were for training, %lld for choosing (validation)", rows_at(facts, "train"),
-                 rows_at(facts, TUTTI_SPLIT_VALIDATION));
+  long long folds = json_integer_value(json_object_get(json_object_get(facts->status, "data"), "folds"));
+  if (folds > 0)
+    tutti_text_add(out,
+                   "%lld rows were for training and for choosing, by cross-validation: %lld trainings of each "
+                   "candidate, each without one part of the rows, which it then predicts",
+                   rows_at(facts, TUTTI_SPLIT_VALIDATION), folds);
+  else
+    tutti_text_add(out, "%lld rows were for training, %lld for choosing (validation)", rows_at(facts, "train"),
+                   rows_at(facts, TUTTI_SPLIT_VALIDATION));
   if (rows_at(facts, TUTTI_SPLIT_CALIBRATION) > 0)
     tutti_text_add(out, ", %lld for calibrating", rows_at(facts, TUTTI_SPLIT_CALIBRATION));
   if (rows_at(facts, TUTTI_SPLIT_TEST) > 0)

@@ -2,6 +2,7 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/data/folds_impl.h"
 #include "engine/data/split_names.h"
 
 #include <inttypes.h>
@@ -36,8 +37,11 @@ static json_t *data_of(const struct tutti_experiment *experiment) {
     json_object_set_new(rows, tutti_split_name(split), json_integer((json_int_t)tutti_split_rows(split)));
   }
   struct tutti_shape input = experiment->task.input;
-  return json_pack("{s:o, s:[i, i, i], s:I}", "rows", rows, "input", input.height, input.width, input.channels,
-                   "outputs", (json_int_t)experiment->task.outputs);
+  json_t *data = json_pack("{s:o, s:[i, i, i], s:I}", "rows", rows, "input", input.height, input.width, input.channels,
+                           "outputs", (json_int_t)experiment->task.outputs);
+  if (tutti_dataset_folds(dataset)) /* training and validation have the same rows then */
+    (void)json_object_set_new(data, "folds", json_integer((json_int_t)tutti_dataset_folds(dataset)));
+  return data;
 }
 
 /* Name of the plugin in a section, or "none". */

@@ -32,7 +32,8 @@ enum tutti_failed {
 };
 enum tutti_transform {
   TUTTI_TRANSFORM_NONE,
-  TUTTI_TRANSFORM_LOG /* log(loss); mirrored below 1e-6, so that it is defined for every loss */
+  TUTTI_TRANSFORM_LOG,  /* log(loss); mirrored below 1e-6, so that it is defined for every loss */
+  TUTTI_TRANSFORM_ASINH /* asinh(loss): the loss itself near 0, its logarithm far from it, for losses of either sign */
 };
 
 struct tutti_proposer_setup {
@@ -69,7 +70,7 @@ static const char *const tutti_proposer_pendings[] = {"auto", "hallucinate", "li
                                                       "none", "fantasies",   NULL};
 static const char *const tutti_proposer_lies[] = {"min", "mean", "max", NULL};
 static const char *const tutti_proposer_faileds[] = {"worst", "ignore", NULL};
-static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
+static const char *const tutti_proposer_transforms[] = {"none", "log", "asinh", NULL};
 
 /* clang-format off */
 /* The parameters pending, fantasies, lie, failed, transform, surrogate, acquisition and maximiser, for a table:
@@ -94,7 +95,7 @@ static const char *const tutti_proposer_transforms[] = {"none", "log", NULL};
   TUTTI_PARAM("failed", CHOICE, config_type, field.failed, failed_preset, 0, 0, tutti_proposer_faileds, TUTTI_KIND_SPACE, \
               "What a failed trial teaches: that its value is the worst so far, or nothing."), \
   TUTTI_PARAM("transform", CHOICE, config_type, field.transform, "none", 0, 0, tutti_proposer_transforms, TUTTI_KIND_SPACE, \
-              "What the surrogate models: the loss, or its logarithm, for losses over orders of magnitude."), \
+              "What the surrogate models: the loss, or its logarithm, for losses over orders of magnitude; asinh: the loss near 0, its logarithm far from it, so that a few huge losses do not drown the rest."), \
   TUTTI_PARAM("surrogate", PLUGIN, config_type, field.surrogate, surrogate_preset, 0, 0, NULL, TUTTI_KIND_SURROGATE, \
               "Model of the losses.", TUTTI_PARAM_WITH(surrogate_with)), \
   TUTTI_PARAM("acquisition", PLUGIN, config_type, field.acquisition, acquisition_preset, 0, 0, NULL, \

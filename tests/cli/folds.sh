@@ -21,7 +21,7 @@ numbers() { # the program on its input says "right"
 for recipe in values classes; do
   tutti run $recipe.ini --quiet --out $recipe
   expect_code 0
-  expect_out "4 of 4 done, 0 failed" "96 train, 96 validation, 24 test"
+  expect_out "4 of 4 done, 0 failed" "96 validation and training, by 4 folds, 24 test"
   tutti run $recipe.ini --quiet --workers 3 --out $recipe-again
   expect_code 0
   checks=$((checks + 1))

@@ -133,6 +133,18 @@ printf 'id;sold;area;currency\n1;2023-05-05;wide;CHF\n2;2023-05-05;wider;CHF\n' 
 tutti predict cities new.csv
 expect_code 2
 expect_err "none of 2 rows can be read" "'wider'"
+# Years that name columns look like a row of data: a note says what to do; headerless numbers, and a header, have none.
+printf 'name,2019,2020,2021\na,1,2,3\nb,2,3,4\nc,3,4,5\nd,4,5,6\ne,5,6,7\nf,6,7,8\n' >years.csv
+tail -n +2 years.csv >bare.csv
+printf '[data]\npath = years.csv\ntarget = -1\nsplit = 4 2 1\n[hyperparameters]\nepochs = 1\n' >years.ini
+tutti validate years.ini
+expect_code 0
+expect_err "years.csv: the first row has numbers, and so is taken for a row of data" "set data.header = yes"
+for setting in data.header=yes data.path=bare.csv; do
+  tutti validate years.ini --set $setting --set 'data.split=4 1 1'
+  expect_code 0
+  expect_not_in err "first row"
+done
 # The short way to ask.
 tutti predict -h
 expect_code 0

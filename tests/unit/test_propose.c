@@ -413,6 +413,26 @@ static void test_transform(void **state) {
   end(&toy, proposer);
 }
 
+/* Near 0 the loss itself; a loss of 1e35, as of a variance that was far too small, is but ten times one of 3000. */
+static void test_transform_of_huge_losses(void **state) {
+  static const double losses[] = {-1e300, -3000, -2, -1e-3, 0, 1e-3, 2, 3000, 1e35, 1e300};
+  enum { COUNT = sizeof(losses) / sizeof(losses[0]) };
+  struct toy toy;
+  (void)state;
+  begin(&toy, "recorder", 500);
+  tutti_proposer *proposer = make(&toy, (struct tutti_proposer_setup){.transform = TUTTI_TRANSFORM_ASINH});
+  for (uint64_t i = 0; i < COUNT; i++)
+    told(&toy, proposer, i, losses[i]);
+  check_calls(&toy, proposer, "fit 3; add 7; ");
+  for (size_t i = 1; i < COUNT; i++)
+    assert_true(record.values[i] > record.values[i - 1] && isfinite(record.values[i]));
+  assert_close(record.values[5], 1e-3, 1e-6, 0);
+  assert_close(record.values[6], log(2 + sqrt(5)), 1e-15, 0);
+  assert_close(record.values[7], log(6000), 1e-7, 0);
+  assert_true(record.values[8] < 10 * record.values[7] && record.values[1] == -record.values[7]);
+  end(&toy, proposer);
+}
+
 static void test_judge(void **state) {
   struct toy toy;
   tutti_candidate *candidate;
@@ -503,6 +523,7 @@ int main(void) {
       cmocka_unit_test(test_refuses_what_cannot_hallucinate),
       cmocka_unit_test(test_failures),
       cmocka_unit_test(test_transform),
+      cmocka_unit_test(test_transform_of_huge_losses),
       cmocka_unit_test(test_judge),
       cmocka_unit_test(test_calibration),
       cmocka_unit_test(test_end_of_a_scope),

@@ -22,6 +22,7 @@ static const struct grove_config usual = {.trees = 50,
                                           .learning_rate = 0.1,
                                           .l2 = 1,
                                           .min_child = 1,
+                                          .prior = 1,
                                           .folds = 5};
 
 /* Methods that work here: two, or three with XGBoost. */
@@ -132,6 +133,44 @@ static void two_classes_are_learnt(void **state) {
     assert_true(error_of(out, 2, &held) < 0.12);
   }
   learning_end(&learning);
+}
+
+/* Counts with many zeros: in leaves of zeros alone a forest would be certain, and wrong now and then without bound. The
+   extra trees that know nothing have the variance of all training rows; they do not move the mean. */
+static void no_value_is_certain(void **state) {
+  struct rows rows, held;
+  struct learning learning;
+  static float without[HELD * 2], with[HELD * 2];
+  double mean = 0, variance = 0;
+  size_t certain = 0;
+  (void)state;
+  draw_rows(&rows, ROWS, 0);
+  draw_rows(&held, HELD, 1);
+  for (size_t i = 0; i < ROWS; i++) {
+    rows.targets[i] = rows.targets[i] > 1 ? rows.targets[i] : 0;
+    mean += (double)rows.targets[i] / ROWS;
+  }
+  for (size_t i = 0; i < ROWS; i++)
+    variance += pow((double)rows.targets[i] - mean, 2) / ROWS;
+  for (int method = 0; method < GROVE_BOOSTING; method++) {
+    struct grove_config config = usual;
+    config.method = method;
+    config.prior = 0;
+    begin(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+    finish(&learning, &config);
+    predict(&learning, NULL, HELD, held.inputs, without);
+    config.prior = 2.5;
+    learning.job.config = &config;
+    predict(&learning, NULL, HELD, held.inputs, with);
+    for (size_t i = 0; i < HELD; i++) {
+      double trees = (double)config.trees, before = (double)without[2 * i + 1];
+      certain += before == 0;
+      assert_true(with[2 * i] == without[2 * i]);
+      assert_close(with[2 * i + 1], (trees * before + 2.5 * variance) / (trees + 2.5), 1e-5, 0);
+    }
+    learning_end(&learning);
+  }
+  assert_true(certain > 0);
 }
 
 static void values_and_variances_are_learnt(void **state) {
@@ -464,6 +503,7 @@ int main(void) {
       cmocka_unit_test(classes_are_learnt),
       cmocka_unit_test(two_classes_are_learnt),
       cmocka_unit_test(values_and_variances_are_learnt),
+      cmocka_unit_test(no_value_is_certain),
       cmocka_unit_test(probabilities_of_a_forest_are_shares),
       cmocka_unit_test(results_depend_on_the_seed_alone),
       cmocka_unit_test(kept_and_read_again_it_predicts_the_same),

@@ -2,6 +2,7 @@
 #include "csv_table.h"
 
 #include <csv.h>
+#include <math.h>
 #include <string.h>
 
 #include "gz.h"
@@ -99,12 +100,35 @@ static bool row_has_names(const struct row *row, int decimal) {
   return any;
 }
 
+/* Years as the names of columns look like data: say how the first row was taken if all its numbers could be years. */
+static void doubt_first_row(const struct reader *reader) {
+  const struct row *row = &reader->row;
+  double number, before = 0;
+  size_t years = 0;
+  for (size_t i = 0; i < row->count; i++) {
+    enum tutti_cell kind = tutti_cell_read(cell_text(row, i), &number);
+    if (kind != TUTTI_CELL_NUMBER)
+      continue;
+    if (number < 1800 || number > 2100 || number != floor(number) || number == before)
+      return;
+    before = number;
+    years++;
+  }
+  if (years > 1)
+    tutti_log(reader->context, TUTTI_LOG_WARNING,
+              "%s: the first row has numbers, and so is taken for a row of data; if they are years that name the "
+              "columns, set data.header = yes",
+              reader->path);
+}
+
 /* Make the columns from the first row. A column without a name is called by its number. */
 static enum tutti_status add_columns(struct reader *reader) {
   const struct row *row = &reader->row;
   reader->any = true;
   reader->names = reader->header == READING_HEADER_YES ||
                   (reader->header == READING_HEADER_AUTO && row_has_names(row, reader->decimal));
+  if (!reader->names && reader->header == READING_HEADER_AUTO)
+    doubt_first_row(reader);
   for (size_t i = 0; i < row->count; i++) {
     const char *name = reader->names && *cell_text(row, i) ? cell_text(row, i) : NULL;
     if (tutti_cancelled(reader->context))
