@@ -2,12 +2,12 @@
    2006), and boosted trees by XGBoost (Chen & Guestrin, 2016). It takes no networks: the space may be `fixed`, and the
    search is over the parameters here (Lacoste et al., 2014: see ini/smbo).
 
-   Forests: classes are split by the Gini impurity. A probability is the leaves' share of the class, averaged over the
-   trees and one extra tree that gives all classes the same share. So no class has a probability of 0, even if no leaf
-   has met it, and the most probable class stays the same. Values are the trees' mean. The variance of a Gaussian head
-   is the variance between the trees' means plus the mean of the variances in their leaves, over the trees and one extra
-   tree whose only leaf has all training rows. So no value is certain, even where all rows of the leaves are alike, as
-   the zeros of counts are. `prior` is the number of these extra trees.
+   Forests: classes are split by the Gini impurity. A probability is the leaves' share of the class, averaged over
+   the trees and one extra tree that gives all classes the same share. So no class has a probability of 0, even if
+   no leaf has met it, and the most probable class stays the same. Values are the trees' mean. The variance of a
+   Gaussian head is the variance between the trees' means plus the mean of the variances in their leaves; the extra
+   tree counts in both with the variance of all training rows. So no value is certain, even where all rows of the
+   leaves are alike, as the zeros of counts are. `prior` is the number of extra trees.
 
    Boosting: XGBoost's own defaults regularise leaves (l2 = 1) and splits (min_child = 1, its min_child_weight), and are
    the defaults here; with both at 0 it is plain gradient boosting with Newton steps, as the recipes of ini/smbo have
@@ -53,7 +53,8 @@ static const struct tutti_param trees_params[] = {
                .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_REAL(struct grove_config, prior, "1", 0, TUTTI_NO_LIMIT,
                "Forests: extra trees that know nothing. They give all classes the same share, and values the variance "
-               "that all training rows have; 0: none, and what the leaves never saw is impossible.",
+               "that all training rows have; 0: none: classes that no leaf has are impossible, and values certain "
+               "whose leaves have one value.",
                .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_INTEGER(struct grove_config, folds, "5", 2, 100,
                   "Boosting with a Gaussian head: folds of the training rows for the variance; each costs a training."),

@@ -174,7 +174,8 @@ void guard_hint(const char *hint) { (void)snprintf(guard.hint, sizeof guard.hint
 
 void guard_interrupted(void) {
   double seconds;
-  guard.interrupted = tutti_clock();
+  if (guard.interrupted == 0)
+    guard.interrupted = tutti_clock();
   const struct tutti_descriptor *plugin = running(&seconds);
   if (!plugin || !tutti_running_is_loading(guard.context))
     return;

@@ -91,8 +91,8 @@ enum tutti_status learner_check(tutti_context *context, const struct tutti_job *
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no training rows to learn from");
   if (job->train && task->kind == TUTTI_TASK_CLASSIFICATION && has_one_class(job->train))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "a classifier needs training rows of two classes, and all %zu are of one; it takes more rows of "
-                      "the others than there are parts to share them out to (data.split, data.folds)",
+                      "a classifier needs training rows of two classes, and all %zu are of one; the other classes "
+                      "have too few rows for each part of the data (data.split, data.folds) to get one",
                       tutti_split_rows(job->train));
   return TUTTI_OK;
 }

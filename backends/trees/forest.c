@@ -235,7 +235,7 @@ enum tutti_status grove_predict_forest(tutti_context *context, const struct grov
                                        const struct tutti_task *task, const tutti_tensors *tensors,
                                        const struct learner_rows *rows, size_t output, float *out) {
   enum tutti_status status = TUTTI_OK;
-  double variance = NAN;
+  double variance = NAN, prior = config->prior;
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
   struct forest forest = {.dimension = rows->features};
   double *vectors = NULL;
@@ -243,11 +243,13 @@ enum tutti_status grove_predict_forest(tutti_context *context, const struct grov
   TUTTI_TRY_OUT(context, classes ? open_shares(context, tensors, output, task->outputs, &forest)
                                  : open_moments(context, tensors, output, &forest));
   TUTTI_TRY_OUT(context, copy_inputs(context, rows, &vectors));
-  if (!classes)
+  if (!classes && task->head == TUTTI_OP_HEAD_GAUSSIAN && !learner_has(tensors, output, "variance"))
+    variance = prior = 0; /* of a run that was made before there was a prior */
+  else if (!classes)
     TUTTI_TRY_OUT(context, learner_find_variance(context, tensors, task, output, &variance));
-  TUTTI_TRY_OUT(context, classes ? predict_classes(context, &forest, config->prior, rows->count, vectors, out)
-                                 : predict_values(context, &forest, config->prior, variance, task, rows->count, vectors,
-                                                  output, out));
+  TUTTI_TRY_OUT(context,
+                classes ? predict_classes(context, &forest, prior, rows->count, vectors, out)
+                        : predict_values(context, &forest, prior, variance, task, rows->count, vectors, output, out));
 out:
   forest_clear(&forest);
   tutti_free(vectors);

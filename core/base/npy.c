@@ -258,7 +258,7 @@ static enum tutti_status read_whole(tutti_context *context, const char *path, st
 
 enum tutti_status tutti_npy_read_users(tutti_context *context, const char *path, struct tutti_npy *array) {
   enum tutti_status status = read_whole(context, path, array);
-  if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO) {
+  if (status == TUTTI_ERROR_CORRUPT || status == TUTTI_ERROR_IO || status == TUTTI_ERROR_MEMORY) {
     char message[1024];
     (void)snprintf(message, sizeof message, "%s", tutti_error_message(context));
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);

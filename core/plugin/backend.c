@@ -169,34 +169,14 @@ bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tu
   return answer;
 }
 
-/* A part is at most the whole but for rounding. */
-static const double most_rounding = 1e-3;
-
-/* What there is of uncertainty, of which epistemic[i] is a part: a variance, or the entropy of a row. */
-static double whole_of(const struct tutti_task *task, const float *out, size_t i) {
-  double entropy = 0;
-  if (task->kind == TUTTI_TASK_REGRESSION)
-    return (double)out[2 * i + 1];
-  for (size_t c = 0; c < task->outputs; c++) {
-    double p = (double)out[i * task->outputs + c];
-    entropy -= p > 0 ? p * log(p) : 0;
-  }
-  return entropy;
-}
-
 enum tutti_status tutti_backend_check_parts(tutti_context *context, const tutti_backend *backend,
                                             const struct tutti_task *task, const char *split, size_t rows,
                                             const float *out, const float *epistemic) {
-  size_t count = rows * tutti_epistemic_width(task->kind, task->outputs);
-  for (size_t i = 0; i < count; i++) {
-    double part = (double)epistemic[i], whole = whole_of(task, out, i);
-    if (part >= 0 && part <= whole * (1 + most_rounding) + (task->kind == TUTTI_TASK_REGRESSION ? 0 : most_rounding))
-      continue;
-    return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                      "backend %s: the model's own part of its uncertainty%s%s, %g, is not between 0 and the whole, %g",
-                      backend->instance.descriptor->name, split ? " on split " : "", split ? split : "", part, whole);
-  }
-  return TUTTI_OK;
+  const char *fault = tutti_parts_fault(task->kind, rows, task->outputs, out, epistemic);
+  if (!fault)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "backend %s: its predictions%s%s %s",
+                    backend->instance.descriptor->name, split ? " on split " : "", split ? split : "", fault);
 }
 
 enum tutti_status tutti_backend_has_no_parts(tutti_context *context, const tutti_backend *backend) {

@@ -19,10 +19,7 @@ static void config_put(tutti_config *config, size_t index, const struct tutti_va
 }
 
 static bool begins_with_size(const struct tutti_params *params) {
-  for (size_t i = 0; i < params->count; i++)
-    if (tutti_params_at(params, i)->offset < sizeof params->config_size)
-      return false;
-  return params->config_size >= sizeof params->config_size;
+  return params->count > 0 && (tutti_params_at(params, 0)->flags & TUTTI_PARAM_AFTER_SIZE);
 }
 
 static enum tutti_status config_allocate(tutti_context *context, const struct tutti_params *params,

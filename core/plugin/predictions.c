@@ -10,7 +10,7 @@ size_t tutti_epistemic_width(enum tutti_task_kind kind, size_t outputs) {
   return kind == TUTTI_TASK_REGRESSION ? outputs : 1;
 }
 
-/* Probabilities of a row sum to one but for rounding. */
+/* Probabilities of a row sum to one, and a part is at most the whole, but for rounding. */
 static const double most_rounding = 1e-3;
 
 static const char *fault_of_classes(size_t classes, const float *row) {
@@ -42,4 +42,28 @@ const char *tutti_predictions_fault(enum tutti_task_kind kind, size_t rows, size
       fault = fault_of_target(values + r * width + 2 * o);
   }
   return fault;
+}
+
+/* What there is of uncertainty, of which parts[i] is one: a variance, or the entropy of a row. */
+static double whole_of(enum tutti_task_kind kind, size_t outputs, const float *values, size_t i) {
+  double entropy = 0;
+  if (kind == TUTTI_TASK_REGRESSION)
+    return (double)values[2 * i + 1];
+  for (size_t c = 0; c < outputs; c++) {
+    double p = (double)values[i * outputs + c];
+    entropy -= p > 0 ? p * log(p) : 0;
+  }
+  return entropy;
+}
+
+const char *tutti_parts_fault(enum tutti_task_kind kind, size_t rows, size_t outputs, const float *values,
+                              const float *parts) {
+  size_t count = rows * tutti_epistemic_width(kind, outputs);
+  double more = kind == TUTTI_TASK_REGRESSION ? 0 : most_rounding;
+  for (size_t i = 0; i < count; i++) {
+    double part = (double)parts[i], whole = whole_of(kind, outputs, values, i);
+    if (!(part >= 0 && part <= whole * (1 + most_rounding) + more))
+      return "have a part of their uncertainty, the model's own, that is not between 0 and the whole";
+  }
+  return NULL;
 }

@@ -88,9 +88,13 @@ size_t tutti_rows_find(const tutti_rows *rows, const char *name) {
   return found ? (*found)->column : SIZE_MAX;
 }
 
+/* What a column takes beside its cells and its name: the index, and what small arrays are rounded up to. */
+enum { COLUMN_BYTES = 640 };
+
 /* Let the last column be found, unless an earlier one has its name. */
 static enum tutti_status index_name(tutti_context *context, tutti_rows *rows) {
   struct named_column *named;
+  TUTTI_TRY(context, hold(context, rows, 1, COLUMN_BYTES + strlen(rows->names[rows->columns - 1])));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *named, &named));
   *named = (struct named_column){rows->names[rows->columns - 1], rows->columns - 1};
   const struct named_column *const *in_tree = tsearch(named, &rows->by_name, by_name);

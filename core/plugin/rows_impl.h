@@ -17,7 +17,7 @@ struct tutti_cells {
 struct tutti_rows {
   char *origin;
   size_t test_rows;
-  size_t held, limit; /* bytes of all arrays, and the most that they may be */
+  size_t held, limit; /* bytes of all that is here, nearly, and the most that they may be */
   /* a table */
   size_t columns, column_room;
   char **names;              /* [columns] */

@@ -302,7 +302,7 @@ static enum tutti_status check_counts(tutti_context *context, const struct tutti
           "data.split leaves no %s rows: %zu train, %zu validation, %zu test (%zu unused); give larger "
           "shares, or a share of 0 to do without%s",
           split_names[s], counts[TUTTI_TRAIN], counts[TUTTI_VALIDATION], counts[TUTTI_TEST], counts[TUTTI_UNUSED],
-          partition->classes > 2 ? "; each class has its share of each (data.stratify), and with few rows "
+          partition->labels && partition->classes > 2 ? "; each class has its share of each (data.stratify), and with few rows "
                                    "of a class that is none: is the target meant to be a number?"
                                  : "");
   return TUTTI_OK;

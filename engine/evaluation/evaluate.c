@@ -12,7 +12,8 @@ static const struct tutti_param table[] = {
     TUTTI_CHOICE(
         struct tutti_evaluation_options, epistemic, "picks", epistemic_names,
         "The variance of the members' means, summed squares over all N picks, is divided by N - 1 (picks), by N "
-        "(population), or by what makes it unbiased for members of unequal weights (unbiased)."),
+        "(population), or by what makes it unbiased for members of unequal weights (unbiased).",
+        .flags = TUTTI_PARAM_AFTER_SIZE),
     TUTTI_INTEGER(struct tutti_evaluation_options, bins, "15", 1, 100000,
                   "Bins of equal width of the expected calibration error."),
     TUTTI_REAL(struct tutti_evaluation_options, level, "0.95", 0, 1,

@@ -41,19 +41,25 @@ static enum tutti_status unused_kind(tutti_context *context, const struct recipe
           kind, kind, kind));
 }
 
+/* The section that was probably meant, or NULL. */
+static const char *closest_section(const tutti_recipe *recipe, const char *section) {
+  const char *closest = tutti_closest_name(section, OWN_SECTIONS, own_sections);
+  for (size_t i = 0; !closest && i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *name = tutti_host_section(recipe->host, i, &descriptor, &config);
+    closest = tutti_closest_name(section, 1, &name);
+  }
+  return closest;
+}
+
 static enum tutti_status unknown_section(tutti_context *context, const tutti_recipe *recipe,
                                          const struct recipe_entry *entry) {
   enum tutti_kind kind;
   if (tutti_kind_parse(context, entry->section, &kind) == TUTTI_OK)
     return unused_kind(context, entry);
   tutti_error_clear(context);
-  const char *closest = tutti_closest_name(entry->section, OWN_SECTIONS, own_sections);
-  for (size_t i = 0; !closest && i < tutti_host_sections(recipe->host); i++) {
-    const struct tutti_descriptor *descriptor;
-    const tutti_config *config;
-    const char *name = tutti_host_section(recipe->host, i, &descriptor, &config);
-    closest = tutti_closest_name(entry->section, 1, &name);
-  }
+  const char *closest = closest_section(recipe, entry->section);
   return tutti_recipe_blame_line(
       context, entry,
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "unknown section [%s], or no plugin in use names it%s%s%s", entry->section,
@@ -336,14 +342,27 @@ static enum tutti_status check_needed(tutti_context *context, const tutti_recipe
   return TUTTI_OK;
 }
 
-/* Which of the sections that no plugin in use names are left over from plugins that a higher layer has swapped? A
-   backend that is not there may name any. */
+/* May a section that no plugin in use names be left over from a plugin that a higher layer has swapped? Not if it is
+   nearly the name of one that is in use: then it is misspelt. */
+static bool is_left_over(tutti_context *context, const tutti_recipe *recipe, const struct recipe_entry *entry) {
+  enum tutti_kind kind;
+  bool known = tutti_kind_parse(context, entry->section, &kind) == TUTTI_OK;
+  tutti_error_clear(context);
+  if (entry->layer >= tutti_recipe_decided(recipe, entry->section) ||
+      (!known && closest_section(recipe, entry->section)))
+    return false;
+  tutti_log(context, TUTTI_LOG_INFO, "%s:%d: [%s] %s = %s is left out: no plugin in use names this section",
+            entry->file->path, entry->line, entry->section, entry->key, entry->value);
+  return true;
+}
+
+/* A backend that is not there may name any section. */
 static enum tutti_status check_sections(tutti_context *context, const tutti_recipe *recipe) {
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
     const tutti_config *config;
     if (recipe->absent || is_own(entry->section) || tutti_recipe_plugin(recipe, entry->section, &config) ||
-        entry->layer < tutti_recipe_decided(recipe, entry->section))
+        is_left_over(context, recipe, entry))
       continue;
     return unknown_section(context, recipe, entry);
   }

@@ -13,7 +13,8 @@ static const char *const losses[TUTTI_LOSS_COUNT + 2] = {"auto",
 
 static const struct tutti_param table[] = {
     TUTTI_STRING(struct tutti_run_config, name, "",
-                 "Name of the run, and of its directory under runs/; empty: the recipe file's name without .ini."),
+                 "Name of the run, and of its directory under runs/; empty: the recipe file's name without .ini.",
+                 .flags = TUTTI_PARAM_AFTER_SIZE),
     TUTTI_INTEGER(struct tutti_run_config, seed, "1", 0, TUTTI_NO_LIMIT,
                   "Key of everything random; the same seed gives the same bits."),
     TUTTI_INTEGER(struct tutti_run_config, budget, "60", 0, 100e6,

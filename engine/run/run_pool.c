@@ -61,14 +61,26 @@ out:
 }
 
 /* A checksum that fits does not say that a model made them. */
+static enum tutti_status no_model(tutti_context *context, const struct tutti_run_pool *source, uint64_t trial,
+                                  const char *name, const char *fault) {
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                    "%s: the predictions of trial %" PRIu64
+                    " in %s %s, so no model made them; leave this run alone, or "
+                    "run it anew",
+                    source->directory, trial, name, fault);
+}
+
 static enum tutti_status check_values(tutti_context *context, const struct tutti_run_pool *source, uint64_t trial,
                                       const char *name, const struct tutti_targets *targets, const float *values) {
   const char *fault = tutti_predictions_fault(targets->kind, targets->rows, targets->outputs, values);
-  return fault ? TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                            "%s: the predictions of trial %" PRIu64 " in %s %s, so no model made them; leave this run "
-                            "alone, or run it anew",
-                            source->directory, trial, name, fault)
-               : TUTTI_OK;
+  return fault ? no_model(context, source, trial, name, fault) : TUTTI_OK;
+}
+
+static enum tutti_status check_parts(tutti_context *context, const struct tutti_run_pool *source, uint64_t trial,
+                                     const char *name, const struct tutti_targets *targets, const float *values,
+                                     const float *parts) {
+  const char *fault = tutti_parts_fault(targets->kind, targets->rows, targets->outputs, values, parts);
+  return fault ? no_model(context, source, trial, name, fault) : TUTTI_OK;
 }
 
 /* Map a model's predictions, and what of their uncertainty is its own, if it has said so. */
@@ -91,6 +103,8 @@ static enum tutti_status map_model(tutti_context *context, const struct tutti_ru
   TUTTI_TRY_OUT(context, map_file(context, own, trial, report, parts, targets->rows,
                                   tutti_epistemic_width(targets->kind, targets->outputs), &mapped->part_maps[i]));
   mapped->epistemic[i] = mapped->part_maps[i].data;
+  TUTTI_TRY_OUT(context,
+                check_parts(context, own, trial, parts, targets, mapped->predictions[i], mapped->epistemic[i]));
 out:
   tutti_free(name);
   tutti_free(parts);

@@ -44,7 +44,8 @@ struct tutti_choices {
 /* Flags. */
 enum {
   TUTTI_PARAM_SEARCHABLE = 1, /* of a backend: may stand in [hyperparameters], fixed or with a range */
-  TUTTI_PARAM_REQUIRED = 2    /* no default: the recipe must give it */
+  TUTTI_PARAM_REQUIRED = 2,   /* no default: the recipe must give it */
+  TUTTI_PARAM_AFTER_SIZE = 4  /* of a table's first: the config struct begins with `size_t size`, which is set */
 };
 
 /* One parameter. Write it with a macro from below. Grows only at the end: its tables carry a stride. */
@@ -159,9 +160,8 @@ struct tutti_params {
 typedef struct tutti_config tutti_config;
 
 /* Make a config with all parameters at their presets; required ones stay unset until tutti_config_set (see
-   tutti_config_missing). What no parameter covers is zero, but that a struct whose first bytes none covers begins with
-   `size_t size`, which is set. `params` is borrowed and must outlive it. The caller destroys *config.
-   TUTTI_ERROR_USAGE: a preset is wrong. */
+   tutti_config_missing). What no parameter covers is zero (but see TUTTI_PARAM_AFTER_SIZE). `params` is borrowed and
+   must outlive it. The caller destroys *config. TUTTI_ERROR_USAGE: a preset is wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_config_create(tutti_context *context, const struct tutti_params *params, tutti_config **config);
 /* Make a copy, over the same table; the caller destroys *config. */

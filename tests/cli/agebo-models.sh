@@ -34,6 +34,14 @@ expect_in "$forest/recipe.ini" "trees = 10"
 expect_not_in "$forest/recipe.ini" "[trainer]"
 trials "$forest" >forest
 
+# What a swapped plugin leaves over may go; a section that is misspelt may not.
+{ cat small.ini; printf '[hyperparametrs]\nepochs = 7\n'; } >misspelt.ini
+for swap in builder.surrogate=nomu builder.surrogate=random-forest builder.plugin=nes-rs; do
+  tutti validate misspelt.ini --set $swap
+  expect_code 2
+  expect_err "unknown section [hyperparametrs]" "did you mean [hyperparameters]?"
+done
+
 for surrogate in nomu deep-ensemble; do
   alone=ablation/runs/surrogate=${surrogate}_seed-1
   trials "$alone" >whole
@@ -55,7 +63,9 @@ for surrogate in nomu deep-ensemble; do
   "$TUTTI_PROGRAM" "${plan[@]}" --workers 1 --out "$surrogate-killed" >/dev/null 2>&1 </dev/null &
   run=$!
   for ((i = 0; i < 1000; i++)); do
+    kill -STOP "$run" # it must not end while it is looked at
     "$TUTTI_PROGRAM" status "$surrogate-killed" 2>/dev/null | grep -qE "([5-9]|1[01]) of 12 done" && break
+    kill -CONT "$run"
     sleep 0.02
   done
   kill -9 "$run"

@@ -83,7 +83,7 @@ expect_code 0
 checks=$((checks + 1))
 cmp -s "run/trials/$(basename "$lost")/weights.safetensors" "$lost/weights.safetensors" || complain "expected the same weights again"
 
-# [head] in a lower layer gives way; one value fixes it.
+# One value fixes it.
 tutti run mixed.ini --quiet --out fixed --set run.budget=2 --set hyperparameters.head.kind=nomu --set hyperparameters.learner=cpu
 expect_code 0
 expect_in fixed/recipe.ini "kind = nomu"

@@ -43,7 +43,7 @@ for target in y kind; do
     --set "hyperparameters.learner=choice trees cpu" --set "hyperparameters.trees.method=choice extra-trees random-forest" \
     --set hyperparameters.trees.trees=20 --set hyperparameters.cpu.epochs=5 --set builder.initial=5 --out "table-$target"
   expect_code 0
-  expect_out "6 of 6 done, 0 failed" "108 train, 108 validation, 12 test" "calibrator"
+  expect_out "6 of 6 done, 0 failed" "108 validation and training, by 5 folds, 12 test" "calibrator"
   tutti predict "table-$target" table.csv
   expect_code 0
 done

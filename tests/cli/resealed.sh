@@ -11,6 +11,8 @@ for run in small classes; do
   tutti run $run.ini --out whole/$run --quiet
   expect_code 0
 done
+tutti run small.ini --out whole/nomu --set head.kind=nomu --quiet
+expect_code 0
 member=$("$json_value" whole/small/ensemble.json members 0 trial)
 member=trials/$(printf %06d "$member")
 
@@ -50,6 +52,16 @@ for split in test validation; do
   refuses "$command" "in $split.npy" "negative variance" "no model made them"
   reseal small "$member/$split.npy" put 8 '\000\000\200\177'
   refuses "$command" "in $split.npy" "not finite" "no model made them"
+done
+
+# The part of the variance that is the model's own: no number, negative, more than the whole.
+own=$("$json_value" whole/nomu/ensemble.json members 0 trial)
+own=trials/$(printf %06d "$own")
+for bytes in '\000\000\300\177' '\000\000\200\277' '\000\000\200\177'; do
+  reseal nomu "$own/test-epistemic.npy" put 0 "$bytes"
+  refuses evaluate "in test-epistemic.npy" "not between 0 and the whole" "no model made them"
+  reseal nomu "$own/validation-epistemic.npy" put 0 "$bytes"
+  refuses select "in validation-epistemic.npy" "no model made them"
 done
 
 # Rows, targets and classes of the splits.

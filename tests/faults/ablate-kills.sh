@@ -95,7 +95,10 @@ expect_empty out
 checks=$((checks + 1))
 [ "$(processes_of interrupted)" -eq 0 ] || complain "expected every cell to have ended"
 start_ablation interrupted --workers 4 --resume
-sleep 0.1
+for ((i = 0; i < 300; i++)); do # until it has the lock
+  grep -q "FLOCK .* WRITE $ablation " /proc/locks && break
+  sleep 0.02
+done
 "$TUTTI_PROGRAM" ablate "${matrix[@]}" --out interrupted --resume >/dev/null 2>second.err
 code=$?
 expect_code 2

@@ -47,10 +47,13 @@ put hangs-later
 recipe hangs-later | sed 's/^name = .*/name = later/' >later.ini
 tutti run later.ini --quiet
 expect_code 0
-TUTTI_TEST_LATER=1 "$TUTTI_PROGRAM" select runs/later >out 2>err </dev/null &
+TUTTI_TEST_LATER=$PWD/hanging "$TUTTI_PROGRAM" select runs/later >out 2>err </dev/null &
 child=$!
 what="tutti select, interrupted while its selector hangs"
-sleep 1.5
+for ((i = 0; i < 600; i++)); do
+  [ ! -e hanging ] || break
+  sleep 0.1
+done
 kill -TERM "$child"
 wait "$child"
 code=$?

@@ -287,7 +287,8 @@ static void test_size(void **state) {
     size_t size;
     bool flag;
   };
-  static const struct tutti_param one[] = {TUTTI_BOOL(struct sized, flag, "yes", "A field.")};
+  static const struct tutti_param one[] = {
+      TUTTI_BOOL(struct sized, flag, "yes", "A field.", .flags = TUTTI_PARAM_AFTER_SIZE)};
   static const struct tutti_params of_sized = TUTTI_PARAMS(one, struct sized);
   tutti_config *config, *copy;
   assert_int_equal(tutti_config_create(fixture->context, &of_sized, &config), TUTTI_OK);
