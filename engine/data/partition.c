@@ -297,14 +297,15 @@ static enum tutti_status check_counts(tutti_context *context, const struct tutti
     counts[partition->split[r]]++;
   for (size_t s = 0; s < TUTTI_SPLITS; s++)
     if (counts[s] == 0 && (s == TUTTI_TRAIN || partition->shares[s] > 0 || partition->files[s]))
-      return TUTTI_FAIL(
-          context, TUTTI_ERROR_USAGE,
-          "data.split leaves no %s rows: %zu train, %zu validation, %zu test (%zu unused); give larger "
-          "shares, or a share of 0 to do without%s",
-          split_names[s], counts[TUTTI_TRAIN], counts[TUTTI_VALIDATION], counts[TUTTI_TEST], counts[TUTTI_UNUSED],
-          partition->labels && partition->classes > 2 ? "; each class has its share of each (data.stratify), and with few rows "
-                                   "of a class that is none: is the target meant to be a number?"
-                                 : "");
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "data.split leaves no %s rows: %zu train, %zu validation, %zu test (%zu unused); give larger "
+                        "shares, or a share of 0 to do without%s",
+                        split_names[s], counts[TUTTI_TRAIN], counts[TUTTI_VALIDATION], counts[TUTTI_TEST],
+                        counts[TUTTI_UNUSED],
+                        partition->labels && partition->classes > 2
+                            ? "; each class has its share of each (data.stratify), and with few rows "
+                              "of a class that is none: is the target meant to be a number?"
+                            : "");
   return TUTTI_OK;
 }
 
