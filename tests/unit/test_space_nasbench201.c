@@ -328,6 +328,7 @@ static void one_cell_alone(void **state) {
     struct tutti_random random;
     char *text;
     set("cell", ways[i]);
+    tutti_space_destroy(space);
     must(create());
     assert_int_equal(tutti_domain_count(tutti_space_domain(space)), 0);
     tutti_random_init(&random, i, "one cell", 0);
@@ -347,6 +348,7 @@ static void one_cell_alone(void **state) {
   static const char *const wrong[][2] = {{"15625", "expected an index from 0 to 15624"},
                                          {"best-cifar", "did you mean 'best-cifar10'?"},
                                          {"|none~0|", "expected '+|'"}};
+  tutti_space_destroy(space);
   for (size_t i = 0; i < 3; i++) {
     set("cell", wrong[i][0]);
     assert_int_equal(create(), TUTTI_ERROR_USAGE);
