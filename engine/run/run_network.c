@@ -33,9 +33,10 @@ static bool is_made_now(tutti_context *context, const struct tutti_run_pool *sou
     status = tutti_network_print(context, network, &text);
   bool same = status == TUTTI_OK && strcmp(text, trained) == 0;
   if (!same)
-    tutti_log(context, TUTTI_LOG_WARNING, "%s: of trial %" PRIu64 "'s candidate, space %s now makes %s: %s",
-              source->directory, trial, tutti_host_plugin(experiment->host, "space"),
-              status == TUTTI_OK ? "another network than the one that was trained" : "no network",
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%s: of trial %" PRIu64 "'s candidate, which was trained, space %s now makes %s: %s", source->directory,
+              trial, tutti_host_plugin(experiment->host, "space"),
+              status == TUTTI_OK ? "another network" : "no network",
               status == TUTTI_OK ? "the plugin has changed" : tutti_error_message(context));
   if (status != TUTTI_OK)
     tutti_error_clear(context);
