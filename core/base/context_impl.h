@@ -25,6 +25,7 @@ struct tutti_context {
   _Atomic bool loading;
   _Atomic double running_limit;
   bool trusts_runs; /* tutti_trust_runs */
+  bool files_wait;  /* tutti_file_group_begin */
   /* The plugin registry (engine/plugins/registry.c), made on first use, and the function that destroys it. */
   void *registry;
   void (*registry_destroy)(void *registry);

@@ -1,6 +1,8 @@
 /* file.c - files that are whole or absent. */
 #include "file_impl.h"
 
+#include "context_impl.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,24 +30,6 @@ static int write_all(int file, const char *data, size_t bytes) {
   return 0;
 }
 
-/* A name is durable once its folder is. */
-static int sync_folder_of(char *path) {
-  char *slash = strrchr(path, '/'), *end = slash == path ? path + 1 : slash, kept = slash ? *end : '\0';
-  if (slash)
-    *end = '\0';
-  int folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (slash)
-    *end = kept;
-  if (folder < 0) /* one in which we may make something, but not look, cannot be synced */
-    return errno == EACCES ? 0 : -1;
-  int result = fsync(folder);
-  /* Some network file systems cannot sync folders, and say so; there it matters less. */
-  if (result != 0 && (errno == EINVAL || errno == EROFS))
-    result = 0;
-  (void)close(folder);
-  return result;
-}
-
 enum tutti_status tutti_file_write(tutti_context *context, const char *path, size_t count,
                                    const struct tutti_file_part *parts) {
   enum tutti_status status = TUTTI_OK;
@@ -60,7 +44,7 @@ enum tutti_status tutti_file_write(tutti_context *context, const char *path, siz
   int failed = 0;
   for (size_t i = 0; i < count && !failed; i++)
     failed = write_all(file, parts[i].data, parts[i].bytes);
-  if (!failed)
+  if (!failed && !context->files_wait)
     failed = fsync(file);
   int error = errno;
   if (close(file) != 0 && !failed) {
@@ -76,8 +60,9 @@ enum tutti_status tutti_file_write(tutti_context *context, const char *path, siz
     status = tutti_file_error(context, path, "write", error);
     goto out;
   }
-  if (sync_folder_of(temporary) != 0)
-    status = tutti_file_error(context, path, "make durable", errno);
+  error = context->files_wait ? 0 : tutti_file_sync_name(temporary);
+  if (error)
+    status = tutti_file_error(context, path, "make durable", error);
 out:
   tutti_free(temporary);
   return status;
@@ -88,8 +73,8 @@ enum tutti_status tutti_file_rename(tutti_context *context, const char *from, co
   if (rename(from, to) != 0)
     return tutti_file_error(context, to, "write", errno);
   TUTTI_TRY(context, tutti_strdup(context, to, &copy));
-  enum tutti_status status =
-      sync_folder_of(copy) == 0 ? TUTTI_OK : tutti_file_error(context, to, "make durable", errno);
+  int error = tutti_file_sync_name(copy);
+  enum tutti_status status = error ? tutti_file_error(context, to, "make durable", error) : TUTTI_OK;
   tutti_free(copy);
   return status;
 }
@@ -147,6 +132,7 @@ out:
 
 enum tutti_status tutti_file_make_folder(tutti_context *context, const char *path) {
   char *copy;
+  int error = 0;
   enum tutti_status status = TUTTI_OK;
   TUTTI_TRY(context, tutti_strdup(context, path, &copy));
   for (char *slash = copy; slash && status == TUTTI_OK;) {
@@ -156,8 +142,11 @@ enum tutti_status tutti_file_make_folder(tutti_context *context, const char *pat
     bool made = *copy && mkdir(copy, 0755) == 0;
     if (*copy && !made && errno != EEXIST)
       status = tutti_file_error(context, copy, "make the folder", errno);
-    else if ((made || !slash) && sync_folder_of(copy) != 0) /* who made the last one may have been killed before this */
-      status = tutti_file_error(context, copy, "make durable", errno);
+    /* Who made the last one may have been killed before this. */
+    else if (slash ? made : !context->files_wait)
+      error = tutti_file_sync_name(copy);
+    if (error)
+      status = tutti_file_error(context, copy, "make durable", error);
     if (slash)
       *slash = '/';
   }

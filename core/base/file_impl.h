@@ -21,6 +21,15 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_cont
 /* Give a file that is durable another name in its folder, durably; a file of that name is replaced. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_rename(tutti_context *context, const char *from,
                                                                   const char *to);
+/* A name is durable once its folder is: sync the one of `path`, which is as it was on return. 0, or the errno. */
+int tutti_file_sync_name(char *path);
+/* A group of files in one folder: from its begin to its end, files that are written and a folder that is made, but not
+   those above it, get their names at once and are made durable by the end, all side by side, which a disk does for
+   little more than the time of one. Until then a power failure may leave a torn file under its name: write only what
+   nobody looks for before the end. A group that is dropped ends, and nothing is made durable. */
+TUTTI_PRIVATE void tutti_file_group_begin(tutti_context *context);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_group_end(tutti_context *context, const char *folder);
+TUTTI_PRIVATE void tutti_file_group_drop(tutti_context *context);
 struct stat;
 /* Open a regular file for reading, with its facts; the caller closes *file. Anything else is a TUTTI_ERROR_IO. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_open(tutti_context *context, const char *path, int *file,

@@ -21,7 +21,7 @@ static enum tutti_status check_attributes(tutti_context *context, const struct n
 
 static enum tutti_status infer_op(tutti_context *context, const tutti_network *network,
                                   const struct network_layer *layer, struct tutti_inferred *inferred) {
-  const struct tutti_descriptor *plugin = tutti_op_plugin(layer->definition);
+  const struct tutti_descriptor *plugin = tutti_op_plugin(context, layer->definition);
   const struct tutti_descriptor *caller = plugin ? tutti_running_enter(context, plugin) : NULL;
   enum tutti_status status = layer->definition->infer(context, network, &layer->layer, inferred);
   if (plugin)

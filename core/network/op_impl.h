@@ -41,8 +41,9 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_ops_define(tutti_context *
                                                                  const struct tutti_descriptor *plugin,
                                                                  const char *source,
                                                                  const struct tutti_op_definition *const *definitions);
-/* Who brought the definition of a layer's op; NULL: it is built in. */
-const struct tutti_descriptor *tutti_op_plugin(const struct tutti_op_definition *definition);
+/* Who brought the definition of a layer's op; NULL: it is built in, or nobody registered it. */
+const struct tutti_descriptor *tutti_op_plugin(const tutti_context *context,
+                                               const struct tutti_op_definition *definition);
 /* The number of ops that plugins brought, and one of them. */
 size_t tutti_ops_defined(const tutti_context *context);
 const struct tutti_op_definition *tutti_op_defined_at(const tutti_context *context, size_t index);

@@ -26,10 +26,13 @@ const struct tutti_op_definition *tutti_op_defined_at(const tutti_context *conte
   return &table->entries[index]->definition;
 }
 
-const struct tutti_descriptor *tutti_op_plugin(const struct tutti_op_definition *definition) {
-  if (tutti_op_number(definition) != TUTTI_OP_OTHER)
-    return NULL;
-  return ((const struct op_entry *)(const void *)definition)->plugin;
+const struct tutti_descriptor *tutti_op_plugin(const tutti_context *context,
+                                               const struct tutti_op_definition *definition) {
+  const struct op_table *table = context->ops;
+  for (size_t i = 0; table && i < table->count; i++)
+    if (&table->entries[i]->definition == definition)
+      return table->entries[i]->plugin;
+  return NULL;
 }
 
 static void destroy_entry(struct op_entry *entry) {

@@ -103,9 +103,13 @@ static enum tutti_status write_artefacts(tutti_context *context, const struct tu
   char *folder = NULL;
   TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, training->number, &folder));
   TUTTI_TRY_OUT(context, tutti_run_check_folder(context, folder));
+  tutti_file_group_begin(context);
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
   TUTTI_TRY_OUT(context, training->kind->write(context, experiment, folder, training, files, metrics, loss));
+  TUTTI_TRY_OUT(context, tutti_file_group_end(context, folder));
 out:
+  if (status != TUTTI_OK)
+    tutti_file_group_drop(context);
   tutti_free(folder);
   return status;
 }

@@ -1,5 +1,6 @@
 # Mutation testing: small mistakes, made one at a time in copies of the sources, that tests have to notice (mutants.py).
-# AREA=..., ONLY=... and SAMPLE=N choose, JOBS=... copies work side by side, FRESH=yes tries again what is known.
+# AREA=..., ONLY=... and SAMPLE=N choose, JOBS=... copies work side by side, FRESH=yes tries again what is known,
+# UNTRIED=yes leaves out what was tried before its file changed.
 EXTRA_DIST += %D%/mutants.py $(mutants_lists)
 mutants_lists =
 mutants_lists += %D%/spaces.txt
@@ -21,7 +22,7 @@ mutants_run = python3 $(top_srcdir)/tests/mutants/mutants.py --source $(abs_top_
 JOBS = 1
 .PHONY: mutants lint-mutants test-environment test-helpers
 mutants:
-	$(mutants_run) --jobs $(JOBS) --area '$(AREA)' --only '$(ONLY)' $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FRESH),--fresh)
+	$(mutants_run) --jobs $(JOBS) --area '$(AREA)' --only '$(ONLY)' $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FRESH),--fresh) $(if $(UNTRIED),--untried)
 # That the list fits the sources.
 lint-mutants:
 	$(mutants_run) --check

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: make one small mistake at a time in a copy of the sources, and see whether a test notices.
 
-usage: mutants.py --source DIR --build DIR [--area TEXT] [--only TEXT] [--sample N] [--jobs N] [--fresh] [--check]
+usage: mutants.py --source DIR --build DIR [--area TEXT] [--only TEXT] [--sample N] [--jobs N] [--fresh] [--untried] [--check]
 
 The mistakes stand in the files *.txt beside this program. Each line begins with a word:
 
@@ -387,6 +387,7 @@ def main():
     parser.add_argument("--sample", type=int, default=0, help="at least so many, of all areas; the other options choose among them")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="try all again, whatever is known")
+    parser.add_argument("--untried", action="store_true", help="only those that were never tried; not those tried before a change")
     parser.add_argument("--quick", action="store_true", help="only a mutation's own tests; survivors are tried again later")
     parser.add_argument("--report", action="store_true", help="only the table of what is known")
     parser.add_argument("--check", action="store_true", help="only check that the list fits the sources")
@@ -415,6 +416,8 @@ def main():
     store = f"{arguments.build}/mutants/results.json"
     os.makedirs(os.path.dirname(store), exist_ok=True)
     known = json.loads(read(store)) if os.path.exists(store) else {}
+    if arguments.untried:
+        wanted = [m for m in wanted if m.name() not in known]
     prints = {m.name(): fingerprint(arguments.source, m) for m in wanted}
     todo = [m for m in wanted if arguments.fresh or known.get(m.name(), {}).get("fingerprint") != prints[m.name()]
             or known[m.name()]["result"] == "does not build"]

@@ -250,6 +250,70 @@ static void a_trial_has_its_time_and_no_more(void **state) {
   assert_true(tutti_clock() - before >= 0.5);
 }
 
+/* --- while trainings are short, a worker holds its next request --------------------------------------------------- */
+
+/* A request of `start`'s text, whole; done, of trial 1 and of trial 2. */
+#define WHOLE "head -c 22 >>got; "
+#define DONE_1 "printf '\\4\\1\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0ok' >&0; "
+#define DONE_2 "printf '\\4\\2\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0ok' >&0; "
+
+static void expect_of(uint64_t trial, enum tutti_reply_kind kind) {
+  struct tutti_reply reply;
+  ok(reply_of(&reply));
+  if (reply.kind != kind || reply.trial != trial)
+    fail_msg("reply %d of trial %d: %s", (int)reply.kind, (int)reply.trial, reply.text);
+  tutti_free(reply.text);
+}
+
+/* After a first training, which shows how short they are, two requests. */
+static void start_three(const char *script, double trial_timeout) {
+  start(script, 0, trial_timeout);
+  expect_of(0, TUTTI_REPLY_DONE);
+  ok(tutti_executor_submit(context, executor, 1, "a request"));
+  ok(tutti_executor_submit(context, executor, 2, "a request"));
+}
+
+/* It answers only when it has both. */
+static void a_worker_holds_its_next_request(void **state) {
+  (void)state;
+  start_three(READY WHOLE DONE WHOLE WHOLE DONE_1 DONE_2 "sleep 60", INFINITY);
+  expect_of(1, TUTTI_REPLY_DONE);
+  expect_of(2, TUTTI_REPLY_DONE);
+}
+
+static void not_if_the_recipe_forbids_it(void **state) {
+  (void)state;
+  set("hold_below", "0");
+  start_three(READY WHOLE DONE WHOLE "timeout 0.3 head -c 1 >more; wc -c <more >said; " DONE_1 WHOLE DONE_2 "sleep 60",
+              INFINITY);
+  expect_of(1, TUTTI_REPLY_DONE);
+  expect_of(2, TUTTI_REPLY_DONE);
+  assert_string_equal(said(), "0\n");
+}
+
+/* The second one never began: it is no loss, and another worker gets it. */
+static void what_a_worker_only_held_is_not_lost_with_it(void **state) {
+  (void)state;
+  start_three(READY "if [ -e got ]; then " WHOLE DONE_2 "sleep 60; fi; " WHOLE DONE WHOLE WHOLE "exit 6", INFINITY);
+  expect_of(1, TUTTI_REPLY_LOST);
+  expect_of(2, TUTTI_REPLY_DONE);
+}
+
+static void it_is_lost_once_it_has_begun(void **state) {
+  (void)state;
+  start_three(READY WHOLE DONE WHOLE WHOLE DONE_1 "exit 6", INFINITY);
+  expect_of(1, TUTTI_REPLY_DONE);
+  expect_of(2, TUTTI_REPLY_LOST);
+}
+
+/* Each takes 1.1 s of its 2; the second one is done 2.2 s after it was handed over. */
+static void the_time_of_what_is_held_begins_with_it(void **state) {
+  (void)state;
+  start_three(READY WHOLE DONE WHOLE WHOLE "sleep 1.1; " DONE_1 "sleep 1.1; " DONE_2 "sleep 60", 2);
+  expect_of(1, TUTTI_REPLY_DONE);
+  expect_of(2, TUTTI_REPLY_DONE);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
   const struct CMUnitTest tests[] = {
@@ -264,6 +328,11 @@ int main(void) {
       TEST(a_worker_that_gets_ready_clears_the_count),
       TEST(what_is_no_reply_ends_its_worker),
       TEST(a_trial_has_its_time_and_no_more),
+      TEST(a_worker_holds_its_next_request),
+      TEST(not_if_the_recipe_forbids_it),
+      TEST(what_a_worker_only_held_is_not_lost_with_it),
+      TEST(it_is_lost_once_it_has_begun),
+      TEST(the_time_of_what_is_held_begins_with_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 static int note_sync(int file);
 #define fsync note_sync
+#include "core/base/durable.c"
 #include "core/base/file.c"
 #undef fsync
 
@@ -35,15 +36,24 @@ static int tear_down(void **state) {
   return rmdir(folder);
 }
 
-/* The paths that were synced, one a line. */
-static char synced[1024];
+/* The paths that were synced, one a line; threads may write to it. */
+static char synced[4096];
+static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER;
+static const char *unsyncable; /* a file at the end of whose path this stands cannot be synced */
 
 static int note_sync(int file) {
   char link[64], name[512];
   (void)snprintf(link, sizeof link, "/proc/self/fd/%d", file);
   ssize_t length = readlink(link, name, sizeof name - 1);
   assert_true(length > 0);
-  (void)snprintf(synced + strlen(synced), sizeof synced - strlen(synced), "%.*s\n", (int)length, name);
+  name[length] = '\0';
+  (void)pthread_mutex_lock(&noting);
+  (void)snprintf(synced + strlen(synced), sizeof synced - strlen(synced), "%s\n", name);
+  (void)pthread_mutex_unlock(&noting);
+  if (unsyncable && strstr(name, unsyncable)) {
+    errno = EIO;
+    return -1;
+  }
   return fsync(file);
 }
 
@@ -204,6 +214,87 @@ static void folders_are_made_with_those_above(void **state) {
   assert_int_equal(tutti_file_make_folder(context, path), TUTTI_ERROR_IO);
 }
 
+/* --- groups --- */
+
+enum { FILES = 12 };
+
+static bool is_synced(const char *folder_path, const char *name) {
+  char line[256];
+  (void)snprintf(line, sizeof line, "%s%s%s\n", folder_path, *name ? "/" : "", name);
+  return strstr(synced, line) != NULL;
+}
+
+static void write_group(const char *below) {
+  struct tutti_file_part part = {"text", 4};
+  char name[160];
+  tutti_file_group_begin(context);
+  assert_int_equal(tutti_file_make_folder(context, below), TUTTI_OK);
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(name, sizeof name, "%s/file%d", below, i);
+    assert_int_equal(tutti_file_write(context, name, 1, &part), TUTTI_OK);
+  }
+}
+
+static void remove_group(const char *below) {
+  char name[160];
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(name, sizeof name, "%s/file%d", below, i);
+    assert_int_equal(unlink(name), 0);
+  }
+  assert_int_equal(rmdir(below), 0);
+}
+
+static void a_group_is_synced_at_its_end(void **state) {
+  char below[128], name[16];
+  (void)state;
+  (void)snprintf(below, sizeof below, "%s/group", folder);
+  synced[0] = '\0';
+  write_group(below);
+  assert_string_equal(synced, "");
+  assert_int_equal(tutti_file_group_end(context, below), TUTTI_OK);
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(name, sizeof name, "file%d", i);
+    assert_true(is_synced(below, name));
+  }
+  assert_true(is_synced(below, ""));
+  assert_true(is_synced(folder, "")); /* where the folder itself has its name */
+  remove_group(below);
+  synced[0] = '\0';
+  assert_int_equal(tutti_file_write_text(context, path, "alone"), TUTTI_OK); /* the group is over */
+  assert_true(is_synced(folder, "file.tmp"));
+  assert_true(is_synced(folder, ""));
+}
+
+static void a_group_is_given_up(void **state) {
+  char below[128];
+  (void)state;
+  (void)snprintf(below, sizeof below, "%s/group", folder);
+  synced[0] = '\0';
+  write_group(below);
+  tutti_file_group_drop(context);
+  assert_string_equal(synced, "");
+  assert_int_equal(tutti_file_write_text(context, path, "alone"), TUTTI_OK);
+  assert_true(is_synced(folder, ""));
+  remove_group(below);
+}
+
+static void a_sync_that_fails_is_told(void **state) {
+  char below[128];
+  (void)state;
+  (void)snprintf(below, sizeof below, "%s/group", folder);
+  write_group(below);
+  unsyncable = "/file7";
+  assert_int_equal(tutti_file_group_end(context, below), TUTTI_ERROR_IO);
+  assert_non_null(strstr(tutti_error_message(context), "/group/file7: cannot make durable: Input/output error"));
+  tutti_error_clear(context);
+  unsyncable = "/group";
+  assert_int_equal(tutti_file_group_end(context, below), TUTTI_ERROR_IO);
+  unsyncable = NULL;
+  remove_group(below);
+  assert_int_equal(tutti_file_group_end(context, below), TUTTI_ERROR_IO);
+  assert_non_null(strstr(tutti_error_message(context), "cannot read the folder"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_joined_and_replace_the_old_file),
@@ -215,6 +306,9 @@ int main(void) {
       cmocka_unit_test(a_pipe_is_no_file),
       cmocka_unit_test(a_large_file_has_one_checksum),
       cmocka_unit_test(folders_are_made_with_those_above),
+      cmocka_unit_test(a_group_is_synced_at_its_end),
+      cmocka_unit_test(a_group_is_given_up),
+      cmocka_unit_test(a_sync_that_fails_is_told),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

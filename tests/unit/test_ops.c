@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tutti/tutti.h>
+#include <unistd.h>
 
 #include "core/base/running_impl.h"
 #include "core/network/network_impl.h"
@@ -542,6 +544,31 @@ static void newer_and_older_definitions_are_read(void **state) {
   tutti_network_destroy(network);
 }
 
+/* The entries of the table are larger than a definition: behind this one, nothing may be read. */
+static void a_definition_that_nobody_registered_is_no_entry(void **state) {
+  (void)state;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+  struct tutti_op_definition *last = (void *)(pages + page - sizeof *last);
+  *last = gate;
+  last->name = "acme-last";
+  tutti_network *network = two_layers();
+  for (int registered = 0; registered < 2; registered++) { /* without a table of ops, and with one */
+    uint32_t layer;
+    OK(tutti_network_add_defined(context, network, TUTTI_OP_OTHER, last, NULL, 2, (const uint32_t[]){1, 2},
+                                 TUTTI_ATTRIBUTES({"width", 3}, {"mode", 1}), &layer));
+    must_fail(tutti_network_add_defined(context, network, TUTTI_OP_OTHER, last, NULL, 2, (const uint32_t[]){1, 2},
+                                        TUTTI_ATTRIBUTES({"width", 3}, {"mode", 1}, {"slope", 15}), &layer),
+              TUTTI_ERROR_USAGE, "nobody runs");
+    if (!registered)
+      OK(tutti_plugin_register(context, &space_plugin));
+  }
+  tutti_network_destroy(network);
+  assert_int_equal(munmap(pages, 2 * page), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(an_op_is_known_once_its_plugin_is_loaded, set_up, tear_down),
@@ -553,6 +580,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(two_plugins_agree_on_an_op_or_are_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(bad_definitions_are_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(newer_and_older_definitions_are_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_definition_that_nobody_registered_is_no_entry, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

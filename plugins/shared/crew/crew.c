@@ -33,9 +33,11 @@ struct crew {
   const char *const *devices;
   struct crew_environment environment;
   struct crew_worker *workers; /* [setup.workers] */
-  /* Heads of lists of workers: [held] of those that are ready and hold so many requests; [setup.capacity] of places
-     where no worker is. */
+  size_t room;                 /* requests that a worker may hold: setup.capacity, or one more if that is 1 */
+  /* Heads of lists of workers: [held] of those that are ready and hold so many requests; [room] of places where no
+     worker is. */
   uint32_t *lists;
+  double mean;       /* seconds that trainings took, the last ones counting most; NaN: none is done */
   size_t starting;   /* workers that are not ready yet */
   int64_t unready;   /* workers that ended before they were ready, since the last one that was */
   double next_limit; /* no worker's time is over before */
@@ -65,15 +67,15 @@ static void leave(struct crew *crew, uint32_t *list, uint32_t worker) {
     crew->workers[gone->after].before = gone->before;
 }
 
-static uint32_t *vacant(struct crew *crew) { return &crew->lists[crew->setup.capacity]; }
+static uint32_t *vacant(struct crew *crew) { return &crew->lists[crew->room]; }
 
 /* A worker that holds as many requests as it may is in no list. */
 static void set_held(struct crew *crew, uint32_t worker, size_t held) {
   struct crew_worker *of = &crew->workers[worker];
-  if (of->held < crew->setup.capacity)
+  if (of->held < crew->room)
     leave(crew, &crew->lists[of->held], worker);
   of->held = held;
-  if (of->held < crew->setup.capacity)
+  if (of->held < crew->room)
     enter(crew, &crew->lists[of->held], worker);
 }
 
@@ -109,18 +111,20 @@ enum tutti_status crew_create(tutti_context *context, const struct crew_config *
   crew->device_count = device_count;
   crew->devices = devices;
   crew->next_limit = INFINITY;
+  crew->mean = NAN;
   crew->queue_end = &crew->queue;
   crew->replies_end = &crew->replies;
   memcpy(&crew->setup, setup, setup->size < sizeof crew->setup ? setup->size : sizeof crew->setup);
+  crew->room = crew->setup.capacity + (crew->setup.capacity == 1);
   crew->events = epoll_create1(EPOLL_CLOEXEC);
   if (crew->events < 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "cannot wait for workers: %s", strerror(errno));
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, crew->setup.workers, sizeof *crew->workers, &crew->workers));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, crew->setup.capacity + 1, sizeof *crew->lists, &crew->lists));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, crew->room + 1, sizeof *crew->lists, &crew->lists));
   TUTTI_TRY_OUT(context, crew_environment_make(context, config, &crew->environment));
-  for (size_t i = 0; i <= crew->setup.capacity; i++)
+  for (size_t i = 0; i <= crew->room; i++)
     crew->lists[i] = NOWHERE;
   for (size_t i = crew->setup.workers; i-- > 0;)
     enter(crew, vacant(crew), (uint32_t)i);
@@ -213,7 +217,29 @@ static void describe_end(int how, char *why, size_t size) {
     (void)snprintf(why, size, "the worker ended with exit code %d", WEXITSTATUS(how));
 }
 
-/* End a worker. Its requests are lost for this reason (NULL: derive it from how the process ended). */
+/* --- what a worker has begun, and what it only holds --- */
+
+/* A worker begins with a request; that is when its time begins. */
+static void begin(struct crew *crew, struct crew_task *task) {
+  task->since = tutti_clock();
+  crew->next_limit = fmin(crew->next_limit, task->since + crew->setup.trial_timeout);
+  tutti_free(task->request);
+  task->request = NULL;
+}
+
+/* The request that a worker holds, but has not begun: the last one that it got. */
+static bool is_held(const struct crew_task *task) { return isinf(task->since); }
+
+/* Nobody has begun with it: it is the next. */
+static void put_back(struct crew *crew, struct crew_task *task) {
+  task->next = crew->queue;
+  if (!crew->queue)
+    crew->queue_end = &task->next;
+  crew->queue = task;
+  crew->waiting++;
+}
+
+/* End a worker. What it has begun is lost for this reason (NULL: derive it from how the process ended). */
 static enum tutti_status lose_worker(struct crew *crew, tutti_context *context, uint32_t worker, const char *reason) {
   enum tutti_status status = TUTTI_OK;
   struct crew_worker *of = &crew->workers[worker];
@@ -225,12 +251,17 @@ static enum tutti_status lose_worker(struct crew *crew, tutti_context *context, 
     (void)snprintf(why, sizeof why, "%s", reason);
   else
     describe_end(how, why, sizeof why);
-  if (ready && of->held < crew->setup.capacity)
+  if (ready && of->held < crew->room)
     leave(crew, &crew->lists[of->held], worker);
   crew->starting -= !ready;
   *of = (struct crew_worker){.process.socket = -1};
   enter(crew, vacant(crew), worker);
   double now = tutti_clock();
+  if (tasks && is_held(tasks)) {
+    struct crew_task *held = tasks;
+    tasks = held->next;
+    put_back(crew, held);
+  }
   for (struct crew_task *task = tasks; task && status == TUTTI_OK; task = task->next) {
     bool late = now >= task->since + crew->setup.trial_timeout;
     char *text = NULL;
@@ -264,27 +295,28 @@ static void hand_over(struct crew *crew, tutti_context *context, uint32_t worker
   task->next = of->tasks;
   of->tasks = task;
   set_held(crew, worker, of->held + 1);
-  task->since = tutti_clock();
-  crew->next_limit = fmin(crew->next_limit, task->since + crew->setup.trial_timeout);
   /* A worker that has died in the meantime is noticed when its socket is read. */
   if (tutti_frame_write(context, of->process.socket, TUTTI_FRAME_REQUEST, task->trial, task->request) != TUTTI_OK)
     tutti_error_clear(context);
-  tutti_free(task->request);
-  task->request = NULL;
+  if (of->held <= crew->setup.capacity)
+    begin(crew, task);
+  else
+    task->since = INFINITY;
 }
 
 /* Hand waiting requests to workers with room, the least busy first; start workers for the rest, one for each waiting
    request, up to the limit. */
 static enum tutti_status dispatch(struct crew *crew, tutti_context *context) {
+  size_t most = crew->mean < crew->config->hold_below ? crew->room : crew->setup.capacity;
   while (crew->queue) {
     size_t held = 0;
-    while (held < crew->setup.capacity && crew->lists[held] == NOWHERE)
+    while (held < most && crew->lists[held] == NOWHERE)
       held++;
     if (held > 0 && *vacant(crew) != NOWHERE && crew->starting < crew->waiting) {
       TUTTI_TRY(context, start_worker(crew, context));
       continue;
     }
-    if (held == crew->setup.capacity || (held > 0 && crew->starting > 0))
+    if (held == most || (held > 0 && crew->starting > 0))
       return TUTTI_OK;
     hand_over(crew, context, crew->lists[held]);
   }
@@ -298,6 +330,11 @@ static struct crew_task **find_task(struct crew_worker *worker, uint64_t trial) 
   while (*place && (*place)->trial != trial)
     place = &(*place)->next;
   return place;
+}
+
+static void note_seconds(struct crew *crew, double seconds) {
+  static const double weight = 0.1;
+  crew->mean = isnan(crew->mean) ? seconds : (1 - weight) * crew->mean + weight * seconds;
 }
 
 static enum tutti_status take_frame(struct crew *crew, tutti_context *context, uint32_t worker,
@@ -325,9 +362,12 @@ static enum tutti_status take_frame(struct crew *crew, tutti_context *context, u
                         worker, task, frame->text);
     frame->text = NULL;
     if (frame->kind == TUTTI_FRAME_DONE) {
+      note_seconds(crew, tutti_clock() - task->since);
       *place = task->next;
       set_held(crew, worker, of->held - 1);
       tutti_free(task);
+      if (of->tasks && is_held(of->tasks))
+        begin(crew, of->tasks);
     }
     break;
   case TUTTI_FRAME_REQUEST:

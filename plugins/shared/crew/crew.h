@@ -2,7 +2,8 @@
    CUDA contexts), and in its own process group, so that an interrupt at the terminal reaches only the manager. A worker
    that crashes, is killed, or exceeds the run's trial_timeout is replaced, and its trial is reported as lost or timed
    out. One that ends before it is ready is replaced, too; if that happens several times in a row, that is an error,
-   since something is wrong with all of them. No step grows with the number of workers or of waiting requests. */
+   since something is wrong with all of them. While trainings are short, a worker holds the request after that which it
+   trains (hold_below). No step grows with the number of workers or of waiting requests. */
 #ifndef SHARED_CREW_H
 #define SHARED_CREW_H
 
@@ -13,6 +14,7 @@ struct crew_config {
   double startup_timeout;
   int64_t startup_tries;
   int64_t blas_threads;
+  double hold_below;
 };
 
 /* Lines of a table of parameters, for a config that has the struct above as its member `crew`. */
@@ -23,7 +25,11 @@ struct crew_config {
                   "As many workers in a row that do not get ready end the run with an error."),                        \
       TUTTI_PARAM("blas_threads", INTEGER, config, crew.blas_threads, "1", 1, 1024, NULL, TUTTI_KIND_SPACE,            \
                   "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use "  \
-                  "of cores.")
+                  "of cores."),                                                                                        \
+      TUTTI_PARAM("hold_below", REAL, config, crew.hold_below, "1", 0, TUTTI_NO_LIMIT, NULL, TUTTI_KIND_SPACE,         \
+                  "While trainings take less than this on average, a worker that trains one at a time holds its next " \
+                  "request, too, so that it need not wait for the manager.",                                           \
+                  .unit = "s")
 
 struct crew;
 

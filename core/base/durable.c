@@ -1,0 +1,127 @@
+/* durable.c - what makes files and their names last when the power fails. */
+#include "context_impl.h"
+#include "file_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* 0, or the errno. */
+static int sync_folder(const char *path) {
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) /* one in which we may make something, but not look, cannot be synced */
+    return errno == EACCES ? 0 : errno;
+  int error = fsync(folder) == 0 ? 0 : errno;
+  (void)close(folder);
+  /* Some network file systems cannot sync folders, and say so; there it matters less. */
+  return error == EINVAL || error == EROFS ? 0 : error;
+}
+
+static int sync_file(const char *path) {
+  int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
+    return errno;
+  int error = fsync(file) == 0 ? 0 : errno;
+  (void)close(file);
+  return error;
+}
+
+int tutti_file_sync_name(char *path) {
+  char *slash = strrchr(path, '/'), *end = slash == path ? path + 1 : slash, kept = slash ? *end : '\0';
+  if (slash)
+    *end = '\0';
+  int error = sync_folder(slash ? path : ".");
+  if (slash)
+    *end = kept;
+  return error;
+}
+
+/* --- groups --- */
+
+struct group {
+  char **paths; /* of files, each with what is to be synced; the last two are folders */
+  size_t count, room;
+  atomic_size_t next;
+  atomic_size_t failed; /* one whose sync failed, plus 1 */
+  atomic_int error;     /* its errno */
+};
+
+static enum tutti_status add(tutti_context *context, struct group *group, const char *folder, const char *name) {
+  if (group->count == group->room) {
+    TUTTI_TRY(context, tutti_realloc(context, group->room, 2 * group->room + 16, sizeof *group->paths, &group->paths));
+    group->room = 2 * group->room + 16;
+  }
+  TUTTI_TRY(context, tutti_format(context, &group->paths[group->count], "%s%s%s", folder, *name ? "/" : "", name));
+  group->count++;
+  return TUTTI_OK;
+}
+
+/* The files of a folder, then the folder, then the one in which it is. */
+static enum tutti_status find(tutti_context *context, const char *path, struct group *group) {
+  enum tutti_status status = TUTTI_OK;
+  DIR *folder = opendir(path);
+  if (!folder)
+    return tutti_file_error(context, path, "read the folder", errno);
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+    if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
+      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        TUTTI_TRY_OUT(context, add(context, group, path, entry->d_name));
+  TUTTI_TRY_OUT(context, add(context, group, path, ""));
+  TUTTI_TRY_OUT(context, add(context, group, path, ".."));
+out:
+  (void)closedir(folder);
+  return status;
+}
+
+/* One of several threads that share the group; none of them allocates memory. */
+static void *sync_some(void *argument) {
+  struct group *group = argument;
+  for (size_t i; (i = atomic_fetch_add(&group->next, 1)) < group->count;) {
+    int error = i + 2 < group->count ? sync_file(group->paths[i]) : sync_folder(group->paths[i]);
+    if (!error)
+      continue;
+    atomic_store(&group->error, error);
+    atomic_store(&group->failed, i + 1);
+  }
+  return NULL;
+}
+
+static void sync_all(struct group *group) {
+  enum { THREADS = 8, STACK = 256 << 10 };
+  pthread_t threads[THREADS];
+  pthread_attr_t small;
+  size_t started = 0;
+  if (pthread_attr_init(&small) == 0) {
+    bool sized = pthread_attr_setstacksize(&small, STACK) == 0;
+    while (sized && started < THREADS && started + 1 < group->count &&
+           pthread_create(&threads[started], &small, sync_some, group) == 0)
+      started++;
+    (void)pthread_attr_destroy(&small);
+  }
+  (void)sync_some(group); /* with those that could be started, or alone */
+  for (size_t i = 0; i < started; i++)
+    (void)pthread_join(threads[i], NULL);
+}
+
+void tutti_file_group_begin(tutti_context *context) { context->files_wait = true; }
+
+void tutti_file_group_drop(tutti_context *context) { context->files_wait = false; }
+
+enum tutti_status tutti_file_group_end(tutti_context *context, const char *folder) {
+  struct group group = {0};
+  tutti_file_group_drop(context);
+  enum tutti_status status = find(context, folder, &group);
+  if (status == TUTTI_OK)
+    sync_all(&group);
+  if (group.failed)
+    status = tutti_file_error(context, group.paths[group.failed - 1], "make durable", group.error);
+  for (size_t i = 0; i < group.count; i++)
+    tutti_free(group.paths[i]);
+  tutti_free(group.paths);
+  return status;
+}
