@@ -41,11 +41,10 @@ for path in glob.glob("whole/trials/*/validation.npy"):
     if not numpy.allclose(one, other, rtol=1e-3, atol=1e-4):
         sys.exit(f"{path}: {abs(one - other).max()}")
 EOF
-if python3 -c 'import numpy' 2>/dev/null; then
-  python3 close.py >out 2>err
-  code=$?
-  expect_code 0
-fi
+find_numpy
+"$python" close.py >out 2>err
+code=$?
+expect_code 0
 
 # No device: the recipe is refused with the reason before anything is trained.
 for devices in 0 -1; do

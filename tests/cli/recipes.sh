@@ -102,13 +102,3 @@ plugin = function
 plugin = nes-rs
 INI
 }
-
-# Set $python to one that has NumPy. Debian's NumPy is in /usr/bin/python3, which need not be the first on PATH.
-find_numpy() {
-  local candidate
-  python=''
-  for candidate in python3 /usr/bin/python3; do
-    [ -n "$python" ] || ! "$candidate" -c 'import numpy' 2>/dev/null || python=$candidate
-  done
-  [ -n "$python" ] || { echo "FAILED: this test needs NumPy (Debian: python3-numpy)"; exit 1; }
-}

@@ -308,6 +308,17 @@ static void test_size(void **state) {
   assert_int_equal(tutti_config_create(fixture->context, &of_first, &config), TUTTI_OK);
   assert_memory_equal(tutti_config_values(config), &(struct first){0}, sizeof(struct first));
   tutti_config_destroy(config);
+  /* So is what the plugin's own struct begins with, if its table does not say that this is a size. */
+  struct own {
+    size_t count;
+    bool flag;
+  };
+  static const struct tutti_param of_flag[] = {TUTTI_BOOL(struct own, flag, "yes", "A field.")};
+  static const struct tutti_params of_own = TUTTI_PARAMS(of_flag, struct own);
+  assert_int_equal(tutti_config_create(fixture->context, &of_own, &config), TUTTI_OK);
+  const struct own *kept = tutti_config_values(config);
+  assert_true(kept->count == 0 && kept->flag);
+  tutti_config_destroy(config);
 }
 
 /* --- tables --- */
