@@ -167,7 +167,8 @@ static void backend_destroy_table(void *instance) {
 
 static enum tutti_status backend_create_table(tutti_context *context, const void *config, const void *setup,
                                               void **instance) {
-  static const struct reading_csv_options options = {READING_HEADER_YES, READING_DELIMITER_AUTO, READING_DECIMAL_POINT};
+  static const struct reading_csv_options options = {
+      .header = READING_HEADER_YES, .delimiter = READING_DELIMITER_AUTO, .decimal = READING_DECIMAL_POINT};
   enum tutti_status status = TUTTI_OK;
   struct table *table = NULL;
   (void)setup;

@@ -29,6 +29,7 @@ libtutti_engine_la_SOURCES += %D%/partition_impl.h
 libtutti_engine_la_SOURCES += %D%/profile.c
 libtutti_engine_la_SOURCES += %D%/profile_impl.h
 libtutti_engine_la_SOURCES += %D%/profile_json.c
+libtutti_engine_la_SOURCES += %D%/profile_marks.c
 libtutti_engine_la_SOURCES += %D%/reader.c
 libtutti_engine_la_SOURCES += %D%/reader_impl.h
 libtutti_engine_la_SOURCES += %D%/roles.c

@@ -37,6 +37,11 @@ struct tutti_profile_column {
   struct tutti_profile_value most[TUTTI_PROFILE_SHOWN]; /* of texts: the most frequent ones, most frequent first */
 };
 
+/* A sign that all texts of a column have before or behind what is otherwise a number, as $ or %; and the text that all
+   its texts are. Written to a text of so many bytes; false: there is none (profile_marks.c). */
+enum { TUTTI_MARK_ROOM = 32 };
+bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM]);
+bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]);
 /* Look at a column of a table. */
 TUTTI_NODISCARD enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
                                                        const tutti_rows *table, size_t column,

@@ -75,9 +75,35 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
          column->content == TUTTI_CONTENT_TEXTS ? "" : "mean fills them in, ");
 }
 
+/* Texts that would be numbers, or missing cells, if the recipe said so. Few that begin or end with the same letter, as
+   Q1 to Q4, are names. */
+static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
+                          json_t *warnings) {
+  enum { FEW = 20 };
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  char mark[TUTTI_MARK_ROOM];
+  bool mixed = column->content == TUTTI_CONTENT_MIXED;
+  if (mixed && tutti_profile_mark(table, index, mark)) {
+    warn(warnings, column,
+         "%zu of %zu values are '%s', and the others are numbers; if that says that the value is missing, set "
+         "data.missing_marks = %s; or if they are %s",
+         column->texts, column->texts + column->numbers, mark, mark,
+         column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
+                                     : "categories: data.categorical");
+    return true;
+  }
+  if ((!mixed && column->content != TUTTI_CONTENT_TEXTS) || !tutti_profile_sign(table, index, mark) ||
+      (!mixed && column->levels <= FEW && strpbrk(mark, letters)))
+    return false;
+  warn(warnings, column, "%zu of %zu values are numbers but for '%s'; data.strip = %s reads them as such",
+       column->texts, column->texts + column->numbers, mark, mark);
+  return true;
+}
+
 static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                             json_t *warnings) {
-  if (column->content == TUTTI_CONTENT_MIXED)
+  bool marked = warn_of_marks(table, index, column, warnings);
+  if (column->content == TUTTI_CONTENT_MIXED && !marked)
     warn(warnings, column,
          "%zu of %zu values are no numbers, the first in row %zu: '%.60s'; mend them; or if numbers are written "
          "otherwise, set data.decimal; or if they are %s",

@@ -9,7 +9,8 @@ static int header_of(const struct reading_csv_options *config, const struct tutt
 static enum tutti_status source_read_csv(void *self, tutti_context *context, const struct tutti_source_request *request,
                                          tutti_rows *rows) {
   const struct reading_csv_options *config = self;
-  const struct reading_csv_options options = {header_of(config, request), config->delimiter, config->decimal};
+  struct reading_csv_options options = *config;
+  options.header = header_of(config, request);
   return reading_csv(context, request->path, &options, rows);
 }
 
@@ -17,13 +18,19 @@ static const struct tutti_param csv_params[] = {
     TUTTI_CHOICE(struct reading_csv_options, header, "auto", reading_csv_headers,
                  "Whether the first row names the columns; auto: yes if none of its cells is a number and not all are "
                  "empty."),
-    TUTTI_CHOICE(struct reading_csv_options, delimiter, "auto", reading_csv_delimiters,
-                 "What separates cells; auto: comma, semicolon or tab, whichever the first line has most of."),
+    TUTTI_CHOICE(
+        struct reading_csv_options, delimiter, "auto", reading_csv_delimiters,
+        "What separates cells; auto: comma, semicolon, tab or |, whichever the first line has most of, or what a "
+        "first line sep=; says."),
     TUTTI_CHOICE(
         struct reading_csv_options, decimal, "auto", reading_csv_decimals,
         "How numbers are written: with a point, as in 1,234.5, or a comma, as in 1.234,5; blanks and apostrophes "
         "may group digits, too. auto: with a point, and where cells are not separated by commas, 3,5 and 1.234,5 "
         "are numbers, too."),
+    TUTTI_STRING(struct reading_csv_options, missing_marks, "",
+                 "What stands in cells whose value is missing, besides the usual marks, separated by blanks: - -999."),
+    TUTTI_STRING(struct reading_csv_options, strip, "",
+                 "Signs that are dropped where they stand before or behind a number, separated by blanks: $ % kg."),
 };
 
 /* csv comes last: a file with any other ending is read as csv. */

@@ -71,7 +71,22 @@ PY
 printf 'a,y\n1,1\nx,2\n3,3\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_code 2
-expect_err "'a': 1 of 3 values are no numbers, the first in row 1: 'x'" "data.categorical"
+expect_err "'a': 1 of 3 values are 'x', and the others are numbers; if that says that the value is missing, set data.missing_marks = x" "data.categorical"
+printf 'a,b,y\n1,3 %%,1\nx,4%%,2\n3,-5 %%,3\nz,6 %%,4\n' >mixed.csv
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
+expect_err "'a': 2 of 4 values are no numbers, the first in row 1: 'x'" "'b': 4 of 4 values are numbers but for '%'; data.strip = % reads them as such"
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set data.strip=% --set "data.missing_marks=x z" --set data.missing=mean
+expect_code 0
+expect_not_in out "data.strip" "no numbers" "data.missing_marks"
+
+# New rows are read as the data were.
+awk 'BEGIN { print "price,size,y"; for (i = 0; i < 60; i++) printf "$%d,%s,%d\n", i % 13, i % 7 == 3 ? "unknown" : i % 5 " m", i % 13 + i % 5 }' >signs.csv
+tutti run plain.ini --set data.path=signs.csv --set data.target=y --set "data.strip=$ m" --set data.missing_marks=unknown --set data.missing=mean --quiet --out signs
+expect_code 0
+printf 'price,size\n$3,unknown\n3,2\n£3,2\n' >new.csv
+tutti predict signs new.csv
+expect_code 0
+expect_err "row 2, column 'price': expected a number, found '£3'" "1 of 3 rows cannot be read"
 
 # Long names and values are cut between characters, and columns stay below each other.
 long=$(printf 'αβγδε%.0s' 1 2 3 4 5 6)

@@ -33,7 +33,12 @@ static void ways_to_write_one_table(void **state) {
       "\"a\",\"b\",\"y\"\n\"1\",2,\"3\"\n4,\"5.5\",6\n", /* quotes */
       "a;b;y\n1;2;3\n4;5.5;6\n",                         /* semicolons */
       "a\tb\ty\n1\t2\t3\n4\t5.5\t6\n",                   /* tabs */
-      "a, b ,y\n 1 ,2,3 \n\n\n4,  5.5,6\n\n",            /* blanks and blank lines */
+      "a|b|y\n1|2|3\n4|5.5|6\n",
+      "sep=;\na;b;y\n1;2;3\n4;5.5;6\n", /* as spreadsheets write it */
+      "SEP=|\r\na|b|y\r\n1|2|3\r\n4|5.5|6\r\n",
+      ("\xef\xbb\xbf"
+       "sep=\t\na\tb\ty\n1\t2\t3\n4\t5.5\t6\n"),
+      "a, b ,y\n 1 ,2,3 \n\n\n4,  5.5,6\n\n", /* blanks and blank lines */
       "a,b,y\n+1,2e0,.3e1\n4.,55E-1,6\n",
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -50,6 +55,36 @@ static void ways_to_write_one_table(void **state) {
   put("a.csv", "a b y\n1 2 3\n4 5.5 6\n");
   loads(PLAIN "delimiter=space");
   assert_inputs(2, 2, (double[]){1, 2, 4, 5.5});
+  put("a.csv", "a|b;1|y\n1|2|3\n");
+  loads(PLAIN "delimiter=pipe");
+  assert_string_equal(tutti_dataset_feature(dataset, 1), "b;1");
+  put("a.csv", "sep=;\na|b|y\n1|2|3\n"); /* the recipe knows better */
+  loads(PLAIN "delimiter=pipe");
+  assert_inputs(1, 2, (double[]){1, 2});
+  put("a.csv", "sep=;\na;y\n1;2\n3\n"); /* it counts as a line */
+  refuses("a.csv:4: expected 2 cells", PLAIN);
+  put("a.csv", "sep=,y\n1,2\n"); /* a column of this name */
+  loads(PLAIN);
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "sep=");
+}
+
+static void signs_and_marks_of_ones_own(void **state) {
+  (void)state;
+  put("a.csv", "a,b,y\n-$1,2 %,3\n$ 4.5,-,6\n-7,8%,10\n");
+  refuses("found '-$1'", PLAIN "categorical=");
+  loads(PLAIN "strip=$ %\nmissing_marks=x -\nmissing=mean");
+  assert_inputs(3, 2, (double[]){-1, 2, 4.5, 5, -7, 8});
+  refuses("a.csv:3: row 1, column 'b': the value is missing", PLAIN "strip=$ %\nmissing_marks=x -");
+  put("a.csv", "a,y\n\"$1,234.5\",-999\n\"1,234 $\",2\n2,3\n"); /* groups of digits inside a sign */
+  loads(PLAIN "strip=$\nmissing_marks=-999\nmissing=drop");
+  assert_inputs(2, 1, (double[]){1234, 2});
+  put("a.csv", "a,y\nx$,1\n$,2\nz$,3\n"); /* what is no number stays as it is */
+  loads(PLAIN "strip=$");
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "a=$");
+  assert_string_equal(tutti_dataset_feature(dataset, 1), "a=x$");
+  put("a.csv", "$1,$2\n$3,$4\n"); /* a first row of numbers is no header */
+  loads(PLAIN "strip=$");
+  assert_inputs(2, 1, (double[]){1, 3});
 }
 
 static void headers(void **state) {
@@ -327,6 +362,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       data_test(ways_to_write_one_table),
       data_test(headers),
+      data_test(signs_and_marks_of_ones_own),
       data_test(targets_by_name_and_number),
       data_test(gzipped),
       data_test(categories),

@@ -4,12 +4,14 @@
 #include <csv.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "gz.h"
+#include "marks.h"
 
 const char *const reading_csv_headers[] = {"auto", "yes", "no", NULL};
 const char *const reading_csv_decimals[] = {"auto", "point", "comma", NULL};
-const char *const reading_csv_delimiters[] = {"auto", "comma", "semicolon", "tab", "space", NULL};
+const char *const reading_csv_delimiters[] = {"auto", "comma", "semicolon", "tab", "space", "pipe", NULL};
 
 /* The row that is being read: the texts of its cells, one after another. */
 struct row {
@@ -32,6 +34,7 @@ struct reader {
   tutti_context *context;
   const char *path;
   int header, decimal;
+  const char *missing_marks, *strip;
   tutti_rows *rows;
   enum tutti_status status;
   struct row row;
@@ -84,18 +87,35 @@ static void on_cell(void *text, size_t length, void *argument) {
 
 static const char *cell_text(const struct row *row, size_t cell) { return row->text + row->cells[cell]; }
 
+/* Is a text a number, however it is written? */
+static bool is_number(const struct reader *reader, const char *text) {
+  char plain[READING_NUMERAL_ROOM];
+  double number;
+  bool rewritten = reading_numeral(text, (enum reading_decimal)reader->decimal, plain) == READING_NUMBER;
+  enum tutti_cell kind = tutti_cell_read(rewritten ? plain : text, &number);
+  return kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE;
+}
+
+/* What a cell says, but for what the recipe says of marks and signs; `room` is used where that is another text. */
+static const char *meaning_of(const struct reader *reader, const char *text, char *room) {
+  if (*reader->missing_marks && reading_marks_have(reader->missing_marks, text))
+    return "";
+  if (*reader->strip && reading_marks_strip(reader->strip, text, room) && is_number(reader, room))
+    return room;
+  return text;
+}
+
 /* Do the first row's cells look like names: none is a number, and not all are empty? (Tools that write row numbers
    leave the name of that column empty.) */
-static bool row_has_names(const struct row *row, int decimal) {
-  double number;
+static bool row_has_names(const struct reader *reader) {
+  const struct row *row = &reader->row;
   bool any = false;
   for (size_t i = 0; i < row->count; i++) {
-    char plain[READING_NUMERAL_ROOM];
-    bool rewritten = reading_numeral(cell_text(row, i), (enum reading_decimal)decimal, plain) == READING_NUMBER;
-    enum tutti_cell kind = tutti_cell_read(rewritten ? plain : cell_text(row, i), &number);
-    if (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE)
+    char room[READING_MARKS_ROOM];
+    const char *text = meaning_of(reader, cell_text(row, i), room);
+    if (is_number(reader, text))
       return false;
-    any = any || *cell_text(row, i) != '\0';
+    any = any || *text != '\0';
   }
   return any;
 }
@@ -125,8 +145,8 @@ static void doubt_first_row(const struct reader *reader) {
 static enum tutti_status add_columns(struct reader *reader) {
   const struct row *row = &reader->row;
   reader->any = true;
-  reader->names = reader->header == READING_HEADER_YES ||
-                  (reader->header == READING_HEADER_AUTO && row_has_names(row, reader->decimal));
+  reader->names =
+      reader->header == READING_HEADER_YES || (reader->header == READING_HEADER_AUTO && row_has_names(reader));
   if (!reader->names && reader->header == READING_HEADER_AUTO)
     doubt_first_row(reader);
   for (size_t i = 0; i < row->count; i++) {
@@ -135,8 +155,8 @@ static enum tutti_status add_columns(struct reader *reader) {
       return TUTTI_FAIL(reader->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
     size_t other = name ? tutti_rows_find(reader->rows, name) : SIZE_MAX;
     if (other != SIZE_MAX)
-      return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:1: columns %zu and %zu are both named '%s'",
-                        reader->path, other, i, name);
+      return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: columns %zu and %zu are both named '%s'",
+                        reader->path, reader->row_line, other, i, name);
     TUTTI_TRY(reader->context, tutti_rows_add_column(reader->context, reader->rows, name));
   }
   return TUTTI_OK;
@@ -207,8 +227,8 @@ static enum tutti_status take_row(struct reader *reader) {
   if (first && reader->names)
     return TUTTI_OK;
   for (size_t i = 0; i < columns; i++) {
-    char number[READING_NUMERAL_ROOM];
-    const char *text = cell_text(row, i);
+    char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
+    const char *text = meaning_of(reader, cell_text(row, i), room);
     enum reading_numeral is = look_at(reader, text, number);
     if (reader->decimal == READING_DECIMAL_EITHER)
       note_convention(reader, text, is);
@@ -240,24 +260,40 @@ static unsigned char delimiter_character(int delimiter) {
     return '\t';
   case READING_DELIMITER_SPACE:
     return ' ';
+  case READING_DELIMITER_PIPE:
+    return '|';
   default:
     return ',';
   }
 }
 
 static unsigned char guess_delimiter(const char *text, size_t length) {
-  static const char candidates[] = ",;\t";
-  size_t counts[3] = {0}, best = 0;
+  static const char candidates[] = ",;\t|";
+  enum { CANDIDATES = sizeof candidates - 1 };
+  size_t counts[CANDIDATES] = {0}, best = 0;
   bool quoted = false;
   for (size_t i = 0; i < length && (quoted || (text[i] != '\n' && text[i] != '\r')); i++) {
     quoted ^= text[i] == '"';
-    for (size_t c = 0; c < 3 && !quoted; c++)
+    for (size_t c = 0; c < CANDIDATES && !quoted; c++)
       counts[c] += text[i] == candidates[c];
   }
-  for (size_t c = 1; c < 3; c++)
+  for (size_t c = 1; c < CANDIDATES; c++)
     if (counts[c] > counts[best])
       best = c;
   return (unsigned char)candidates[best];
+}
+
+/* A first line that only says what separates cells, as spreadsheets write it: sep=; Its length with its end; 0: it is
+   another one. */
+static size_t length_of_sep(const char *text, size_t length) {
+  static const char sep[] = "sep=";
+  size_t at = sizeof sep - 1;
+  if (length < at + 2 || strncasecmp(text, sep, at) != 0)
+    return 0;
+  at++;
+  if (text[at] == '\r')
+    at++;
+  return at < length && text[at] == '\n' ? at + 1 : 0;
 }
 
 /* Blanks around a cell are dropped, but blanks that delimit are not. */
@@ -271,6 +307,22 @@ static void set_delimiter(struct csv_parser *parser, unsigned char delimiter) {
 }
 
 /* --- the file --- */
+
+/* Find out how the file is written. Returns how much of its beginning is no row: a byte order mark, a line sep=; */
+static size_t begin_file(struct reader *reader, struct csv_parser *parser, int delimiter, const char *text,
+                         size_t length) {
+  size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  size_t sep = length_of_sep(text + mark, length - mark);
+  unsigned char character = delimiter != READING_DELIMITER_AUTO ? delimiter_character(delimiter)
+                            : sep                               ? (unsigned char)text[mark + 4]
+                                                                : guess_delimiter(text + mark, length - mark);
+  set_delimiter(parser, character);
+  reader->delimiter = character;
+  reader->line += sep > 0;
+  if (reader->decimal == READING_DECIMAL_AUTO)
+    reader->decimal = character == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
+  return mark + sep;
+}
 
 static enum tutti_status parse_chunk(struct reader *reader, struct csv_parser *parser, const char *text,
                                      size_t length) {
@@ -297,16 +349,8 @@ static enum tutti_status parse_file(struct reader *reader, struct csv_parser *pa
     TUTTI_TRY_OUT(context, reading_gz_read(context, file, CHUNK, chunk, &n));
     if (n == 0)
       break;
-    size_t skipped = first && n >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = n - skipped;
-    if (first) {
-      unsigned char character = delimiter == READING_DELIMITER_AUTO ? guess_delimiter(chunk + skipped, length)
-                                                                    : delimiter_character(delimiter);
-      set_delimiter(parser, character);
-      reader->delimiter = character;
-      if (reader->decimal == READING_DECIMAL_AUTO)
-        reader->decimal = character == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
-    }
-    TUTTI_TRY_OUT(context, parse_chunk(reader, parser, chunk + skipped, length));
+    size_t skipped = first ? begin_file(reader, parser, delimiter, chunk, n) : 0;
+    TUTTI_TRY_OUT(context, parse_chunk(reader, parser, chunk + skipped, n - skipped));
     if (tutti_cancelled(context)) {
       status = TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
       goto out;
@@ -357,6 +401,8 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                           .path = path,
                           .header = options->header,
                           .decimal = options->decimal,
+                          .missing_marks = options->missing_marks ? options->missing_marks : "",
+                          .strip = options->strip ? options->strip : "",
                           .rows = rows,
                           .line = 1};
   TUTTI_TRY_OUT(context, read_file(&reader, options->delimiter));
