@@ -13,6 +13,8 @@ for run in small classes; do
 done
 tutti run small.ini --out whole/nomu --set head.kind=nomu --quiet
 expect_code 0
+tutti run small.ini --out whole/pair --set data.target="y x2" --quiet
+expect_code 0
 member=$("$json_value" whole/small/ensemble.json members 0 trial)
 member=trials/$(printf %06d "$member")
 
@@ -76,6 +78,11 @@ for bytes in '\377\377\377\377' '\002\000\000\000'; do
 done
 reseal small splits/test-targets.npy cp whole/small/splits/train-targets.npy
 refuses evaluate "run/splits/test-targets.npy: split test: expected the targets of" "another type or shape"
+# As many numbers, but rows and columns are exchanged.
+checks=$((checks + 1))
+head -c 128 whole/pair/splits/test-targets.npy | grep -aq '(24, 2)' || complain "expected 24 rows of two targets"
+reseal pair splits/test-targets.npy sed -i '1s/(24, 2)/(2, 24)/'
+refuses evaluate "run/splits/test-targets.npy: split test: expected the targets of 24 rows, 2 numbers each" "another type or shape"
 
 # The description of the data.
 reseal small data.json sed -i '0,/"name": "test"/s//"name": "..\/x"/'

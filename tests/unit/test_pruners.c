@@ -41,7 +41,7 @@ static int setup(void **state) {
     trial->state = t % 9 == 4 ? TUTTI_STATE_FAILED : t % 5 == 3 ? TUTTI_STATE_PRUNED : TUTTI_STATE_FINISHED;
     trial->epochs = trial->state == TUTTI_STATE_PRUNED   ? 1 + (size_t)tutti_random_below(&random, EPOCHS - 1)
                     : trial->state == TUTTI_STATE_FAILED ? (size_t)tutti_random_below(&random, EPOCHS)
-                    : t % 4 == 1                         ? EPOCHS / 2
+                    : t % 4 == 1 || t < 6                ? EPOCHS / 2 /* longer ones come after them */
                                                          : EPOCHS;
     double level = floor(8 * tutti_random_uniform(&random)) / 8;
     for (size_t e = 0; e < trial->epochs; e++)
