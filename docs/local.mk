@@ -11,6 +11,7 @@ dist_doc_DATA += %D%/data.md
 dist_doc_DATA += %D%/export.md
 dist_doc_DATA += %D%/fidelity.md
 dist_doc_DATA += %D%/formats.md
+dist_doc_DATA += %D%/install.md
 dist_doc_DATA += %D%/learners.md
 dist_doc_DATA += %D%/metrics.md
 dist_doc_DATA += %D%/nasbot.md
