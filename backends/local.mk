@@ -138,7 +138,7 @@ libmachine_la_LDFLAGS =
 libmachine_la_SOURCES = %D%/svm/machine.h %D%/svm/machine_impl.h
 libmachine_la_LIBADD = liblearner.la $(SVM_LIBS)
 if HAVE_LIBSVM
-libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/calibration.c %D%/svm/solver.c
+libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/machine_formula.c %D%/svm/calibration.c %D%/svm/solver.c
 else
 libmachine_la_SOURCES += %D%/svm/without.c
 endif
@@ -151,7 +151,7 @@ libgrove_la_LDFLAGS =
 libgrove_la_SOURCES = %D%/trees/forest.c %D%/trees/grove.h
 libgrove_la_LIBADD = libforest.la liblearner.la $(XGBOOST_LIBS)
 if HAVE_XGBOOST
-libgrove_la_SOURCES += %D%/trees/boosting.c
+libgrove_la_SOURCES += %D%/trees/boosting.c %D%/trees/boosting_formula.c
 else
 libgrove_la_SOURCES += %D%/trees/without.c
 endif

@@ -97,12 +97,26 @@ out:
   return status;
 }
 
+static enum tutti_status formula_of_machine(tutti_context *context, const struct tutti_job *job,
+                                            const tutti_tensors *tensors, size_t output, tutti_formula *formula,
+                                            struct tutti_predicted_terms *terms) {
+  return machine_formula(context, job->task, tensors, output, formula, terms);
+}
+
+static enum tutti_status backend_formula_svm(void *instance, tutti_context *context, const struct tutti_job *job,
+                                             const tutti_tensors *weights, tutti_formula *formula,
+                                             struct tutti_predicted_terms *terms) {
+  (void)instance;
+  return learner_formulas(context, job, weights, formula_of_machine, formula, terms);
+}
+
 static const struct tutti_backend_ops svm_ops = {
     .size = sizeof(struct tutti_backend_ops),
     .supports = backend_supports_svm,
     .train = backend_train_svm,
     .predict = backend_predict_svm,
     .check = backend_check_svm,
+    .formula = backend_formula_svm,
 };
 
 static const struct tutti_descriptor svm_descriptor = {

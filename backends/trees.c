@@ -110,12 +110,27 @@ out:
   return status;
 }
 
+static enum tutti_status formula_of_trees(tutti_context *context, const struct tutti_job *job,
+                                          const tutti_tensors *tensors, size_t output, tutti_formula *formula,
+                                          struct tutti_predicted_terms *terms) {
+  return (boosts_trees(job) ? grove_formula_boosting : grove_formula_forest)(context, job->config, job->task, tensors,
+                                                                             output, formula, terms);
+}
+
+static enum tutti_status backend_formula_trees(void *instance, tutti_context *context, const struct tutti_job *job,
+                                               const tutti_tensors *weights, tutti_formula *formula,
+                                               struct tutti_predicted_terms *terms) {
+  (void)instance;
+  return learner_formulas(context, job, weights, formula_of_trees, formula, terms);
+}
+
 static const struct tutti_backend_ops trees_ops = {
     .size = sizeof(struct tutti_backend_ops),
     .supports = backend_supports_trees,
     .train = backend_train_trees,
     .predict = backend_predict_trees,
     .check = backend_check_trees,
+    .formula = backend_formula_trees,
 };
 
 static const struct tutti_descriptor trees_descriptor = {

@@ -27,6 +27,7 @@ tuttiinclude_HEADERS += %D%/tutti/evaluate.h
 tuttiinclude_HEADERS += %D%/tutti/evolution.h
 tuttiinclude_HEADERS += %D%/tutti/executor.h
 tuttiinclude_HEADERS += %D%/tutti/export.h
+tuttiinclude_HEADERS += %D%/tutti/formula.h
 tuttiinclude_HEADERS += %D%/tutti/growth.h
 tuttiinclude_HEADERS += %D%/tutti/host.h
 tuttiinclude_HEADERS += %D%/tutti/hosting.h

@@ -52,9 +52,8 @@ const struct command command_export = {
     .name = "export",
     .summary = "a run's ensemble as an ONNX model",
     .about = "Write a run's ensemble as an ONNX model, which other programs run without Tutti.",
-    .notes = "The file has everything that turns a raw row into a prediction: scaling and categories, the networks "
-             "with their "
-             "weights, and how they are mixed. Inputs are the columns of the data by name, [rows, 1]: doubles, where "
+    .notes = "The file has everything that turns a raw row into a prediction: scaling and categories, networks, trees and "
+             "machines, how they are mixed, and the calibrator. Inputs are the columns of the data by name, [rows, 1]: doubles, where "
              "NaN is a "
              "missing value, or strings of a column with categories; of images, one input \"image\". Outputs are those "
              "of tutti "

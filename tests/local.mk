@@ -300,6 +300,7 @@ endif
 unit_tests += %D%/unit/test_table
 tests_unit_test_table_SOURCES = %D%/unit/test_table.c %D%/unit/toy.c %D%/unit/toy.h
 tests_unit_test_table_LDADD = libcsvtable.la $(LDADD)
+unit_tests += %D%/unit/test_formula
 unit_tests += %D%/unit/test_tensors
 unit_tests += %D%/unit/test_text
 unit_tests += %D%/unit/test_threads
@@ -345,6 +346,8 @@ cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/distance.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/export.sh
+cli_tests += %D%/cli/export-tables.sh
+EXTRA_DIST += %D%/cli/exported.sh %D%/cli/mute.c
 cli_tests += %D%/cli/folds.sh
 cli_tests += %D%/cli/formats.sh
 EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py

@@ -157,8 +157,9 @@ size_t learner_models(const struct tutti_task *task) {
   return task->kind == TUTTI_TASK_CLASSIFICATION ? 1 : task->outputs;
 }
 
+static const double least = 1e-7; /* no class is impossible: a single likelihood of 0 would outweigh all */
+
 void learner_put_classes(const struct tutti_task *task, size_t row, const double *shares, float *out) {
-  static const double least = 1e-7; /* no class is impossible: a single likelihood of 0 would outweigh all */
   float *place = out + row * task->outputs;
   double sum = 0;
   for (size_t c = 0; c < task->outputs; c++)
@@ -172,6 +173,34 @@ void learner_put_value(const struct tutti_task *task, size_t row, size_t output,
   float *place = out + 2 * (row * task->outputs + output);
   place[0] = (float)mean;
   place[1] = (float)variance;
+}
+
+tutti_term learner_classes_term(tutti_formula *formula, tutti_term shares) {
+  tutti_term raised = TUTTI_FORMULA(formula, TUTTI_FORMULA_MOST, shares, tutti_formula_number(formula, least));
+  tutti_term sum = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, raised);
+  return TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, raised, sum);
+}
+
+enum tutti_status learner_formulas(tutti_context *context, const struct tutti_job *job, const tutti_tensors *tensors,
+                                   learner_formula *one, tutti_formula *formula, struct tutti_predicted_terms *terms) {
+  enum tutti_status status;
+  size_t models = learner_models(job->task);
+  tutti_term *means = NULL, *variances = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *means, &means));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *variances, &variances));
+  for (size_t output = 0; output < models; output++) {
+    struct tutti_predicted_terms of = {sizeof of, terms->inputs, TUTTI_NO_TERM, TUTTI_NO_TERM};
+    TUTTI_TRY_OUT(context, one(context, job, tensors, output, formula, &of));
+    means[output] = of.mean;
+    variances[output] = of.variance;
+  }
+  terms->mean = tutti_formula_add(formula, TUTTI_FORMULA_BESIDE, models, means);
+  if (variances[0] != TUTTI_NO_TERM)
+    terms->variance = tutti_formula_add(formula, TUTTI_FORMULA_BESIDE, models, variances);
+out:
+  tutti_free(means);
+  tutti_free(variances);
+  return status;
 }
 
 enum { NAME = 64 };

@@ -46,6 +46,16 @@ void learner_put_classes(const struct tutti_task *task, size_t row, const double
 void learner_put_value(const struct tutti_task *task, size_t row, size_t output, double mean, double variance,
                        float *out);
 
+/* As formulas: probabilities as learner_put_classes writes them; and the models of all outputs side by side, each
+   written down by `one` (its mean, and its variance or TUTTI_NO_TERM). */
+tutti_term learner_classes_term(tutti_formula *formula, tutti_term shares);
+typedef enum tutti_status learner_formula(tutti_context *context, const struct tutti_job *job,
+                                          const tutti_tensors *tensors, size_t output, tutti_formula *formula,
+                                          struct tutti_predicted_terms *terms);
+TUTTI_NODISCARD enum tutti_status learner_formulas(tutti_context *context, const struct tutti_job *job,
+                                                   const tutti_tensors *tensors, learner_formula *one,
+                                                   tutti_formula *formula, struct tutti_predicted_terms *terms);
+
 #define LEARNER_ANY SIZE_MAX /* as a length: any */
 /* Add the zeroed tensor "OUTPUT.part". */
 TUTTI_NODISCARD enum tutti_status learner_add(tutti_context *context, tutti_tensors *tensors, size_t output,

@@ -23,5 +23,10 @@ TUTTI_NODISCARD enum tutti_status machine_fit(tutti_context *context, const stru
 TUTTI_NODISCARD enum tutti_status machine_predict(tutti_context *context, const struct tutti_task *task,
                                                   const tutti_tensors *tensors, const struct learner_rows *rows,
                                                   size_t output, float *out);
+/* Write the machine of one output down: its mean (classification: all probabilities) and its variance, TUTTI_NO_TERM:
+   none. */
+TUTTI_NODISCARD enum tutti_status machine_formula(tutti_context *context, const struct tutti_task *task,
+                                                  const tutti_tensors *tensors, size_t output, tutti_formula *formula,
+                                                  struct tutti_predicted_terms *terms);
 
 #endif

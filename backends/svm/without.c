@@ -22,3 +22,9 @@ enum tutti_status machine_predict(tutti_context *context, const struct tutti_tas
   (void)task, (void)tensors, (void)rows, (void)output, (void)out;
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }
+
+enum tutti_status machine_formula(tutti_context *context, const struct tutti_task *task, const tutti_tensors *tensors,
+                                  size_t output, tutti_formula *formula, struct tutti_predicted_terms *terms) {
+  (void)task, (void)tensors, (void)output, (void)formula, (void)terms;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
+}

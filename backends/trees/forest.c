@@ -231,27 +231,182 @@ static enum tutti_status predict_values(tutti_context *context, const struct for
   return TUTTI_OK;
 }
 
+/* The forest of one output, and its extra trees: how many, and the variance that they have (NaN: none). */
+static enum tutti_status open_forest(tutti_context *context, const struct grove_config *config,
+                                     const struct tutti_task *task, const tutti_tensors *tensors, size_t output,
+                                     struct forest *forest, double *prior, double *variance) {
+  *variance = NAN;
+  *prior = config->prior;
+  TUTTI_TRY(context, open_nodes(context, tensors, output, forest));
+  if (task->kind == TUTTI_TASK_CLASSIFICATION)
+    return open_shares(context, tensors, output, task->outputs, forest);
+  TUTTI_TRY(context, open_moments(context, tensors, output, forest));
+  if (task->head != TUTTI_OP_HEAD_GAUSSIAN || learner_has(tensors, output, "variance"))
+    return learner_find_variance(context, tensors, task, output, variance);
+  *variance = *prior = 0; /* of a run that was made before there was a prior */
+  return TUTTI_OK;
+}
+
 enum tutti_status grove_predict_forest(tutti_context *context, const struct grove_config *config,
                                        const struct tutti_task *task, const tutti_tensors *tensors,
                                        const struct learner_rows *rows, size_t output, float *out) {
   enum tutti_status status = TUTTI_OK;
-  double variance = NAN, prior = config->prior;
+  double variance, prior;
   bool classes = task->kind == TUTTI_TASK_CLASSIFICATION;
   struct forest forest = {.dimension = rows->features};
   double *vectors = NULL;
-  TUTTI_TRY_OUT(context, open_nodes(context, tensors, output, &forest));
-  TUTTI_TRY_OUT(context, classes ? open_shares(context, tensors, output, task->outputs, &forest)
-                                 : open_moments(context, tensors, output, &forest));
+  TUTTI_TRY_OUT(context, open_forest(context, config, task, tensors, output, &forest, &prior, &variance));
   TUTTI_TRY_OUT(context, copy_inputs(context, rows, &vectors));
-  if (!classes && task->head == TUTTI_OP_HEAD_GAUSSIAN && !learner_has(tensors, output, "variance"))
-    variance = prior = 0; /* of a run that was made before there was a prior */
-  else if (!classes)
-    TUTTI_TRY_OUT(context, learner_find_variance(context, tensors, task, output, &variance));
   TUTTI_TRY_OUT(context,
                 classes ? predict_classes(context, &forest, prior, rows->count, vectors, out)
                         : predict_values(context, &forest, prior, variance, task, rows->count, vectors, output, out));
 out:
   forest_clear(&forest);
   tutti_free(vectors);
+  return status;
+}
+
+/* --- as a formula ------------------------------------------------------------------------------------------------ */
+
+/* Room for the nodes, and for what `says` entries of leaves say. */
+struct questions {
+  uint32_t *column, *low, *high, *of;
+  double *threshold, *value;
+  bool *missing_low;
+  size_t *leaf, says;
+};
+
+static void release_questions(struct questions *questions) {
+  tutti_free(questions->column);
+  tutti_free(questions->threshold);
+  tutti_free(questions->missing_low);
+  tutti_free(questions->of);
+  tutti_free(questions->value);
+  tutti_free(questions->leaf);
+}
+
+static enum tutti_status create_questions(tutti_context *context, size_t nodes, size_t says,
+                                          struct questions *questions) {
+  TUTTI_TRY(context, tutti_alloc(context, nodes, 3 * sizeof *questions->column, &questions->column));
+  TUTTI_TRY(context, tutti_alloc(context, nodes, sizeof *questions->threshold, &questions->threshold));
+  TUTTI_TRY(context, tutti_alloc(context, nodes, sizeof *questions->missing_low, &questions->missing_low));
+  TUTTI_TRY(context, tutti_alloc(context, says, sizeof *questions->of, &questions->of));
+  TUTTI_TRY(context, tutti_alloc(context, says, sizeof *questions->value, &questions->value));
+  TUTTI_TRY(context, tutti_alloc(context, says, sizeof *questions->leaf, &questions->leaf));
+  questions->low = questions->column + nodes;
+  questions->high = questions->low + nodes;
+  return TUTTI_OK;
+}
+
+static void say(struct questions *questions, size_t leaf, size_t column, double value) {
+  questions->leaf[questions->says] = leaf;
+  questions->of[questions->says] = (uint32_t)column;
+  questions->value[questions->says++] = value;
+}
+
+/* A leaf's part of all shares of classes; or the mean of its rows, in a column of its tree, and after all of these its
+   part of the mean variance. */
+static void say_leaf(const struct forest *forest, size_t tree, size_t node, struct questions *questions) {
+  double trees = (double)forest->trees;
+  if (forest->class_count == 0) {
+    say(questions, node, tree, forest->moments[node].mean);
+    say(questions, node, forest->trees, forest->moments[node].variance / trees);
+    return;
+  }
+  const struct forest_leaf *leaf = &forest->leaves[node];
+  for (size_t s = leaf->first; s < (size_t)leaf->first + leaf->count; s++)
+    say(questions, node, forest->shares[s].class, (double)forest->shares[s].share / trees);
+}
+
+static tutti_term ask_trees(tutti_context *context, const struct forest *forest, tutti_formula *formula,
+                            tutti_term inputs, enum tutti_status *failed) {
+  enum tutti_status status;
+  struct questions questions = {.says = 0};
+  tutti_term made = TUTTI_NO_TERM;
+  size_t nodes = forest->roots[forest->trees], classes = forest->class_count;
+  TUTTI_TRY_OUT(context, create_questions(context, nodes, classes ? forest->share_count : 2 * nodes, &questions));
+  for (size_t t = 0; t < forest->trees; t++)
+    for (size_t n = forest->roots[t]; n < forest->roots[t + 1]; n++) {
+      const struct forest_node *node = &forest->nodes[n];
+      bool leaf = node->threshold == INFINITY;
+      questions.column[n] = node->column;
+      questions.threshold[n] = leaf ? 0 : node->threshold;
+      questions.low[n] = node->child;
+      questions.high[n] = node->child + !leaf;
+      questions.missing_low[n] = true; /* NaN is not above a threshold */
+      if (leaf)
+        say_leaf(forest, t, n, &questions);
+    }
+  const struct tutti_formula_trees trees = {.size = sizeof trees,
+                                            .trees = forest->trees,
+                                            .columns = classes ? classes : forest->trees + 1,
+                                            .says = questions.says,
+                                            .roots = forest->roots,
+                                            .column = questions.column,
+                                            .threshold = questions.threshold,
+                                            .low = questions.low,
+                                            .high = questions.high,
+                                            .missing_low = questions.missing_low,
+                                            .leaf = questions.leaf,
+                                            .of = questions.of,
+                                            .value = questions.value};
+  made = tutti_formula_grow(formula, inputs, &trees);
+out:
+  release_questions(&questions);
+  *failed = status;
+  return made;
+}
+
+/* (trees x + prior y) / (trees + prior) */
+static tutti_term with_prior(tutti_formula *formula, double trees, tutti_term x, double prior, double y) {
+  tutti_term all = TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, x, tutti_formula_number(formula, trees));
+  all = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, all, tutti_formula_number(formula, prior * y));
+  return TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, all, tutti_formula_number(formula, trees + prior));
+}
+
+/* The columns [begin, end) of a term. */
+static tutti_term columns(tutti_formula *formula, tutti_term x, const uint32_t *numbers, size_t begin, size_t end) {
+  return tutti_formula_columns(formula, x, end - begin, numbers + begin);
+}
+
+/* The mean over the trees, and the mean of the leaves' variances plus the variance of the trees' means. */
+static enum tutti_status tell_values(tutti_context *context, size_t trees, tutti_term said, double prior,
+                                     double variance, tutti_formula *formula, struct tutti_predicted_terms *terms) {
+  uint32_t *numbers;
+  tutti_term count = tutti_formula_number(formula, (double)trees);
+  TUTTI_TRY(context, tutti_alloc(context, trees + 1, sizeof *numbers, &numbers));
+  for (size_t i = 0; i <= trees; i++)
+    numbers[i] = (uint32_t)i;
+  tutti_term means = columns(formula, said, numbers, 0, trees),
+             noise = columns(formula, said, numbers, trees, trees + 1);
+  tutti_free(numbers);
+  tutti_term sum = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, means);
+  terms->mean = TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, sum, count);
+  if (isnan(variance))
+    return TUTTI_OK;
+  tutti_term off = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, means, terms->mean);
+  tutti_term squares = TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, off, off);
+  tutti_term between = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, squares);
+  between = TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, between, count);
+  tutti_term total = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, noise, between);
+  terms->variance = with_prior(formula, (double)trees, total, prior, variance);
+  return TUTTI_OK;
+}
+
+enum tutti_status grove_formula_forest(tutti_context *context, const struct grove_config *config,
+                                       const struct tutti_task *task, const tutti_tensors *tensors, size_t output,
+                                       tutti_formula *formula, struct tutti_predicted_terms *terms) {
+  enum tutti_status status;
+  double variance, prior;
+  struct forest forest = {.dimension = tutti_formula_at(formula, terms->inputs)->columns};
+  TUTTI_TRY_OUT(context, open_forest(context, config, task, tensors, output, &forest, &prior, &variance));
+  tutti_term said = ask_trees(context, &forest, formula, terms->inputs, &status);
+  TUTTI_TRY_OUT(context, status);
+  if (task->kind == TUTTI_TASK_CLASSIFICATION)
+    terms->mean = with_prior(formula, (double)forest.trees, said, prior, 1 / (double)task->outputs);
+  else
+    TUTTI_TRY_OUT(context, tell_values(context, forest.trees, said, prior, variance, formula, terms));
+out:
+  forest_clear(&forest);
   return status;
 }

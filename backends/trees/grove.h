@@ -31,6 +31,16 @@ TUTTI_NODISCARD enum tutti_status grove_predict_forest(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status grove_predict_boosting(tutti_context *context, const struct grove_config *config,
                                                          const struct tutti_task *task, const tutti_tensors *tensors,
                                                          const struct learner_rows *rows, size_t output, float *out);
+/* Write the model of one output down: its mean (classification: all probabilities), and its variance or
+   TUTTI_NO_TERM. */
+TUTTI_NODISCARD enum tutti_status grove_formula_forest(tutti_context *context, const struct grove_config *config,
+                                                       const struct tutti_task *task, const tutti_tensors *tensors,
+                                                       size_t output, tutti_formula *formula,
+                                                       struct tutti_predicted_terms *terms);
+TUTTI_NODISCARD enum tutti_status grove_formula_boosting(tutti_context *context, const struct grove_config *config,
+                                                         const struct tutti_task *task, const tutti_tensors *tensors,
+                                                         size_t output, tutti_formula *formula,
+                                                         struct tutti_predicted_terms *terms);
 /* Is XGBoost there? If not, TUTTI_ERROR_UNSUPPORTED, with what to install. */
 TUTTI_NODISCARD enum tutti_status grove_check_boosting(tutti_context *context);
 

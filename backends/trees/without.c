@@ -20,3 +20,10 @@ enum tutti_status grove_predict_boosting(tutti_context *context, const struct gr
   (void)config, (void)task, (void)tensors, (void)rows, (void)output, (void)out;
   return grove_check_boosting(context);
 }
+
+enum tutti_status grove_formula_boosting(tutti_context *context, const struct grove_config *config,
+                                         const struct tutti_task *task, const tutti_tensors *tensors, size_t output,
+                                         tutti_formula *formula, struct tutti_predicted_terms *terms) {
+  (void)config, (void)task, (void)tensors, (void)output, (void)formula, (void)terms;
+  return grove_check_boosting(context);
+}

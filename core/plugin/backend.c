@@ -162,6 +162,30 @@ enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_back
                                          out);
 }
 
+/* Has the formula this term, as wide as the task's outputs? */
+static bool is_answer(const tutti_formula *formula, const struct tutti_task *task, tutti_term term) {
+  const struct tutti_formula_term *found = tutti_formula_at(formula, term);
+  return found && found->columns == task->outputs && found->rows <= 1;
+}
+
+enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_backend *backend,
+                                        const struct tutti_job *job, const tutti_tensors *weights,
+                                        tutti_formula *formula, struct tutti_predicted_terms *terms) {
+  if (!backend->ops.formula)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s cannot write down what its models compute",
+                      backend->instance.descriptor->name);
+  terms->mean = terms->variance = TUTTI_NO_TERM;
+  TUTTI_CALL(context, backend, backend->ops.formula(backend->instance.self, context, job, weights, formula, terms));
+  if (tutti_formula_status(formula) != TUTTI_OK)
+    return tutti_error_trace(context, tutti_instance_blame(context, &backend->instance, tutti_formula_status(formula)),
+                             __FILE__, __LINE__, __func__);
+  if (!is_answer(formula, job->task, terms->mean) ||
+      (terms->variance != TUTTI_NO_TERM && !is_answer(formula, job->task, terms->variance)))
+    return TUTTI_BREACH(context, &backend->instance, "formula gave no terms of the task's %zu outputs",
+                        job->task->outputs);
+  return TUTTI_OK;
+}
+
 bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job) {
   bool answer = false;
   if (backend->ops.tells_epistemic)

@@ -179,6 +179,27 @@ enum tutti_status tutti_calibrator_intervals(tutti_context *context, tutti_calib
   return TUTTI_OK;
 }
 
+/* --- as a formula --- */
+
+enum tutti_status tutti_calibrator_formula(tutti_context *context, tutti_calibrator *calibrator, tutti_formula *formula,
+                                           struct tutti_combined_terms *terms) {
+  bool intervals = calibrator->ops.gives & TUTTI_GIVES_INTERVALS;
+  TUTTI_TRY(context, check_fitted(context, calibrator));
+  if (!calibrator->ops.formula)
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "calibrator %s cannot write down what it computes",
+                      calibrator->instance.descriptor->name);
+  terms->lower = terms->upper = TUTTI_NO_TERM;
+  TUTTI_CALL(context, calibrator, calibrator->ops.formula(calibrator->instance.self, context, formula, terms));
+  if (tutti_formula_status(formula) != TUTTI_OK)
+    return tutti_error_trace(context,
+                             tutti_instance_blame(context, &calibrator->instance, tutti_formula_status(formula)),
+                             __FILE__, __LINE__, __func__);
+  if (!tutti_formula_at(formula, terms->mean) ||
+      (intervals && (!tutti_formula_at(formula, terms->lower) || !tutti_formula_at(formula, terms->upper))))
+    return TUTTI_BREACH(context, &calibrator->instance, "formula left out terms that it has to give");
+  return TUTTI_OK;
+}
+
 /* --- text --- */
 
 enum tutti_status tutti_calibrator_print(tutti_context *context, tutti_calibrator *calibrator, char **json) {

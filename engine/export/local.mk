@@ -2,7 +2,10 @@
 if HAVE_ONNX
 libtutti_engine_la_SOURCES += %D%/onnx.c
 libtutti_engine_la_SOURCES += %D%/onnx_ensemble.c
+libtutti_engine_la_SOURCES += %D%/onnx_calibrated.c
+libtutti_engine_la_SOURCES += %D%/onnx_formula.c
 libtutti_engine_la_SOURCES += %D%/onnx_graph.c
+libtutti_engine_la_SOURCES += %D%/onnx_member.c
 libtutti_engine_la_SOURCES += %D%/onnx_graph.h
 libtutti_engine_la_SOURCES += %D%/onnx_impl.h
 libtutti_engine_la_SOURCES += %D%/onnx_network.c

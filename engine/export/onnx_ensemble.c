@@ -10,11 +10,15 @@ const char *const onnx_outputs[] = {"mean",
                                     "total",
                                     "epistemic_between",
                                     "epistemic_within",
+                                    "lower",
+                                    "upper",
                                     "label",
                                     "probabilities",
                                     "entropy",
                                     "expected_entropy",
                                     "mutual_information",
+                                    "mutual_information_between",
+                                    "mutual_information_within",
                                     NULL};
 
 /* The ensemble, its members' predictions, and room for a value of each. */
@@ -24,6 +28,8 @@ struct mixing {
   const struct onnx_prediction *members;
   double *weights;    /* [model->count] */
   onnx_value *values; /* [model->count] */
+  onnx_value nothing; /* as high and wide as what members tell of their own */
+  double level;       /* of intervals */
 };
 
 static double weight_of(const struct tutti_model *model, size_t member) {
@@ -72,45 +78,85 @@ static onnx_value own_of(const struct mixing *m, size_t k) {
   return m->members[k].own ? ONNX(m->graph, "Min", m->members[k].own, variance_of(m, k)) : NULL;
 }
 
-static void mix_values(const struct mixing *m) {
-  struct onnx_graph *graph = m->graph;
-  const struct tutti_encoding *encoding = m->model->view->experiment->dataset->encoding;
-  const int64_t outputs = (int64_t)encoding->targets;
-  bool told = false;
+/* Does any member tell what of its uncertainty is its own? */
+static bool tells(const struct mixing *m) {
+  for (size_t k = 0; k < m->model->count; k++)
+    if (m->members[k].own)
+      return true;
+  return false;
+}
+
+/* The weighted mean of what the members tell of their own; those that do not tell have none. */
+static onnx_value within_of(const struct mixing *m, onnx_value (*own_of_member)(const struct mixing *m, size_t k)) {
   for (size_t k = 0; k < m->model->count; k++) {
-    m->values[k] = m->members[k].mean;
-    told = told || m->members[k].own;
+    onnx_value own = own_of_member(m, k);
+    m->values[k] = own ? own : ONNX(m->graph, "Mul", m->nothing, onnx_double(m->graph, 0));
   }
+  return weighted(m);
+}
+
+/* The mean and the two variances; *between and *within: what the epistemic one is made of, NULL if no member tells. */
+static struct onnx_combined mix_values(struct mixing *m, onnx_value *between, onnx_value *within) {
+  struct onnx_graph *graph = m->graph;
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = m->members[k].mean;
   onnx_value mean = weighted(m);
   for (size_t k = 0; k < m->model->count; k++)
     m->values[k] = square(graph, ONNX(graph, "Sub", m->members[k].mean, mean));
-  onnx_value between = ONNX(graph, "Div", weighted(m), onnx_double(graph, epistemic_divisor(m)));
+  onnx_value epistemic = ONNX(graph, "Div", weighted(m), onnx_double(graph, epistemic_divisor(m)));
   for (size_t k = 0; k < m->model->count; k++) {
     onnx_value own = own_of(m, k), variance = variance_of(m, k);
     m->values[k] = own ? ONNX(graph, "Sub", variance, own) : variance;
   }
-  onnx_value noise = weighted(m), epistemic = between;
-  if (told) {
-    for (size_t k = 0; k < m->model->count; k++) {
-      onnx_value own = own_of(m, k);
-      m->values[k] = own ? own : ONNX(graph, "Mul", m->members[k].mean, onnx_double(graph, 0));
-    }
-    onnx_value within = weighted(m);
-    epistemic = ONNX(graph, "Add", between, within);
+  onnx_value aleatoric = weighted(m);
+  *between = *within = NULL;
+  if (tells(m)) {
+    *between = epistemic;
+    m->nothing = mean;
+    *within = within_of(m, own_of);
+    epistemic = ONNX(graph, "Add", *between, *within);
+  }
+  return (struct onnx_combined){mean, aleatoric, epistemic, NULL, NULL};
+}
+
+/* Where a calibrator multiplies the epistemic variance, it multiplies both of its parts alike. */
+static onnx_value follow(struct onnx_graph *graph, onnx_value part, onnx_value before, onnx_value after) {
+  onnx_value some = ONNX(graph, "Greater", before, onnx_double(graph, 0));
+  onnx_value ratio = ONNX(graph, "Div", after, ONNX(graph, "Where", some, before, onnx_double(graph, 1)));
+  return ONNX(graph, "Mul", part, ONNX(graph, "Where", some, ratio, onnx_double(graph, 1)));
+}
+
+static enum tutti_status say_values(struct mixing *m, tutti_calibrator *calibrator) {
+  struct onnx_graph *graph = m->graph;
+  const struct tutti_encoding *encoding = m->model->view->experiment->dataset->encoding;
+  const int64_t outputs = (int64_t)encoding->targets;
+  onnx_value between, within;
+  struct onnx_combined before = mix_values(m, &between, &within), after = before;
+  if (calibrator)
+    TUTTI_TRY(onnx_graph_context(graph), onnx_calibrate(graph, calibrator, encoding->targets, m->level, &after));
+  if (between) {
+    between = after.epistemic == before.epistemic ? between : follow(graph, between, before.epistemic, after.epistemic);
+    within = after.epistemic == before.epistemic ? within : follow(graph, within, before.epistemic, after.epistemic);
     onnx_output(graph, "epistemic_between", ONNX(graph, "Sqrt", between), ONNX_DOUBLE, 1, &outputs);
     onnx_output(graph, "epistemic_within", ONNX(graph, "Sqrt", within), ONNX_DOUBLE, 1, &outputs);
   }
   onnx_value origin = onnx_doubles(graph, 1, &outputs, encoding->target_origin);
-  onnx_output(graph, "mean", ONNX(graph, "Add", mean, origin), ONNX_DOUBLE, 1, &outputs);
-  onnx_output(graph, "aleatoric", ONNX(graph, "Sqrt", noise), ONNX_DOUBLE, 1, &outputs);
-  onnx_output(graph, "epistemic", ONNX(graph, "Sqrt", epistemic), ONNX_DOUBLE, 1, &outputs);
-  onnx_output(graph, "total", ONNX(graph, "Sqrt", ONNX(graph, "Add", noise, epistemic)), ONNX_DOUBLE, 1, &outputs);
+  onnx_value total = ONNX(graph, "Add", after.aleatoric, after.epistemic);
+  onnx_output(graph, "mean", ONNX(graph, "Add", after.mean, origin), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "aleatoric", ONNX(graph, "Sqrt", after.aleatoric), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "epistemic", ONNX(graph, "Sqrt", after.epistemic), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "total", ONNX(graph, "Sqrt", total), ONNX_DOUBLE, 1, &outputs);
+  if (!after.lower)
+    return TUTTI_OK;
+  onnx_output(graph, "lower", ONNX(graph, "Add", after.lower, origin), ONNX_DOUBLE, 1, &outputs);
+  onnx_output(graph, "upper", ONNX(graph, "Add", after.upper, origin), ONNX_DOUBLE, 1, &outputs);
+  return TUTTI_OK;
 }
 
 /* --- classification --- */
 
-/* The entropy of each row's probabilities, in nats: [rows, 1]; 0 log 0 = 0. */
-static onnx_value entropy(struct onnx_graph *graph, onnx_value p) {
+/* 0 log 0 = 0 */
+onnx_value onnx_entropy(struct onnx_graph *graph, onnx_value p) {
   onnx_value log = ONNX(graph, "Log", ONNX(graph, "Max", p, onnx_double(graph, DBL_MIN)));
   onnx_value sum = ONNX(graph, "ReduceSum", ONNX(graph, "Mul", p, log), onnx_integers(graph, 1, &(int64_t){1}));
   return ONNX(graph, "Neg", sum);
@@ -140,7 +186,30 @@ static onnx_value class_numbers(struct onnx_graph *graph, size_t count) {
   return made;
 }
 
-static void mix_classes(const struct mixing *m) {
+static onnx_value own_entropy(const struct mixing *m, size_t k) { return m->members[k].own; }
+
+static void say_parts(const struct mixing *m, onnx_value between, onnx_value within) {
+  static const int64_t one[] = {1};
+  onnx_output(m->graph, "mutual_information_between", positive(m->graph, between), ONNX_DOUBLE, 1, one);
+  onnx_output(m->graph, "mutual_information_within", within, ONNX_DOUBLE, 1, one);
+}
+
+/* Probabilities are the calibrator's, and total is their entropy, of which both parts keep their shares: the factor. */
+static enum tutti_status correct(const struct mixing *m, tutti_calibrator *calibrator, size_t classes, onnx_value *mean,
+                                 onnx_value *total, onnx_value *factor) {
+  struct onnx_graph *graph = m->graph;
+  onnx_value before = *total, none = onnx_double(graph, 0), one = onnx_double(graph, 1);
+  struct onnx_combined combined = {ONNX(graph, "Min", *mean, one), NULL, NULL, NULL, NULL};
+  TUTTI_TRY(onnx_graph_context(graph), onnx_calibrate(graph, calibrator, classes, m->level, &combined));
+  onnx_value some = ONNX(graph, "Greater", before, none);
+  *mean = combined.mean;
+  *total = onnx_entropy(graph, *mean);
+  *factor = ONNX(graph, "Div", *total, ONNX(graph, "Where", some, before, one));
+  *factor = ONNX(graph, "Where", some, *factor, none);
+  return TUTTI_OK;
+}
+
+static enum tutti_status say_classes(struct mixing *m, tutti_calibrator *calibrator) {
   struct onnx_graph *graph = m->graph;
   const struct tutti_data_column *target = &m->model->view->experiment->dataset->encoding->target[0];
   const int64_t classes = (int64_t)target->categories;
@@ -148,37 +217,54 @@ static void mix_classes(const struct mixing *m) {
   onnx_value numbers = votes ? class_numbers(graph, target->categories) : NULL;
   for (size_t k = 0; k < m->model->count; k++)
     m->values[k] = votes ? vote(m, m->members[k].mean, numbers) : m->members[k].mean;
-  onnx_value mean = weighted(m), total = entropy(graph, mean);
+  onnx_value mean = weighted(m), total = onnx_entropy(graph, mean), factor = NULL, within = NULL;
+  onnx_value nothing = ONNX(graph, "Mul", total, onnx_double(graph, 0));
+  m->nothing = nothing;
   for (size_t k = 0; k < m->model->count; k++)
-    m->values[k] = entropy(graph, m->members[k].mean);
-  onnx_value expected = votes ? ONNX(graph, "Mul", total, onnx_double(graph, 0)) : positive(graph, weighted(m));
+    m->values[k] = onnx_entropy(graph, m->members[k].mean);
+  onnx_value aleatoric = votes ? nothing : weighted(m), between = ONNX(graph, "Sub", total, aleatoric);
+  if (tells(m)) {
+    within = votes ? nothing : within_of(m, own_entropy);
+    aleatoric = ONNX(graph, "Sub", aleatoric, within);
+  }
+  aleatoric = positive(graph, aleatoric);
+  onnx_value epistemic = positive(graph, ONNX(graph, "Sub", total, aleatoric));
+  if (calibrator) {
+    TUTTI_TRY(onnx_graph_context(graph), correct(m, calibrator, target->categories, &mean, &total, &factor));
+    epistemic = ONNX(graph, "Mul", epistemic, factor);
+    aleatoric = ONNX(graph, "Sub", total, epistemic);
+    between = ONNX(graph, "Mul", between, factor);
+    within = within ? ONNX(graph, "Mul", within, factor) : NULL;
+  }
   onnx_value names = onnx_texts(graph, target->categories, (const char *const *)target->category);
   onnx_output(graph, "label", ONNX(graph, "Gather", names, most_probable(graph, mean, 0)), ONNX_STRING, 0, NULL);
   onnx_output(graph, "probabilities", mean, ONNX_DOUBLE, 1, &classes);
   onnx_output(graph, "entropy", total, ONNX_DOUBLE, 1, &(int64_t){1});
-  onnx_output(graph, "expected_entropy", expected, ONNX_DOUBLE, 1, &(int64_t){1});
-  onnx_output(graph, "mutual_information", positive(graph, ONNX(graph, "Sub", total, expected)), ONNX_DOUBLE, 1,
-              &(int64_t){1});
+  onnx_output(graph, "expected_entropy", aleatoric, ONNX_DOUBLE, 1, &(int64_t){1});
+  onnx_output(graph, "mutual_information", epistemic, ONNX_DOUBLE, 1, &(int64_t){1});
+  if (within)
+    say_parts(m, between, within);
+  return TUTTI_OK;
 }
 
 /* --- both --- */
 
-void onnx_ensemble(struct onnx_graph *graph, const struct tutti_model *model, const struct onnx_prediction *members) {
+enum tutti_status onnx_ensemble(struct onnx_graph *graph, const struct tutti_model *model, tutti_calibrator *calibrator,
+                                const struct onnx_prediction *members) {
+  static const double usual_level = 0.95;
   enum tutti_status status;
   tutti_context *context = onnx_graph_context(graph);
-  struct mixing m = {graph, model, members, NULL, NULL};
+  struct mixing m = {.graph = graph, .model = model, .members = members, .level = usual_level};
   if (onnx_graph_failed(graph))
-    return;
+    return TUTTI_OK; /* onnx_graph_write reports it */
   TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *m.weights, &m.weights));
   TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *m.values, &m.values));
   for (size_t k = 0; k < model->count; k++)
     m.weights[k] = weight_of(model, k);
-  if (tutti_model_kind(model) == TUTTI_TASK_CLASSIFICATION)
-    mix_classes(&m);
-  else
-    mix_values(&m);
+  TUTTI_TRY_OUT(context, tutti_model_kind(model) == TUTTI_TASK_CLASSIFICATION ? say_classes(&m, calibrator)
+                                                                              : say_values(&m, calibrator));
 out:
-  onnx_graph_fail(graph, status);
   tutti_free(m.weights);
   tutti_free(m.values);
+  return status;
 }

@@ -28,6 +28,8 @@ struct onnx_graph {
   enum tutti_status status;
   struct block *blocks;
   struct list nodes, constants, inputs, outputs;
+  struct list outer; /* the nodes around a loop's body, while that grows */
+  struct body *body; /* NULL: none grows */
   size_t values;
 };
 
@@ -51,6 +53,7 @@ void onnx_graph_destroy(struct onnx_graph *graph) {
   tutti_free(graph->constants.items);
   tutti_free(graph->inputs.items);
   tutti_free(graph->outputs.items);
+  tutti_free(graph->outer.items);
   tutti_free(graph);
 }
 
@@ -127,31 +130,39 @@ static Onnx__TensorShapeProto__Dimension *dimension(struct onnx_graph *graph, co
   return made;
 }
 
-static Onnx__ValueInfoProto *value_info(struct onnx_graph *graph, const char *name, enum onnx_type type, size_t count,
-                                        const int64_t *dims) {
+/* A value of a type, of any shape. */
+static Onnx__ValueInfoProto *typed_info(struct onnx_graph *graph, const char *name, enum onnx_type type) {
   Onnx__ValueInfoProto *info = keep(graph, 1, sizeof *info);
   Onnx__TypeProto *typed = keep(graph, 1, sizeof *typed);
   Onnx__TypeProto__Tensor *tensor = keep(graph, 1, sizeof *tensor);
-  Onnx__TensorShapeProto *shape = keep(graph, 1, sizeof *shape);
-  Onnx__TensorShapeProto__Dimension **sizes = keep(graph, count + 1, sizeof *sizes);
   char *own = keep_text(graph, name);
   if (!own)
     return NULL;
   onnx__value_info_proto__init(info);
   onnx__type_proto__init(typed);
   onnx__type_proto__tensor__init(tensor);
+  tensor->has_elem_type = true;
+  tensor->elem_type = (int32_t)type;
+  typed->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  typed->tensor_type = tensor;
+  info->name = own;
+  info->type = typed;
+  return info;
+}
+
+static Onnx__ValueInfoProto *value_info(struct onnx_graph *graph, const char *name, enum onnx_type type, size_t count,
+                                        const int64_t *dims) {
+  Onnx__ValueInfoProto *info = typed_info(graph, name, type);
+  Onnx__TensorShapeProto *shape = keep(graph, 1, sizeof *shape);
+  Onnx__TensorShapeProto__Dimension **sizes = keep(graph, count + 1, sizeof *sizes);
+  if (!sizes)
+    return NULL;
   onnx__tensor_shape_proto__init(shape);
   for (size_t i = 0; i <= count; i++)
     sizes[i] = dimension(graph, i ? &dims[i - 1] : NULL);
   shape->n_dim = count + 1;
   shape->dim = sizes;
-  tensor->has_elem_type = true;
-  tensor->elem_type = (int32_t)type;
-  tensor->shape = shape;
-  typed->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-  typed->tensor_type = tensor;
-  info->name = own;
-  info->type = typed;
+  info->type->tensor_type->shape = shape;
   return info;
 }
 
@@ -160,6 +171,45 @@ onnx_value onnx_input(struct onnx_graph *graph, const char *name, enum onnx_type
   Onnx__ValueInfoProto *info = value_info(graph, name, type, count, dims);
   append_item(graph, &graph->inputs, info);
   return info ? info->name : NULL;
+}
+
+/* --- numbers --- */
+
+/* ONNX wants raw numbers in little-endian order. */
+static void to_little_endian(size_t count, size_t size, uint8_t *bytes) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  for (size_t i = 0; i < count; i++)
+    for (size_t b = 0; b < size / 2; b++) {
+      uint8_t *first = bytes + i * size + b, *last = bytes + (i + 1) * size - 1 - b, kept = *first;
+      *first = *last;
+      *last = kept;
+    }
+#else
+  (void)count, (void)size, (void)bytes;
+#endif
+}
+
+static Onnx__TensorProto *tensor_of(struct onnx_graph *graph, enum onnx_type type, size_t rank, const int64_t *dims) {
+  Onnx__TensorProto *tensor = keep(graph, 1, sizeof *tensor);
+  int64_t *sizes = keep_copy(graph, dims, rank, sizeof *dims);
+  if (!sizes)
+    return NULL;
+  onnx__tensor_proto__init(tensor);
+  tensor->n_dims = rank;
+  tensor->dims = sizes;
+  tensor->has_data_type = true;
+  tensor->data_type = (int32_t)type;
+  return tensor;
+}
+
+/* Give a tensor its numbers, which are copied. */
+static void fill_tensor(struct onnx_graph *graph, Onnx__TensorProto *tensor, size_t count, size_t size,
+                        const void *values) {
+  tensor->has_raw_data = true;
+  tensor->raw_data.len = count * size;
+  tensor->raw_data.data = keep_copy(graph, values, count, size);
+  if (tensor->raw_data.data)
+    to_little_endian(count, size, tensor->raw_data.data);
 }
 
 /* --- nodes --- */
@@ -188,14 +238,24 @@ static Onnx__AttributeProto *attribute_of(struct onnx_graph *graph, const struct
     made->has_f = true;
     made->f = (float)from->real;
     break;
+  case ONNX_IS_REALS:
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
+    made->t = tensor_of(graph, ONNX_DOUBLE, 1, &(int64_t){(int64_t)from->count});
+    if (made->t)
+      fill_tensor(graph, made->t, from->count, sizeof *from->reals, from->reals);
+    break;
   case ONNX_IS_TEXTS:
     made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS;
     made->n_strings = from->count;
     made->strings = keep(graph, from->count, sizeof *made->strings);
     for (size_t i = 0; made->strings && i < from->count; i++) {
       made->strings[i].len = strlen(from->texts[i]);
-      made->strings[i].data = (uint8_t *)keep_text(graph, from->texts[i]);
+      made->strings[i].data = (uint8_t *)(uintptr_t)from->texts[i]; /* protobuf-c only reads it */
     }
+    break;
+  case ONNX_IS_BODY:
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH;
+    made->g = (Onnx__GraphProto *)(uintptr_t)from->body;
     break;
   }
   return made;
@@ -265,33 +325,13 @@ onnx_value onnx_columns(struct onnx_graph *graph, onnx_value value, int64_t begi
 /* --- constants --- */
 
 static Onnx__TensorProto *constant(struct onnx_graph *graph, enum onnx_type type, size_t rank, const int64_t *dims) {
-  Onnx__TensorProto *tensor = keep(graph, 1, sizeof *tensor);
-  int64_t *sizes = keep_copy(graph, dims, rank, sizeof *dims);
+  Onnx__TensorProto *tensor = tensor_of(graph, type, rank, dims);
   char *name = onnx_graph_failed(graph) ? NULL : new_name(graph);
   if (!name)
     return NULL;
-  onnx__tensor_proto__init(tensor);
   tensor->name = name;
-  tensor->n_dims = rank;
-  tensor->dims = sizes;
-  tensor->has_data_type = true;
-  tensor->data_type = (int32_t)type;
   append_item(graph, &graph->constants, tensor);
   return onnx_graph_failed(graph) ? NULL : tensor;
-}
-
-/* ONNX wants raw numbers in little-endian order. */
-static void to_little_endian(size_t count, size_t size, uint8_t *bytes) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  for (size_t i = 0; i < count; i++)
-    for (size_t b = 0; b < size / 2; b++) {
-      uint8_t *first = bytes + i * size + b, *last = bytes + (i + 1) * size - 1 - b, kept = *first;
-      *first = *last;
-      *last = kept;
-    }
-#else
-  (void)count, (void)size, (void)bytes;
-#endif
 }
 
 static onnx_value numbers(struct onnx_graph *graph, enum onnx_type type, size_t rank, const int64_t *dims, size_t size,
@@ -302,13 +342,8 @@ static onnx_value numbers(struct onnx_graph *graph, enum onnx_type type, size_t 
   Onnx__TensorProto *tensor = constant(graph, type, rank, dims);
   if (!tensor)
     return NULL;
-  tensor->has_raw_data = true;
-  tensor->raw_data.len = count * size;
-  tensor->raw_data.data = keep_copy(graph, values, count, size);
-  if (!tensor->raw_data.data)
-    return NULL;
-  to_little_endian(count, size, tensor->raw_data.data);
-  return tensor->name;
+  fill_tensor(graph, tensor, count, size, values);
+  return onnx_graph_failed(graph) ? NULL : tensor->name;
 }
 
 onnx_value onnx_floats(struct onnx_graph *graph, size_t rank, const int64_t *dims, const float *values) {
@@ -336,6 +371,65 @@ onnx_value onnx_texts(struct onnx_graph *graph, size_t count, const char *const 
     tensor->string_data[i].data = (uint8_t *)keep_text(graph, values[i]);
   }
   return onnx_graph_failed(graph) ? NULL : tensor->name;
+}
+
+/* --- loops --- */
+
+/* What the body of a loop gets and gives, while it grows; its nodes are the graph's. */
+struct body {
+  Onnx__GraphProto graph;
+  Onnx__ValueInfoProto *in[3], *out[2];
+};
+
+onnx_value onnx_body_begin(struct onnx_graph *graph, enum onnx_type type) {
+  static const enum onnx_type given[2] = {ONNX_INT64, ONNX_BOOL}; /* the number of the pass, and whether to go on */
+  struct body *body = keep(graph, 1, sizeof *body);
+  if (!body)
+    return NULL;
+  onnx__graph_proto__init(&body->graph);
+  body->graph.name = keep_text(graph, "body");
+  for (size_t i = 0; i < 3; i++)
+    body->in[i] = typed_info(graph, onnx_graph_failed(graph) ? "" : new_name(graph), i < 2 ? given[i] : type);
+  for (size_t i = 0; i < 2; i++) { /* of rank 0 */
+    Onnx__TensorShapeProto *single = keep(graph, 1, sizeof *single);
+    if (!single)
+      return NULL;
+    onnx__tensor_shape_proto__init(single);
+    body->in[i]->type->tensor_type->shape = single;
+  }
+  body->graph.input = body->in;
+  body->graph.n_input = 3;
+  body->graph.output = body->out;
+  graph->body = body;
+  graph->outer = graph->nodes;
+  graph->nodes = (struct list){0};
+  return onnx_graph_failed(graph) ? NULL : body->in[2]->name;
+}
+
+void onnx_body_result(struct onnx_graph *graph, onnx_value value, enum onnx_type type) {
+  char *name = onnx_graph_failed(graph) ? NULL : new_name(graph);
+  Onnx__ValueInfoProto *info = name ? typed_info(graph, name, type) : NULL;
+  if (!info)
+    return;
+  graph->body->out[graph->body->graph.n_output++] = info;
+  (void)named_node(graph, "Identity", NULL, 1, &value, info->name);
+}
+
+onnx_value onnx_body_loop(struct onnx_graph *graph, int64_t most_passes, onnx_value start) {
+  struct body *body = graph->body;
+  struct list inner = graph->nodes;
+  if (!body)
+    return NULL;
+  graph->nodes = graph->outer;
+  graph->outer = (struct list){0};
+  graph->body = NULL;
+  body->graph.n_node = inner.count;
+  body->graph.node = keep_copy(graph, inner.items, inner.count, sizeof *inner.items);
+  tutti_free(inner.items);
+  onnx_value most = numbers(graph, ONNX_INT64, 0, NULL, sizeof most_passes, &most_passes);
+  onnx_value begin = numbers(graph, ONNX_BOOL, 0, NULL, 1, &(uint8_t){1});
+  return ONNX_NODE(graph, "Loop", ONNX_ATTRIBUTES({.name = "body", .type = ONNX_IS_BODY, .body = &body->graph}), most,
+                   begin, start);
 }
 
 /* --- the file --- */

@@ -18,15 +18,17 @@ typedef const char *onnx_value;
 /* Types of values, with ONNX's numbers. */
 enum onnx_type { ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_BOOL = 9, ONNX_DOUBLE = 11 };
 
-/* An attribute of a node: one integer, integers, a real, or texts. Arrays are borrowed. Lists of attributes end with
-   name NULL. */
+/* An attribute of a node: one integer, integers, a real, a tensor of doubles, or texts. Arrays are borrowed until the
+   node is added, and what texts point to, until the graph is written. Lists of attributes end with name NULL. */
 struct onnx_attribute {
   const char *name;
-  enum { ONNX_IS_INTEGER, ONNX_IS_INTEGERS, ONNX_IS_REAL, ONNX_IS_TEXTS } type;
+  enum { ONNX_IS_INTEGER, ONNX_IS_INTEGERS, ONNX_IS_REAL, ONNX_IS_REALS, ONNX_IS_TEXTS, ONNX_IS_BODY } type;
   size_t count;
   int64_t integer;
   const int64_t *integers;
   double real;
+  const double *reals;
+  const void *body; /* of onnx_body_loop */
   const char *const *texts;
 };
 #define ONNX_INTEGER(key, value)                                                                                       \
@@ -35,6 +37,8 @@ struct onnx_attribute {
   { .name = (key), .type = ONNX_IS_INTEGERS, .count = (number), .integers = (values) }
 #define ONNX_REAL(key, value)                                                                                          \
   { .name = (key), .type = ONNX_IS_REAL, .real = (value) }
+#define ONNX_REALS(key, number, values)                                                                                \
+  { .name = (key), .type = ONNX_IS_REALS, .count = (number), .reals = (values) }
 #define ONNX_TEXTS(key, number, values)                                                                                \
   { .name = (key), .type = ONNX_IS_TEXTS, .count = (number), .texts = (values) }
 #define ONNX_ATTRIBUTES(...) ((const struct onnx_attribute[]){__VA_ARGS__, {.name = NULL}})
@@ -72,6 +76,13 @@ onnx_value onnx_node(struct onnx_graph *graph, const char *operator_, const stru
 onnx_value onnx_cast(struct onnx_graph *graph, onnx_value value, enum onnx_type type);
 /* Columns [begin, end) of a value [rows, columns]. */
 onnx_value onnx_columns(struct onnx_graph *graph, onnx_value value, int64_t begin, int64_t end);
+
+/* A loop over one value: after onnx_body_begin, which gives the value as it is before a pass, nodes are added to the
+   loop's body; then onnx_body_result, first for whether to go on (ONNX_BOOL, of rank 0), then for the value after the
+   pass; then onnx_body_loop, which ends the body and gives the value after the last pass. Not within each other. */
+onnx_value onnx_body_begin(struct onnx_graph *graph, enum onnx_type type);
+void onnx_body_result(struct onnx_graph *graph, onnx_value value, enum onnx_type type);
+onnx_value onnx_body_loop(struct onnx_graph *graph, int64_t most_passes, onnx_value start);
 
 /* Write the model; `name` and `doc` say what it is. TUTTI_ERROR_UNSUPPORTED: it is larger than ONNX's 2 GiB. */
 TUTTI_NODISCARD enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *name, const char *doc,

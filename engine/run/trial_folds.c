@@ -49,7 +49,7 @@ static enum tutti_status add_fold(tutti_context *context, tutti_tensors *all, si
   return TUTTI_OK;
 }
 
-static enum tutti_status take_fold(tutti_context *context, const tutti_tensors *all, size_t fold, tutti_tensors **one) {
+enum tutti_status tutti_folds_take(tutti_context *context, const tutti_tensors *all, size_t fold, tutti_tensors **one) {
   enum tutti_status status = TUTTI_OK;
   const char *name;
   TUTTI_TRY(context, tutti_tensors_create(context, one));
@@ -185,7 +185,7 @@ static enum tutti_status predict_mixture(tutti_context *context, const tutti_bac
   TUTTI_TRY_OUT(context, tutti_alloc(context, mixing.rows, mixing.parts * sizeof(double), &mixing.second));
   TUTTI_TRY_OUT(context, tutti_alloc(context, mixing.rows, mixing.parts * sizeof(double), &mixing.own));
   for (size_t f = 0; f < folds; f++) {
-    TUTTI_TRY_OUT(context, take_fold(context, weights, f, &one));
+    TUTTI_TRY_OUT(context, tutti_folds_take(context, weights, f, &one));
     TUTTI_TRY_OUT(context, predict_one(context, learner, job, one, split, out, epistemic));
     mix_in(&mixing, out, epistemic);
     tutti_tensors_destroy(one);
@@ -213,7 +213,7 @@ static enum tutti_status predict_pool(tutti_context *context, const tutti_datase
   float *values = NULL, *own = NULL;
   for (size_t f = 0; f < tutti_dataset_folds(dataset); f++) {
     TUTTI_TRY_OUT(context, tutti_dataset_fold(context, dataset, f, &fold));
-    TUTTI_TRY_OUT(context, take_fold(context, weights, f, &one));
+    TUTTI_TRY_OUT(context, tutti_folds_take(context, weights, f, &one));
     TUTTI_TRY_OUT(context, tutti_alloc(context, fold.count, width * sizeof *values, &values));
     TUTTI_TRY_OUT(context, tutti_alloc(context, fold.count, parts * sizeof *own, &own));
     TUTTI_TRY_OUT(context, predict_one(context, learner, job, one, fold.validation, values, own));

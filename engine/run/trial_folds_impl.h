@@ -9,6 +9,9 @@ TUTTI_NODISCARD enum tutti_status tutti_folds_train(tutti_context *context, cons
                                                     struct tutti_training *training);
 /* For how many folds are these the weights? 0: they are of one model. */
 size_t tutti_folds_count(const tutti_tensors *weights);
+/* Those of one fold, named as if there were no others; the caller destroys *one. */
+TUTTI_NODISCARD enum tutti_status tutti_folds_take(tutti_context *context, const tutti_tensors *all, size_t fold,
+                                                   tutti_tensors **one);
 /* Predict a split with such weights, standardised: out[rows][width] and epistemic[rows][tutti_epistemic_width].
    Of the data set's own validation rows, each is predicted by the model that has not seen it. */
 TUTTI_NODISCARD enum tutti_status tutti_folds_predict(tutti_context *context, const tutti_dataset *dataset,

@@ -5,6 +5,7 @@
 #include <tutti/candidate.h>
 #include <tutti/dataset.h>
 #include <tutti/descriptor.h>
+#include <tutti/formula.h>
 #include <tutti/host.h>
 #include <tutti/tensors.h>
 
@@ -102,6 +103,15 @@ struct tutti_slope {
   float *gradient;           /* [rows][features]: where to write it, in units of `out` per unit of the inputs */
 };
 
+/* The terms of a formula (formula.h) that stand for a model's predictions: probabilities [rows][outputs], or means and
+   variances [rows][outputs], in standardised units. */
+struct tutti_predicted_terms {
+  size_t size;         /* sizeof(struct tutti_predicted_terms) */
+  tutti_term inputs;   /* given: [rows][features], in the units of a split's inputs */
+  tutti_term mean;     /* to be set: probabilities or means */
+  tutti_term variance; /* TUTTI_NO_TERM: none */
+};
+
 struct tutti_backend_ops {
   size_t size; /* sizeof(struct tutti_backend_ops) */
 
@@ -180,6 +190,12 @@ struct tutti_backend_ops {
      name of the backend that gets the jobs with this config struct: the value of one of its searchable parameters of
      type TUTTI_PARAM_PLUGIN and kind backend, whose plugin stands in the section of its own name. */
   const char *(*delegate)(void *self, const void *config);
+
+  /* OPTIONAL, without default; for backends that take no networks, since a network says itself what it computes. Write
+     down what `predict` computes with these weights, but for roundings: add it to the formula, and set the terms. */
+  enum tutti_status (*formula)(void *self, tutti_context *context, const struct tutti_job *job,
+                               const tutti_tensors *weights, tutti_formula *formula,
+                               struct tutti_predicted_terms *terms);
 };
 
 /* --- the host's side --- */
@@ -236,6 +252,13 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context 
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights,
                                                                   const tutti_split *split, float *out);
+/* Write down what tutti_backend_predict computes (formula.h): add it to a formula that has terms->inputs. Of the job, only
+   task and config are used. TUTTI_ERROR_UNSUPPORTED: the backend cannot say it; TUTTI_ERROR_PLUGIN: it set no terms, or
+   their columns are not as many as the task's outputs. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_backend *backend,
+                                                                  const struct tutti_job *job,
+                                                                  const tutti_tensors *weights, tutti_formula *formula,
+                                                                  struct tutti_predicted_terms *terms);
 /* Does a model that this job trains know which part of its uncertainty is its own? Of the job, only network, task and
    config are used. */
 TUTTI_API bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job);

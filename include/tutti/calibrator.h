@@ -5,6 +5,7 @@
 #define TUTTI_CALIBRATOR_H
 
 #include <tutti/descriptor.h>
+#include <tutti/formula.h>
 #include <tutti/host.h>
 
 TUTTI_BEGIN_DECLS
@@ -28,6 +29,15 @@ enum tutti_combined_part {
 };
 /* How many numbers a row has, here [width]: 3 * outputs for regression, else outputs. */
 TUTTI_API size_t tutti_combined_width(enum tutti_task_kind kind, size_t outputs);
+
+/* The terms of a formula (formula.h) that stand for the same, [rows][outputs] each; the others are TUTTI_NO_TERM. */
+struct tutti_combined_terms {
+  size_t size;                     /* sizeof(struct tutti_combined_terms) */
+  tutti_term mean;                 /* probabilities of a classification */
+  tutti_term aleatoric, epistemic; /* variances, of a regression */
+  double level;                    /* of the intervals, in (0, 1) */
+  tutti_term lower, upper;         /* their ends, of a calibrator that gives intervals */
+};
 
 /* --- the plugin's side ------------------------------------------------------------------------------------------ */
 
@@ -73,6 +83,11 @@ struct tutti_calibrator_ops {
   /* OPTIONAL; default 1. The least number of rows to fit to, for so many outputs. With fewer the host does not fit, says
      so, and leaves the ensemble as it is. */
   size_t (*least_rows)(void *self, size_t outputs);
+  /* OPTIONAL, without default. Called once fitted. Write down what `apply` and `intervals` compute, but for roundings:
+     add it to the formula. The terms are of uncalibrated predictions; what `apply` changes is replaced by calibrated ones,
+     and whoever gives intervals sets `lower` and `upper`. */
+  enum tutti_status (*formula)(void *self, tutti_context *context, tutti_formula *formula,
+                               struct tutti_combined_terms *terms);
 };
 
 /* --- the host's side --- */
@@ -110,6 +125,13 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_intervals(tutti_con
                                                                        tutti_calibrator *calibrator,
                                                                        const struct tutti_combined *combined,
                                                                        double level, double *out);
+/* Write down what tutti_calibrator_apply and, if it gives them, tutti_calibrator_intervals compute of such terms: add it to
+   the formula, and replace the terms. TUTTI_ERROR_INTERNAL: neither fitted nor parsed; TUTTI_ERROR_UNSUPPORTED: it cannot
+   say it; TUTTI_ERROR_PLUGIN: it has taken terms away, or set no ends of the intervals that it gives. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_formula(tutti_context *context,
+                                                                     tutti_calibrator *calibrator,
+                                                                     tutti_formula *formula,
+                                                                     struct tutti_combined_terms *terms);
 /* The fit as JSON; free *json with tutti_free. TUTTI_ERROR_INTERNAL: neither fitted nor parsed. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_print(tutti_context *context, tutti_calibrator *calibrator,
                                                                    char **json);

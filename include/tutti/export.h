@@ -6,10 +6,10 @@
 
 TUTTI_BEGIN_DECLS
 
-/* Write the ensemble as the ONNX file `path`: what turns rows into inputs, the members with their weights, and how they
-   are mixed; docs/export.md has its inputs and outputs. An ensemble with a calibrator is refused, unless `uncalibrated`
-   says that the file shall be without it. The file is whole or absent. TUTTI_ERROR_UNSUPPORTED names what ONNX, or the
-   export, has no counterpart of; TUTTI_ERROR_FULL or TUTTI_ERROR_IO: it cannot be written. */
+/* Write the ensemble as the ONNX file `path`: what turns rows into inputs, the members, how they are mixed, and the
+   calibrator, unless `uncalibrated` says that the file shall be without it; docs/export.md has its inputs and outputs. The
+   file is whole or absent. TUTTI_ERROR_UNSUPPORTED names what ONNX has no counterpart of, or a plugin that cannot say what
+   it computes; TUTTI_ERROR_FULL or TUTTI_ERROR_IO: it cannot be written. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *model,
                                                               bool uncalibrated, const char *path);
 

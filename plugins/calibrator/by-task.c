@@ -59,6 +59,11 @@ static size_t calibrator_least_rows_by_task(void *self, size_t outputs) {
   return tutti_calibrator_least_rows(self, outputs);
 }
 
+static enum tutti_status calibrator_formula_by_task(void *self, tutti_context *context, tutti_formula *formula,
+                                                    struct tutti_combined_terms *terms) {
+  return tutti_calibrator_formula(context, self, formula, terms);
+}
+
 static const struct tutti_calibrator_ops by_task_ops = {
     .size = sizeof by_task_ops,
     .gives = TUTTI_GIVES_PROBABILITIES | TUTTI_GIVES_MOMENTS,
@@ -67,6 +72,7 @@ static const struct tutti_calibrator_ops by_task_ops = {
     .parse = calibrator_parse_by_task,
     .apply = calibrator_apply_by_task,
     .least_rows = calibrator_least_rows_by_task,
+    .formula = calibrator_formula_by_task,
 };
 
 static const struct tutti_descriptor by_task_descriptor = {

@@ -117,6 +117,27 @@ static enum tutti_status calibrator_intervals_conformal(void *self, tutti_contex
   return TUTTI_OK;
 }
 
+static enum tutti_status calibrator_formula_conformal(void *self, tutti_context *context, tutti_formula *formula,
+                                                      struct tutti_combined_terms *terms) {
+  const struct conformal *conformal = self;
+  double *scores;
+  TUTTI_TRY(context, tutti_alloc(context, conformal->outputs, sizeof *scores, &scores));
+  for (size_t o = 0; o < conformal->outputs; o++)
+    scores[o] = reach(conformal->scores + o * conformal->rows, conformal->rows, terms->level);
+  tutti_term half = tutti_formula_constant(formula, 1, conformal->outputs, scores);
+  tutti_free(scores);
+  if (conformal->normalise) { /* as unit_of */
+    tutti_term total = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, terms->aleatoric, terms->epistemic);
+    tutti_term least = tutti_formula_number(formula, (double)FLT_MIN);
+    tutti_term unit =
+        TUTTI_FORMULA(formula, TUTTI_FORMULA_SQRT, TUTTI_FORMULA(formula, TUTTI_FORMULA_MOST, total, least));
+    half = TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, half, unit);
+  }
+  terms->lower = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, terms->mean, half);
+  terms->upper = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, terms->mean, half);
+  return TUTTI_OK;
+}
+
 static enum tutti_status calibrator_print_conformal(void *self, tutti_context *context, char **json) {
   const struct conformal *conformal = self;
   json_t *scores = json_array();
@@ -177,6 +198,7 @@ static const struct tutti_calibrator_ops conformal_ops = {
     .parse = calibrator_parse_conformal,
     .intervals = calibrator_intervals_conformal,
     .least_rows = calibrator_least_rows_conformal,
+    .formula = calibrator_formula_conformal,
 };
 
 static const struct tutti_descriptor conformal_descriptor = {

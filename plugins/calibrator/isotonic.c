@@ -174,6 +174,45 @@ static enum tutti_status calibrator_apply_isotonic(void *self, tutti_context *co
   return TUTTI_OK;
 }
 
+/* The value at the first knot, plus for each step between two knots its slope times how far into it p is. */
+static enum tutti_status value_term(tutti_context *context, const struct rise *rise, tutti_formula *formula,
+                                    tutti_term p, tutti_term *value) {
+  size_t steps = rise->knots - 1;
+  double *slopes;
+  *value = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, tutti_formula_number(formula, rise->value[0]),
+                         TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, p, p));
+  if (steps == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, steps, sizeof *slopes, &slopes));
+  for (size_t k = 0; k < steps; k++)
+    slopes[k] = (rise->value[k + 1] - rise->value[k]) / (rise->at[k + 1] - rise->at[k]);
+  tutti_term low = tutti_formula_constant(formula, 1, steps, rise->at);
+  tutti_term high = tutti_formula_constant(formula, 1, steps, rise->at + 1);
+  tutti_term slope = tutti_formula_constant(formula, steps, 1, slopes);
+  tutti_free(slopes);
+  tutti_term within =
+      TUTTI_FORMULA(formula, TUTTI_FORMULA_LEAST, high, TUTTI_FORMULA(formula, TUTTI_FORMULA_MOST, low, p));
+  within = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, within, low);
+  within = TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, within, slope);
+  *value = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, *value, within);
+  return TUTTI_OK;
+}
+
+static enum tutti_status calibrator_formula_isotonic(void *self, tutti_context *context, tutti_formula *formula,
+                                                     struct tutti_combined_terms *terms) {
+  enum tutti_status status = TUTTI_OK;
+  const struct isotonic *isotonic = self;
+  tutti_term *values;
+  TUTTI_TRY(context, tutti_alloc(context, isotonic->classes, sizeof *values, &values));
+  for (uint32_t c = 0; c < isotonic->classes && status == TUTTI_OK; c++)
+    status = value_term(context, &isotonic->rises[c], formula, tutti_formula_columns(formula, terms->mean, 1, &c),
+                        &values[c]);
+  tutti_term all = tutti_formula_add(formula, TUTTI_FORMULA_BESIDE, isotonic->classes, values);
+  tutti_free(values);
+  terms->mean = TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, all, TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, all));
+  return status;
+}
+
 static enum tutti_status calibrator_print_isotonic(void *self, tutti_context *context, char **json) {
   const struct isotonic *isotonic = self;
   json_t *rises = json_array();
@@ -220,6 +259,7 @@ static const struct tutti_calibrator_ops isotonic_ops = {
     .parse = calibrator_parse_isotonic,
     .apply = calibrator_apply_isotonic,
     .least_rows = calibrator_least_rows_isotonic,
+    .formula = calibrator_formula_isotonic,
 };
 
 static const struct tutti_descriptor isotonic_descriptor = {

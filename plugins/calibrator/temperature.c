@@ -106,6 +106,18 @@ static enum tutti_status calibrator_apply_temperature(void *self, tutti_context 
   return TUTTI_OK;
 }
 
+static enum tutti_status calibrator_formula_temperature(void *self, tutti_context *context, tutti_formula *formula,
+                                                        struct tutti_combined_terms *terms) {
+  const struct temperature *temperature = self;
+  struct scaling scaling = {.classes = temperature->classes};
+  TUTTI_TRY(context, tutti_alloc(context, temperature->classes, sizeof(double), &scaling.scales));
+  for (size_t c = 0; c < temperature->classes; c++)
+    scaling.scales[c] = temperature->inverse;
+  terms->mean = scaling_formula(&scaling, formula, terms->mean);
+  tutti_free(scaling.scales);
+  return TUTTI_OK;
+}
+
 static enum tutti_status calibrator_print_temperature(void *self, tutti_context *context, char **json) {
   return text_print(context, json_pack("{s:f}", "inverse_temperature", ((const struct temperature *)self)->inverse),
                     json);
@@ -133,6 +145,7 @@ static const struct tutti_calibrator_ops temperature_ops = {
     .parse = calibrator_parse_temperature,
     .apply = calibrator_apply_temperature,
     .least_rows = calibrator_least_rows_temperature,
+    .formula = calibrator_formula_temperature,
 };
 
 static const struct tutti_descriptor temperature_descriptor = {

@@ -169,6 +169,17 @@ static enum tutti_status calibrator_apply_variance_scaling(void *self, tutti_con
   return TUTTI_OK;
 }
 
+static enum tutti_status calibrator_formula_variance_scaling(void *self, tutti_context *context, tutti_formula *formula,
+                                                             struct tutti_combined_terms *terms) {
+  const struct variance *variance = self;
+  (void)context;
+  tutti_term aleatoric = tutti_formula_constant(formula, 1, variance->outputs, variance->aleatoric);
+  tutti_term epistemic = tutti_formula_constant(formula, 1, variance->outputs, variance->epistemic);
+  terms->aleatoric = TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, terms->aleatoric, aleatoric);
+  terms->epistemic = TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, terms->epistemic, epistemic);
+  return TUTTI_OK;
+}
+
 static enum tutti_status calibrator_print_variance_scaling(void *self, tutti_context *context, char **json) {
   const struct variance *variance = self;
   return text_print(context,
@@ -202,6 +213,7 @@ static const struct tutti_calibrator_ops variance_scaling_ops = {
     .parse = calibrator_parse_variance_scaling,
     .apply = calibrator_apply_variance_scaling,
     .least_rows = calibrator_least_rows_variance_scaling,
+    .formula = calibrator_formula_variance_scaling,
 };
 
 static const struct tutti_descriptor variance_scaling_descriptor = {

@@ -130,6 +130,13 @@ static enum tutti_status calibrator_apply_vector_scaling(void *self, tutti_conte
   return TUTTI_OK;
 }
 
+static enum tutti_status calibrator_formula_vector_scaling(void *self, tutti_context *context, tutti_formula *formula,
+                                                           struct tutti_combined_terms *terms) {
+  (void)context;
+  terms->mean = scaling_formula(&((const struct vector *)self)->scaling, formula, terms->mean);
+  return TUTTI_OK;
+}
+
 static enum tutti_status calibrator_print_vector_scaling(void *self, tutti_context *context, char **json) {
   const struct scaling *scaling = &((const struct vector *)self)->scaling;
   return text_print(context,
@@ -162,6 +169,7 @@ static const struct tutti_calibrator_ops vector_scaling_ops = {
     .parse = calibrator_parse_vector_scaling,
     .apply = calibrator_apply_vector_scaling,
     .least_rows = calibrator_least_rows_vector_scaling,
+    .formula = calibrator_formula_vector_scaling,
 };
 
 static const struct tutti_descriptor vector_scaling_descriptor = {

@@ -101,7 +101,7 @@ def main(run, rows, *options):
     assert set(found) >= ({"label", "probabilities", "entropy"} if "label" in wanted else {"mean", "total", "epistemic"})
     compare(found, wanted)
     kinds = sorted({node.op_type for node in model.graph.node})
-    print("same:", wanted["rows"], "rows,", len(model.graph.node), "nodes:", *kinds)
+    print("same:", wanted["rows"], "rows,", len(model.graph.node), "nodes:", *kinds, "give", *found)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 # combination; and what it cannot say is refused by name.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
-find_numpy
-"$python" -c 'import onnx' 2>/dev/null || { echo "FAILED: this test needs ONNX for Python (Debian: python3-onnx)"; exit 1; }
+. "$TUTTI_TEST_SRCDIR/tests/cli/exported.sh"
 make_table
 
 # expect_same RECIPE ROWS [OPTION...]: run it, export it, and compare.
@@ -12,33 +11,8 @@ expect_same() {
   local name=${1%.ini} rows=$2
   tutti run "$1" --out "$name" --quiet "${@:3}"
   expect_code 0
-  tutti predict "$name" "$rows" --json
-  expect_code 0
-  cp out "$name.json"
-  tutti export "$name" --to "$name.onnx"
-  expect_code 0
-  expect_empty out
-  compare_export "$name" "$rows"
+  expect_exported "$name" "$rows"
 }
-compare_export() {
-  what="export.py $*"
-  "$python" "$TUTTI_TEST_SRCDIR/tests/cli/export.py" "$@" >out 2>err
-  code=$?
-  expect_code 0
-  expect_out "same:"
-  [ -z "$runtime" ] || {
-    what="export.py $* --runtime"
-    "$runtime" "$TUTTI_TEST_SRCDIR/tests/cli/export.py" "$@" --runtime >out 2>err
-    code=$?
-    expect_code 0
-    expect_out "same:"
-  }
-}
-# A Python that has onnxruntime, too, if there is one: TUTTI_ONNX_PYTHON, or one of those in PATH.
-runtime=''
-for candidate in ${TUTTI_ONNX_PYTHON:-} python3 "$python"; do
-  [ -n "$runtime" ] || ! "$candidate" -c 'import onnxruntime, onnx, numpy' 2>/dev/null || runtime=$candidate
-done
 
 # Tables: numbers and categories, missing cells, two targets, wide units, classes.
 regression_recipe >small.ini
@@ -154,21 +128,8 @@ expect_err "draws of dropout (prediction_draws)"
 printf '[calibrator]\nplugin = variance-scaling\n[evaluation]\nfolds = 0\n' | cat small.ini - >calibrated.ini
 tutti run calibrated.ini --out calibrated --quiet
 expect_code 0
-tutti export calibrated --to never.onnx
-expect_code 2
-expect_err "calibrator variance-scaling" "--uncalibrated"
-tutti predict calibrated table.csv --uncalibrated --json
-expect_code 0
-cp out calibrated.json
-tutti export calibrated --to calibrated.onnx --uncalibrated
-expect_code 0
-compare_export calibrated table.csv
-regression_recipe | sed 's/^plugin = cpu/plugin = trees/; /^plugin = mlp/d; /^\[space\]/d; /^epochs/d; /^learning_rate/d' >trees.ini
-tutti run trees.ini --out trees --quiet
-expect_code 0
-tutti export trees --to never.onnx
-expect_code 2
-expect_err "backend trees makes no networks"
+expect_exported calibrated table.csv
+expect_exported calibrated table.csv --uncalibrated
 tutti export small
 expect_code 2
 expect_err "expected --to FILE.onnx" "found none"

@@ -68,6 +68,35 @@ def _encode(a, x):
     return numpy.vectorize(lambda text: codes.get(text, a["default_int64"]), otypes=[numpy.int64])(x)
 
 
+def _reduce_sum(a, x, axes=None):
+    return x.sum(axis=None if axes is None else tuple(axes), keepdims=bool(a.get("keepdims", 1)))
+
+
+def _trees(a, x):
+    """All rows at once, tree by tree, from the root to a leaf."""
+    places = list(zip(a["nodes_treeids"], a["nodes_nodeids"]))
+    index = {place: i for i, place in enumerate(places)}
+    yes, no = (
+        numpy.array([index[tree, to] for (tree, _), to in zip(places, a[f"nodes_{way}nodeids"])]) for way in ("true", "false")
+    )
+    modes, missing = numpy.array(a["nodes_modes"]), numpy.array(a["nodes_missing_value_tracks_true"], dtype=bool)
+    columns, thresholds = numpy.array(a["nodes_featureids"]), numpy_helper.to_array(a["nodes_values_as_tensor"])
+    leaf, below = modes == b"LEAF", modes == b"BRANCH_LT"
+    assert set(modes) <= {b"LEAF", b"BRANCH_LT", b"BRANCH_LEQ"}
+    says = numpy.zeros((len(places), a["n_targets"]))
+    leaves = [index[place] for place in zip(a["target_treeids"], a["target_nodeids"])]
+    numpy.add.at(says, (leaves, a["target_ids"]), numpy_helper.to_array(a["target_weights_as_tensor"]))
+    made = numpy.zeros((len(x), a["n_targets"]))
+    for root in (i for i, (_, node) in enumerate(places) if node == 0):
+        at = numpy.full(len(x), root)
+        while not leaf[at].all():
+            value = x[numpy.arange(len(x)), columns[at]]
+            low = (value < thresholds[at]) | (~below[at] & (value == thresholds[at])) | (missing[at] & numpy.isnan(value))
+            at = numpy.where(leaf[at], at, numpy.where(low, yes[at], no[at]))
+        made += says[at]
+    return made.astype(numpy.float32)
+
+
 def _sum(values):
     total = values[0]
     for value in values[1:]:
@@ -93,13 +122,15 @@ _OPERATORS = {
     "Cos": lambda a, x: numpy.cos(x),
     "Flatten": lambda a, x: x.reshape(math.prod(x.shape[: a["axis"]]), -1),
     "Floor": lambda a, x: numpy.floor(x),
-    "Gather": lambda a, x, i: x[i],
+    "Gather": lambda a, x, i: x.take(i, axis=a.get("axis", 0)),
     "Gemm": lambda a, x, w, b: x @ w + b,
     "GlobalAveragePool": lambda a, x: x.mean(axis=(2, 3), keepdims=True),
+    "Greater": lambda a, x, y: x > y,
     "HardSigmoid": lambda a, x: numpy.clip(a["alpha"] * x + a["beta"], 0, 1),
     "Identity": lambda a, x: x,
     "IsNaN": lambda a, x: numpy.isnan(x),
     "LabelEncoder": _encode,
+    "Less": lambda a, x, y: x < y,
     "LeakyRelu": lambda a, x: numpy.where(x > 0, x, a["alpha"] * x),
     "Log": lambda a, x: numpy.log(x),
     "MatMul": lambda a, x, y: x @ y,
@@ -109,8 +140,10 @@ _OPERATORS = {
     "Min": lambda a, x, y: numpy.minimum(x, y),
     "Mul": lambda a, x, y: x * y,
     "Neg": lambda a, x: -x,
+    "Not": lambda a, x: ~x,
     "Pad": lambda a, x, p: numpy.pad(x, list(zip(p[: x.ndim], p[x.ndim :]))),
-    "ReduceSum": lambda a, x, axes: x.sum(axis=tuple(axes), keepdims=True),
+    "ReduceMax": lambda a, x: x.max(axis=tuple(a["axes"]), keepdims=True),
+    "ReduceSum": _reduce_sum,
     "Relu": lambda a, x: numpy.maximum(x, 0),
     "Reshape": lambda a, x, shape: x.reshape(shape),
     "Selu": lambda a, x: _SELU_SCALE * numpy.where(x > 0, x, _SELU_ALPHA * numpy.expm1(numpy.minimum(x, 0))),
@@ -125,8 +158,34 @@ _OPERATORS = {
     "Sum": lambda a, *x: _sum(x),
     "Tanh": lambda a, x: numpy.tanh(x),
     "Transpose": lambda a, x: x.transpose(a["perm"]),
+    "TreeEnsembleRegressor": _trees,
     "Where": lambda a, c, x, y: numpy.where(c, x, y),
 }
+
+
+def _loop(a, values, most, go_on, state):
+    """A loop over one value, whose body sees all that is around it."""
+    body = a["body"]
+    for number in range(int(most)):
+        if not go_on:
+            break
+        inner = dict(zip((i.name for i in body.input), (numpy.array(number), numpy.array(go_on), state)))
+        inner = _compute(body, {**values, **inner})
+        go_on, state = (inner[output.name] for output in body.output)
+    return state
+
+
+def _compute(graph, values):
+    for node in graph.node:
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        given = [values[name] for name in node.input]
+        with numpy.errstate(over="ignore"):
+            if node.op_type == "Loop":
+                made = _loop(attributes, values, *given)
+            else:
+                made = _OPERATORS[node.op_type](attributes, *given)
+        values[node.output[0]] = made
+    return values
 
 
 def run(model, feeds):
@@ -137,9 +196,5 @@ def run(model, feeds):
             values[constant.name] = numpy.array([text.decode() for text in constant.string_data], dtype=object)
         else:
             values[constant.name] = numpy_helper.to_array(constant)
-    for node in model.graph.node:
-        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        with numpy.errstate(over="ignore"):
-            made = _OPERATORS[node.op_type](attributes, *(values[name] for name in node.input))
-        values[node.output[0]] = made
+    values = _compute(model.graph, values)
     return {output.name: values[output.name] for output in model.graph.output}

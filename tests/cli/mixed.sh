@@ -109,6 +109,7 @@ refused 's/^trees.max_depth = .*/trees.max_depth = uniform 0.2 0.9/' "trees.max_
 refused 's/^trees.max_depth = .*/woods.max_depth = integer 2 9/' "woods.max_depth" "unknown key"
 refused 's/^\[trees\]/[trees]\nmax_depth = 3/' "trees.max_depth" "keep one of the two"
 refused 's/^\[trees\]/[trees]\nplugin = svm/' "[trees] plugin"
-if tutti export run --to x.onnx && [ $code -ne 0 ]; then expect_err "backend" "makes no networks"; fi
+tutti export run --to x.onnx
+expect_code 0
 
 finish

@@ -98,8 +98,7 @@ expect_out "chosen by forward-replace"
 tutti select both --keep --set selector.plugin=all
 expect_code 0
 tutti export both --to both.onnx
-expect_code 2
-expect_err "trial 6: backend trees makes no networks"
+expect_code 0
 mv away/* .
 
 # What does not go together.

@@ -27,6 +27,21 @@ void scaling_apply(const struct scaling *scaling, const struct tutti_combined *c
     scale_row(scaling, combined->values + r * scaling->classes, out + r * scaling->classes);
 }
 
+tutti_term scaling_formula(const struct scaling *scaling, tutti_formula *formula, tutti_term probabilities) {
+  tutti_term least = tutti_formula_number(formula, (double)FLT_MIN);
+  tutti_term x = TUTTI_FORMULA(formula, TUTTI_FORMULA_MOST, probabilities, least);
+  x = TUTTI_FORMULA(formula, TUTTI_FORMULA_LOG, x);
+  tutti_term scales = tutti_formula_constant(formula, 1, scaling->classes, scaling->scales);
+  x = TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, x, scales);
+  if (scaling->biases) {
+    tutti_term biases = tutti_formula_constant(formula, 1, scaling->classes, scaling->biases);
+    x = TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, x, biases);
+  }
+  tutti_term most = TUTTI_FORMULA(formula, TUTTI_FORMULA_LARGEST, x);
+  x = TUTTI_FORMULA(formula, TUTTI_FORMULA_EXP, TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, x, most));
+  return TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, x, TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, x));
+}
+
 double scaling_loss(const struct scaling *scaling, const struct tutti_combined *combined, const int32_t *labels,
                     double *room, double *by_scale, double *by_bias) {
   size_t classes = scaling->classes;

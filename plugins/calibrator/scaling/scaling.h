@@ -13,6 +13,9 @@ struct scaling {
 /* out[rows][classes], which may be combined->values. Probabilities below the smallest normal float32 count as that. */
 void scaling_apply(const struct scaling *scaling, const struct tutti_combined *combined, double *out);
 
+/* The same as a formula. */
+tutti_term scaling_formula(const struct scaling *scaling, tutti_formula *formula, tutti_term probabilities);
+
 /* The mean NLL of rows, in nats, and its slopes by the scales and by the biases, [classes] each; room[classes]. */
 double scaling_loss(const struct scaling *scaling, const struct tutti_combined *combined, const int32_t *labels,
                     double *room, double *by_scale, double *by_bias);

@@ -1,0 +1,126 @@
+#!/bin/bash
+# tutti export of what is no network: trees, machines, models of folds, calibrators, and ini/table.ini with all of them, give in
+# ONNX what tutti predict gives; and what a plugin cannot say, or a torn file, is refused by name.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/exported.sh"
+read -ra cc <<< "$CC"
+read -ra flags <<< "${TUTTI_TEST_CFLAGS:-}"
+
+# 180 rows to learn from, 1300 to predict: numbers and texts with missing cells, texts that the first rows have not, two real
+# targets and a class. Whole and half `rooms` sit on the thresholds between whole ones.
+awk -v OFS=, 'function draw() { state = (state * 16807) % 2147483647; return state / 2147483647 }
+  BEGIN {
+    state = 41
+    print "size,street,rooms,age,price,rent,kind"
+    for (i = 0; i < 1300; i++) {
+      a = draw() + draw() + draw() - 1.5; s = int(3 * draw()); r = (i < 180 ? 1 : 0.5) * int(1 + 6 * draw()); g = 80 * draw()
+      y = 4 * a - 0.3 * r + 1.5 * (s == 1) + 0.02 * g * sin(4 * a) + 0.4 * draw()
+      street = substr("MainHighPark", 4 * s + 1, 4)
+      if (i % 97 == 13) street = "rare" i
+      if (i % 17 == 3) street = ""
+      print (i % 15 == 4 ? "" : sprintf("%.5f", a)), street, r, sprintf("%.2f", g), sprintf("%.5f", y), \
+        sprintf("%.4f", g + r), (y > 0.6 ? "up" : y > -1 ? "even" : "down")
+    }
+  }' >rows.csv
+head -181 rows.csv >train.csv
+
+# --- the recipe that tables begin with ---
+
+small=(--quiet --set data.path=train.csv --set data.folds=3 --set run.budget=7 --set 'hyperparameters.trees.trees=integer 5 20'
+  --set 'hyperparameters.cpu.epochs=integer 3 8')
+table() { # table NAME TARGET OPTION...
+  local name=$1 target=$2
+  shift 2
+  what="tutti run ini/table.ini ($name)"
+  tutti run "$TUTTI_TEST_SRCDIR/ini/table.ini" --out "$name" "${small[@]}" --set data.target="$target" "$@"
+  expect_code 0
+  expect_exported "$name" rows.csv
+}
+table price price --set 'data.ignore=rent kind'
+cp price/ensemble.json out
+expect_json variance-scaling calibration parts of_values
+table kinds kind --set 'data.ignore=rent price'
+cp kinds/ensemble.json out
+expect_json temperature calibration parts of_classes
+
+# --- each learner, each calibrator ---
+
+# learner NAME TARGETS LEARNER CALIBRATOR SETTING...: two models of one backend, all in the ensemble.
+learner() {
+  local name=$1 targets=$2 learner=$3 calibrator=$4 ignored="price rent kind"
+  shift 4
+  for target in $targets; do ignored=${ignored/$target/}; done
+  {
+    printf '[run]\nbudget = 2\nseed = 3\n[data]\nplugin = csv\npath = train.csv\ntarget = %s\nignore = %s\n' "$targets" "$ignored"
+    printf 'split = 0.6 0.3 0.1\nmissing = indicator\nunseen = other\nrare = 2\n[space]\nplugin = fixed\n'
+    printf '[builder]\nplugin = nes-rs\n[selector]\nplugin = all\n[backend]\n%b\n' "$learner"
+    [ -z "$calibrator" ] || printf '[evaluation]\nfolds = 0\n[calibrator]\n%b\n' "$calibrator"
+  } >"$name.ini"
+  tutti run "$name.ini" --out "$name" --quiet "$@"
+  expect_code 0
+  [ -z "$calibrator" ] || grep -q '"fit"' "$name/ensemble.json" || complain "expected a fitted calibrator in $name"
+  expect_exported "$name" rows.csv
+}
+forest='plugin = trees\ntrees = 15' boosting='plugin = trees\ntrees = 15\nmethod = boosting'
+learner forest price "$forest" 'plugin = conformal'
+expect_out " lower upper"
+learner whole price "$forest\nmethod = extra-trees\nprior = 0\nmin_leaf = 3" 'plugin = conformal\nnormalise = no' --set data.standardise=no
+learner folded "price rent" "$boosting" 'plugin = variance-scaling\napart = yes' --set data.folds=3
+learner thresholds rent "$boosting" '' --set data.standardise=no --set head.kind=linear
+learner svr "price rent" 'plugin = svm' 'plugin = conformal'
+learner forest-kinds kind "$forest\nmin_leaf = 3" 'plugin = isotonic\nrows_per_class = 5'
+learner boosted-kinds kind "$boosting" 'plugin = vector-scaling\nrows_per_class = 5' --set data.folds=3
+learner pairs kind 'plugin = svm' ''
+learner votes kind 'plugin = svm\nfolds = 0' ''
+sed 's/,down$/,even/' train.csv >two.csv
+learner two-boosted kind "$boosting" '' --set data.path=two.csv
+learner two-pairs kind 'plugin = svm' '' --set data.path=two.csv --set data.folds=3
+
+# --- what is refused ---
+
+# A model file cut short: nothing is written over what was there.
+cp price.onnx before.onnx
+cp price.onnx kept.onnx
+for weights in price/trials/*/weights.safetensors; do truncate -s -40 "$weights"; done
+tutti export price --to kept.onnx
+expect_code 1
+expect_err "price/trials/" "weights.safetensors"
+checks=$((checks + 1))
+cmp -s before.onnx kept.onnx || complain "expected the old file, untouched"
+
+# Plugins that cannot say what they compute, and plugins that say it wrong.
+mkdir mute wrong
+build() { # build FOLDER NAME FLAGS...
+  local output=$1/$2.so
+  shift 2
+  "${cc[@]}" "${flags[@]}" -std=c11 -shared -fPIC "$@" -I"$TUTTI_TEST_SRCDIR/include" \
+    "$TUTTI_TEST_SRCDIR/tests/cli/mute.c" -o "$output" || { echo "cannot build $output"; exit 1; }
+}
+build mute backend-mute
+build mute calibrator-mute -DCALIBRATOR
+build wrong backend-mute -DWRONG
+build wrong calibrator-mute -DCALIBRATOR -DWRONG
+export TUTTI_PLUGIN_PATH=$PWD/mute
+sed 's/^plugin = trees/plugin = mute/; /^trees/d; /^method/d' thresholds.ini >mute.ini
+tutti run mute.ini --out muted --quiet
+expect_code 0
+sed 's/^plugin = conformal/plugin = mute/; /^normalise/d' forest.ini >mute-calibrator.ini
+tutti run mute-calibrator.ini --out corrected --quiet
+expect_code 0
+tutti export muted --to never.onnx
+expect_code 2
+expect_err "trial 0: backend mute cannot say what its models compute" "select an ensemble without its members"
+tutti export corrected --to never.onnx
+expect_code 2
+expect_err "calibrator mute cannot say what it computes" "--uncalibrated"
+expect_exported corrected rows.csv --uncalibrated
+export TUTTI_PLUGIN_PATH=$PWD/wrong
+tutti export muted --to never.onnx
+expect_code 2
+expect_err "backend mute broke its contract: formula gave no terms of the task's 1 outputs"
+tutti export corrected --to never.onnx
+expect_code 1
+expect_err "calibrator mute" "1 columns of a term that has 1 were asked for"
+expect_absent never.onnx
+finish
