@@ -442,11 +442,20 @@ static void show_failures(const json_t *failures, FILE *out) {
   }
 }
 
+/* A search that proposes what it has tried says that it has run dry; deep ensembles do nothing else. */
+static void show_repeats(const json_t *status, FILE *out) {
+  long long repeats = json_integer_value(json_object_get(status, "repeats"));
+  if (repeats > 0)
+    (void)fprintf(out, "repeats     %lld of %lld proposals had been made before, but for their seeds\n", repeats,
+                  (long long)json_integer_value(json_object_get(status, "asked")));
+}
+
 void show_watched(const json_t *status, FILE *out) {
   const json_t *root = json_object_get(status, "trials");
   show_trials(root, out);
   show_best(json_object_get(status, "best"), text_of(status, "loss"), out);
   show_failures(json_object_get(status, "failures"), out);
+  show_repeats(status, out);
   show_live(json_object_get(status, "live"), out);
 }
 
@@ -459,6 +468,7 @@ void show_status(const json_t *status, size_t shown, FILE *out) {
                 json_is_true(json_object_get(status, "running")) ? "running" : "not running",
                 (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
   show_failures(json_object_get(status, "failures"), out);
+  show_repeats(status, out);
   show_live(json_object_get(status, "live"), out);
   if (json_is_object(json_object_get(status, "builder_state")))
     show_facts("builder", json_object_get(status, "builder_state"), out);

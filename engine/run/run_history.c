@@ -244,6 +244,36 @@ enum tutti_status tutti_history_failures(tutti_context *context, const struct tu
   return TUTTI_OK;
 }
 
+/* --- repeats --- */
+
+struct hashed {
+  uint64_t hash, trial;
+};
+
+static int by_hash(const void *a, const void *b) {
+  const struct hashed *x = a, *y = b;
+  if (x->hash != y->hash)
+    return x->hash < y->hash ? -1 : 1;
+  return (x->trial > y->trial) - (x->trial < y->trial);
+}
+
+enum tutti_status tutti_history_repeats(tutti_context *context, const struct tutti_history *history,
+                                        uint64_t *repeats) {
+  struct hashed *trials;
+  *repeats = 0;
+  TUTTI_TRY(context, tutti_alloc(context, history->asked, sizeof *trials, &trials));
+  for (uint64_t i = 0; i < history->asked; i++)
+    trials[i] = (struct hashed){tutti_candidate_hash(history->records[i].candidate), i};
+  if (history->asked > 1)
+    qsort(trials, history->asked, sizeof *trials, by_hash);
+  for (uint64_t i = 1; i < history->asked; i++)
+    *repeats +=
+        trials[i].hash == trials[i - 1].hash && tutti_candidate_equal(history->records[trials[i].trial].candidate,
+                                                                      history->records[trials[i - 1].trial].candidate);
+  tutti_free(trials);
+  return TUTTI_OK;
+}
+
 /* "3 trials: took longer ...; 1 trial: diverged ...", most frequent first; free with tutti_free. */
 static enum tutti_status list_failures(tutti_context *context, const struct tutti_history *history, char **text) {
   enum { SHOWN = 5, SIZE = 2048 };

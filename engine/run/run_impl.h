@@ -204,6 +204,9 @@ void tutti_history_release(struct tutti_history *history);
    predictions. Free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_history_finished(tutti_context *context, const struct tutti_history *history,
                                                          uint64_t **trials, size_t *count);
+/* How many trials have the architecture and the hyperparameters of an earlier one. */
+TUTTI_NODISCARD enum tutti_status tutti_history_repeats(tutti_context *context, const struct tutti_history *history,
+                                                        uint64_t *repeats);
 /* How often trials failed, and why: [{"count", "text"}], most frequent first. The caller ends it with json_decref. */
 TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
                                                          struct json_t **failures);

@@ -72,6 +72,9 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   char *summary = NULL, *builder = NULL, *ensemble = NULL;
   json_t *root = NULL, *trials = json_array(), *calibrated = NULL, *failures = NULL;
   double seconds = 0;
+  uint64_t repeats = 0;
+  if (!tutti_experiment_is_fit(view->experiment))
+    TUTTI_TRY_OUT(context, tutti_history_repeats(context, history, &repeats));
   TUTTI_TRY_OUT(context, tutti_run_read_ensemble(context, view->directory, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, view->experiment, history, ensemble, NULL, NULL, &summary));
   TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, &summary));
@@ -90,6 +93,7 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   json_object_set_new(root, "directory", json_string(view->directory));
   json_object_set_new(root, "running", json_boolean(tutti_run_is_locked(view->directory)));
   json_object_set_new(root, "asked", json_integer((json_int_t)history->asked));
+  json_object_set_new(root, "repeats", json_integer((json_int_t)repeats));
   json_object_set_new(root, "training_seconds", json_real(seconds));
   json_object_set_new(root, "builder_state", builder ? json_loads(builder, 0, NULL) : json_null());
   if (calibrated)

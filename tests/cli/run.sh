@@ -52,8 +52,14 @@ expect_err runs/small '[run] window' 8 7
 tutti status runs/small
 expect_code 0
 expect_out "not running" "6 of 6 done" finished
+expect_not_in out repeats
 tutti status runs/small --json
 expect_json false running
+expect_json 0 repeats
+tutti run small.ini --set builder.plugin=deepens --set run.budget=4 --quiet --out deep
+expect_code 0
+tutti status deep
+expect_out "repeats     3 of 4 proposals had been made before"
 tutti status runs/small --trials=0
 expect_code 0
 cat >bo.ini <<'INI'
