@@ -178,8 +178,11 @@ static enum tutti_status check_network(tutti_context *context, const tutti_space
     return tutti_instance_blame(context, &space->instance, status);
   const struct tutti_layer *head = tutti_network_layer(network, tutti_network_layers(network) - 1);
   if (head->op != task->head)
-    return TUTTI_BREACH(context, &space->instance, "decode ended the network in %s, the task asks for %s",
-                        head->op_name, tutti_op_name(task->head));
+    return TUTTI_BREACH(
+        context, &space->instance,
+        "decode ended the network in %s, and the run's head is %s, the one that predictions and metrics "
+        "are made for; end it with tutti_network_add_head",
+        head->op_name, tutti_op_name(task->head));
   return TUTTI_OK;
 }
 

@@ -1,5 +1,6 @@
 /* gate.c - a third party's package: space `gate` or, with -DBACKEND, backend `gate`. Both define the op "acme-gate".
-   The backend learns nothing: it predicts mean 0 and variance 1. */
+   The backend learns nothing: it predicts mean 0 and variance 1. With -DHEAD=NAME, the space is called NAME, defines the
+   head "acme-head", too, and ends its networks in that. */
 #include <tutti/plugin.h>
 
 #include <string.h>
@@ -29,7 +30,26 @@ static const struct tutti_op_definition gate = {.size = sizeof gate,
                                                 .infer = infer_gate,
                                                 .attributes = TUTTI_ATTRIBUTE_TABLE(attributes),
                                                 .doc = "A gated product."};
+#ifdef HEAD
+static enum tutti_status infer_head(tutti_context *context, const tutti_network *network,
+                                    const struct tutti_layer *layer, struct tutti_inferred *inferred) {
+  (void)context, (void)network, (void)layer, (void)inferred;
+  return TUTTI_OK;
+}
+
+static const struct tutti_op_definition head = {.size = sizeof head,
+                                                .name = "acme-head",
+                                                .min_inputs = 1,
+                                                .max_inputs = 1,
+                                                .infer = infer_head,
+                                                .head = true,
+                                                .doc = "A head."};
+static const struct tutti_op_definition *const defines[] = {&gate, &head, NULL};
+#define NAME HEAD
+#else
 static const struct tutti_op_definition *const defines[] = {&gate, NULL};
+#define NAME "gate"
+#endif
 
 #ifdef BACKEND
 
@@ -99,7 +119,11 @@ static enum tutti_status decode(void *self, tutti_context *context, const tutti_
   TUTTI_TRY(context, tutti_network_create(context, task->input, network));
   TUTTI_TRY(context, tutti_network_add_op(context, *network, "acme-gate", "gate", 1, &layer,
                                           TUTTI_ATTRIBUTES({"width", tutti_genotype_point(genotype)[0]}), &layer));
+#ifdef HEAD
+  return tutti_network_add_op(context, *network, "acme-head", "head", 1, &layer, NULL, &layer);
+#else
   return tutti_network_add_head(context, *network, layer, task);
+#endif
 }
 
 static const struct tutti_space_ops ops = {.size = sizeof ops, .decode = decode, .domain = domain_of};
@@ -108,14 +132,7 @@ static const struct tutti_space_ops ops = {.size = sizeof ops, .decode = decode,
 
 #endif
 
-static const struct tutti_descriptor descriptor = {TUTTI_DESCRIPTOR_HEAD(KIND, "gate"),
-                                                   .version = "1",
-                                                   .summary = "A test's.",
-                                                   .source = "",
-                                                   .licence = "Apache-2.0",
-                                                   .params = TUTTI_NO_PARAMS,
-                                                   .create = create,
-                                                   .destroy = DESTROY,
-                                                   .ops = &ops,
-                                                   .defines = defines};
+static const struct tutti_descriptor descriptor = {
+    TUTTI_DESCRIPTOR_HEAD(KIND, NAME), .version = "1",   .summary = "A test's.", .source = "", .licence = "Apache-2.0",
+    .params = TUTTI_NO_PARAMS,         .create = create, .destroy = DESTROY,     .ops = &ops,  .defines = defines};
 TUTTI_PLUGIN(descriptor)

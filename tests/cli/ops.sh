@@ -14,6 +14,7 @@ build() {
 }
 build space-gate.so
 build backend-gate.so -DBACKEND
+build space-headed.so '-DHEAD="headed"'
 export TUTTI_PLUGIN_PATH=$PWD/package:$TUTTI_PLUGIN_PATH
 
 cat >gate.ini <<'END'
@@ -55,5 +56,16 @@ tutti run gate.ini --out fixed --set space.plugin=fixed --set "space.network=$ne
 expect_code 0
 checks=$((checks + 1))
 cmp -s "$network" fixed/trials/000000/network.json || complain "expected the same network in fixed"
+
+# A head of a plugin: metrics and predictions know those of [head] alone, so it is refused before anything is trained,
+# whoever brings the network.
+tutti run gate.ini --out headed --set space.plugin=headed
+expect_usage_error "ended the network in acme-head, and the run's head is head-gaussian"
+expect_absent headed/trials/000000
+sed 's/{"op": "head-gaussian".*/{"op": "acme-head", "label": "head", "inputs": ["gate"]}/' "$network" >headed.json
+tutti validate gate.ini --set space.plugin=fixed --set space.network=headed.json
+expect_usage_error "acme-head"
+tutti validate gate.ini --set head.kind=acme-head
+expect_usage_error "acme-head"
 
 finish

@@ -355,7 +355,7 @@ static void broken_spaces_are_blamed(void **state) {
     const char *expected;
   } cases[] = {
       {NO_NETWORK, TUTTI_ERROR_PLUGIN, "space graphs broke its contract: decode gave no network"},
-      {WRONG_HEAD, TUTTI_ERROR_PLUGIN, "decode ended the network in head-linear, the task asks for head-gaussian"},
+      {WRONG_HEAD, TUTTI_ERROR_PLUGIN, "decode ended the network in head-linear, and the run's head is head-gaussian"},
       {NO_HEAD, TUTTI_ERROR_USAGE, "space graphs: "},
   };
   tutti_genotype *genotype = genotype_of(graphs, "\"all\""), *other;
