@@ -7,25 +7,29 @@
 #include "lanes_impl.h"
 
 #if CPU_LANES == 16
-/* A block of 16 x 16, four columns at a time. Quarter q of line[i] is loaded from row 4 q + i. After that, 4 x 4
-   numbers are transposed within each quarter. */
-CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
-  CPU_UNROLL for (size_t c = 0; c < 16; c += 4) {
-    vec line[4];
-    CPU_UNROLL for (size_t i = 0; i < 4; i++) {
-      const float *from = in + i * ldi + c;
-      line[i] = _mm512_castps128_ps512(_mm_loadu_ps(from));
-      line[i] = _mm512_mask_broadcast_f32x4(line[i], 0x00f0, _mm_loadu_ps(from + 4 * ldi));
-      line[i] = _mm512_mask_broadcast_f32x4(line[i], 0x0f00, _mm_loadu_ps(from + 8 * ldi));
-      line[i] = _mm512_mask_broadcast_f32x4(line[i], 0xf000, _mm_loadu_ps(from + 12 * ldi));
-    }
-    vec a = _mm512_unpacklo_ps(line[0], line[1]), b = _mm512_unpackhi_ps(line[0], line[1]);
-    vec d = _mm512_unpacklo_ps(line[2], line[3]), e = _mm512_unpackhi_ps(line[2], line[3]);
-    v_store(out + c * ldo, _mm512_shuffle_ps(a, d, 0x44));
-    v_store(out + (c + 1) * ldo, _mm512_shuffle_ps(a, d, 0xee));
-    v_store(out + (c + 2) * ldo, _mm512_shuffle_ps(b, e, 0x44));
-    v_store(out + (c + 3) * ldo, _mm512_shuffle_ps(b, e, 0xee));
+/* Four columns of 16 rows. Quarter q of part[i] is loaded from row 4 q + i. After that, 4 x 4 numbers are transposed
+   within each quarter. */
+CPU_INLINE void transpose_lines(const float *const line[16], size_t at, float *out, size_t ldo) {
+  vec part[4];
+  CPU_UNROLL for (size_t i = 0; i < 4; i++) {
+    part[i] = _mm512_castps128_ps512(_mm_loadu_ps(line[i] + at));
+    part[i] = _mm512_mask_broadcast_f32x4(part[i], 0x00f0, _mm_loadu_ps(line[4 + i] + at));
+    part[i] = _mm512_mask_broadcast_f32x4(part[i], 0x0f00, _mm_loadu_ps(line[8 + i] + at));
+    part[i] = _mm512_mask_broadcast_f32x4(part[i], 0xf000, _mm_loadu_ps(line[12 + i] + at));
   }
+  vec a = _mm512_unpacklo_ps(part[0], part[1]), b = _mm512_unpackhi_ps(part[0], part[1]);
+  vec d = _mm512_unpacklo_ps(part[2], part[3]), e = _mm512_unpackhi_ps(part[2], part[3]);
+  v_store(out, _mm512_shuffle_ps(a, d, 0x44));
+  v_store(out + ldo, _mm512_shuffle_ps(a, d, 0xee));
+  v_store(out + 2 * ldo, _mm512_shuffle_ps(b, e, 0x44));
+  v_store(out + 3 * ldo, _mm512_shuffle_ps(b, e, 0xee));
+}
+
+/* A block of 16 x 16. */
+CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
+  const float *line[16];
+  CPU_UNROLL for (size_t r = 0; r < 16; r++) line[r] = in + r * ldi;
+  CPU_UNROLL for (size_t c = 0; c < 16; c += 4) transpose_lines(line, c, out + c * ldo, ldo);
 }
 #endif
 

@@ -18,7 +18,7 @@
 enum { CPU_GEMM_DEPTH = 256 };
 /* Large products (gemm_large_impl.h): the most columns of a part, and the floats that it packs A and all into. */
 enum {
-  CPU_LARGE_COLUMNS = 512,
+  CPU_LARGE_COLUMNS = 256,
   CPU_LARGE_PACK_A = CPU_GEMM_DEPTH * 16,
   CPU_LARGE_PACK = CPU_LARGE_PACK_A + CPU_GEMM_DEPTH * CPU_LARGE_COLUMNS + 16
 };

@@ -4,16 +4,15 @@
 
 /* --- large products --- */
 
-/* A product of so many multiply-adds is done in parts. A part has about so many rows, which makes packing its block of
-   B cheap. With few rows to share it, packing B does not pay, and gemm takes the part. */
-enum { LARGE_PRODUCT = 1 << 25, LARGE_LEAST = 64, LARGE_PART_ROWS = 240, LARGE_PACKED_ROWS = 400 };
+/* A product of so many multiply-adds is done in parts, so many a thread if each then has so many rows: the more rows a
+   part has, the cheaper is packing its block of B; the more parts there are, the less do threads wait for the last. */
+enum { LARGE_PRODUCT = 1 << 25, LARGE_LEAST = 64, LARGE_PARTS = 3, LARGE_PART_ROWS = 120 };
 
 /* A product in parts of about equal size: bands of columns, and in each, bands of rows. */
 struct large {
   const struct cpu_plan *plan;
   const struct cpu_gemm *product;
   size_t across, down, units; /* units: columns of a band */
-  bool packed;
 };
 
 static void run_part(void *argument, size_t index, float *pack) {
@@ -30,10 +29,7 @@ static void run_part(void *argument, size_t index, float *pack) {
   part.c += row * part.ldc + column;
   part.bias = part.bias ? part.bias + column : NULL;
   part.mask = part.mask ? part.mask + row * part.ldm + column : NULL;
-  if (large->packed)
-    large->plan->kernels->gemm_large(&part, pack);
-  else
-    large->plan->kernels->gemm(&part);
+  large->plan->kernels->gemm_large(&part, pack);
 }
 
 bool backend_cpu_is_large(size_t m, size_t n, size_t k) {
@@ -46,12 +42,13 @@ static bool is_large(const struct cpu_plan *plan, const struct cpu_gemm *g) {
 
 static void multiply_large(const struct cpu_plan *plan, const struct cpu_gemm *g) {
   size_t across = (g->n + CPU_LARGE_COLUMNS - 1) / CPU_LARGE_COLUMNS;
+  size_t wanted = (LARGE_PARTS * backend_cpu_team_threads(plan->team) + across - 1) / across;
+  size_t most = g->m < LARGE_PART_ROWS ? 1 : g->m / LARGE_PART_ROWS;
   struct large large = {.plan = plan,
                         .product = g,
                         .across = across,
-                        .down = (g->m + LARGE_PART_ROWS - 1) / LARGE_PART_ROWS,
-                        .units = (g->n / 16 + across - 1) / across * 16,
-                        .packed = g->m >= LARGE_PACKED_ROWS || g->a_row == 1 || g->b_transposed};
+                        .down = wanted < most ? wanted : most,
+                        .units = (g->n / 16 + across - 1) / across * 16};
   struct cpu_work work = {.parts = large.across * large.down, .run = run_part, .argument = &large};
   backend_cpu_team_run(plan->team, &work, plan->scratch.pack);
 }

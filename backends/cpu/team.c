@@ -97,6 +97,8 @@ void backend_cpu_team_destroy(struct cpu_team *team) {
   tutti_free(team);
 }
 
+size_t backend_cpu_team_threads(const struct cpu_team *team) { return team ? team->helpers + 1 : 1; }
+
 void backend_cpu_team_run(struct cpu_team *team, const struct cpu_work *work, float *pack) {
   if (!team || team->helpers == 0 || work->parts < 2) {
     for (size_t part = 0; part < work->parts; part++)

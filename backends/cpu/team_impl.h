@@ -15,6 +15,8 @@ struct cpu_work {
 enum tutti_status backend_cpu_team_create(tutti_context *context, size_t threads, struct cpu_team **team);
 /* End them; NULL is allowed. */
 void backend_cpu_team_destroy(struct cpu_team *team);
+/* Its threads, with the caller; team NULL: 1. */
+size_t backend_cpu_team_threads(const struct cpu_team *team);
 /* Run all parts, the caller's among them with `pack`, and return when all are done. Team NULL: the caller alone. */
 void backend_cpu_team_run(struct cpu_team *team, const struct cpu_work *work, float *pack);
 

@@ -55,8 +55,10 @@ double tutti_random_normal(struct tutti_random *random) {
 void tutti_random_fill_uniform(struct tutti_random *random, size_t count, float low, float high, float *out) {
   /* If the interval is narrow compared with its position, the sum may round up to `high`. */
   float highest = nextafterf(high, low);
-  for (size_t i = 0; i < count; i++)
-    out[i] = fminf(low + (high - low) * ((float)(tutti_random_u32(random) >> 8) * 0x1p-24f), highest);
+  for (size_t i = 0; i < count; i++) {
+    float x = low + (high - low) * ((float)(random_u32(random) >> 8) * 0x1p-24f);
+    out[i] = x < highest ? x : highest;
+  }
 }
 
 void tutti_random_fill_normal(struct tutti_random *random, size_t count, float mean, float deviation, float *out) {
