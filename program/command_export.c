@@ -2,6 +2,7 @@
 #include "program_impl.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <tutti/export.h>
 
 struct export_options {
@@ -14,23 +15,35 @@ static bool is_onnx(const char *path) {
   return length > 5 && strcmp(path + length - 5, ".onnx") == 0;
 }
 
+/* A folder that is there, or a name without an ending. */
+static bool is_folder(const char *path) {
+  const char *name = strrchr(path, '/');
+  struct stat facts;
+  name = name ? name + 1 : path;
+  return !strchr(name, '.') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+         (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
+}
+
 static int run_export(tutti_context *context, const struct texts *operands, const void *given) {
   const struct export_options *options = given;
   enum tutti_status status = TUTTI_OK;
   tutti_view *view = NULL;
   tutti_model *model = NULL;
   char *ensemble = NULL;
-  if (!options->to || !is_onnx(options->to))
+  bool folder = options->to && is_folder(options->to);
+  if (!options->to || (!folder && !is_onnx(options->to)))
     return fail(context,
                 TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                           "expected --to FILE.onnx, the file to write, %s%s; as in tutti export %s --to model.onnx",
+                           "expected --to FILE.onnx, the file to write, or a folder, %s%s; as in tutti export %s --to "
+                           "model.onnx",
                            options->to ? "found " : "found none", options->to ? options->to : "", operands->items[0]));
   tutti_trust_runs(context, options->trust);
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
   TUTTI_TRY_OUT(context, tutti_view_model(context, view, ensemble, &model));
-  TUTTI_TRY_OUT(context, tutti_export_onnx(context, model, options->uncalibrated, options->to));
+  TUTTI_TRY_OUT(context, folder ? tutti_export_folder(context, model, options->uncalibrated, options->to)
+                                : tutti_export_onnx(context, model, options->uncalibrated, options->to));
 out:
   tutti_model_close(model);
   tutti_view_close(view);
@@ -39,8 +52,8 @@ out:
 }
 
 static const struct command_option export_options[] = {
-    {"to", 't', OPTION_TEXT, "FILE.onnx", "Write there; required.", .offset = offsetof(struct export_options, to),
-     .completes = COMPLETE_FILE},
+    {"to", 't', OPTION_TEXT, "PATH", "Write this FILE.onnx, or a folder that explains itself; required.",
+     .offset = offsetof(struct export_options, to), .completes = COMPLETE_FILE},
     {"ensemble", 'e', OPTION_TEXT, "FILE", "This ensemble (as select --json prints it), not the run's own.",
      .offset = offsetof(struct export_options, ensemble), .completes = COMPLETE_FILE},
     {"uncalibrated", 'u', OPTION_FLAG, NULL, "Without the ensemble's calibrator, as tutti predict --uncalibrated.",
@@ -52,12 +65,16 @@ const struct command command_export = {
     .name = "export",
     .summary = "a run's ensemble as an ONNX model",
     .about = "Write a run's ensemble as an ONNX model, which other programs run without Tutti.",
-    .notes = "The file has everything that turns a raw row into a prediction: scaling and categories, networks, trees and "
-             "machines, how they are mixed, and the calibrator. Inputs are the columns of the data by name, [rows, 1]: doubles, where "
-             "NaN is a "
-             "missing value, or strings of a column with categories; of images, one input \"image\". Outputs are those "
-             "of tutti "
-             "predict. What ONNX has no counterpart of is refused, by name.",
+    .notes =
+        "The file has everything that turns a raw row into a prediction: scaling and categories, networks, trees and "
+        "machines, how they are mixed, and the calibrator. Inputs are the columns of the data by name, [rows, 1]: "
+        "doubles, where "
+        "NaN is a "
+        "missing value, or strings of a column with categories; of images, one input \"image\". Outputs are those "
+        "of tutti "
+        "predict. What ONNX has no counterpart of is refused, by name. A folder (a PATH without an ending) gets the "
+        "model with a page, "
+        "a description for programs, and some rows with what is right for them.",
     .operands = ONE_RUN,
     .options = export_options,
     .size = sizeof(struct export_options),

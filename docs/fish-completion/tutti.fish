@@ -108,7 +108,7 @@ complete -c tutti -n '__tutti_command predict' -s T -l trust -d 'Load plugins fr
 complete -c tutti -n '__tutti_command predict' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a export -d 'a run\'s ensemble as an ONNX model'
 complete -c tutti -n '__tutti_command export' -a '(__fish_complete_directories)'
-complete -c tutti -n '__tutti_command export' -s t -l to -r -F -d 'Write there; required'
+complete -c tutti -n '__tutti_command export' -s t -l to -r -F -d 'Write this FILE.onnx, or a folder that explains itself; required'
 complete -c tutti -n '__tutti_command export' -s e -l ensemble -r -F -d 'This ensemble (as select --json prints it), not the run\'s own'
 complete -c tutti -n '__tutti_command export' -s u -l uncalibrated -d 'Without the ensemble\'s calibrator, as tutti predict --uncalibrated'
 complete -c tutti -n '__tutti_command export' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'

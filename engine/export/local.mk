@@ -1,5 +1,6 @@
 # The messages of ONNX are made from its own onnx.proto; generated code is not ours to warn of.
 if HAVE_ONNX
+libtutti_engine_la_SOURCES += %D%/folder.c
 libtutti_engine_la_SOURCES += %D%/onnx.c
 libtutti_engine_la_SOURCES += %D%/onnx_ensemble.c
 libtutti_engine_la_SOURCES += %D%/onnx_calibrated.c

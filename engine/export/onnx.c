@@ -31,22 +31,32 @@ static enum tutti_status add_members(struct onnx_graph *graph, const struct tutt
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *model, bool uncalibrated,
-                                    const char *path) {
+enum tutti_status onnx_build(struct onnx_graph *graph, const struct tutti_model *model, bool uncalibrated) {
   enum tutti_status status;
-  struct onnx_graph *graph = NULL;
+  tutti_context *context = onnx_graph_context(graph);
   struct onnx_prediction *members = NULL;
   char doc[160];
   (void)snprintf(doc, sizeof doc,
                  "An ensemble of %zu models by Tutti %s; its docs/export.md describes inputs and outputs.",
                  model->count, tutti_version());
-  TUTTI_TRY_OUT(context, onnx_graph_create(context, &graph));
   TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *members, &members));
   TUTTI_TRY_OUT(context, add_members(graph, model, members));
   TUTTI_TRY_OUT(context, onnx_ensemble(graph, model, uncalibrated ? NULL : model->calibration.calibrator, members));
-  TUTTI_TRY_OUT(context, onnx_graph_write(graph, "ensemble", doc, path));
+  onnx_graph_name(graph, "ensemble", doc);
+  TUTTI_TRY_OUT(context, onnx_graph_status(graph));
 out:
   tutti_free(members);
+  return status;
+}
+
+enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *model, bool uncalibrated,
+                                    const char *path) {
+  enum tutti_status status;
+  struct onnx_graph *graph;
+  TUTTI_TRY(context, onnx_graph_create(context, &graph));
+  TUTTI_TRY_OUT(context, onnx_build(graph, model, uncalibrated));
+  TUTTI_TRY_OUT(context, onnx_graph_write(graph, path));
+out:
   onnx_graph_destroy(graph);
   return status;
 }

@@ -31,6 +31,7 @@ struct onnx_graph {
   struct list outer; /* the nodes around a loop's body, while that grows */
   struct body *body; /* NULL: none grows */
   size_t values;
+  char *name, *doc;
 };
 
 /* --- memory --- */
@@ -459,13 +460,49 @@ out:
   return status;
 }
 
-enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *name, const char *doc, const char *path) {
+void onnx_graph_name(struct onnx_graph *graph, const char *name, const char *doc) {
+  graph->name = keep_text(graph, name);
+  graph->doc = keep_text(graph, doc);
+}
+
+enum tutti_status onnx_graph_status(const struct onnx_graph *graph) {
+  return graph->status == TUTTI_OK ? TUTTI_OK
+                                   : tutti_error_trace(graph->context, graph->status, __FILE__, __LINE__, __func__);
+}
+
+static const char *type_name(int32_t type) {
+  static const char *const names[] = {[ONNX_FLOAT] = "float",   [ONNX_UINT8] = "uint8", [ONNX_INT64] = "int64",
+                                      [ONNX_STRING] = "string", [ONNX_BOOL] = "bool",   [ONNX_DOUBLE] = "double"};
+  return names[type];
+}
+
+static json_t *describe_values(const struct list *values) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < values->count; i++) {
+    const Onnx__ValueInfoProto *info = values->items[i];
+    const Onnx__TypeProto__Tensor *tensor = info->type->tensor_type;
+    json_t *shape = json_array();
+    for (size_t d = 0; d < tensor->shape->n_dim; d++)
+      (void)json_array_append_new(shape, d ? json_integer((json_int_t)tensor->shape->dim[d]->dim_value)
+                                           : json_string(tensor->shape->dim[d]->dim_param));
+    (void)json_array_append_new(
+        list, json_pack("{s:s, s:s, s:o}", "name", info->name, "type", type_name(tensor->elem_type), "shape", shape));
+  }
+  return list;
+}
+
+json_t *onnx_graph_describe(const struct onnx_graph *graph) {
+  return json_pack("{s:o, s:o}", "inputs", describe_values(&graph->inputs), "outputs",
+                   describe_values(&graph->outputs));
+}
+
+enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path) {
   Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
   Onnx__GraphProto content = ONNX__GRAPH_PROTO__INIT;
   Onnx__OperatorSetIdProto sets[2] = {operators("", OPSET), operators(ml_domain, ML_OPSET)};
   Onnx__OperatorSetIdProto *imported[2] = {&sets[0], &sets[1]};
-  content.name = keep_text(graph, name);
-  content.doc_string = keep_text(graph, doc);
+  content.name = graph->name;
+  content.doc_string = graph->doc;
   model.producer_name = keep_text(graph, "tutti");
   model.producer_version = keep_text(graph, tutti_version());
   if (onnx_graph_failed(graph))

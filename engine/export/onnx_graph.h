@@ -5,6 +5,7 @@
 #ifndef TUTTI_ONNX_GRAPH_H
 #define TUTTI_ONNX_GRAPH_H
 
+#include <jansson.h>
 #include <tutti/context.h>
 
 struct onnx_graph;
@@ -84,8 +85,14 @@ onnx_value onnx_body_begin(struct onnx_graph *graph, enum onnx_type type);
 void onnx_body_result(struct onnx_graph *graph, onnx_value value, enum onnx_type type);
 onnx_value onnx_body_loop(struct onnx_graph *graph, int64_t most_passes, onnx_value start);
 
-/* Write the model; `name` and `doc` say what it is. TUTTI_ERROR_UNSUPPORTED: it is larger than ONNX's 2 GiB. */
-TUTTI_NODISCARD enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *name, const char *doc,
-                                                   const char *path);
+/* Say what the model is; both are copied. */
+void onnx_graph_name(struct onnx_graph *graph, const char *name, const char *doc);
+/* The first failure, if there was one. */
+TUTTI_NODISCARD enum tutti_status onnx_graph_status(const struct onnx_graph *graph);
+/* {"inputs": [{"name", "type", "shape"}, ...], "outputs": ...}: names as they are, ONNX's types in words, and shapes
+   that begin with "rows". The caller releases it. */
+json_t *onnx_graph_describe(const struct onnx_graph *graph);
+/* Write the model. TUTTI_ERROR_UNSUPPORTED: it is larger than ONNX's 2 GiB. */
+TUTTI_NODISCARD enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path);
 
 #endif

@@ -13,7 +13,7 @@
 struct onnx_prediction {
   onnx_value mean;     /* regression: [rows, outputs]; classification: the probabilities */
   onnx_value variance; /* regression: [rows, outputs]; NULL: the member gives none */
-  onnx_value own; /* the part of the variance, or of the entropy ([rows, 1]), that is its own; NULL: none */
+  onnx_value own;      /* the part of the variance, or of the entropy ([rows, 1]), that is its own; NULL: none */
 };
 
 /* What the ensemble says (struct tutti_combined): means, counted from their origins, or probabilities; variances, NULL
@@ -41,6 +41,9 @@ TUTTI_NODISCARD enum tutti_status onnx_calibrate(struct onnx_graph *graph, tutti
                                                  double level, struct onnx_combined *combined);
 /* The entropy of each row's probabilities, in nats: [rows, 1]. */
 onnx_value onnx_entropy(struct onnx_graph *graph, onnx_value probabilities);
+/* A graph of the whole model (onnx.c). TUTTI_ERROR_UNSUPPORTED names what ONNX has no counterpart of. */
+TUTTI_NODISCARD enum tutti_status onnx_build(struct onnx_graph *graph, const struct tutti_model *model,
+                                             bool uncalibrated);
 /* The names of all outputs that a graph may have, ended by NULL. */
 extern const char *const onnx_outputs[];
 /* Mix the members' predictions, calibrate them (NULL: do not), and give the graph its outputs (onnx_ensemble.c). */

@@ -96,7 +96,7 @@ static enum tutti_status copy_run(tutti_context *context, const tutti_view *view
   return copy_catalogue(context, view, to);
 }
 
-static enum tutti_status begin_directory(tutti_context *context, const char *directory) {
+enum tutti_status tutti_run_begin_folder(tutti_context *context, const char *directory) {
   TUTTI_TRY(context, tutti_file_make_folder(context, directory));
   DIR *folder = opendir(directory);
   bool empty = true;
@@ -138,7 +138,7 @@ enum tutti_status tutti_joined_write(tutti_context *context, tutti_view *view, c
     if (tutti_run_is_locked(view->parts[i].view->directory))
       return TUTTI_FAIL(context, TUTTI_ERROR_BUSY, "%s: a manager is at work there; wait until the run has ended",
                         view->parts[i].view->directory);
-  TUTTI_TRY(context, begin_directory(context, directory));
+  TUTTI_TRY(context, tutti_run_begin_folder(context, directory));
   TUTTI_TRY(context, tutti_run_check_directory(context, directory));
   for (size_t i = 0; i < view->part_count; i++) {
     char *path;

@@ -7,6 +7,9 @@
 
 /* --- the directory itself; tutti_run_file_path is public --- */
 
+/* Make a folder for what is written anew. TUTTI_ERROR_USAGE: it is there and has files. */
+TUTTI_NODISCARD enum tutti_status tutti_run_begin_folder(tutti_context *context, const char *directory);
+
 const char *tutti_run_file_name(enum tutti_run_file file);
 /* Does the file exist? */
 bool tutti_run_file_is_there(const char *directory, enum tutti_run_file file);

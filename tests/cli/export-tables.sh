@@ -77,6 +77,43 @@ sed 's/,down$/,even/' train.csv >two.csv
 learner two-boosted kind "$boosting" '' --set data.path=two.csv
 learner two-pairs kind 'plugin = svm' '' --set data.path=two.csv --set data.folds=3
 
+# --- a folder that explains itself ---
+
+for name in forest boosted-kinds; do
+  tutti export $name --to whole-$name/
+  expect_code 0
+  expect_empty err
+  checks=$((checks + 1))
+  cmp -s $name.onnx whole-$name/model.onnx || complain "expected the same model as of --to $name.onnx"
+  expect_in whole-$name/README.md "| \`size\` | double | [rows, 1] | a number; NaN: missing |" "| \`street\` | string | [rows, 1] |"
+  cp whole-$name/model.json out
+  expect_json double inputs 0 type
+  [ -z "$runtime" ] || {
+    what="example.py of $name"
+    "$runtime" whole-$name/example.py >out 2>err
+    code=$?
+    expect_code 0
+    checks=$((checks + 1))
+    awk '$NF > 1e-5 {exit 1}' out || complain "expected the outputs of sample.json"
+  }
+done
+cp whole-forest/sample.json out
+for name in mean lower; do # predict prints as many digits as floats have
+  checks=$((checks + 1))
+  awk -v a="$("$json_value" forest.json $name 4)" -v b="$("$json_value" out outputs $name 4 0)" \
+    'BEGIN {exit !(a != "" && (a - b) ^ 2 < 1e-13)}' || complain "expected what predict says: $name"
+done
+expect_json "" inputs street 3
+expect_json null inputs size 4
+echo mine >whole-forest/notes
+tutti export forest --to whole-forest
+expect_code 2
+expect_err "whole-forest: expected a new or empty directory"
+mv train.csv away.csv
+tutti export forest --to bare
+mv away.csv train.csv
+[ $code -ne 0 ] || expect_absent bare/sample.json
+
 # --- what is refused ---
 
 # A model file cut short: nothing is written over what was there.

@@ -1,0 +1,338 @@
+/* folder.c - a model in a folder that explains itself: the graph, what goes in and comes out, some rows with what is
+   right for them, a page, and a program that tries it. */
+#include "onnx_impl.h"
+
+#include "core/base/file_impl.h"
+#include "core/base/json_impl.h"
+#include "core/base/text_impl.h"
+#include "engine/data/reader_impl.h"
+#include "engine/run/run_files.h"
+
+#include <math.h>
+#include <string.h>
+#include <tutti/export.h>
+#include <tutti/run.h>
+#include <tutti/version.h>
+
+enum { SAMPLE = 20 };
+
+static enum tutti_status write_text(tutti_context *context, const char *folder, const char *name, const char *text) {
+  char *path;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/%s", folder, name));
+  enum tutti_status status = tutti_file_write_text(context, path, text);
+  tutti_free(path);
+  return status;
+}
+
+/* Takes `root`. */
+static enum tutti_status write_json(tutti_context *context, const char *folder, const char *name, json_t *root) {
+  char *text;
+  TUTTI_TRY(context, tutti_json_document(context, root, &text));
+  enum tutti_status status = write_text(context, folder, name, text);
+  tutti_free(text);
+  return status;
+}
+
+/* --- what goes in and comes out --- */
+
+static const char *meaning_of(const char *output) {
+  static const char *const meanings[][2] = {
+      {"mean", "the predicted value, in the unit of the target"},
+      {"aleatoric", "standard deviation of the noise in the data"},
+      {"epistemic", "standard deviation that stands for what the ensemble does not know"},
+      {"total", "both together: the standard deviation of a prediction"},
+      {"epistemic_between", "the part of epistemic on which the members differ"},
+      {"epistemic_within", "the part of epistemic that members know of themselves"},
+      {"lower", "lower end of the interval that holds 95 % of the targets"},
+      {"upper", "upper end of that interval"},
+      {"label", "the most probable class"},
+      {"probabilities", "the probability of each class, in the order of classes"},
+      {"entropy", "all uncertainty about the class, in nats"},
+      {"expected_entropy", "the part of it that is in the data"},
+      {"mutual_information", "the part of it that the ensemble does not know"},
+      {"mutual_information_between", "of that, what the members differ on"},
+      {"mutual_information_within", "of that, what members know of themselves"}};
+  for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+    if (strcmp(meanings[i][0], output) == 0)
+      return meanings[i][1];
+  return "";
+}
+
+static json_t *texts(size_t count, char *const *items) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    (void)json_array_append_new(list, json_string(items[i]));
+  return list;
+}
+
+/* What the graph says of itself, with what each input and output means. */
+static json_t *describe(const struct onnx_graph *graph, const struct tutti_model *model) {
+  const struct tutti_encoding *encoding = model->view->experiment->dataset->encoding;
+  json_t *described = onnx_graph_describe(graph), *value, *names = json_array();
+  size_t i;
+  json_array_foreach(json_object_get(described, "inputs"), i, value) {
+    const struct tutti_data_column *column = i < encoding->inputs ? &encoding->input[i] : NULL;
+    if (column && column->categories)
+      (void)json_object_set_new(value, "categories", texts(column->categories, column->category));
+    else
+      (void)json_object_set_new(value, "meaning",
+                                json_string(!column               ? "the pixels of an image, as in the data"
+                                            : column->date_format ? "days since 1970-01-01"
+                                                                  : "a number; NaN: missing"));
+  }
+  json_array_foreach(json_object_get(described, "outputs"), i, value)(void)
+      json_object_set_new(value, "meaning", json_string(meaning_of(json_string_value(json_object_get(value, "name")))));
+  if (tutti_model_kind(model) == TUTTI_TASK_CLASSIFICATION)
+    (void)json_object_set_new(described, "classes",
+                              texts(encoding->target[0].categories, encoding->target[0].category));
+  for (size_t o = 0; o < encoding->targets; o++)
+    (void)json_array_append_new(names, json_string(encoding->target[o].name));
+  (void)json_object_set_new(described, "targets", names);
+  return described;
+}
+
+/* --- a sample of rows --- */
+
+/* Where the data are, as the recipe says; free *path with tutti_free. */
+static enum tutti_status find_data(tutti_context *context, const tutti_recipe *recipe, char **path) {
+  char *text;
+  const char *folder = tutti_recipe_folder(recipe);
+  *path = NULL;
+  TUTTI_TRY(context, tutti_config_get(context, tutti_recipe_data(recipe), "path", &text));
+  bool relative = *text != '/' && folder && *folder;
+  enum tutti_status status =
+      *text ? tutti_format(context, path, "%s%s%s", relative ? folder : "", relative ? "/" : "", text)
+            : TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "the recipe names no file of data (data.path)");
+  tutti_free(text);
+  return status;
+}
+
+static enum tutti_status copy_cell(tutti_context *context, const tutti_rows *from, size_t row, size_t column,
+                                   tutti_rows *to) {
+  enum tutti_cell cell = tutti_rows_cell(from, row, column);
+  double number = tutti_rows_number(from, row, column);
+  if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
+    return tutti_rows_add_numbers(context, to, column, 1, &number);
+  return tutti_rows_add_text(context, to, column, cell == TUTTI_CELL_TEXT ? tutti_rows_text(from, row, column) : NULL);
+}
+
+/* The first rows of the data. */
+static enum tutti_status read_rows(tutti_context *context, const struct tutti_experiment *experiment,
+                                   tutti_rows **sample) {
+  enum tutti_status status;
+  const struct tutti_encoding *encoding = experiment->dataset->encoding;
+  char *path = NULL;
+  tutti_rows *all = NULL;
+  *sample = NULL;
+  TUTTI_TRY_OUT(context, find_data(context, experiment->recipe, &path));
+  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &all));
+  TUTTI_TRY_OUT(context, tutti_rows_create(context, path, sample));
+  for (size_t c = 0; c < tutti_rows_columns(all); c++) {
+    TUTTI_TRY_OUT(context, tutti_rows_add_column(context, *sample, encoding->named ? tutti_rows_names(all)[c] : NULL));
+    for (size_t r = 0; r < SAMPLE && r < tutti_rows_count(all); r++)
+      TUTTI_TRY_OUT(context, copy_cell(context, all, r, c, *sample));
+  }
+out:
+  tutti_free(path);
+  tutti_rows_destroy(all);
+  return status;
+}
+
+/* Cells as the graph takes them. */
+static json_t *inputs_of(const struct tutti_encoding *encoding, const json_t *described, const tutti_rows *rows) {
+  json_t *inputs = json_object(), *input;
+  size_t i;
+  json_array_foreach(json_object_get(described, "inputs"), i, input) {
+    const struct tutti_data_column *column = &encoding->input[i];
+    json_t *cells = json_array();
+    for (size_t r = 0; r < tutti_rows_count(rows); r++) {
+      char buffer[32];
+      bool missing = tutti_rows_cell(rows, r, column->position) == TUTTI_CELL_MISSING;
+      if (column->categories)
+        (void)json_array_append_new(cells,
+                                    json_string(missing ? "" : tutti_category_of(rows, r, column->position, buffer)));
+      else
+        (void)json_array_append_new(cells, tutti_json_number(tutti_column_number(column, rows, r, NULL)));
+    }
+    (void)json_object_set_new(inputs, json_string_value(json_object_get(input, "name")), cells);
+  }
+  return inputs;
+}
+
+/* Numbers [rows][count], `stride` doubles from one to the next. */
+static json_t *numbers(size_t rows, size_t count, size_t stride, const double *first) {
+  json_t *list = json_array();
+  for (size_t r = 0; r < rows; r++) {
+    json_t *row = json_array();
+    for (size_t o = 0; o < count; o++)
+      (void)json_array_append_new(row, tutti_json_number(first[(r * count + o) * stride]));
+    (void)json_array_append_new(list, row);
+  }
+  return list;
+}
+
+/* What is right for these rows: the outputs that any ensemble has, and intervals where the graph has them. */
+static json_t *outputs_of(const struct tutti_forecast *forecast, bool intervals) {
+  enum { STRIDE = sizeof(struct tutti_uncertainty) / sizeof(double) };
+  const struct tutti_uncertainty *first = forecast->predicted;
+  size_t rows = forecast->rows, outputs = forecast->outputs;
+  if (forecast->kind == TUTTI_TASK_CLASSIFICATION)
+    return json_pack("{s:o}", "probabilities", numbers(rows, outputs, STRIDE, &first->mean));
+  json_t *made = json_pack("{s:o, s:o, s:o, s:o}", "mean", numbers(rows, outputs, STRIDE, &first->mean), "aleatoric",
+                           numbers(rows, outputs, STRIDE, &first->aleatoric), "epistemic",
+                           numbers(rows, outputs, STRIDE, &first->epistemic), "total",
+                           numbers(rows, outputs, STRIDE, &first->total));
+  if (intervals && forecast->intervals) {
+    (void)json_object_set_new(made, "lower", numbers(rows, outputs, 2, forecast->intervals));
+    (void)json_object_set_new(made, "upper", numbers(rows, outputs, 2, forecast->intervals + 1));
+  }
+  return made;
+}
+
+/* {"inputs": ..., "outputs": ...}; NULL, with what is in the way in the log, where the data cannot be read again. */
+static json_t *sample_of(tutti_context *context, tutti_model *model, bool uncalibrated, const json_t *described) {
+  enum tutti_status status;
+  const struct tutti_encoding *encoding = model->view->experiment->dataset->encoding;
+  tutti_calibrator *calibrator = uncalibrated ? NULL : model->calibration.calibrator;
+  bool intervals = calibrator && tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS;
+  struct tutti_forecast forecast = {.size = sizeof forecast, .level = 0.95, .uncalibrated = uncalibrated};
+  tutti_rows *rows = NULL;
+  json_t *sample = NULL;
+  if (encoding->image.height)
+    return NULL;
+  TUTTI_TRY_OUT(context, read_rows(context, model->view->experiment, &rows));
+  TUTTI_TRY_OUT(context, tutti_model_predict(context, model, rows, &forecast));
+  sample = json_pack("{s:o, s:o}", "inputs", inputs_of(encoding, described, rows), "outputs",
+                     outputs_of(&forecast, intervals));
+out:
+  tutti_forecast_release(&forecast);
+  tutti_rows_destroy(rows);
+  if (status != TUTTI_OK) {
+    tutti_log(context, TUTTI_LOG_WARNING, "the folder has no sample of rows: %s", tutti_error_message(context));
+    tutti_error_clear(context);
+  }
+  return sample;
+}
+
+/* --- the page and the program --- */
+
+static void add_values(struct tutti_text *page, const char *title, const json_t *values) {
+  const json_t *value;
+  size_t i;
+  tutti_text_add(page, "\n## %s\n\n| name | type | shape | meaning |\n|---|---|---|---|\n", title);
+  json_array_foreach((json_t *)values, i, value) {
+    const json_t *size, *shape = json_object_get(value, "shape"), *categories = json_object_get(value, "categories");
+    size_t k;
+    tutti_text_add(page, "| `%s` | %s | [", json_string_value(json_object_get(value, "name")),
+                   json_string_value(json_object_get(value, "type")));
+    json_array_foreach((json_t *)shape, k, size) {
+      if (json_is_string(size))
+        tutti_text_add(page, "%s%s", k ? ", " : "", json_string_value(size));
+      else
+        tutti_text_add(page, "%s%lld", k ? ", " : "", (long long)json_integer_value(size));
+    }
+    if (categories)
+      tutti_text_add(page, "] | a text, one of %zu categories (model.json lists them); empty: missing |\n",
+                     json_array_size(categories));
+    else
+      tutti_text_add(page, "] | %s |\n", json_string_value(json_object_get(value, "meaning")));
+  }
+}
+
+static enum tutti_status write_page(tutti_context *context, const char *folder, const struct tutti_model *model,
+                                    const json_t *described, bool sample) {
+  struct tutti_text page = tutti_text_begin(context);
+  char *text;
+  tutti_text_add(
+      &page,
+      "# A model of %s\n\nAn ensemble of %zu models, made by Tutti %s. `model.onnx` holds all of it: raw rows go in, "
+      "predictions with "
+      "their uncertainty come\nout. Whatever runs ONNX (operator set 15, ONNX-ML 3) runs it, without Tutti.\n\n"
+      "| file | what it is |\n|---|---|\n| `model.onnx` | the model |\n| `model.json` | its inputs, outputs, "
+      "classes and targets, for programs |\n| `data.json` | how the rows that it was trained on were read, for "
+      "programs |\n",
+      json_string_value(json_array_get(json_object_get(described, "targets"), 0)), model->count, tutti_version());
+  if (sample)
+    tutti_text_add(&page,
+                   "| `sample.json` | the first rows of the data, as the model takes them, and the outputs that are "
+                   "right for them |\n| `example.py` | predicts these rows and compares: `python3 example.py` |\n");
+  tutti_text_add(&page,
+                 "\nEach row stands alone: any number of rows can be asked for at once. Outputs are right to 1e-5 of "
+                 "their spread.\n");
+  add_values(&page, "Inputs", json_object_get(described, "inputs"));
+  tutti_text_add(&page,
+                 "\nA category that the model does not know counts as `(other)`, where that is one, or as none.\n");
+  add_values(&page, "Outputs", json_object_get(described, "outputs"));
+  TUTTI_TRY(context, tutti_text_take(&page, &text));
+  enum tutti_status status = write_text(context, folder, "README.md", text);
+  tutti_free(text);
+  return status;
+}
+
+static const char program[] =
+    "\"\"\"Predict the rows of sample.json with model.onnx, and compare. Needs numpy and onnxruntime.\"\"\"\n"
+    "\n"
+    "import json\n"
+    "import pathlib\n"
+    "\n"
+    "import numpy\n"
+    "import onnxruntime\n"
+    "\n"
+    "folder = pathlib.Path(__file__).parent\n"
+    "model = json.loads((folder / \"model.json\").read_text())\n"
+    "sample = json.loads((folder / \"sample.json\").read_text())\n"
+    "inputs = {}\n"
+    "for value in model[\"inputs\"]:\n"
+    "    cells = sample[\"inputs\"][value[\"name\"]]\n"
+    "    kind = object if value[\"type\"] == \"string\" else float\n"
+    "    cells = [[float(\"nan\") if cell is None else cell] for cell in cells]\n"
+    "    inputs[value[\"name\"]] = numpy.array(cells, dtype=kind)\n"
+    "session = onnxruntime.InferenceSession(str(folder / \"model.onnx\"))\n"
+    "for name, right in sample[\"outputs\"].items():\n"
+    "    found = session.run([name], inputs)[0]\n"
+    "    right = numpy.array(right, dtype=float)\n"
+    "    print(name, found[0], \"largest difference\", numpy.nanmax(abs(found - right), initial=0))\n";
+
+/* --- the folder --- */
+
+/* data.json of the run as it is. */
+static enum tutti_status copy_data(tutti_context *context, const struct tutti_model *model, const char *folder) {
+  enum tutti_status status;
+  char *path = NULL, *text = NULL;
+  size_t bytes;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, tutti_view_source(model->view), TUTTI_RUN_FILE_DATA, &path));
+  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
+  TUTTI_TRY_OUT(context, write_text(context, folder, "data.json", text));
+out:
+  tutti_free(path);
+  tutti_free(text);
+  return status;
+}
+
+enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model, bool uncalibrated,
+                                      const char *folder) {
+  enum tutti_status status;
+  struct onnx_graph *graph = NULL;
+  json_t *described = NULL, *sample = NULL;
+  char *path = NULL;
+  TUTTI_TRY_OUT(context, onnx_graph_create(context, &graph));
+  TUTTI_TRY_OUT(context, onnx_build(graph, model, uncalibrated));
+  TUTTI_TRY_OUT(context, tutti_run_begin_folder(context, folder));
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/model.onnx", folder));
+  TUTTI_TRY_OUT(context, onnx_graph_write(graph, path));
+  described = describe(graph, model);
+  sample = sample_of(context, model, uncalibrated, described);
+  TUTTI_TRY_OUT(context, write_page(context, folder, model, described, sample != NULL));
+  TUTTI_TRY_OUT(context, write_json(context, folder, "model.json", json_incref(described)));
+  TUTTI_TRY_OUT(context, copy_data(context, model, folder));
+  if (sample) {
+    TUTTI_TRY_OUT(context, write_json(context, folder, "sample.json", json_incref(sample)));
+    TUTTI_TRY_OUT(context, write_text(context, folder, "example.py", program));
+  }
+out:
+  json_decref(described);
+  json_decref(sample);
+  tutti_free(path);
+  onnx_graph_destroy(graph);
+  return status;
+}
