@@ -115,7 +115,7 @@ static tutti_term take(tutti_formula *formula, struct tutti_formula_term *term) 
     else
       (void)fail(formula, status);
   }
-  if (failed(formula)) {
+  if (failed(formula) || !formula->terms) {
     release_term(term);
     return TUTTI_NO_TERM;
   }
@@ -285,7 +285,7 @@ tutti_term tutti_formula_grow(tutti_formula *formula, tutti_term x, const struct
     return fail(formula,
                 TUTTI_FAIL(formula->context, TUTTI_ERROR_INTERNAL,
                            "the trees of a formula are no trees over the %zu columns of their term", of->columns));
-  if (failed(formula))
+  if (!of)
     return TUTTI_NO_TERM;
   term.rows = of->rows;
   keep(formula, 1, sizeof x, &x, &term.from);
