@@ -80,8 +80,9 @@ for most in 20 0; do
   done | sort -n | tail -n 1 >"vectors-$most"
 done
 checks=$((checks + 1))
-[ "$(cat vectors-20)" -le 20 ] && [ "$(cat vectors-0)" -gt 20 ] ||
+if [ "$(cat vectors-20)" -gt 20 ] || [ "$(cat vectors-0)" -le 20 ]; then
   complain "expected 20 support vectors at most of 20 rows, and more of all: found $(cat vectors-20) and $(cat vectors-0)"
+fi
 
 # Refused before anything is trained.
 awk -F, 'NR == 1 || $5 == "up"' table.csv >one-class.csv
