@@ -28,13 +28,14 @@ static bool sign_of(const char *text, char sign[TUTTI_MARK_ROOM]) {
 }
 
 bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM]) {
-  char other[TUTTI_MARK_ROOM];
+  char found[TUTTI_MARK_ROOM] = "";
   bool any = false;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (tutti_rows_cell(table, r, column) != TUTTI_CELL_TEXT)
       continue;
-    if (!sign_of(tutti_rows_text(table, r, column), any ? other : sign) || (any && strcmp(sign, other) != 0))
+    if (!sign_of(tutti_rows_text(table, r, column), found) || (any && strcmp(sign, found) != 0))
       return false;
+    (void)strcpy(sign, found);
     any = true;
   }
   return any;

@@ -260,7 +260,7 @@ void onnx_formula(struct onnx_graph *graph, const tutti_formula *formula, const 
     most = tutti_formula_at(formula, i)->count > most ? tutti_formula_at(formula, i)->count : most;
   if (!onnx_graph_failed(graph))
     onnx_graph_fail(graph, tutti_alloc(context, most, sizeof *parts, &parts));
-  for (size_t i = 0; i < count && !onnx_graph_failed(graph); i++) {
+  for (size_t i = 0; parts && i < count && !onnx_graph_failed(graph); i++) {
     const struct tutti_formula_term *term = tutti_formula_at(formula, i);
     values[i] = term->op == TUTTI_FORMULA_INPUT ? *inputs++ : value_of(graph, formula, term, values, parts);
   }

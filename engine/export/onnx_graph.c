@@ -91,8 +91,9 @@ static void *keep_copy(struct onnx_graph *graph, const void *data, size_t count,
   return copy;
 }
 
+/* NULL for NULL, which is what is left of a node after a failure. */
 static char *keep_text(struct onnx_graph *graph, const char *text) {
-  return keep_copy(graph, text, strlen(text) + 1, 1);
+  return text ? keep_copy(graph, text, strlen(text) + 1, 1) : NULL;
 }
 
 static void append_item(struct onnx_graph *graph, struct list *list, void *item) {
