@@ -1,6 +1,11 @@
 /* test_run_files.c - where a run directory has its files, and runs that share a pool. */
+#include <unistd.h>
+
+static int note_link(const char *target, const char *path);
+#define symlink note_link
 #include "engine/run/run_files.c"
 #include "engine/run/run_result.c"
+#undef symlink
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,10 +135,18 @@ static void a_changed_result_is_noticed(void **state) {
   json_decref(summary);
 }
 
+static char last_link[256]; /* the path of the link that was made last */
+
+static int note_link(const char *target, const char *path) {
+  (void)snprintf(last_link, sizeof last_link, "%s", path);
+  return symlink(target, path);
+}
+
 static void a_shared_pool_is_its_owners(void **state) {
   struct fixture *fixture = *state;
   char *text;
   assert_int_equal(tutti_run_share(fixture->context, fixture->second, "first"), TUTTI_OK);
+  assert_non_null(strstr(last_link, "/second/catalogue.sqlite")); /* which makes it a run: the rest must be there */
   assert_true(tutti_run_is_shared(fixture->second));
   assert_false(tutti_run_directory_has_run(fixture->second)); /* the owner has none yet */
   assert_int_equal(tutti_run_file_write(fixture->context, fixture->first, TUTTI_RUN_FILE_CATALOGUE, "rows"), TUTTI_OK);
