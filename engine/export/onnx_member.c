@@ -44,6 +44,15 @@ static onnx_value of_each(struct onnx_graph *graph, onnx_value value, onnx_value
 
 /* --- one model --- */
 
+/* [rows, features], with an image's numbers as backends have them: rows, columns, channels. */
+static onnx_value flat(struct onnx_graph *graph, struct tutti_shape shape, onnx_value rows) {
+  static const int64_t channels_last[] = {0, 2, 3, 1};
+  if (shape.height * shape.width <= 1)
+    return rows;
+  rows = ONNX_NODE(graph, "Transpose", ONNX_ATTRIBUTES(ONNX_INTEGERS("perm", 4, channels_last)), rows);
+  return ONNX_NODE(graph, "Flatten", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 1)), rows);
+}
+
 /* What a backend writes down. */
 static enum tutti_status add_formula(struct onnx_graph *graph, const struct tutti_member *member,
                                      const tutti_tensors *weights, onnx_value rows, struct onnx_prediction *made) {
@@ -58,9 +67,7 @@ static enum tutti_status add_formula(struct onnx_graph *graph, const struct tutt
   terms.inputs = tutti_formula_input(formula, features);
   TUTTI_TRY_OUT(context, tutti_backend_formula(context, member->learner, &member->job, weights, formula, &terms));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_formula_count(formula), sizeof *values, &values));
-  if (shape.height * shape.width > 1)
-    rows = ONNX_NODE(graph, "Flatten", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 1)), rows);
-  rows = onnx_cast(graph, rows, ONNX_DOUBLE);
+  rows = onnx_cast(graph, flat(graph, shape, rows), ONNX_DOUBLE);
   onnx_formula(graph, formula, &rows, values);
   made->mean = of_each(graph, rounded(graph, values[terms.mean]), rows);
   if (terms.variance != TUTTI_NO_TERM)

@@ -77,6 +77,25 @@ sed 's/,down$/,even/' train.csv >two.csv
 learner two-boosted kind "$boosting" '' --set data.path=two.csv
 learner two-pairs kind 'plugin = svm' '' --set data.path=two.csv --set data.folds=3
 
+# Images in colour: trees and machines have their numbers in the order of rows, columns, channels.
+"$python" - <<'PYTHON'
+import numpy
+draw = numpy.random.default_rng(5)
+images = draw.integers(0, 256, (80, 4, 5, 3)).astype(numpy.uint8)
+numpy.save("colours.npy", images)
+brightness = images[:, 1, 3, 2] - images[:, 2, 0, 0] / 2 + images[:, 3, 4, 1] / 4
+numpy.save("labels.npy", (brightness > numpy.median(brightness)).astype(numpy.int32))
+PYTHON
+for name in trees svm; do
+  {
+    printf '[run]\nbudget = 2\nseed = 3\n[data]\nplugin = npy\npath = colours.npy\ntarget_path = labels.npy\nsplit = 2 1 1\n'
+    printf '[space]\nplugin = fixed\n[builder]\nplugin = nes-rs\n[selector]\nplugin = all\n[backend]\nplugin = %s\n' $name
+  } >colours-$name.ini
+  tutti run colours-$name.ini --out colours-$name --quiet
+  expect_code 0
+  expect_exported colours-$name colours.npy
+done
+
 # --- a folder that explains itself ---
 
 for name in forest boosted-kinds; do

@@ -1,6 +1,6 @@
 """export.py RUN ROWS --unknown COLUMN: a category that RUN.onnx does not know is none of those of that column in ROWS.
-export.py RUN ROWS [--runtime]: RUN.onnx gives what `tutti predict` gave in RUN.json for the rows of ROWS (a .csv, or an .idx of
-images), computed by NumPy or by onnxruntime; and it is an ONNX model by the standard checker."""
+export.py RUN ROWS [--runtime]: RUN.onnx gives what `tutti predict` gave in RUN.json for the rows of ROWS (a .csv, or an .idx or
+.npy of images), computed by NumPy or by onnxruntime; and it is an ONNX model by the standard checker."""
 
 import csv
 import datetime
@@ -27,6 +27,8 @@ def rows_of(path, model):
         with open(path, "rb") as file:
             _, rows, height, width = struct.unpack(">IIII", file.read(16))
             return {"image": numpy.frombuffer(file.read(), dtype=numpy.uint8).reshape(rows, height, width, 1)}
+    if path.endswith(".npy"):
+        return {"image": numpy.load(path)}
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
     feeds = {}
