@@ -22,6 +22,7 @@ static int sync_folder(const char *path) {
   return error == EINVAL || error == EROFS ? 0 : error;
 }
 
+/* An error in writing back that nobody has seen yet is told to whoever opens the file next. */
 static int sync_file(const char *path) {
   int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
@@ -47,8 +48,7 @@ struct group {
   char **paths; /* of files, each with what is to be synced; the last two are folders */
   size_t count, room;
   atomic_size_t next;
-  atomic_size_t failed; /* one whose sync failed, plus 1 */
-  atomic_int error;     /* its errno */
+  atomic_uint_least64_t failed; /* the first whose sync failed: its number plus 1, and its errno in the lower 16 bits */
 };
 
 static enum tutti_status add(tutti_context *context, struct group *group, const char *folder, const char *name) {
@@ -67,10 +67,19 @@ static enum tutti_status find(tutti_context *context, const char *path, struct g
   DIR *folder = opendir(path);
   if (!folder)
     return tutti_file_error(context, path, "read the folder", errno);
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-    if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
-      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-        TUTTI_TRY_OUT(context, add(context, group, path, entry->d_name));
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(folder);
+    if (!entry && errno) {
+      status = tutti_file_error(context, path, "read the folder", errno);
+      goto out;
+    }
+    if (!entry)
+      break;
+    bool may_be_file = entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN;
+    if (may_be_file && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      TUTTI_TRY_OUT(context, add(context, group, path, entry->d_name));
+  }
   TUTTI_TRY_OUT(context, add(context, group, path, ""));
   TUTTI_TRY_OUT(context, add(context, group, path, ".."));
 out:
@@ -83,10 +92,9 @@ static void *sync_some(void *argument) {
   struct group *group = argument;
   for (size_t i; (i = atomic_fetch_add(&group->next, 1)) < group->count;) {
     int error = i + 2 < group->count ? sync_file(group->paths[i]) : sync_folder(group->paths[i]);
-    if (!error)
-      continue;
-    atomic_store(&group->error, error);
-    atomic_store(&group->failed, i + 1);
+    uint_least64_t none = 0;
+    if (error)
+      (void)atomic_compare_exchange_strong(&group->failed, &none, (uint_least64_t)(i + 1) << 16 | (unsigned)error);
   }
   return NULL;
 }
@@ -119,7 +127,8 @@ enum tutti_status tutti_file_group_end(tutti_context *context, const char *folde
   if (status == TUTTI_OK)
     sync_all(&group);
   if (group.failed)
-    status = tutti_file_error(context, group.paths[group.failed - 1], "make durable", group.error);
+    status =
+        tutti_file_error(context, group.paths[(group.failed >> 16) - 1], "make durable", (int)(group.failed & 0xFFFF));
   for (size_t i = 0; i < group.count; i++)
     tutti_free(group.paths[i]);
   tutti_free(group.paths);

@@ -83,11 +83,11 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   char mark[TUTTI_MARK_ROOM];
   bool mixed = column->content == TUTTI_CONTENT_MIXED;
-  if (mixed && tutti_profile_mark(table, index, mark)) {
+  if (mixed && column->texts > 1 && tutti_profile_mark(table, index, mark)) {
     warn(warnings, column,
-         "%zu of %zu values are '%s', and the others are numbers; if that says that the value is missing, set "
-         "data.missing_marks = %s; or if they are %s",
-         column->texts, column->texts + column->numbers, mark, mark,
+         "%zu of %zu values are '%s', the first in row %zu, and the others are numbers; if that says that the value "
+         "is missing, set data.missing_marks = %s; otherwise mend them; or if they are %s",
+         column->texts, column->texts + column->numbers, mark, column->first_text, mark,
          column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
                                      : "categories: data.categorical");
     return true;
@@ -189,6 +189,7 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     struct tutti_profile_column column = {.role = (enum tutti_role)roles[c]};
     TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
     if (config->useless == TUTTI_USELESS_IGNORE && is_useless_input(&column)) {
+      (void)warn_of_marks(table, c, &column, warnings); /* then it might say something */
       column.role = ROLE_IGNORED;
       warn(warnings, &column, "it %s; it is left out", tutti_useless_text(column.useless));
     }

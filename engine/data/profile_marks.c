@@ -5,6 +5,28 @@
 
 static const char digits[] = "0123456789";
 
+/* A number with a decimal point, whose digits before it may stand in groups of three. */
+static bool is_number(const char *text, size_t length) {
+  char plain[64];
+  double number;
+  size_t bytes = 0, group = 0;
+  bool marked = false, fraction = false;
+  for (size_t i = 0; i < length; i++) {
+    bool mark = strchr(",' ", text[i]) && !fraction;
+    if (bytes + 1 == sizeof plain || (mark && (marked ? group != 3 : group == 0 || group > 3 || text[0] == '0')))
+      return false;
+    marked = marked || mark;
+    fraction = fraction || text[i] == '.';
+    if (fraction && marked && text[i] == '.' && group != 3)
+      return false;
+    group = mark ? 0 : group + !fraction;
+    if (!mark)
+      plain[bytes++] = text[i];
+  }
+  plain[bytes] = '\0';
+  return (!marked || group == 3) && tutti_cell_read(plain, &number) == TUTTI_CELL_NUMBER;
+}
+
 /* The text without a number in it and without blanks around that: a sign; false: there is no number, or two signs. */
 static bool sign_of(const char *text, char sign[TUTTI_MARK_ROOM]) {
   text += *text == '-' || *text == '+';
@@ -13,9 +35,8 @@ static bool sign_of(const char *text, char sign[TUTTI_MARK_ROOM]) {
     return false;
   while (!strchr(digits, text[end - 1]))
     end--;
-  for (size_t i = before; i < end; i++)
-    if (!strchr("0123456789.,' ", text[i]))
-      return false;
+  if (!is_number(text + before, end - before))
+    return false;
   const char *behind = text + end + strspn(text + end, " ");
   size_t length = before ? before : strlen(behind);
   while (before && length > 0 && strchr(" -+", text[length - 1]))

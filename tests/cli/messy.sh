@@ -71,7 +71,14 @@ PY
 printf 'a,y\n1,1\nx,2\n3,3\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_code 2
-expect_err "'a': 1 of 3 values are 'x', and the others are numbers; if that says that the value is missing, set data.missing_marks = x" "data.categorical"
+expect_err "'a': 1 of 3 values are no numbers, the first in row 1: 'x'; mend them" "data.categorical"
+printf 'a,v,y\n1,v1.2.17,1\nx,v1.2.18,2\n3,v1.3.1,3\nx,v2.0.0,3\n' >mixed.csv
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
+expect_err "'a': 2 of 4 values are 'x', the first in row 1, and the others are numbers; if that says that the value is missing, set data.missing_marks = x" "data.categorical"
+expect_not_in err "data.strip" # versions are no numbers
+awk 'BEGIN { print "price,y"; for (i = 0; i < 30; i++) printf "$%d.%02d,%d\n", 100 + i, i, i % 7 }' >prices.csv
+tutti validate "$TUTTI_TEST_SRCDIR/ini/table.ini" --set data.path=prices.csv --set data.target=y
+expect_in err "'price': 30 of 30 values are numbers but for '\$'; data.strip = \$ reads them as such" "it is left out"
 printf 'a,b,y\n1,3 %%,1\nx,4%%,2\n3,-5 %%,3\nz,6 %%,4\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_err "'a': 2 of 4 values are no numbers, the first in row 1: 'x'" "'b': 4 of 4 values are numbers but for '%'; data.strip = % reads them as such"

@@ -63,7 +63,12 @@ static void ways_to_write_one_table(void **state) {
   assert_inputs(1, 2, (double[]){1, 2});
   put("a.csv", "sep=;\na;y\n1;2\n3\n"); /* it counts as a line */
   refuses("a.csv:4: expected 2 cells", PLAIN);
-  put("a.csv", "sep=,y\n1,2\n"); /* a column of this name */
+  put("a.csv", "sep=;\ra;b;y\r1;2;3\r");
+  loads(PLAIN);
+  assert_inputs(1, 2, (double[]){1, 2});
+  put("a.csv", "sep=\n1\n2\n"); /* a column of this name, also here */
+  refuses("no column is left", PLAIN);
+  put("a.csv", "sep=,y\n1,2\n");
   loads(PLAIN);
   assert_string_equal(tutti_dataset_feature(dataset, 0), "sep=");
 }
@@ -82,6 +87,13 @@ static void signs_and_marks_of_ones_own(void **state) {
   loads(PLAIN "strip=$");
   assert_string_equal(tutti_dataset_feature(dataset, 0), "a=$");
   assert_string_equal(tutti_dataset_feature(dataset, 1), "a=x$");
+  put("a.csv", "a,y\n3\u00a0EUR,1\nEUR\u202f4,2\n"); /* blanks that do not break */
+  loads(PLAIN "strip=EUR");
+  assert_inputs(2, 1, (double[]){3, 4});
+  put("a.csv", "a,y\n.05,25\n2,3\n"); /* what is a number stays as it is */
+  loads(PLAIN "strip=. 2");
+  assert_inputs(2, 1, (double[]){.05, 2});
+  assert_targets(2, (double[]){25, 3});
   put("a.csv", "$1,$2\n$3,$4\n"); /* a first row of numbers is no header */
   loads(PLAIN "strip=$");
   assert_inputs(2, 1, (double[]){1, 3});

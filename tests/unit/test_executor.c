@@ -291,6 +291,22 @@ static void not_if_the_recipe_forbids_it(void **state) {
   assert_string_equal(said(), "0\n");
 }
 
+/* A training of half a second is not forgotten over a short one. */
+static void nor_after_a_long_training(void **state) {
+  (void)state;
+  set("hold_below", "0.4");
+  start(READY WHOLE "sleep 0.5; " DONE WHOLE DONE_1 WHOLE "timeout 0.3 head -c 1 >more; wc -c <more >said; " DONE_2
+                    "sleep 60",
+        0, INFINITY);
+  expect_of(0, TUTTI_REPLY_DONE);
+  ok(tutti_executor_submit(context, executor, 1, "a request"));
+  expect_of(1, TUTTI_REPLY_DONE);
+  ok(tutti_executor_submit(context, executor, 2, "a request"));
+  ok(tutti_executor_submit(context, executor, 3, "a request"));
+  expect_of(2, TUTTI_REPLY_DONE);
+  assert_string_equal(said(), "0\n");
+}
+
 /* The second one never began: it is no loss, and another worker gets it. */
 static void what_a_worker_only_held_is_not_lost_with_it(void **state) {
   (void)state;
@@ -330,6 +346,7 @@ int main(void) {
       TEST(a_trial_has_its_time_and_no_more),
       TEST(a_worker_holds_its_next_request),
       TEST(not_if_the_recipe_forbids_it),
+      TEST(nor_after_a_long_training),
       TEST(what_a_worker_only_held_is_not_lost_with_it),
       TEST(it_is_lost_once_it_has_begun),
       TEST(the_time_of_what_is_held_begins_with_it),

@@ -37,7 +37,7 @@ struct crew {
   /* Heads of lists of workers: [held] of those that are ready and hold so many requests; [room] of places where no
      worker is. */
   uint32_t *lists;
-  double mean;       /* seconds that trainings took, the last ones counting most; NaN: none is done */
+  double longest;    /* seconds of the longest training; it is forgotten slowly; NaN: none is done */
   size_t starting;   /* workers that are not ready yet */
   int64_t unready;   /* workers that ended before they were ready, since the last one that was */
   double next_limit; /* no worker's time is over before */
@@ -111,7 +111,7 @@ enum tutti_status crew_create(tutti_context *context, const struct crew_config *
   crew->device_count = device_count;
   crew->devices = devices;
   crew->next_limit = INFINITY;
-  crew->mean = NAN;
+  crew->longest = NAN;
   crew->queue_end = &crew->queue;
   crew->replies_end = &crew->replies;
   memcpy(&crew->setup, setup, setup->size < sizeof crew->setup ? setup->size : sizeof crew->setup);
@@ -230,6 +230,12 @@ static void begin(struct crew *crew, struct crew_task *task) {
 /* The request that a worker holds, but has not begun: the last one that it got. */
 static bool is_held(const struct crew_task *task) { return isinf(task->since); }
 
+/* A training of so many seconds has ended. */
+static void note_seconds(struct crew *crew, double seconds) {
+  static const double kept = 0.95;
+  crew->longest = isnan(crew->longest) ? seconds : fmax(seconds, kept * crew->longest);
+}
+
 /* Nobody has begun with it: it is the next. */
 static void put_back(struct crew *crew, struct crew_task *task) {
   task->next = crew->queue;
@@ -264,6 +270,7 @@ static enum tutti_status lose_worker(struct crew *crew, tutti_context *context, 
   }
   for (struct crew_task *task = tasks; task && status == TUTTI_OK; task = task->next) {
     bool late = now >= task->since + crew->setup.trial_timeout;
+    note_seconds(crew, now - task->since);
     char *text = NULL;
     status = tutti_strdup(context, why, &text);
     if (status == TUTTI_OK)
@@ -307,7 +314,7 @@ static void hand_over(struct crew *crew, tutti_context *context, uint32_t worker
 /* Hand waiting requests to workers with room, the least busy first; start workers for the rest, one for each waiting
    request, up to the limit. */
 static enum tutti_status dispatch(struct crew *crew, tutti_context *context) {
-  size_t most = crew->mean < crew->config->hold_below ? crew->room : crew->setup.capacity;
+  size_t most = crew->longest < crew->config->hold_below ? crew->room : crew->setup.capacity;
   while (crew->queue) {
     size_t held = 0;
     while (held < most && crew->lists[held] == NOWHERE)
@@ -330,11 +337,6 @@ static struct crew_task **find_task(struct crew_worker *worker, uint64_t trial) 
   while (*place && (*place)->trial != trial)
     place = &(*place)->next;
   return place;
-}
-
-static void note_seconds(struct crew *crew, double seconds) {
-  static const double weight = 0.1;
-  crew->mean = isnan(crew->mean) ? seconds : (1 - weight) * crew->mean + weight * seconds;
 }
 
 static enum tutti_status take_frame(struct crew *crew, tutti_context *context, uint32_t worker,

@@ -27,8 +27,8 @@ struct crew_config {
                   "Threads of OpenBLAS in each worker; pools are many small networks, so workers are the better use "  \
                   "of cores."),                                                                                        \
       TUTTI_PARAM("hold_below", REAL, config, crew.hold_below, "1", 0, TUTTI_NO_LIMIT, NULL, TUTTI_KIND_SPACE,         \
-                  "While trainings take less than this on average, a worker that trains one at a time holds its next " \
-                  "request, too, so that it need not wait for the manager.",                                           \
+                  "While the longest of the last trainings takes less than this, a worker that trains one at a time "  \
+                  "holds its next request, too, so that it need not wait for the manager.",                            \
                   .unit = "s")
 
 struct crew;

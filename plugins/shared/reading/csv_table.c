@@ -100,9 +100,9 @@ static bool is_number(const struct reader *reader, const char *text) {
 static const char *meaning_of(const struct reader *reader, const char *text, char *room) {
   if (*reader->missing_marks && reading_marks_have(reader->missing_marks, text))
     return "";
-  if (*reader->strip && reading_marks_strip(reader->strip, text, room) && is_number(reader, room))
-    return room;
-  return text;
+  if (!*reader->strip || is_number(reader, text))
+    return text;
+  return reading_marks_strip(reader->strip, text, room) && is_number(reader, room) ? room : text;
 }
 
 /* Do the first row's cells look like names: none is a number, and not all are empty? (Tools that write row numbers
@@ -288,12 +288,12 @@ static unsigned char guess_delimiter(const char *text, size_t length) {
 static size_t length_of_sep(const char *text, size_t length) {
   static const char sep[] = "sep=";
   size_t at = sizeof sep - 1;
-  if (length < at + 2 || strncasecmp(text, sep, at) != 0)
+  if (length < at + 2 || strncasecmp(text, sep, at) != 0 || !strchr(",;\t| ", text[at]))
     return 0;
-  at++;
-  if (text[at] == '\r')
-    at++;
-  return at < length && text[at] == '\n' ? at + 1 : 0;
+  size_t end = ++at;
+  end += text[end] == '\r';
+  end += end < length && text[end] == '\n';
+  return end > at ? end : 0;
 }
 
 /* Blanks around a cell are dropped, but blanks that delimit are not. */

@@ -6,6 +6,22 @@
 
 static const char blanks[] = " \t";
 
+/* Blanks between a sign and a number, also those that do not break: U+00A0 and U+202F. Their length. */
+static size_t blank_at(const char *text, size_t length) {
+  static const char *const all[] = {" ", "\t", "\u00a0", "\u202f"};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    if (strlen(all[i]) <= length && memcmp(text, all[i], strlen(all[i])) == 0)
+      return strlen(all[i]);
+  return 0;
+}
+
+static size_t blank_before(const char *text, size_t length) {
+  for (size_t width = 1; width <= 3 && width <= length; width++)
+    if (blank_at(text + length - width, width) == width)
+      return width;
+  return 0;
+}
+
 /* The word that begins here or behind blanks, and its length; 0: there are no more. */
 static size_t next_word(const char **words) {
   *words += strspn(*words, blanks);
@@ -26,11 +42,13 @@ static bool strip(const char *text, const char *word, size_t length, char *out) 
   size_t left = strlen(rest);
   if (left > length && memcmp(rest, word, length) == 0) {
     rest += length;
-    rest += strspn(rest, blanks);
-    left = strlen(rest);
+    left -= length;
+    for (size_t blank; (blank = blank_at(rest, left)) > 0; left -= blank)
+      rest += blank;
   } else if (left > length && memcmp(rest + left - length, word, length) == 0) {
-    for (left -= length; left > 0 && strchr(blanks, rest[left - 1]);)
-      left--;
+    left -= length;
+    for (size_t blank; (blank = blank_before(rest, left)) > 0;)
+      left -= blank;
   } else {
     return false;
   }
