@@ -8,7 +8,9 @@
 #include "engine/data/reader_impl.h"
 #include "engine/run/run_files.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tutti/export.h>
 #include <tutti/run.h>
@@ -108,29 +110,85 @@ static enum tutti_status find_data(tutti_context *context, const tutti_recipe *r
 }
 
 static enum tutti_status copy_cell(tutti_context *context, const tutti_rows *from, size_t row, size_t column,
-                                   tutti_rows *to) {
+                                   size_t into, tutti_rows *to) {
   enum tutti_cell cell = tutti_rows_cell(from, row, column);
   double number = tutti_rows_number(from, row, column);
   if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
-    return tutti_rows_add_numbers(context, to, column, 1, &number);
-  return tutti_rows_add_text(context, to, column, cell == TUTTI_CELL_TEXT ? tutti_rows_text(from, row, column) : NULL);
+    return tutti_rows_add_numbers(context, to, into, 1, &number);
+  return tutti_rows_add_text(context, to, into, cell == TUTTI_CELL_TEXT ? tutti_rows_text(from, row, column) : NULL);
 }
 
-/* The first rows of the data. */
-static enum tutti_status read_rows(tutti_context *context, const struct tutti_experiment *experiment,
-                                   tutti_rows **sample) {
+/* TUTTI_ERROR_USAGE unless the data are still those of the run. */
+static enum tutti_status check_same_data(tutti_context *context, const tutti_view *view, const char *path) {
   enum tutti_status status;
-  const struct tutti_encoding *encoding = experiment->dataset->encoding;
+  tutti_catalogue *catalogue = view->catalogue ? view->catalogue : view->parts[0].view->catalogue;
+  tutti_dataset *dataset = NULL;
+  char *recorded = NULL, found[17];
+  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, catalogue, "fingerprint", &recorded));
+  TUTTI_TRY_OUT(context, tutti_experiment_load(context, view->experiment, 0, &dataset));
+  (void)snprintf(found, sizeof found, "%016" PRIx64, tutti_dataset_fingerprint(dataset));
+  if (!recorded || strcmp(recorded, found) != 0)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s: the data have changed since the run began: their fingerprint is %s, and that of the "
+                        "run's data is %s; put the old data back, and export to a new folder",
+                        path, found, recorded ? recorded : "not known");
+out:
+  tutti_dataset_destroy(dataset);
+  tutti_free(recorded);
+  return status;
+}
+
+/* Can a model read this row? The data of a run may have others, which it did not use. */
+static enum tutti_status try_row(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *all,
+                                 size_t row, bool *readable) {
+  tutti_split *split;
+  const uint32_t number = (uint32_t)row;
+  enum tutti_status status = tutti_encoding_split(context, encoding, all, "sample", 1, &number, false, &split);
+  *readable = status == TUTTI_OK;
+  tutti_split_destroy(split);
+  if (status == TUTTI_ERROR_USAGE) {
+    tutti_error_clear(context);
+    return TUTTI_OK;
+  }
+  TUTTI_TRY(context, status);
+  return TUTTI_OK;
+}
+
+/* The first rows that a model can read, in picked[SAMPLE]. */
+static enum tutti_status pick_rows(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *all,
+                                   size_t *count, size_t *picked) {
+  *count = 0;
+  for (size_t i = 0; i < encoding->inputs; i++)
+    if (encoding->input[i].position >= tutti_rows_columns(all))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected the columns of the training data, found only %zu",
+                        tutti_rows_origin(all), tutti_rows_columns(all));
+  for (size_t r = 0; *count < SAMPLE && r < tutti_rows_count(all); r++) {
+    bool readable;
+    TUTTI_TRY(context, try_row(context, encoding, all, r, &readable));
+    if (readable)
+      picked[(*count)++] = r;
+  }
+  return TUTTI_OK;
+}
+
+/* The input columns, one after the other, of the first rows of the data. */
+static enum tutti_status read_rows(tutti_context *context, const tutti_view *view, tutti_rows **sample) {
+  enum tutti_status status;
+  const struct tutti_encoding *encoding = view->experiment->dataset->encoding;
+  size_t count, picked[SAMPLE];
   char *path = NULL;
   tutti_rows *all = NULL;
   *sample = NULL;
-  TUTTI_TRY_OUT(context, find_data(context, experiment->recipe, &path));
+  TUTTI_TRY_OUT(context, find_data(context, view->experiment->recipe, &path));
+  TUTTI_TRY_OUT(context, check_same_data(context, view, path));
   TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &all));
+  TUTTI_TRY_OUT(context, pick_rows(context, encoding, all, &count, picked));
   TUTTI_TRY_OUT(context, tutti_rows_create(context, path, sample));
-  for (size_t c = 0; c < tutti_rows_columns(all); c++) {
-    TUTTI_TRY_OUT(context, tutti_rows_add_column(context, *sample, encoding->named ? tutti_rows_names(all)[c] : NULL));
-    for (size_t r = 0; r < SAMPLE && r < tutti_rows_count(all); r++)
-      TUTTI_TRY_OUT(context, copy_cell(context, all, r, c, *sample));
+  for (size_t i = 0; i < encoding->inputs; i++) {
+    const struct tutti_data_column *column = &encoding->input[i];
+    TUTTI_TRY_OUT(context, tutti_rows_add_column(context, *sample, encoding->named ? column->name : NULL));
+    for (size_t k = 0; k < count; k++)
+      TUTTI_TRY_OUT(context, copy_cell(context, all, picked[k], column->position, i, *sample));
   }
 out:
   tutti_free(path);
@@ -143,16 +201,16 @@ static json_t *inputs_of(const struct tutti_encoding *encoding, const json_t *de
   json_t *inputs = json_object(), *input;
   size_t i;
   json_array_foreach(json_object_get(described, "inputs"), i, input) {
-    const struct tutti_data_column *column = &encoding->input[i];
+    struct tutti_data_column column = encoding->input[i];
     json_t *cells = json_array();
+    column.position = i;
     for (size_t r = 0; r < tutti_rows_count(rows); r++) {
       char buffer[32];
-      bool missing = tutti_rows_cell(rows, r, column->position) == TUTTI_CELL_MISSING;
-      if (column->categories)
-        (void)json_array_append_new(cells,
-                                    json_string(missing ? "" : tutti_category_of(rows, r, column->position, buffer)));
+      bool missing = tutti_rows_cell(rows, r, i) == TUTTI_CELL_MISSING;
+      if (column.categories)
+        (void)json_array_append_new(cells, json_string(missing ? "" : tutti_category_of(rows, r, i, buffer)));
       else
-        (void)json_array_append_new(cells, tutti_json_number(tutti_column_number(column, rows, r, NULL)));
+        (void)json_array_append_new(cells, tutti_json_number(tutti_column_number(&column, rows, r, NULL)));
     }
     (void)json_object_set_new(inputs, json_string_value(json_object_get(input, "name")), cells);
   }
@@ -200,7 +258,7 @@ static json_t *sample_of(tutti_context *context, tutti_model *model, bool uncali
   json_t *sample = NULL;
   if (encoding->image.height)
     return NULL;
-  TUTTI_TRY_OUT(context, read_rows(context, model->view->experiment, &rows));
+  TUTTI_TRY_OUT(context, read_rows(context, model->view, &rows));
   TUTTI_TRY_OUT(context, tutti_model_predict(context, model, rows, &forecast));
   sample = json_pack("{s:o, s:o}", "inputs", inputs_of(encoding, described, rows), "outputs",
                      outputs_of(&forecast, intervals));

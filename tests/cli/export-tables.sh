@@ -128,10 +128,37 @@ echo mine >whole-forest/notes
 tutti export forest --to whole-forest
 expect_code 2
 expect_err "whole-forest: expected a new or empty directory"
+# without_sample NAME WHY...: the folder is made, with a warning that says why it has no sample.
+without_sample() {
+  local name=$1
+  shift
+  tutti export forest --to "$name"
+  expect_code 0
+  expect_err "warning" "the folder has no sample of rows" "$@"
+  expect_in "$name/README.md" "# A model of price"
+  expect_absent "$name/sample.json" "$name/example.py"
+}
 mv train.csv away.csv
-tutti export forest --to bare
+without_sample bare "train.csv"
+# A column less, one more in front, other values: they are not the rows that the model was trained on.
+cut -d, -f2- away.csv >train.csv
+without_sample narrow "train.csv: the data have changed since the run began"
+cut -d, -f1-6 away.csv >train.csv
+without_sample shorter "train.csv has no column 'kind'"
+awk -v OFS=, '{print NR == 1 ? "front" : NR, $0}' away.csv >train.csv
+without_sample shifted "train.csv: the data have changed since the run began"
+awk -F, -v OFS=, 'NR > 1 {$4 += 1} {print}' away.csv >train.csv
+without_sample other "train.csv: the data have changed since the run began"
 mv away.csv train.csv
-[ $code -ne 0 ] || expect_absent bare/sample.json
+# Rows that the model cannot read, since they lack a number, are no sample.
+tutti run forest.ini --out dropping --quiet --set data.missing=drop --set run.budget=1
+expect_code 0
+tutti export dropping --to dropped
+expect_code 0
+expect_empty err
+cp dropped/sample.json out
+expect_json "$(awk -F, 'NR > 1 && $1 != "" && ++n == 20 {print $4 + 0}' train.csv)" inputs age 19
+expect_not_in dropped/sample.json null
 
 # --- what is refused ---
 
