@@ -1,6 +1,9 @@
 /* formula.c - arithmetic that is written down, term by term. */
+#include "formula_impl.h"
+
+#include <stddef.h>
 #include <string.h>
-#include <tutti/formula.h>
+#include <tutti/sized.h>
 
 struct tutti_formula {
   tutti_context *context;
@@ -240,7 +243,7 @@ static bool is_node(const struct tutti_formula_trees *trees, size_t tree, size_t
 
 static bool are_trees(const struct tutti_formula_trees *trees, size_t columns) {
   size_t tree = 0;
-  bool right = trees->size >= sizeof *trees && trees->trees > 0 && trees->columns > 0 && trees->roots[0] == 0;
+  bool right = trees->trees > 0 && trees->columns > 0 && trees->roots[0] == 0;
   for (size_t t = 0; right && t < trees->trees; t++) {
     right = trees->roots[t] < trees->roots[t + 1];
     for (size_t n = trees->roots[t]; right && n < trees->roots[t + 1]; n++)
@@ -278,17 +281,25 @@ static struct tutti_formula_trees *copy_trees(tutti_formula *formula, const stru
   return copy;
 }
 
-tutti_term tutti_formula_grow(tutti_formula *formula, tutti_term x, const struct tutti_formula_trees *trees) {
-  struct tutti_formula_term term = {.op = TUTTI_FORMULA_TREES, .columns = trees->columns, .count = 1};
+tutti_term tutti_formula_grow(tutti_formula *formula, tutti_term x, const struct tutti_formula_trees *theirs) {
+  /* As version 2.0 of the interface has it. */
+  const size_t least = offsetof(struct tutti_formula_trees, value) + sizeof theirs->value;
   const struct tutti_formula_term *of = term_at(formula, x);
-  if (of && (of->rows > 1 || !are_trees(trees, of->columns)))
+  struct tutti_formula_trees trees;
+  if (!of)
+    return TUTTI_NO_TERM;
+  if (theirs->size < least)
+    return fail(formula, TUTTI_FAIL(formula->context, TUTTI_ERROR_INTERNAL,
+                                    "expected the size of the trees of a formula, at least %zu; found %zu: set their "
+                                    "member size to sizeof(struct tutti_formula_trees)",
+                                    least, theirs->size));
+  TUTTI_TAKE(&trees, theirs);
+  if (of->rows > 1 || !are_trees(&trees, of->columns))
     return fail(formula,
                 TUTTI_FAIL(formula->context, TUTTI_ERROR_INTERNAL,
                            "the trees of a formula are no trees over the %zu columns of their term", of->columns));
-  if (!of)
-    return TUTTI_NO_TERM;
-  term.rows = of->rows;
+  struct tutti_formula_term term = {.op = TUTTI_FORMULA_TREES, .rows = of->rows, .columns = trees.columns, .count = 1};
   keep(formula, 1, sizeof x, &x, &term.from);
-  term.trees = copy_trees(formula, trees);
+  term.trees = copy_trees(formula, &trees);
   return take(formula, &term);
 }

@@ -1,5 +1,6 @@
 libtutti_la_SOURCES += %D%/attribute.c
 libtutti_la_SOURCES += %D%/formula.c
+libtutti_la_SOURCES += %D%/formula_impl.h
 libtutti_la_SOURCES += %D%/layer.c
 libtutti_la_SOURCES += %D%/network.c
 libtutti_la_SOURCES += %D%/network_impl.h

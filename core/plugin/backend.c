@@ -1,6 +1,9 @@
 /* backend.c - kind backend: checks and defaults around its ops. */
 #include "backend_impl.h"
 
+#include "core/base/sized_impl.h"
+#include "core/network/formula_impl.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,27 +165,22 @@ enum tutti_status tutti_backend_predict(tutti_context *context, const tutti_back
                                          out);
 }
 
-/* Has the formula this term, as wide as the task's outputs? */
-static bool is_answer(const tutti_formula *formula, const struct tutti_task *task, tutti_term term) {
-  const struct tutti_formula_term *found = tutti_formula_at(formula, term);
-  return found && found->columns == task->outputs && found->rows <= 1;
-}
-
 enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_backend *backend,
                                         const struct tutti_job *job, const tutti_tensors *weights,
                                         tutti_formula *formula, struct tutti_predicted_terms *terms) {
   if (!backend->ops.formula)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s cannot write down what its models compute",
                       backend->instance.descriptor->name);
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_predicted_terms, terms, variance));
   terms->mean = terms->variance = TUTTI_NO_TERM;
   TUTTI_CALL(context, backend, backend->ops.formula(backend->instance.self, context, job, weights, formula, terms));
   if (tutti_formula_status(formula) != TUTTI_OK)
     return tutti_error_trace(context, tutti_instance_blame(context, &backend->instance, tutti_formula_status(formula)),
                              __FILE__, __LINE__, __func__);
-  if (!is_answer(formula, job->task, terms->mean) ||
-      (terms->variance != TUTTI_NO_TERM && !is_answer(formula, job->task, terms->variance)))
-    return TUTTI_BREACH(context, &backend->instance, "formula gave no terms of the task's %zu outputs",
-                        job->task->outputs);
+  size_t outputs = job->task->outputs;
+  if (!tutti_formula_answers(formula, terms->mean, outputs) ||
+      (terms->variance != TUTTI_NO_TERM && !tutti_formula_answers(formula, terms->variance, outputs)))
+    return TUTTI_BREACH(context, &backend->instance, "formula gave no terms of the task's %zu outputs", outputs);
   return TUTTI_OK;
 }
 

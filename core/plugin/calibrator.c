@@ -1,6 +1,9 @@
 /* calibrator.c - kind calibrator: checks and defaults around its ops. */
 #include "instance_impl.h"
 
+#include "core/base/sized_impl.h"
+#include "core/network/formula_impl.h"
+
 #include <math.h>
 #include <string.h>
 #include <tutti/calibrator.h>
@@ -181,10 +184,24 @@ enum tutti_status tutti_calibrator_intervals(tutti_context *context, tutti_calib
 
 /* --- as a formula --- */
 
+/* Are the terms there that the calibrator has to give, and is each as wide as the predictions? */
+static bool are_answers(const tutti_formula *formula, const struct tutti_combined_terms *terms, size_t outputs,
+                        bool intervals) {
+  const tutti_term given[] = {terms->mean, terms->aleatoric, terms->epistemic, terms->lower, terms->upper};
+  const bool required[] = {true, false, false, intervals, intervals};
+  bool right = true;
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+    right = right && (tutti_formula_answers(formula, given[i], outputs) || (given[i] == TUTTI_NO_TERM && !required[i]));
+  return right;
+}
+
 enum tutti_status tutti_calibrator_formula(tutti_context *context, tutti_calibrator *calibrator, tutti_formula *formula,
                                            struct tutti_combined_terms *terms) {
   bool intervals = calibrator->ops.gives & TUTTI_GIVES_INTERVALS;
   TUTTI_TRY(context, check_fitted(context, calibrator));
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_combined_terms, terms, upper));
+  const struct tutti_formula_term *mean = tutti_formula_at(formula, terms->mean);
+  size_t outputs = mean ? mean->columns : 0;
   if (!calibrator->ops.formula)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "calibrator %s cannot write down what it computes",
                       calibrator->instance.descriptor->name);
@@ -194,9 +211,9 @@ enum tutti_status tutti_calibrator_formula(tutti_context *context, tutti_calibra
     return tutti_error_trace(context,
                              tutti_instance_blame(context, &calibrator->instance, tutti_formula_status(formula)),
                              __FILE__, __LINE__, __func__);
-  if (!tutti_formula_at(formula, terms->mean) ||
-      (intervals && (!tutti_formula_at(formula, terms->lower) || !tutti_formula_at(formula, terms->upper))))
-    return TUTTI_BREACH(context, &calibrator->instance, "formula left out terms that it has to give");
+  if (!are_answers(formula, terms, outputs, intervals))
+    return TUTTI_BREACH(context, &calibrator->instance,
+                        "formula left out terms that it has to give, or gave some that have not %zu columns", outputs);
   return TUTTI_OK;
 }
 

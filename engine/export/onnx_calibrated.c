@@ -1,9 +1,12 @@
 /* onnx_calibrated.c - a calibrator in the graph: the formula that it writes down. */
 #include "onnx_impl.h"
 
-/* Another term than before. */
-static onnx_value replaced(const onnx_value *values, tutti_term term, onnx_value before) {
-  return term == TUTTI_NO_TERM ? before : values[term];
+/* Another term than before, for each row of x. */
+static onnx_value replaced(struct onnx_graph *graph, const tutti_formula *formula, const onnx_value *values,
+                           tutti_term term, onnx_value before, onnx_value x) {
+  if (term == TUTTI_NO_TERM)
+    return before;
+  return tutti_formula_at(formula, term)->rows == 1 ? onnx_of_each(graph, values[term], x) : values[term];
 }
 
 static enum tutti_status add(struct onnx_graph *graph, tutti_calibrator *calibrator, size_t outputs, double level,
@@ -29,11 +32,12 @@ static enum tutti_status add(struct onnx_graph *graph, tutti_calibrator *calibra
   TUTTI_TRY_OUT(context, tutti_calibrator_formula(context, calibrator, formula, &terms));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_formula_count(formula), sizeof *values, &values));
   onnx_formula(graph, formula, inputs, values);
-  combined->mean = replaced(values, terms.mean, combined->mean);
-  combined->aleatoric = replaced(values, terms.aleatoric, combined->aleatoric);
-  combined->epistemic = replaced(values, terms.epistemic, combined->epistemic);
-  combined->lower = replaced(values, terms.lower, NULL);
-  combined->upper = replaced(values, terms.upper, NULL);
+  const onnx_value x = combined->mean;
+  combined->mean = replaced(graph, formula, values, terms.mean, x, x);
+  combined->aleatoric = replaced(graph, formula, values, terms.aleatoric, combined->aleatoric, x);
+  combined->epistemic = replaced(graph, formula, values, terms.epistemic, combined->epistemic, x);
+  combined->lower = replaced(graph, formula, values, terms.lower, NULL, x);
+  combined->upper = replaced(graph, formula, values, terms.upper, NULL, x);
 out:
   tutti_formula_destroy(formula);
   tutti_free(values);

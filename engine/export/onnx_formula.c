@@ -251,6 +251,10 @@ static onnx_value value_of(struct onnx_graph *graph, const tutti_formula *formul
   }
 }
 
+onnx_value onnx_of_each(struct onnx_graph *graph, onnx_value value, onnx_value x) {
+  return ONNX(graph, "Add", value, ONNX(graph, "Mul", sum(graph, x), onnx_double(graph, 0)));
+}
+
 void onnx_formula(struct onnx_graph *graph, const tutti_formula *formula, const onnx_value *inputs,
                   onnx_value *values) {
   tutti_context *context = onnx_graph_context(graph);

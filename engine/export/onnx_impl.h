@@ -31,6 +31,8 @@ struct onnx_prediction onnx_network(struct onnx_graph *graph, const tutti_networ
                                     const tutti_tensors *weights, const struct tutti_task *task, onnx_value rows);
 /* A formula's terms as values[tutti_formula_count]; inputs[]: of its input terms (onnx_formula.c). */
 void onnx_formula(struct onnx_graph *graph, const tutti_formula *formula, const onnx_value *inputs, onnx_value *values);
+/* What may be one number for all rows, for each of the rows of x; NaN where one of their numbers is. */
+onnx_value onnx_of_each(struct onnx_graph *graph, onnx_value value, onnx_value x);
 /* What a member says of such rows, standardised (onnx_member.c). TUTTI_ERROR_UNSUPPORTED: a layer, or draws of dropout,
    that ONNX has no counterpart of, or a backend that cannot say what its models compute; it names the trial. */
 TUTTI_NODISCARD enum tutti_status onnx_member(struct onnx_graph *graph, const struct tutti_member *member,

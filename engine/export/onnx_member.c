@@ -36,12 +36,6 @@ static onnx_value rounded(struct onnx_graph *graph, onnx_value x) {
   return onnx_cast(graph, onnx_cast(graph, x, ONNX_FLOAT), ONNX_DOUBLE);
 }
 
-/* What may be one number for all rows, for each of them: as many as x has. */
-static onnx_value of_each(struct onnx_graph *graph, onnx_value value, onnx_value x) {
-  onnx_value nothing = ONNX(graph, "Mul", onnx_columns(graph, x, 0, 1), onnx_double(graph, 0));
-  return ONNX(graph, "Add", value, nothing);
-}
-
 /* --- one model --- */
 
 /* [rows, features], with an image's numbers as backends have them: rows, columns, channels. */
@@ -69,9 +63,9 @@ static enum tutti_status add_formula(struct onnx_graph *graph, const struct tutt
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_formula_count(formula), sizeof *values, &values));
   rows = onnx_cast(graph, flat(graph, shape, rows), ONNX_DOUBLE);
   onnx_formula(graph, formula, &rows, values);
-  made->mean = of_each(graph, rounded(graph, values[terms.mean]), rows);
+  made->mean = onnx_of_each(graph, rounded(graph, values[terms.mean]), rows);
   if (terms.variance != TUTTI_NO_TERM)
-    made->variance = of_each(graph, rounded(graph, values[terms.variance]), made->mean);
+    made->variance = onnx_of_each(graph, rounded(graph, values[terms.variance]), made->mean);
 out:
   tutti_formula_destroy(formula);
   tutti_free(values);

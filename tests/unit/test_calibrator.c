@@ -12,6 +12,7 @@ static struct {
   double scale, shift; /* applied to every number */
   bool fails, prints_nothing;
   double ends[2]; /* of every interval, from the mean */
+  size_t wide;    /* which of five terms has two columns; beyond: none */
 } act;
 
 static enum tutti_status fit(void *self, tutti_context *context, const struct tutti_combined *combined,
@@ -51,6 +52,17 @@ static size_t least_rows(void *self, size_t outputs) {
   return 7 * outputs;
 }
 
+/* Constants, one row for all. */
+static enum tutti_status formula(void *self, tutti_context *context, tutti_formula *of,
+                                 struct tutti_combined_terms *terms) {
+  static const double numbers[] = {1, 2};
+  tutti_term *const places[] = {&terms->mean, &terms->aleatoric, &terms->epistemic, &terms->lower, &terms->upper};
+  (void)self, (void)context;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    *places[i] = tutti_formula_constant(of, 1, act.wide == i ? 2 : 1, numbers);
+  return TUTTI_OK;
+}
+
 enum { BOTH = TUTTI_GIVES_MOMENTS | TUTTI_GIVES_PROBABILITIES };
 #define OPS(gives_, ...)                                                                                               \
   {                                                                                                                    \
@@ -61,6 +73,8 @@ static const struct tutti_calibrator_ops plain_ops = OPS(BOTH, .apply = apply),
                                          classes_ops = OPS(TUTTI_GIVES_PROBABILITIES, .apply = apply),
                                          interval_ops = OPS(TUTTI_GIVES_INTERVALS, .intervals = intervals,
                                                             .least_rows = least_rows),
+                                         telling_ops =
+                                             OPS(TUTTI_GIVES_INTERVALS, .intervals = intervals, .formula = formula),
                                          idle_ops = OPS(TUTTI_GIVES_MOMENTS, .intervals = intervals),
                                          torn_ops = OPS(TUTTI_GIVES_INTERVALS, .apply = apply),
                                          double_ops = OPS(TUTTI_GIVES_INTERVALS | TUTTI_GIVES_MOMENTS, .apply = apply,
@@ -72,7 +86,8 @@ static const struct tutti_calibrator_ops plain_ops = OPS(BOTH, .apply = apply),
                                                          .ops = ops_                                                   \
   }
 static const struct tutti_descriptor plugins[] = {CALIBRATOR("plain", &plain_ops), CALIBRATOR("classes", &classes_ops),
-                                                  CALIBRATOR("interval", &interval_ops)},
+                                                  CALIBRATOR("interval", &interval_ops),
+                                                  CALIBRATOR("telling", &telling_ops)},
                                      wrong[] = {CALIBRATOR("idle", &idle_ops), CALIBRATOR("torn", &torn_ops),
                                                 CALIBRATOR("double", &double_ops)};
 
@@ -272,6 +287,30 @@ static void test_no_intervals(void **state) {
             "calibrator plain gives no intervals");
 }
 
+/* Each term is as wide as the predictions, or it is refused; and so is a struct without its size. */
+static void test_formula(void **state) {
+  enum { TERMS = 5 };
+  tutti_formula *made;
+  (void)state;
+  fit_real("telling");
+  must(tutti_formula_create(world.context, &made));
+  for (act.wide = 0; act.wide <= TERMS; act.wide++) {
+    struct tutti_combined_terms terms = {.size = sizeof terms, .mean = tutti_formula_input(made, 1), .level = 0.9};
+    terms.aleatoric = terms.epistemic = TUTTI_NO_TERM;
+    enum tutti_status status = tutti_calibrator_formula(world.context, world.calibrator, made, &terms);
+    if (act.wide < TERMS)
+      must_fail(status, TUTTI_ERROR_PLUGIN,
+                "calibrator telling broke its contract: formula left out terms that it has to give, or gave some that "
+                "have not 1 columns");
+    else
+      must(status);
+  }
+  struct tutti_combined_terms sizeless = {.mean = tutti_formula_input(made, 1), .level = 0.9};
+  assert_int_equal(tutti_calibrator_formula(world.context, world.calibrator, made, &sizeless), TUTTI_ERROR_INTERNAL);
+  assert_non_null(strstr(tutti_error_message(world.context), "expected the size of the struct tutti_combined_terms"));
+  tutti_formula_destroy(made);
+}
+
 /* What a plugin gives, it must have the operation for. */
 static void test_ops(void **state) {
   static const char *const missing[] = {"apply", "intervals", "gives"};
@@ -285,8 +324,8 @@ static void test_ops(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_task), TEST(test_fitted),    TEST(test_shapes),       TEST(test_breaches),
-      TEST(test_nan),  TEST(test_intervals), TEST(test_no_intervals), TEST(test_ops),
+      TEST(test_task),      TEST(test_fitted),       TEST(test_shapes), TEST(test_breaches), TEST(test_nan),
+      TEST(test_intervals), TEST(test_no_intervals), TEST(test_ops),    TEST(test_formula),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

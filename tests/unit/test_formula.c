@@ -163,6 +163,32 @@ static void test_trees(void **state) {
   assert_int_equal(tutti_formula_at(formula, term)->trees->roots[2], 4);
 }
 
+/* A plugin of a later version has a larger struct; who forgot its size has none. */
+static void test_size_of_trees(void **state) {
+  struct {
+    struct tutti_formula_trees trees;
+    size_t later;
+  } grown = {.trees = {.size = sizeof grown,
+                       .trees = 2,
+                       .columns = 2,
+                       .says = 3,
+                       .roots = right.roots,
+                       .column = right.column,
+                       .threshold = right.threshold,
+                       .low = right.low,
+                       .high = right.high,
+                       .leaf = right.leaf,
+                       .of = right.of,
+                       .value = right.value},
+             .later = 1};
+  (void)state;
+  tutti_term term = tutti_formula_grow(formula, x, &grown.trees);
+  expect_size(term, 0, 2);
+  assert_int_equal(tutti_formula_at(formula, term)->trees->size, sizeof(struct tutti_formula_trees));
+  grown.trees.size = 0;
+  expect_failure(tutti_formula_grow(formula, x, &grown.trees), "set their member size to sizeof");
+}
+
 /* A row that went round in circles, or out of its tree, would never arrive. */
 static void test_no_trees(void **state) {
   struct sample samples[] = {right, right, right, right, right, right, right};
@@ -182,18 +208,10 @@ static void test_no_trees(void **state) {
 
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-  const struct CMUnitTest tests[] = {TEST(test_sizes),
-                                     TEST(test_other_columns),
-                                     TEST(test_table_as_row),
-                                     TEST(test_product_of_inputs),
-                                     TEST(test_wrong_count),
-                                     TEST(test_unknown_op),
-                                     TEST(test_unknown_term),
-                                     TEST(test_unknown_column),
-                                     TEST(test_pairs_of_others),
-                                     TEST(test_no_constant),
-                                     TEST(test_trees),
-                                     TEST(test_no_trees),
-                                     TEST(test_ops_with_functions)};
+  const struct CMUnitTest tests[] = {
+      TEST(test_sizes),           TEST(test_other_columns),     TEST(test_table_as_row), TEST(test_product_of_inputs),
+      TEST(test_wrong_count),     TEST(test_unknown_op),        TEST(test_unknown_term), TEST(test_unknown_column),
+      TEST(test_pairs_of_others), TEST(test_no_constant),       TEST(test_trees),        TEST(test_size_of_trees),
+      TEST(test_no_trees),        TEST(test_ops_with_functions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
