@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <tutti/tutti.h>
 
+#include "tests/watched.h"
 #include "backends/cpu/cpu_impl.h"
 
 enum { FEATURES = 5, ROWS = 45, HELD = 19, MOST_EPOCHS = 200, OUTPUTS = 2, CLASSES = 3 };
@@ -460,6 +461,10 @@ static void test_broken_kernel(void **state) {
 }
 
 int main(void) {
+  if (watched_by_valgrind()) {
+    puts("skipped: valgrind does not follow threads of the emulated GPU, which change stacks");
+    return 77;
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_trajectories, begin, end),
       cmocka_unit_test_setup_teardown(test_pool, begin, end),
