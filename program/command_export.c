@@ -35,7 +35,7 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
     return fail(context,
                 TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                            "expected --to FILE.onnx, the file to write, or a folder, %s%s; as in tutti export %s --to "
-                           "model.onnx",
+                           "model.onnx (a new folder whose name has a dot: end it in /)",
                            options->to ? "found " : "found none", options->to ? options->to : "", operands->items[0]));
   tutti_trust_runs(context, options->trust);
   if (options->ensemble)

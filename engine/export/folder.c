@@ -60,6 +60,12 @@ static const char *meaning_of(const char *output) {
   return "";
 }
 
+/* Text inside a cell of a table of the page: "|" would end it. */
+static void add_cell(struct tutti_text *page, const char *text) {
+  for (const char *c = text; *c; c++)
+    tutti_text_add(page, *c == '|' ? "\\|" : "%c", *c);
+}
+
 static json_t *texts(size_t count, char *const *items) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -70,6 +76,7 @@ static json_t *texts(size_t count, char *const *items) {
 /* What the graph says of itself, with what each input and output means. */
 static json_t *describe(const struct onnx_graph *graph, const struct tutti_model *model) {
   const struct tutti_encoding *encoding = model->view->experiment->dataset->encoding;
+  const bool takes_missing = encoding->missing == TUTTI_MISSING_MEAN || encoding->missing == TUTTI_MISSING_INDICATOR;
   json_t *described = onnx_graph_describe(graph), *value, *names = json_array();
   size_t i;
   json_array_foreach(json_object_get(described, "inputs"), i, value) {
@@ -80,7 +87,8 @@ static json_t *describe(const struct onnx_graph *graph, const struct tutti_model
       (void)json_object_set_new(value, "meaning",
                                 json_string(!column               ? "the pixels of an image, as in the data"
                                             : column->date_format ? "days since 1970-01-01"
-                                                                  : "a number; NaN: missing"));
+                                            : takes_missing       ? "a number; NaN: missing"
+                                                                  : "a number, which may not be missing"));
   }
   json_array_foreach(json_object_get(described, "outputs"), i, value)(void)
       json_object_set_new(value, "meaning", json_string(meaning_of(json_string_value(json_object_get(value, "name")))));
@@ -274,6 +282,15 @@ out:
 
 /* --- the page and the program --- */
 
+/* Is a missing cell one of the categories? */
+static bool has_missing(const json_t *categories) {
+  const json_t *category;
+  size_t i;
+  json_array_foreach((json_t *)categories, i,
+                     category) if (strcmp(json_string_value(category), TUTTI_CATEGORY_MISSING) == 0) return true;
+  return false;
+}
+
 static void add_values(struct tutti_text *page, const char *title, const json_t *values) {
   const json_t *value;
   size_t i;
@@ -281,8 +298,9 @@ static void add_values(struct tutti_text *page, const char *title, const json_t 
   json_array_foreach((json_t *)values, i, value) {
     const json_t *size, *shape = json_object_get(value, "shape"), *categories = json_object_get(value, "categories");
     size_t k;
-    tutti_text_add(page, "| `%s` | %s | [", json_string_value(json_object_get(value, "name")),
-                   json_string_value(json_object_get(value, "type")));
+    tutti_text_add(page, "| `");
+    add_cell(page, json_string_value(json_object_get(value, "name")));
+    tutti_text_add(page, "` | %s | [", json_string_value(json_object_get(value, "type")));
     json_array_foreach((json_t *)shape, k, size) {
       if (json_is_string(size))
         tutti_text_add(page, "%s%s", k ? ", " : "", json_string_value(size));
@@ -290,8 +308,8 @@ static void add_values(struct tutti_text *page, const char *title, const json_t 
         tutti_text_add(page, "%s%lld", k ? ", " : "", (long long)json_integer_value(size));
     }
     if (categories)
-      tutti_text_add(page, "] | a text, one of %zu categories (model.json lists them); empty: missing |\n",
-                     json_array_size(categories));
+      tutti_text_add(page, "] | a text, one of %zu categories (model.json lists them)%s |\n",
+                     json_array_size(categories), has_missing(categories) ? "; empty: missing" : "");
     else
       tutti_text_add(page, "] | %s |\n", json_string_value(json_object_get(value, "meaning")));
   }
@@ -300,16 +318,20 @@ static void add_values(struct tutti_text *page, const char *title, const json_t 
 static enum tutti_status write_page(tutti_context *context, const char *folder, const struct tutti_model *model,
                                     const json_t *described, bool sample) {
   struct tutti_text page = tutti_text_begin(context);
+  const json_t *target;
+  size_t t;
   char *text;
+  json_array_foreach(json_object_get(described, "targets"), t, target)
+      tutti_text_add(&page, "%s%s", t ? ", " : "# A model of ", json_string_value(target));
   tutti_text_add(
       &page,
-      "# A model of %s\n\nAn ensemble of %zu models, made by Tutti %s. `model.onnx` holds all of it: raw rows go in, "
+      "\n\nAn ensemble of %zu models, made by Tutti %s. `model.onnx` holds all of it: raw rows go in, "
       "predictions with "
       "their uncertainty come\nout. Whatever runs ONNX (operator set 15, ONNX-ML 3) runs it, without Tutti.\n\n"
       "| file | what it is |\n|---|---|\n| `model.onnx` | the model |\n| `model.json` | its inputs, outputs, "
       "classes and targets, for programs |\n| `data.json` | how the rows that it was trained on were read, for "
       "programs |\n",
-      json_string_value(json_array_get(json_object_get(described, "targets"), 0)), model->count, tutti_version());
+      model->count, tutti_version());
   if (sample)
     tutti_text_add(&page,
                    "| `sample.json` | the first rows of the data, as the model takes them, and the outputs that are "
@@ -349,7 +371,9 @@ static const char program[] =
     "for name, right in sample[\"outputs\"].items():\n"
     "    found = session.run([name], inputs)[0]\n"
     "    right = numpy.array(right, dtype=float)\n"
-    "    print(name, found[0], \"largest difference\", numpy.nanmax(abs(found - right), initial=0))\n";
+    "    off = numpy.where(numpy.isfinite(found) | numpy.isfinite(right), abs(found - right), 0)  # null: NaN or inf\n"
+    "    off = numpy.where(numpy.isnan(off), numpy.inf, off)  # a number on one side alone\n"
+    "    print(name, found[0], \"largest difference\", off.max(initial=0))\n";
 
 /* --- the folder --- */
 

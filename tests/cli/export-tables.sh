@@ -159,6 +159,14 @@ expect_empty err
 cp dropped/sample.json out
 expect_json "$(awk -F, 'NR > 1 && $1 != "" && ++n == 20 {print $4 + 0}' train.csv)" inputs age 19
 expect_not_in dropped/sample.json null
+expect_in dropped/README.md "| \`size\` | double | [rows, 1] | a number, which may not be missing |"
+# A name with the sign that ends cells of a page, two targets, and a new folder with a dot.
+sed '1s/size/si|ze/' train.csv >barred.csv
+tutti run forest.ini --out barred --quiet --set data.path=barred.csv --set 'data.target=price rent' --set data.ignore=kind --set run.budget=1
+expect_code 0
+tutti export barred --to barred.v2/
+expect_code 0
+expect_in barred.v2/README.md "# A model of price, rent" "| \`si\\|ze\` | double |"
 
 # --- what is refused ---
 

@@ -135,7 +135,7 @@ expect_code 2
 expect_err "expected --to FILE.onnx" "found none"
 tutti export small --to small.h5
 expect_code 2
-expect_err "found small.h5"
+expect_err "found small.h5" "end it in /"
 tutti export nowhere --to never.onnx
 expect_code 2
 expect_err "nowhere: expected a run directory"
