@@ -158,6 +158,14 @@ endif
 plugin_LTLIBRARIES += backend-trees.la
 backend_trees_la_SOURCES = %D%/trees.c
 backend_trees_la_LIBADD = libgrove.la $(LIBS_CORE_LIBS)
+# Gaussian processes.
+noinst_LTLIBRARIES += libprocess.la
+libprocess_la_LDFLAGS =
+libprocess_la_SOURCES = %D%/gp/process.c %D%/gp/process.h %D%/gp/process_formula.c
+libprocess_la_LIBADD = libgp.la liblearner.la
+plugin_LTLIBRARIES += backend-gp.la
+backend_gp_la_SOURCES = %D%/gp.c
+backend_gp_la_LIBADD = libprocess.la -lm
 # Candidates of several backends in one search.
 plugin_LTLIBRARIES += backend-mixed.la
 backend_mixed_la_SOURCES = %D%/mixed.c

@@ -185,19 +185,24 @@ enum tutti_status learner_formulas(tutti_context *context, const struct tutti_jo
                                    learner_formula *one, tutti_formula *formula, struct tutti_predicted_terms *terms) {
   enum tutti_status status;
   size_t models = learner_models(job->task);
-  tutti_term *means = NULL, *variances = NULL;
+  tutti_term *means = NULL, *variances = NULL, *epistemics = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *means, &means));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *variances, &variances));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *epistemics, &epistemics));
   for (size_t output = 0; output < models; output++) {
-    struct tutti_predicted_terms of = {sizeof of, terms->inputs, TUTTI_NO_TERM, TUTTI_NO_TERM};
+    struct tutti_predicted_terms of = {sizeof of, terms->inputs, TUTTI_NO_TERM, TUTTI_NO_TERM, TUTTI_NO_TERM};
     TUTTI_TRY_OUT(context, one(context, job, tensors, output, formula, &of));
     means[output] = of.mean;
     variances[output] = of.variance;
+    epistemics[output] = of.epistemic;
   }
   terms->mean = tutti_formula_add(formula, TUTTI_FORMULA_BESIDE, models, means);
   if (variances[0] != TUTTI_NO_TERM)
     terms->variance = tutti_formula_add(formula, TUTTI_FORMULA_BESIDE, models, variances);
+  if (epistemics[0] != TUTTI_NO_TERM)
+    terms->epistemic = tutti_formula_add(formula, TUTTI_FORMULA_BESIDE, models, epistemics);
 out:
+  tutti_free(epistemics);
   tutti_free(means);
   tutti_free(variances);
   return status;

@@ -171,16 +171,19 @@ enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_back
   if (!backend->ops.formula)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s cannot write down what its models compute",
                       backend->instance.descriptor->name);
-  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_predicted_terms, terms, variance));
-  terms->mean = terms->variance = TUTTI_NO_TERM;
+  TUTTI_TRY(context, TUTTI_CHECK_SIZE(context, struct tutti_predicted_terms, terms, epistemic));
+  terms->mean = terms->variance = terms->epistemic = TUTTI_NO_TERM;
   TUTTI_CALL(context, backend, backend->ops.formula(backend->instance.self, context, job, weights, formula, terms));
   if (tutti_formula_status(formula) != TUTTI_OK)
     return tutti_error_trace(context, tutti_instance_blame(context, &backend->instance, tutti_formula_status(formula)),
                              __FILE__, __LINE__, __func__);
   size_t outputs = job->task->outputs;
   if (!tutti_formula_answers(formula, terms->mean, outputs) ||
-      (terms->variance != TUTTI_NO_TERM && !tutti_formula_answers(formula, terms->variance, outputs)))
+      (terms->variance != TUTTI_NO_TERM && !tutti_formula_answers(formula, terms->variance, outputs)) ||
+      (terms->epistemic != TUTTI_NO_TERM && !tutti_formula_answers(formula, terms->epistemic, outputs)))
     return TUTTI_BREACH(context, &backend->instance, "formula gave no terms of the task's %zu outputs", outputs);
+  if (terms->epistemic != TUTTI_NO_TERM && terms->variance == TUTTI_NO_TERM)
+    return TUTTI_BREACH(context, &backend->instance, "formula gave a part of the variance, but no variance");
   return TUTTI_OK;
 }
 

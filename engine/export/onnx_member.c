@@ -66,6 +66,8 @@ static enum tutti_status add_formula(struct onnx_graph *graph, const struct tutt
   made->mean = onnx_of_each(graph, rounded(graph, values[terms.mean]), rows);
   if (terms.variance != TUTTI_NO_TERM)
     made->variance = onnx_of_each(graph, rounded(graph, values[terms.variance]), made->mean);
+  if (terms.epistemic != TUTTI_NO_TERM)
+    made->own = onnx_of_each(graph, rounded(graph, values[terms.epistemic]), made->mean);
 out:
   tutti_formula_destroy(formula);
   tutti_free(values);

@@ -106,10 +106,11 @@ struct tutti_slope {
 /* The terms of a formula (formula.h) that stand for a model's predictions: probabilities [rows][outputs], or means and
    variances [rows][outputs], in standardised units. */
 struct tutti_predicted_terms {
-  size_t size;         /* sizeof(struct tutti_predicted_terms) */
-  tutti_term inputs;   /* given: [rows][features], in the units of a split's inputs */
-  tutti_term mean;     /* to be set: probabilities or means */
-  tutti_term variance; /* TUTTI_NO_TERM: none */
+  size_t size;          /* sizeof(struct tutti_predicted_terms) */
+  tutti_term inputs;    /* given: [rows][features], in the units of a split's inputs */
+  tutti_term mean;      /* to be set: probabilities or means */
+  tutti_term variance;  /* TUTTI_NO_TERM: none */
+  tutti_term epistemic; /* the part of the variance that is the model's own; TUTTI_NO_TERM: none is told */
 };
 
 struct tutti_backend_ops {

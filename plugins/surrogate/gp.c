@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "gp/gp_impl.h"
+#include "plugins/shared/gp/gp_impl.h"
 #include "plugins/shared/json.h"
 
 struct gp_config {
@@ -84,27 +84,9 @@ struct gp {
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
 
-static enum tutti_status range_gp(tutti_context *context, const char *name, const struct tutti_reals *reals,
-                                  double *range) {
-  if (reals->count < 1 || reals->count > 2 || reals->values[0] > reals->values[reals->count - 1])
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "surrogate gp: %s: a range \"low high\" or one number was expected, %zu numbers%s were found",
-                      name, reals->count, reals->count == 2 ? " with the greater first" : "");
-  range[0] = reals->values[0];
-  range[1] = reals->values[reals->count - 1];
-  return TUTTI_OK;
-}
-
 static enum tutti_status bounds_gp(tutti_context *context, const struct gp_config *config, struct gp_bounds *bounds) {
-  TUTTI_TRY(context, range_gp(context, "amplitude", &config->amplitude, bounds->amplitude));
-  TUTTI_TRY(context, range_gp(context, "length_scale", &config->length_scale, bounds->length));
-  TUTTI_TRY(context, range_gp(context, "noise", &config->noise, bounds->noise));
-  if (bounds->noise[0] == 0 && bounds->noise[1] > 0)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "surrogate gp: noise: a range from above 0 was expected, since it is searched in its logarithm, and "
-        "0 %g was found; give 1e-12 %g, or 0 alone",
-        bounds->noise[1], bounds->noise[1]);
+  TUTTI_TRY(context, gp_bounds_read(context, "surrogate gp: ", &config->amplitude, &config->length_scale,
+                                    &config->noise, bounds));
   if (config->inference == GP_INFERENCE_SAMPLING && bounds->length[0] > GP_LONGEST)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "surrogate gp: length_scale: with inference = sampling length scales are %d at most, and %g at "

@@ -69,6 +69,11 @@ learner whole price "$forest\nmethod = extra-trees\nprior = 0\nmin_leaf = 3" 'pl
 learner folded "price rent" "$boosting" 'plugin = variance-scaling\napart = yes' --set data.folds=3
 learner thresholds rent "$boosting" '' --set data.standardise=no --set head.kind=linear
 learner svr "price rent" 'plugin = svm' 'plugin = conformal'
+some='[hyperparameters]\nmost_rows = integer 30 90' # of the same rows, two processes would differ by rounding alone
+learner process "price rent" "plugin = gp\nnoise = 0.01 1\n$some" 'plugin = variance-scaling\napart = yes'
+expect_out " epistemic_within"
+learner smooth price "plugin = gp\nkernel = rbf\nard = no\n$some" 'plugin = conformal' --set data.folds=3
+learner values rent "plugin = gp\n$some" '' --set head.kind=linear
 learner forest-kinds kind "$forest\nmin_leaf = 3" 'plugin = isotonic\nrows_per_class = 5'
 learner boosted-kinds kind "$boosting" 'plugin = vector-scaling\nrows_per_class = 5' --set data.folds=3
 learner pairs kind 'plugin = svm' ''

@@ -68,6 +68,34 @@ else # without XGBoost
   expect_err "libxgboost-dev"
 fi
 
+# Gaussian processes: values, with what they do not know themselves beside the noise, by folds or without; no classes.
+sed '/^c = /d; /^gamma = /d; /^epsilon = .*/d; s/^plugin = svm/plugin = gp/; s/^kind = linear/kind = gaussian/' "$ini/svr-rs.ini" >process.ini
+processes() { # NAME OPTION...
+  local name=$1
+  shift
+  # shellcheck disable=SC2086 # words of options
+  tutti run process.ini $values_of --set run.budget=4 --set 'hyperparameters.kernel=choice matern52 rbf' \
+    --set 'hyperparameters.ard=choice yes no' --quiet --out "$name" "$@"
+}
+for workers in 1 3; do
+  processes process-$workers --workers $workers
+  expect_code 0
+  expect_out "nll" "epistemic-within" "4 of 4 done, 0 failed"
+done
+checks=$((checks + 2))
+cmp -s process-1/summary.json process-3/summary.json || complain "expected the same summary.json"
+[ -e process-1/trials/000000/test-epistemic.npy ] || complain "expected what a process does not know itself"
+tutti predict process-1 table.csv
+expect_code 0
+expect_out "epistemic_within"
+processes process-folds --set data.folds=3
+expect_code 0
+expect_out "epistemic-within" "4 of 4 done, 0 failed"
+# shellcheck disable=SC2086 # words of options
+tutti validate process.ini $classes_of --set head.kind=softmax
+expect_code 2
+expect_err "backend gp learns values, and the target is a class; take svm, trees or a network"
+
 available svm || { echo "skipped: the libraries of the learners are not there"; exit 77; }
 
 # Most of the rows left out: no machine has more support vectors than rows that it saw; of all rows, some do.

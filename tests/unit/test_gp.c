@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "plugins/surrogate/gp.c"
-#include "plugins/surrogate/gp/gp_fit.c"
-#include "plugins/surrogate/gp/gp_kernel.c"
+#include "plugins/shared/gp/gp_fit.c"
+#include "plugins/shared/gp/gp_kernel.c"
 
 /* --- golden problems ---------------------------------------------------------------------------------------------- */
 

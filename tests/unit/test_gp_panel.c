@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plugins/surrogate/gp/gp_panel.c"
+#include "plugins/shared/gp/gp_panel.c"
 
 enum { ROWS_MOST = 203, STRIDE = 208 };
 

@@ -8,7 +8,7 @@
 
 #include <tutti/plugin.h>
 
-#include "plugins/surrogate/gp/gp_impl.h"
+#include "plugins/shared/gp/gp_impl.h"
 
 enum { DGP_GROUPS = 8 }; /* at most */
 

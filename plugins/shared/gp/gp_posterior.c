@@ -51,7 +51,7 @@ static enum tutti_status reserve(tutti_context *context, struct gp_posterior *po
   while (capacity < wanted && capacity <= SIZE_MAX / 2)
     capacity *= 2;
   if (capacity > SIZE_MAX / (2 * sizeof(double)))
-    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "surrogate gp: room for %zu observations overflows", wanted);
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "Gaussian process: room for %zu observations overflows", wanted);
   size_t row = gp_stride(capacity) * sizeof(double);
   posterior->factored = 0;
   TUTTI_TRY(context, tutti_realloc(context, old, capacity, d * sizeof(double), &posterior->points));
@@ -78,14 +78,13 @@ enum tutti_status gp_posterior_add(tutti_context *context, struct gp_posterior *
   size_t d = posterior->dimension, have = posterior->count;
   for (size_t i = 0; i < count; i++)
     if (!isfinite(values[i]) || (noise && !(noise[i] >= 0 && isfinite(noise[i]))))
-      return TUTTI_FAIL(
-          context, TUTTI_ERROR_NUMERIC,
-          "surrogate gp: observation %zu has value %g and noise variance %g: finite numbers were expected", have + i,
-          values[i], noise ? noise[i] : 0);
+      return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                        "Gaussian process: observation %zu has value %g and noise variance %g: finite numbers expected",
+                        have + i, values[i], noise ? noise[i] : 0);
   for (size_t i = 0; i < count * d; i++)
     if (!isfinite(points[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                        "surrogate gp: coordinate %zu of observation %zu is %g: a finite number was expected", i % d,
+                        "Gaussian process: coordinate %zu of observation %zu is %g: a finite number expected", i % d,
                         have + i / d, points[i]);
   gp_posterior_release(posterior, 0);
   TUTTI_TRY(context, reserve(context, posterior, have + count));

@@ -48,7 +48,7 @@ enum tutti_status gp_factor_all(tutti_context *context, struct gp_matrix *matrix
   }
   return TUTTI_FAIL(
       context, TUTTI_ERROR_NUMERIC,
-      "surrogate gp: the covariance matrix (%zu x %zu) is not positive definite: smallest pivot %g at "
+      "Gaussian process: the covariance matrix (%zu x %zu) is not positive definite: smallest pivot %g at "
       "amplitude %g with a jitter of %g of it; raise the least noise, or look for values that are not finite",
       count, count, pivot, matrix->amplitude, matrix->jitter);
 }

@@ -38,7 +38,7 @@ static double objective(unsigned count, const double *unknowns, double *slope, v
   for (unsigned i = 0; i < count; i++)
     attempt->theta[attempt->free[i]] = unknowns[i];
   attempt->status = tutti_cancelled(attempt->context)
-                        ? TUTTI_FAIL(attempt->context, TUTTI_ERROR_CANCELLED, "surrogate gp: cancelled in its fit")
+                        ? TUTTI_FAIL(attempt->context, TUTTI_ERROR_CANCELLED, "Gaussian process: cancelled in its fit")
                         : gp_likelihood(attempt->context, &attempt->problem, &attempt->workspace, attempt->theta,
                                         &attempt->mean, &likelihood, slope ? attempt->gradient : NULL);
   if (attempt->status == TUTTI_ERROR_CANCELLED && attempt->optimiser)
@@ -56,6 +56,31 @@ static double objective(unsigned count, const double *unknowns, double *slope, v
   for (unsigned i = 0; slope && i < count; i++)
     slope[i] = -attempt->gradient[attempt->free[i]];
   return -likelihood;
+}
+
+static enum tutti_status read_range(tutti_context *context, const char *who, const char *name,
+                                    const struct tutti_reals *reals, double *range) {
+  if (reals->count < 1 || reals->count > 2 || reals->values[0] > reals->values[reals->count - 1])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s%s: a range \"low high\" or one number was expected, %zu numbers%s were found", who, name,
+                      reals->count, reals->count == 2 ? " with the greater first" : "");
+  range[0] = reals->values[0];
+  range[1] = reals->values[reals->count - 1];
+  return TUTTI_OK;
+}
+
+enum tutti_status gp_bounds_read(tutti_context *context, const char *who, const struct tutti_reals *amplitude,
+                                 const struct tutti_reals *length, const struct tutti_reals *noise,
+                                 struct gp_bounds *bounds) {
+  TUTTI_TRY(context, read_range(context, who, "amplitude", amplitude, bounds->amplitude));
+  TUTTI_TRY(context, read_range(context, who, "length_scale", length, bounds->length));
+  TUTTI_TRY(context, read_range(context, who, "noise", noise, bounds->noise));
+  if (bounds->noise[0] == 0 && bounds->noise[1] > 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%snoise: a range from above 0 was expected, since it is searched in its logarithm, and 0 %g was "
+                      "found; give 1e-12 %g, or 0 alone",
+                      who, bounds->noise[1], bounds->noise[1]);
+  return TUTTI_OK;
 }
 
 const double *gp_bounds_of(const struct gp_bounds *bounds, size_t count, size_t index) {
@@ -82,7 +107,7 @@ static enum tutti_status climb(struct attempt *attempt, size_t evaluations, doub
   attempt->best = -HUGE_VAL;
   attempt->optimiser = nlopt_create(NLOPT_LD_LBFGS, (unsigned)attempt->unknowns);
   if (!attempt->optimiser)
-    return TUTTI_FAIL(attempt->context, TUTTI_ERROR_MEMORY, "surrogate gp: no memory for the optimiser");
+    return TUTTI_FAIL(attempt->context, TUTTI_ERROR_MEMORY, "Gaussian process: no memory for the optimiser");
   for (size_t i = 0; i < attempt->unknowns; i++) {
     const double *range = gp_bounds_of(&attempt->search->bounds, attempt->count, attempt->free[i]);
     nlopt_set_lower_bound(attempt->optimiser, (int)i, log(range[0]));
@@ -285,8 +310,8 @@ enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *proble
   if (attempt.best == -HUGE_VAL) { /* the last error says why */
     status = attempt.status != TUTTI_OK
                  ? attempt.status
-                 : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp: no finite likelihood at %zu observations",
-                              problem->count);
+                 : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
+                              "Gaussian process: no finite likelihood at %zu observations", problem->count);
     goto out;
   }
   tutti_error_clear(context);

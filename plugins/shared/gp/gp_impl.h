@@ -1,5 +1,5 @@
-/* gp_impl.h - the parts of surrogate gp: covariance, likelihood and its optimum, and the posterior that grows. Matrices
-   are LAPACK's: column-major, only the upper triangle is used. K = UᵀU: column j of U is row j of the lower factor, so
+/* gp_impl.h - the parts of Gaussian processes: covariance, likelihood and its optimum, and the posterior that grows.
+   Matrices are LAPACK's: column-major, only the upper triangle is used. K = UᵀU: column j of U is row j of the lower factor, so
    a new observation adds a column. Everything here is in standardised units. */
 #ifndef TUTTI_GP_IMPL_H
 #define TUTTI_GP_IMPL_H
@@ -70,6 +70,12 @@ struct gp_hyper {
 struct gp_bounds {
   double amplitude[2], length[2], noise[2];
 };
+
+/* Read them from parameters, each a range "low high" or one number. TUTTI_ERROR_USAGE, with a message that begins with
+   `who`: one is neither, or a range of noise begins at 0. */
+enum tutti_status gp_bounds_read(tutti_context *context, const char *who, const struct tutti_reals *amplitude,
+                                 const struct tutti_reals *length, const struct tutti_reals *noise,
+                                 struct gp_bounds *bounds);
 
 struct gp_search {
   struct gp_bounds bounds;

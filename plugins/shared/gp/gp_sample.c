@@ -32,7 +32,7 @@ static double prior(const struct chain *chain) {
 /* Evaluate at chain->theta; -infinity if there is no likelihood. */
 static enum tutti_status measure(struct chain *chain) {
   if (tutti_cancelled(chain->context))
-    return TUTTI_FAIL(chain->context, TUTTI_ERROR_CANCELLED, "surrogate gp: cancelled in its chain");
+    return TUTTI_FAIL(chain->context, TUTTI_ERROR_CANCELLED, "Gaussian process: cancelled in its chain");
   chain->error = gp_likelihood(chain->context, chain->problem, &chain->workspace, chain->theta, &chain->mean,
                                &chain->likelihood, NULL);
   chain->density =
@@ -80,7 +80,7 @@ static enum tutti_status run(struct chain *chain, struct gp_hyper *const *hyper)
     return chain->error != TUTTI_OK
                ? chain->error
                : TUTTI_FAIL(chain->context, TUTTI_ERROR_NUMERIC,
-                            "surrogate gp: no finite likelihood at %zu observations", chain->problem->count);
+                            "Gaussian process: no finite likelihood at %zu observations", chain->problem->count);
   for (size_t sweep = 0; sweep < settings->burn_in + settings->samples; sweep++) {
     for (size_t i = 0; i < chain->count; i++) {
       const double *range = gp_bounds_of(&settings->bounds, chain->count, i);
