@@ -303,6 +303,7 @@ void backend_cpu_backward_node(struct cpu_plan *plan, size_t index, size_t rows)
 struct cpu_weight_product {
   size_t rows, inputs, ldx, ldg, ldw;
   size_t columns;            /* the units, in whole vectors of the gradient */
+  size_t units;              /* of a dense layer, whose rows are padded to 16 on both sides; else 0 */
   const float *x, *gradient; /* [rows][ldx], [rows][ldg] */
   float *to;
   bool accumulate;

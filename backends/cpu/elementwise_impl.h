@@ -68,11 +68,14 @@ static void column_sums(size_t rows, size_t n, const float *in, size_t ld, float
 }
 
 static void gather(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo) {
-  enum { AHEAD = 8 };
+  enum { AHEAD = 16 };
   const size_t whole = features / CPU_LANES * CPU_LANES;
   for (size_t i = 0; i < count; i++) {
-    if (i + AHEAD < count)
-      __builtin_prefetch(in + rows[i + AHEAD] * features);
+    if (i + AHEAD < count) { /* a short row may lie in two lines */
+      const float *next = in + rows[i + AHEAD] * features;
+      __builtin_prefetch(next);
+      __builtin_prefetch(next + features - 1);
+    }
     const float *from = in + rows[i] * features;
     float *to = out + i * ldo;
     for (size_t j = 0; j < whole; j += CPU_LANES)

@@ -136,7 +136,34 @@ void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_pr
     product_of_units(plan, p, unit);
 }
 
+/* Layers of few units, as most outputs are: more than half of a vector of units would be padding. */
+enum { NARROW_UNITS = 8, NARROW_INPUTS = 16 };
+
+/* The weights' gradient, transposed: units take the place of rows and inputs that of columns, which fill their vectors.
+   Each sum has the same terms in the same order. */
+static void product_narrow_weights(struct cpu_plan *plan, const struct cpu_weight_product *p) {
+  const size_t columns = (p->inputs + 15) / 16 * 16;
+  float *across = plan->scratch.transposed; /* [units][columns] */
+  plan->kernels->gemm(&(struct cpu_gemm){.m = p->units,
+                                         .n = columns,
+                                         .k = p->rows,
+                                         .a = p->gradient,
+                                         .a_row = 1,
+                                         .a_column = p->ldg,
+                                         .b = p->x,
+                                         .ldb = p->ldx,
+                                         .c = across,
+                                         .ldc = columns});
+  for (size_t u = 0; u < p->units; u++)
+    for (size_t i = 0; i < p->inputs; i++)
+      p->to[i * p->ldw + u] = across[u * columns + i];
+}
+
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *p) {
+  if (p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate) {
+    product_narrow_weights(plan, p);
+    return;
+  }
   struct cpu_gemm product = {.m = p->inputs,
                              .n = p->columns,
                              .k = p->rows,

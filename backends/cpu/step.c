@@ -136,6 +136,7 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
   struct cpu_weight_product weights = {.rows = rows * node->pixels,
                                        .inputs = source->width,
                                        .columns = backend_cpu_columns(node),
+                                       .units = source->pixels == 1 ? node->width : 0,
                                        .x = source->value,
                                        .ldx = source->ld,
                                        .gradient = node->gradient,

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backends/cpu/kernels_impl.h"
+#include "backends/cpu/cpu_impl.h"
 #include "cpu_levels.h"
 #include "cpu_reference.h"
 #include "golden.h"
@@ -138,6 +138,32 @@ static void test_large_products_give_the_same_bits(void **state) {
     check_large(k, 25 + (size_t)mode, 16 * (1 + (size_t)mode % 5), 255 + (size_t)mode % 4, mode % 3 == 0, mode);
     check_large(k, 64, CPU_LARGE_COLUMNS, 520, mode % 2, mode);
   }
+}
+
+/* The weights' gradient of a layer of few units is computed across, which changes no bit. */
+static void check_narrow(const struct cpu_kernels *k, size_t rows, size_t inputs, size_t units) {
+  size_t ldx = padded(inputs), ldw = 16;
+  float *x = draw(rows * ldx, 1), *g = draw(rows * ldw, 2), *want = draw(inputs * ldw, 3), *got = draw(inputs * ldw, 3);
+  struct cpu_plan plan = {.kernels = k, .scratch = {.transposed = draw(units * ldx, 4)}};
+  struct cpu_weight_product product = {
+      .rows = rows, .inputs = inputs, .ldx = ldx, .ldg = ldw, .ldw = ldw, .columns = ldw, .x = x, .gradient = g};
+  product.to = want;
+  backend_cpu_product_weights(&plan, &product);
+  product.to = got;
+  product.units = units;
+  backend_cpu_product_weights(&plan, &product);
+  for (size_t i = 0; i < inputs; i++)
+    assert_memory_equal(got + i * ldw, want + i * ldw, units * sizeof *got);
+  free(x), free(g), free(want), free(got), free(plan.scratch.transposed);
+}
+
+static void test_narrow_layers(void **state) {
+  const size_t rows[] = {1, 8, 100, 300, 600},
+               inputs[] = {1, 15, 16, 50, 256}; /* less and more than a block of depth */
+  for (size_t r = 0; r < 5; r++)
+    for (size_t i = 0; i < 5; i++)
+      for (size_t units = 1; units < 10; units++)
+        check_narrow(kernels_of(state), rows[r], inputs[i], units);
 }
 
 /* The same row gives the same bits whatever rows surround it. */
@@ -353,6 +379,7 @@ int main(void) {
   struct level_tests all = {.count = 0};
   add_on_levels(&all, "test_gemm", 0, test_gemm);
   add_on_levels(&all, "test_large_products", 0, test_large_products_give_the_same_bits);
+  add_on_levels(&all, "test_narrow_layers", 0, test_narrow_layers);
   add_on_levels(&all, "test_gemm_rows_are_independent", 0, test_gemm_rows_are_independent);
   add_on_levels(&all, "test_moves", 0, test_moves);
   add_on_levels(&all, "test_elementwise", 0, test_elementwise);
