@@ -43,6 +43,8 @@ plugin_LTLIBRARIES += selector-top-m.la
 selector_top_m_la_SOURCES = %D%/selector/top-m.c
 plugin_LTLIBRARIES += selector-weighted.la
 selector_weighted_la_SOURCES = %D%/selector/weighted.c
+plugin_LTLIBRARIES += selector-within-cost.la
+selector_within_cost_la_SOURCES = %D%/selector/within-cost.c
 # Gaussian processes, of a surrogate and of a backend.
 noinst_LTLIBRARIES += libgp.la
 libgp_la_LDFLAGS =

@@ -7,6 +7,7 @@ struct curve_options {
   const char *split;
   struct texts set;
   struct numbers budgets, members;
+  const char *costs;
   bool json, trust;
 };
 
@@ -23,8 +24,13 @@ static const char *name_of(const json_t *metric) { return json_string_value(json
 static bool is_shown(const json_t *metric) { return tutti_metric_shown_in(name_of(metric)) >= TUTTI_METRIC_IN_CURVES; }
 
 static void show_point(const json_t *point, FILE *out) {
-  (void)fprintf(out, "  %8lld %8lld", (long long)json_integer_value(json_object_get(point, "budget")),
-                (long long)json_integer_value(json_object_get(point, "members")));
+  const json_t *cost = json_object_get(point, "cost");
+  if (cost)
+    (void)fprintf(out, "  %11.6g %1s", json_number_value(cost),
+                  json_is_true(json_object_get(point, "front")) ? "*" : "");
+  else
+    (void)fprintf(out, "  %8lld", (long long)json_integer_value(json_object_get(point, "budget")));
+  (void)fprintf(out, " %8lld", (long long)json_integer_value(json_object_get(point, "members")));
   const json_t *metric;
   size_t index;
   json_array_foreach(metrics_of(point), index, metric) {
@@ -36,8 +42,8 @@ static void show_point(const json_t *point, FILE *out) {
   (void)fprintf(out, "\n");
 }
 
-static void show_curve(const json_t *points, const void *options, FILE *out) {
-  (void)options;
+static void show_curve(const json_t *points, const void *given, FILE *out) {
+  const struct curve_options *options = given;
   const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point, *metric;
   size_t index;
   if (!first) {
@@ -45,13 +51,19 @@ static void show_curve(const json_t *points, const void *options, FILE *out) {
     return;
   }
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);
-  (void)fprintf(out, "On %s\n\n  %8s %8s", json_string_value(json_object_get(split, "split")), "budget", "members");
+  (void)fprintf(out, "On %s\n\n", json_string_value(json_object_get(split, "split")));
+  if (options->costs)
+    (void)fprintf(out, "  %11s   %8s", options->costs, "members");
+  else
+    (void)fprintf(out, "  %8s %8s", "budget", "members");
   json_array_foreach(metrics_of(first), index, metric) {
     if (is_shown(metric))
       (void)fprintf(out, " %13s", name_of(metric));
   }
   (void)fprintf(out, "\n");
   json_array_foreach(points, index, point) show_point(point, out);
+  if (options->costs)
+    (void)fprintf(out, "\n* on the rows that chose, none is as cheap and as good, and better in one of the two\n");
 }
 
 /* --- the command --- */
@@ -62,7 +74,8 @@ static enum tutti_status work_curve(tutti_context *context, tutti_view *view, co
                                              .budgets_count = options->budgets.count,
                                              .budgets = options->budgets.items,
                                              .members_count = options->members.count,
-                                             .members = options->members.items};
+                                             .members = options->members.items,
+                                             .costs = options->costs};
   return tutti_view_curve(context, view, options->split, options->set.count, options->set.items, &points, text);
 }
 
@@ -77,6 +90,9 @@ static const struct command_option curve_options[] = {
      .offset = offsetof(struct curve_options, budgets)},
     {"members", 'm', OPTION_NUMBERS, "N,...", "Choose so many members (default: as the selector's parameters say).",
      .offset = offsetof(struct curve_options, members)},
+    {"costs", 'c', OPTION_TEXT, "UNIT",
+     "Ensembles of all trials that cost less and less to predict with, in flops or bytes.",
+     .offset = offsetof(struct curve_options, costs)},
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct curve_options, split)},
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",

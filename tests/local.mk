@@ -341,6 +341,7 @@ cli_tests += %D%/cli/bad-directory.sh
 cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/batch.sh
 cli_tests += %D%/cli/calibration.sh
+cli_tests += %D%/cli/costs.sh
 cli_tests += %D%/cli/cuda.sh
 cli_tests += %D%/cli/checked.sh
 EXTRA_DIST += %D%/cli/odd.c %D%/cli/turned.c

@@ -303,3 +303,64 @@ tutti_term tutti_formula_grow(tutti_formula *formula, tutti_term x, const struct
   term.trees = copy_trees(formula, &trees);
   return take(formula, &term);
 }
+
+/* --- cost --- */
+
+/* Questions on the way to a leaf: the mean over the leaves of all trees, one tree after the other. A node's depth is
+   known before those of the nodes that it leads to, which come later. */
+static enum tutti_status count_questions(tutti_context *context, const struct tutti_formula_trees *trees, double *sum) {
+  size_t most = 0;
+  uint32_t *depth;
+  *sum = 0;
+  for (size_t t = 0; t < trees->trees; t++)
+    most = trees->roots[t + 1] - trees->roots[t] > most ? trees->roots[t + 1] - trees->roots[t] : most;
+  TUTTI_TRY(context, tutti_alloc(context, most, sizeof *depth, &depth));
+  for (size_t t = 0; t < trees->trees; t++) {
+    size_t root = trees->roots[t], leaves = 0, deep = 0;
+    depth[0] = 0;
+    for (size_t n = root; n < trees->roots[t + 1]; n++) {
+      if (is_leaf(trees, root, n)) {
+        leaves++;
+        deep += depth[n - root];
+      } else {
+        depth[trees->low[n]] = depth[trees->high[n]] = depth[n - root] + 1;
+      }
+    }
+    *sum += (double)deep / (double)leaves;
+  }
+  tutti_free(depth);
+  return TUTTI_OK;
+}
+
+static double flops_of(const tutti_formula *formula, const struct tutti_formula_term *term) {
+  double taken = term->count ? (double)formula->terms[term->from[0]].columns : 0;
+  double columns = (double)term->columns, questions;
+  switch (term->op) {
+  case TUTTI_FORMULA_INPUT:
+  case TUTTI_FORMULA_CONSTANT:
+  case TUTTI_FORMULA_BESIDE:
+  case TUTTI_FORMULA_COLUMNS:
+    return 0;
+  case TUTTI_FORMULA_SUM:
+  case TUTTI_FORMULA_LARGEST:
+    return taken;
+  case TUTTI_FORMULA_PRODUCT:
+    return 2 * taken * columns;
+  case TUTTI_FORMULA_TREES:
+    return count_questions(formula->context, term->trees, &questions) == TUTTI_OK
+               ? questions + (double)term->trees->trees
+               : 0;
+  case TUTTI_FORMULA_COUPLE: /* a round costs about 4 k²; some ten are usual */
+    return 40 * columns * columns;
+  default:
+    return columns;
+  }
+}
+
+double tutti_formula_flops(const tutti_formula *formula) {
+  double sum = 0;
+  for (size_t i = 0; i < formula->count; i++)
+    if (formula->terms[i].rows == 0)
+      sum += flops_of(formula, &formula->terms[i]);
+  return sum;
+}

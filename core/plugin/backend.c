@@ -187,6 +187,26 @@ enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_back
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
+                                      const tutti_tensors *weights, double *flops) {
+  const struct tutti_shape input = job->task->input;
+  struct tutti_predicted_terms terms = {.size = sizeof terms};
+  tutti_formula *formula;
+  *flops = job->network ? tutti_network_flops(job->network) : 0;
+  if (job->network || !backend->ops.formula)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_formula_create(context, &formula));
+  terms.inputs = tutti_formula_input(formula, (size_t)input.height * (size_t)input.width * (size_t)input.channels);
+  enum tutti_status status = tutti_backend_formula(context, backend, job, weights, formula, &terms);
+  if (status == TUTTI_OK)
+    *flops = tutti_formula_flops(formula);
+  tutti_formula_destroy(formula);
+  if (status != TUTTI_ERROR_UNSUPPORTED)
+    return status;
+  tutti_error_clear(context); /* this model cannot say it */
+  return TUTTI_OK;
+}
+
 bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job) {
   bool answer = false;
   if (backend->ops.tells_epistemic)

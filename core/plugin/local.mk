@@ -36,6 +36,7 @@ libtutti_la_SOURCES += %D%/rows_impl.h
 libtutti_la_SOURCES += %D%/rule.c
 libtutti_la_SOURCES += %D%/scope.c
 libtutti_la_SOURCES += %D%/selector.c
+libtutti_la_SOURCES += %D%/selector_within.c
 libtutti_la_SOURCES += %D%/space.c
 libtutti_la_SOURCES += %D%/space_impl.h
 libtutti_la_SOURCES += %D%/split.c

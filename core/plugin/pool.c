@@ -1,6 +1,7 @@
 /* pool.c - models in a pool, and their predictions. */
 #include <tutti/host.h>
 
+#include <math.h>
 #include <tutti/sized.h>
 
 size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial) {
@@ -13,6 +14,12 @@ size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial) {
       high = middle;
   }
   return low < pool->models && pool->trials[low] == trial ? low : pool->models;
+}
+
+double tutti_pool_cost(const struct tutti_pool *pool, enum tutti_cost cost, size_t model) {
+  struct tutti_pool own;
+  TUTTI_TAKE(&own, pool);
+  return (size_t)cost < own.cost_kinds ? own.costs[cost][model] : (double)NAN;
 }
 
 void tutti_pool_predictions(const struct tutti_pool *pool, size_t model, struct tutti_predictions *predictions) {

@@ -84,11 +84,25 @@ static enum tutti_status gather_sizes(struct report_facts *facts) {
   tutti_free(trials);
   while (count < sizeof steps / sizeof *steps && steps[count] <= most && steps[count] <= finished)
     count++;
-  const struct tutti_curve_options options = {sizeof options, 1, &budget, count, steps};
+  const struct tutti_curve_options options = {sizeof options, 1, &budget, count, steps, NULL};
   enum tutti_status status = tutti_view_curve(context, facts->view, NULL, 0, NULL, &options, &text);
   if (status != TUTTI_OK)
     return keep_reason(facts, status, NULL);
   status = parse(context, text, &facts->sizes);
+  tutti_free(text);
+  return status;
+}
+
+/* Ensembles that cost less. Runs of which no cost is known have none. */
+static enum tutti_status gather_costs(struct report_facts *facts) {
+  const struct tutti_curve_options options = {.size = sizeof options, .costs = "flops"};
+  char *text = NULL;
+  if (!facts->evaluation)
+    return TUTTI_OK;
+  enum tutti_status status = tutti_view_curve(facts->context, facts->view, NULL, 0, NULL, &options, &text);
+  if (status != TUTTI_OK)
+    return keep_reason(facts, status, NULL);
+  status = parse(facts->context, text, &facts->costs);
   tutti_free(text);
   return status;
 }
@@ -105,6 +119,7 @@ enum tutti_status tutti_report_gather(tutti_context *context, const char *direct
   TUTTI_TRY(context, gather_ensemble(facts));
   TUTTI_TRY(context, gather_evaluation(facts));
   TUTTI_TRY(context, gather_sizes(facts));
+  TUTTI_TRY(context, gather_costs(facts));
   return tutti_report_gather_rows(facts);
 }
 
@@ -118,6 +133,7 @@ void tutti_report_release(struct report_facts *facts) {
   json_decref(facts->evaluation);
   json_decref(facts->ensemble);
   json_decref(facts->sizes);
+  json_decref(facts->costs);
   tutti_free(facts->no_ensemble);
   tutti_free(facts->trials);
   tutti_view_close(facts->view);

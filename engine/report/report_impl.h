@@ -37,6 +37,7 @@ struct report_facts {
   json_t *summary;    /* summary.json; NULL: the run is not finished */
   json_t *evaluation; /* as tutti evaluate --json gives it; NULL: there is none */
   json_t *ensemble;   /* ensemble.json; NULL: there is none */
+  json_t *costs;      /* the same for ensembles that cost less and less, in FLOPs; NULL: there is none */
   json_t *sizes;      /* as tutti curve --json gives it for ensembles of other sizes; NULL: there is none */
   json_t **reports;   /* [history->asked]; NULL where there is no result */
   char *no_ensemble;  /* why there is no evaluation; NULL if there is one */

@@ -124,6 +124,13 @@ TUTTI_NODISCARD enum tutti_status tutti_run_curve(tutti_context *context, const 
                                                   const struct tutti_history *history,
                                                   const struct tutti_curve_options *options, char **json);
 
+/* The kind of cost of that name. TUTTI_ERROR_USAGE: there is none. */
+TUTTI_NODISCARD enum tutti_status tutti_run_cost_parse(tutti_context *context, const char *name, enum tutti_cost *cost);
+/* Append to `points` ensembles that cost less and less, as those of a curve, with "cost" and "front" (run_costs.c). */
+TUTTI_NODISCARD enum tutti_status tutti_run_costs(tutti_context *context, const struct tutti_choice *choice,
+                                                  const struct tutti_history *history, enum tutti_cost cost,
+                                                  json_t *points);
+
 /* --- calibration (run_calibration.c) --- */
 
 /* An ensemble's calibration: what ensemble.json says of it (NULL: the recipe has none), and the fitted calibrator

@@ -3,6 +3,8 @@
 #include "run_impl.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 #include <tutti/sized.h>
 
 /* The arrays and maps of a pool. pool.trials is its `trials`, so the pool can be found from it. */
@@ -10,7 +12,8 @@ struct mapped_pool {
   size_t models;
   struct tutti_npy *maps, *part_maps;
   const float **predictions, **epistemic;
-  double *losses;
+  double *losses, *costs[TUTTI_COSTS];
+  const double *kinds[TUTTI_COSTS];
   uint64_t trials[];
 };
 
@@ -26,6 +29,8 @@ static void unmap_pool(struct mapped_pool *mapped) {
   tutti_free(mapped->predictions);
   tutti_free(mapped->epistemic);
   tutti_free(mapped->losses);
+  for (size_t c = 0; c < TUTTI_COSTS; c++)
+    tutti_free(mapped->costs[c]);
   tutti_free(mapped);
 }
 
@@ -83,6 +88,27 @@ static enum tutti_status check_parts(tutti_context *context, const struct tutti_
   return fault ? no_model(context, source, trial, name, fault) : TUTTI_OK;
 }
 
+static double above_zero(const json_t *number) {
+  double value = json_is_number(number) ? json_number_value(number) : 0;
+  return value > 0 ? value : (double)NAN;
+}
+
+/* What a trial's report says of its costs. */
+static void read_costs(const char *report, size_t i, struct mapped_pool *mapped) {
+  json_t *root = json_loads(report, 0, NULL);
+  const char *weights = tutti_trial_file_name(TUTTI_TRIAL_FILE_WEIGHTS);
+  const json_t *file;
+  size_t index;
+  mapped->costs[TUTTI_COST_FLOPS][i] = above_zero(json_object_get(root, "flops"));
+  mapped->costs[TUTTI_COST_BYTES][i] = (double)NAN;
+  json_array_foreach(json_object_get(root, "files"), index, file) {
+    const char *name = json_string_value(json_object_get(file, "name"));
+    if (name && strcmp(name, weights) == 0)
+      mapped->costs[TUTTI_COST_BYTES][i] = above_zero(json_object_get(file, "bytes"));
+  }
+  json_decref(root);
+}
+
 /* Map a model's predictions, and what of their uncertainty is its own, if it has said so. */
 static enum tutti_status map_model(tutti_context *context, const struct tutti_run_pool *source, const char *split,
                                    const struct tutti_targets *targets, size_t i, struct mapped_pool *mapped) {
@@ -92,6 +118,7 @@ static enum tutti_status map_model(tutti_context *context, const struct tutti_ru
   char *name = NULL, *parts = NULL;
   const char *report;
   TUTTI_TRY_OUT(context, tutti_run_report(context, own, trial, &report));
+  read_costs(report, i, mapped);
   TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, split, &name));
   TUTTI_TRY_OUT(context, tutti_trial_epistemic_name(context, split, &parts));
   TUTTI_TRY_OUT(context, map_file(context, own, trial, report, name, targets->rows,
@@ -122,6 +149,10 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->predictions, &mapped->predictions));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->epistemic, &mapped->epistemic));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->losses, &mapped->losses));
+  for (size_t c = 0; c < TUTTI_COSTS; c++) {
+    TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mapped->costs[c], &mapped->costs[c]));
+    mapped->kinds[c] = mapped->costs[c];
+  }
   for (size_t i = 0; i < count; i++) {
     mapped->models = i + 1;
     mapped->trials[i] = trials[i];
@@ -140,7 +171,9 @@ enum tutti_status tutti_run_pool_map(tutti_context *context, const struct tutti_
                               .labels = targets->labels,
                               .trials = mapped->trials,
                               .losses = mapped->losses,
-                              .epistemic = mapped->epistemic};
+                              .epistemic = mapped->epistemic,
+                              .cost_kinds = TUTTI_COSTS,
+                              .costs = mapped->kinds};
   mapped = NULL;
 out:
   unmap_pool(mapped);

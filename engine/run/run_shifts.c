@@ -140,9 +140,16 @@ enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_cho
   json_t *array = json_array();
   uint64_t before = 0;
   const char *shift;
+  enum tutti_cost cost;
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_run_shift_of(context, choice->source->experiment, choice->split, &shift));
   TUTTI_TRY_OUT(context, check_points(context, choice, history, options));
+  if (options->costs) {
+    TUTTI_TRY_OUT(context, tutti_run_cost_parse(context, options->costs, &cost));
+    TUTTI_TRY_OUT(context, tutti_run_costs(context, choice, history, cost, array));
+    TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(array), json));
+    goto out;
+  }
   for (size_t b = 0; b < (options->budgets_count ? options->budgets_count : STEPS); b++) {
     struct tutti_choice here = *choice;
     uint64_t budget = budget_at(options, history->asked, b);

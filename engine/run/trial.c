@@ -151,7 +151,7 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
                 failed ? json_null() : tutti_json_number(loss), "report", "epochs", (int)outcome->epochs, "best_epoch",
                 (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
                 (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
-                training->network ? tutti_network_flops(training->network) : 0.0, "losses", metrics, "files", files);
+                training->flops, "losses", metrics, "files", files);
   if (finished && training->measures)
     (void)json_object_set(json_object_get(root, "report"), "measures", training->measures);
   if (training->rule)

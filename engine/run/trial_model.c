@@ -62,6 +62,7 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
   if (tutti_backend_takes_networks(training->learner))
     TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &training->task.task,
                                           &training->network));
+  training->flops = training->network ? tutti_network_flops(training->network) : 0;
   training->most_epochs = tutti_backend_epochs(training->learner, training->config);
   const tutti_dataset *dataset = experiment->dataset;
   const tutti_split *validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL;
@@ -236,6 +237,29 @@ out:
   return status;
 }
 
+/* --- cost --- */
+
+/* Operations that a prediction of one row costs, by all models of the trial. */
+static enum tutti_status count_flops(tutti_context *context, struct tutti_training *training) {
+  const tutti_tensors *weights = training->outcome.weights;
+  size_t folds = weights ? tutti_folds_count(weights) : 0;
+  if (!weights)
+    return TUTTI_OK;
+  training->flops = 0;
+  if (!folds)
+    return tutti_backend_flops(context, training->learner, &training->job, weights, &training->flops);
+  for (size_t f = 0; f < folds; f++) {
+    tutti_tensors *one;
+    double flops;
+    TUTTI_TRY(context, tutti_folds_take(context, weights, f, &one));
+    enum tutti_status status = tutti_backend_flops(context, training->learner, &training->job, one, &flops);
+    tutti_tensors_destroy(one);
+    TUTTI_TRY(context, status);
+    training->flops += flops;
+  }
+  return TUTTI_OK;
+}
+
 /* --- kinds --- */
 
 /* The loss that the builder is told: of the kept weights or, if the recipe says so, at the end of the curve. */
@@ -281,7 +305,7 @@ static enum tutti_status write_model(tutti_context *context, const struct tutti_
   if (keeps && run->keep_weights)
     TUTTI_TRY(context, write_weights(context, training, files, folder));
   *loss = objective_of(experiment, training, *loss);
-  return TUTTI_OK;
+  return count_flops(context, training);
 }
 
 const struct tutti_trial_kind tutti_trial_model = {

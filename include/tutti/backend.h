@@ -260,6 +260,11 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_formula(tutti_context 
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights, tutti_formula *formula,
                                                                   struct tutti_predicted_terms *terms);
+/* How many floating-point operations a prediction of one row costs: of a network, its layers'; of others, what they
+   write down as a formula. 0: it cannot be said. Of the job, only network, task and config are used. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backend *backend,
+                                                                const struct tutti_job *job,
+                                                                const tutti_tensors *weights, double *flops);
 /* Does a model that this job trains know which part of its uncertainty is its own? Of the job, only network, task and
    config are used. */
 TUTTI_API bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job);

@@ -101,6 +101,10 @@ TUTTI_API tutti_term tutti_formula_number(tutti_formula *formula, double value);
   tutti_formula_add((formula), (op), sizeof((tutti_term[]){__VA_ARGS__}) / sizeof(tutti_term),                         \
                     (const tutti_term[]){__VA_ARGS__})
 
+/* How many operations it takes to compute all its terms for one row of data: those of arithmetic, each as one, and the
+   questions that a row is asked on its way through a tree, as the mean over the tree's leaves. What counts for all rows
+   is computed once, and not counted. */
+TUTTI_API double tutti_formula_flops(const tutti_formula *formula);
 /* Has it failed, and why? The message is in the context. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_formula_status(const tutti_formula *formula);
 /* The number of terms; and one of them, borrowed until the next one is added, NULL past the last. */

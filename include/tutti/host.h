@@ -59,6 +59,12 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_other_run(tutti_context *
                                                                  const struct tutti_other_trial *wanted,
                                                                  char **candidate);
 
+/* What a prediction of one row costs: floating-point operations, or the bytes of a model's weights on disk. A member with
+   a model for each fold costs what all of them cost. */
+enum tutti_cost { TUTTI_COST_FLOPS, TUTTI_COST_BYTES, TUTTI_COSTS };
+/* Their names in recipes, NULL-terminated. */
+static const char *const tutti_cost_names[] = {"flops", "bytes", NULL};
+
 /* Models as selectors see them. The arrays belong to whoever made the pool. */
 struct tutti_pool {
   size_t size; /* sizeof(struct tutti_pool) */
@@ -74,7 +80,12 @@ struct tutti_pool {
   /* [models] -> [rows][tutti_epistemic_width]: what of their uncertainty is the models' own (predictions.h). NULL for
      those that do not say; NULL itself if none does */
   const float *const *epistemic;
+  size_t cost_kinds;          /* how many kinds of cost are known, from the first one on */
+  const double *const *costs; /* [cost_kinds] -> [models]; NaN: that of this model is not known */
 };
+
+/* The cost of model number `model`; NaN: it is not known. */
+TUTTI_API double tutti_pool_cost(const struct tutti_pool *pool, enum tutti_cost cost, size_t model);
 
 /* The number of a trial's model in the pool; pool->models if it is not in the pool. */
 TUTTI_API size_t tutti_pool_find(const struct tutti_pool *pool, uint64_t trial);

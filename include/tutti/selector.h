@@ -99,5 +99,22 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_select(tutti_context 
                                                                   const struct tutti_pool *pool, size_t count,
                                                                   tutti_ensemble *ensemble);
 
+/* What the members of an ensemble cost together; NaN: that of one is not known. */
+TUTTI_API double tutti_ensemble_cost(const tutti_ensemble *ensemble, const struct tutti_pool *pool,
+                                     enum tutti_cost cost);
+/* How much an ensemble may cost. */
+struct tutti_cost_limit {
+  size_t size; /* sizeof(struct tutti_cost_limit) */
+  enum tutti_cost cost;
+  double most; /* all members together; 0: anything */
+};
+/* Choose as tutti_selector_select does, whatever the selector, but members that cost at most so much together. Models
+   that cost more alone are left out, as are those whose cost is not known. Where the choice among the others costs more,
+   the member that weighs least for what it costs is left out, too, and the selector chooses again. The steps of the
+   trace say what was left out. TUTTI_ERROR_USAGE, too: no model is so cheap. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_selector_select_within(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
+                             size_t count, const struct tutti_cost_limit *limit, tutti_ensemble *ensemble);
+
 TUTTI_END_DECLS
 #endif

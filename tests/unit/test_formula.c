@@ -206,12 +206,58 @@ static void test_no_trees(void **state) {
   }
 }
 
+/* What a row costs; constants and what is made of them alone cost nothing. */
+static void test_flops(void **state) {
+  static const double numbers[6] = {1, 2, 3, 4, 5, 6};
+  (void)state;
+  tutti_term row = tutti_formula_constant(formula, 1, 3, numbers),
+             table = tutti_formula_constant(formula, 3, 2, numbers);
+  double before = 0;
+  assert_true(tutti_formula_flops(formula) == 0);
+#define COSTS(term, flops)                                                                                             \
+  assert_true((term) != TUTTI_NO_TERM);                                                                                \
+  assert_true(tutti_formula_flops(formula) - before == (flops));                                                       \
+  before = tutti_formula_flops(formula)
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_EXP, row), 0);
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_ADD, x, row), 3);
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_EXP, x), 3);
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, x), 3);
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, x, table), 12);
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, row, table), 0);
+  COSTS(TUTTI_FORMULA(formula, TUTTI_FORMULA_BESIDE, x, x), 0);
+  COSTS(tutti_formula_columns(formula, x, 1, (const uint32_t[]){2}), 0);
+  COSTS(tutti_formula_couple(formula, x, 3), 360);
+#undef COSTS
+}
+
+/* A chain of two questions and three leaves, at depths 1, 2 and 2: 5/3 questions, and one addition. */
+static void test_flops_of_trees(void **state) {
+  static const size_t roots[] = {0, 5}, leaf[] = {1, 3, 4};
+  static const uint32_t column[5] = {0, 0, 1, 0, 0}, low[] = {1, 1, 3, 3, 4}, high[] = {2, 1, 4, 3, 4}, of[3] = {0};
+  static const double threshold[5] = {0}, value[] = {1, 2, 3};
+  const struct tutti_formula_trees trees = {.size = sizeof trees,
+                                            .trees = 1,
+                                            .columns = 1,
+                                            .says = 3,
+                                            .roots = roots,
+                                            .column = column,
+                                            .threshold = threshold,
+                                            .low = low,
+                                            .high = high,
+                                            .leaf = leaf,
+                                            .of = of,
+                                            .value = value};
+  (void)state;
+  expect_size(tutti_formula_grow(formula, x, &trees), 0, 1);
+  assert_float_equal(tutti_formula_flops(formula), 5.0 / 3 + 1, 1e-12);
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_sizes),           TEST(test_other_columns),     TEST(test_table_as_row), TEST(test_product_of_inputs),
-      TEST(test_wrong_count),     TEST(test_unknown_op),        TEST(test_unknown_term), TEST(test_unknown_column),
-      TEST(test_pairs_of_others), TEST(test_no_constant),       TEST(test_trees),        TEST(test_size_of_trees),
-      TEST(test_no_trees),        TEST(test_ops_with_functions)};
+      TEST(test_sizes),           TEST(test_other_columns),  TEST(test_table_as_row), TEST(test_product_of_inputs),
+      TEST(test_wrong_count),     TEST(test_unknown_op),     TEST(test_unknown_term), TEST(test_unknown_column),
+      TEST(test_pairs_of_others), TEST(test_no_constant),    TEST(test_trees),        TEST(test_size_of_trees),
+      TEST(test_flops),           TEST(test_flops_of_trees), TEST(test_no_trees),     TEST(test_ops_with_functions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

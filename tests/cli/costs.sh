@@ -1,0 +1,123 @@
+#!/bin/bash
+# Ensembles under a budget: what models cost, selectors that keep to a limit, and what accuracy costs (tutti curve --costs).
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+find_numpy
+make_table
+regression_recipe | sed "s/^plugin = cpu/plugin = mixed/; s/^budget = .*/budget = 12/; /^epochs/d; /^learning_rate/d; /^\[hyper/d" >mixed.ini
+cat >>mixed.ini <<'INI'
+[hyperparameters]
+learner = choice cpu trees
+trees.max_depth = integer 2 9
+trees.trees = integer 2 30
+[cpu]
+epochs = 3
+INI
+tutti run mixed.ini --quiet --out run
+expect_code 0
+tutti run mixed.ini --quiet --out folds --set data.folds=3
+expect_code 0
+for run in run folds; do
+  "$TUTTI_TEST_BUILDDIR/tests/cli/sql" $run/catalogue.sqlite "SELECT report FROM trials ORDER BY number" >$run.reports
+done
+
+# members LIMIT UNIT: the ensemble in out costs at most that, and something.
+members() {
+  checks=$((checks + 1))
+  "$python" - run.reports "$1" "$2" <<'PY' || complain "expected members that cost at most $1 $2"
+import json, sys
+reports = [json.loads(line) for line in open(sys.argv[1])]
+def cost(report):
+    if sys.argv[3] == "flops":
+        return report["flops"]
+    return next(file["bytes"] for file in report["files"] if file["name"] == "weights.safetensors")
+ensemble = json.load(open("out"))
+ensemble = ensemble.get("ensemble", ensemble)
+total = sum(cost(reports[member["trial"]]) for member in ensemble["members"])
+assert 0 < total <= float(sys.argv[2]), total
+left = [step["trial"] for step in ensemble["trace"] if step["note"].startswith("left out")]
+assert not {member["trial"] for member in ensemble["members"]} & set(left)
+assert {trial for trial in range(12) if cost(reports[trial]) > float(sys.argv[2])} <= set(left)
+PY
+}
+
+# Every model has a cost, and one of several folds costs what all of its models cost.
+checks=$((checks + 1))
+"$python" - <<'PY' || complain "FLOPs of models and folds"
+import json, os
+def reports(run): return [json.loads(line) for line in open(run + ".reports")]
+assert all(report["flops"] > 0 for report in reports("run") + reports("folds"))
+def network(run, i): return json.load(open(f"{run}/trials/{i:06d}/network.json"))
+networks = [i for i in range(12) if os.path.exists(f"folds/trials/{i:06d}/network.json")]
+assert networks
+for i in networks: # the first trials are drawn alike
+    assert network("folds", i) == network("run", i)
+    assert reports("folds")[i]["flops"] == 3 * reports("run")[i]["flops"]
+PY
+
+# Whatever selector chooses, it keeps to the limit.
+for selector in forward greedy quick-greedy top-m stacking all weighted; do
+  for limit in 1500 10000; do
+    tutti select run --json --set selector.plugin=within-cost --set selector.chosen_by=$selector --set selector.max_cost=$limit
+    expect_code 0
+    members $limit flops
+  done
+  tutti select run --json --set selector.plugin=within-cost --set selector.chosen_by=$selector --set selector.max_cost=20000 \
+    --set selector.cost=bytes
+  expect_code 0
+  members 20000 bytes
+done
+# Without a limit, or with one that nothing exceeds, it is the choice of the other selector.
+tutti select run --json --set selector.plugin=greedy
+"$python" -c 'import json; print(json.load(open("out"))["members"])' >greedy
+for limit in 0 1e9; do
+  tutti select run --json --set selector.plugin=within-cost --set selector.max_cost=$limit
+  expect_code 0
+  "$python" -c 'import json; print(json.load(open("out"))["members"])' >limited
+  checks=$((checks + 1))
+  cmp -s greedy limited || complain "expected the members that greedy chooses"
+done
+
+# What accuracy costs: each ensemble costs less than half of the one before, down to the cheapest model; the front is right.
+tutti curve run --costs flops
+expect_code 0
+expect_out "flops" "members" "none is as cheap and as good"
+tutti curve run --costs flops --json
+expect_code 0
+checks=$((checks + 1))
+"$python" - <<'PY' || complain "the front of loss and cost"
+import json
+points = json.load(open("out"))
+reports = [json.loads(line) for line in open("run.reports")]
+costs = [point["cost"] for point in points]
+assert len(points) > 2 and all(after < before for before, after in zip(costs, costs[1:]))
+assert costs[-1] == min(report["flops"] for report in reports)
+for point in points:
+    assert point["cost"] == sum(reports[member["trial"]]["flops"] for member in point["ensemble"])
+def loss(point):
+    split = next(s for s in point["evaluation"] if s["split"] == "validation")
+    return next(m["value"] for m in split["metrics"] if m["name"] == "nll")
+for p in points:
+    beaten = any(q["cost"] <= p["cost"] and loss(q) <= loss(p) and (q["cost"], loss(q)) != (p["cost"], loss(p)) for q in points)
+    assert p["front"] == (not beaten)
+PY
+tutti report run --to run.html
+expect_code 0
+expect_in run.html "cheaper ensembles"
+
+# --- refusals ---
+tutti select run --set selector.plugin=within-cost --set selector.max_cost=1
+expect_code 2
+expect_err "expected a limit of at least" "the cost of the cheapest of 12 models; found 1"
+tutti curve run --costs hours
+expect_code 2
+expect_err "flops or bytes; found 'hours'"
+tutti run mixed.ini --quiet --out kept --set run.keep_weights=no --set run.budget=3
+expect_code 0
+tutti select kept --set selector.plugin=within-cost --set selector.max_cost=1000 --set selector.cost=bytes
+expect_code 2
+expect_err "none of the 3 models is known in bytes" "weights were not kept"
+tutti select run --set selector.plugin=within-cost --set selector.chosen_by=cheapest
+expect_code 2
+expect_err "cheapest"
+finish
