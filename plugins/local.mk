@@ -7,8 +7,12 @@ executor_simulated_la_SOURCES = %D%/executor/simulated.c
 executor_simulated_la_LIBADD = libcrew.la $(LIBS_CORE_LIBS)
 plugin_LTLIBRARIES += executor-mpi.la
 executor_mpi_la_SOURCES = %D%/executor/mpi.c %D%/executor/mpi/agent.c %D%/executor/mpi/agent.h %D%/executor/mpi/link.h
-executor_mpi_la_SOURCES += %D%/executor/mpi/wire.c %D%/executor/mpi/wire.h
-executor_mpi_la_LIBADD = libcrew.la -ldl -lm
+executor_mpi_la_LIBADD = libmpifiles.la libcrew.la $(ZLIB_LIBS) -ldl -lm
+noinst_LTLIBRARIES += libmpifiles.la
+libmpifiles_la_LDFLAGS =
+libmpifiles_la_SOURCES = %D%/executor/mpi/depot.c %D%/executor/mpi/depot.h %D%/executor/mpi/freight.c %D%/executor/mpi/freight.h
+libmpifiles_la_SOURCES += %D%/executor/mpi/scratch.c %D%/executor/mpi/scratch.h
+libmpifiles_la_SOURCES += %D%/executor/mpi/wire.c %D%/executor/mpi/wire.h
 # Linked with MPI, and loaded only by executor mpi when it is used; without it the plugin says what it lacks.
 if HAVE_MPI
 plugin_LTLIBRARIES += mpilink.la

@@ -264,6 +264,9 @@ unit_tests += %D%/unit/test_rectangles
 unit_tests += %D%/unit/test_reading
 tests_unit_test_reading_LDADD = libreading.la $(LDADD) $(ZLIB_LIBS)
 unit_tests += %D%/unit/test_run_files
+unit_tests += %D%/unit/test_run_staging
+unit_tests += %D%/unit/test_mpi_files
+tests_unit_test_mpi_files_LDADD = libmpifiles.la $(LDADD) $(ZLIB_LIBS)
 unit_tests += %D%/unit/test_forward_diverse
 unit_tests += %D%/unit/test_growth
 unit_tests += %D%/unit/test_random_forest
@@ -464,6 +467,14 @@ tests_faults_storm_SOURCES = %D%/faults/storm.c %D%/faults/drill.c %D%/faults/dr
 check_LTLIBRARIES += %D%/faults/full_disk.la
 tests_faults_full_disk_la_SOURCES = %D%/faults/full_disk.c
 tests_faults_full_disk_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+EXTRA_DIST += %D%/faults/torn_message.c
+if HAVE_MPI
+check_LTLIBRARIES += %D%/faults/torn_message.la
+tests_faults_torn_message_la_SOURCES = %D%/faults/torn_message.c
+tests_faults_torn_message_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_faults_torn_message_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_faults_torn_message_la_LIBADD = $(MPI_LIBS)
+endif
 check_LTLIBRARIES += %D%/faults/jumping_clock.la
 tests_faults_jumping_clock_la_SOURCES = %D%/faults/jumping_clock.c
 tests_faults_jumping_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +65,41 @@ enum tutti_status tutti_file_write(tutti_context *context, const char *path, siz
   if (error)
     status = tutti_file_error(context, path, "make durable", error);
 out:
+  tutti_free(temporary);
+  return status;
+}
+
+/* Append the piece to the file; 0, or the errno. *follows: it begins where the file ends. */
+static int append_piece(int file, uint64_t offset, uint64_t total, const struct tutti_file_part *piece, bool *follows) {
+  struct stat facts;
+  if (fstat(file, &facts) != 0)
+    return errno;
+  *follows = (uint64_t)facts.st_size == offset && piece->bytes <= total && offset <= total - piece->bytes;
+  return *follows && write_all(file, piece->data, piece->bytes) != 0 ? errno : 0;
+}
+
+enum tutti_status tutti_file_write_piece(tutti_context *context, const char *path, uint64_t offset, uint64_t total,
+                                         const struct tutti_file_part *piece) {
+  enum tutti_status status = TUTTI_OK;
+  bool follows = true;
+  char *temporary;
+  TUTTI_TRY(context, tutti_format(context, &temporary, "%s.tmp", path));
+  if (offset == 0)
+    (void)unlink(temporary);
+  int file = open(temporary, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (offset == 0 ? O_CREAT | O_EXCL : 0), 0644);
+  int error = file < 0 ? errno : append_piece(file, offset, total, piece, &follows);
+  if (file >= 0 && close(file) != 0 && !error)
+    error = errno;
+  if (!error && follows && offset + piece->bytes == total && rename(temporary, path) != 0)
+    error = errno;
+  if (!follows)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                        "%s: a piece of %zu bytes at %" PRIu64 " of %" PRIu64 " does not follow what is there", path,
+                        piece->bytes, offset, total);
+  else if (error)
+    status = tutti_file_error(context, path, "write", error);
+  if (status != TUTTI_OK && file >= 0)
+    (void)unlink(temporary);
   tutti_free(temporary);
   return status;
 }

@@ -18,6 +18,12 @@ TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write(tutti_context *
                                                                  const struct tutti_file_part *parts);
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_text(tutti_context *context, const char *path,
                                                                       const char *text);
+/* The same in pieces that come one after the other, each written by a call of its own: a first one (offset 0) begins
+   the file anew, and the one that ends at `total` gives it its name. As in a group, it is made durable only by the end
+   of one, in its folder. TUTTI_ERROR_CORRUPT: the piece does not begin where the one before ended. */
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_write_piece(tutti_context *context, const char *path,
+                                                                       uint64_t offset, uint64_t total,
+                                                                       const struct tutti_file_part *piece);
 /* Give a file that is durable another name in its folder, durably; a file of that name is replaced. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_rename(tutti_context *context, const char *from,
                                                                   const char *to);

@@ -124,7 +124,8 @@ static const struct tutti_param data_table[] = {
                "row those of the split (or of the whole test file); or the folder of CIFAR-10-C or CIFAR-100-C."),
     TUTTI_PATH(struct tutti_data_config, cache, "",
                "Folder where corrupted images are kept, so that they are made once; empty: tutti in XDG_CACHE_HOME, or "
-               ".cache/tutti in HOME."),
+               ".cache/tutti in HOME.",
+               .flags = TUTTI_PARAM_MADE),
     TUTTI_PATH(struct tutti_data_config, ood_path, "",
                "A file of images out of distribution, of the same shape and kind as those of path: the split ood, "
                "whose labels are not looked at. How unsure ensembles are of them is measured."),

@@ -68,6 +68,15 @@ enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct r
 TUTTI_NODISCARD enum tutti_status tutti_recipe_locate(tutti_context *context, const char *folder, const char *name,
                                                       char **path);
 
+/* --- printing (recipe_print.c) ----------------------------------------------------------------------------------- */
+
+/* Where a file or folder that trainings read will lie, relative to the recipe's folder: *moved, freed with tutti_free;
+   NULL: it stays where it is. */
+typedef enum tutti_status tutti_move_input(void *argument, tutti_context *context, const char *path, char **moved);
+/* As tutti_recipe_print, with these paths. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_print_moved(tutti_context *context, const tutti_recipe *recipe,
+                                                           tutti_move_input *move, void *argument, char **text);
+
 /* --- checking (recipe_check.c) ----------------------------------------------------------------------------------- */
 
 /* Does the recipe's plugin_path count? Not that of a run which is only looked at. */
@@ -86,7 +95,8 @@ struct recipe_root {
   enum tutti_kind kind;
   const char *plugin;
   bool of_run, of_fit;
-  bool of_data; /* only with a section [data] */
+  bool of_data;     /* only with a section [data] */
+  bool of_training; /* workers make it, too */
 };
 enum { RECIPE_ROOTS = 8 };
 extern const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS];

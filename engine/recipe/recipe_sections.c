@@ -5,13 +5,13 @@
 #include "core/base/text_impl.h"
 
 const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS] = {
-    {"space", TUTTI_KIND_SPACE, "mlp", .of_run = true},
-    {"backend", TUTTI_KIND_BACKEND, "cpu", .of_run = true},
+    {"space", TUTTI_KIND_SPACE, "mlp", .of_run = true, .of_training = true},
+    {"backend", TUTTI_KIND_BACKEND, "cpu", .of_run = true, .of_training = true},
     {"builder", TUTTI_KIND_BUILDER, "nes-rs", .of_run = true},
     {"pruner", TUTTI_KIND_PRUNER, "none", .of_run = true},
     {"selector", TUTTI_KIND_SELECTOR, "forward", .of_run = true},
     {"calibrator", TUTTI_KIND_CALIBRATOR, "none", .of_run = true, .of_data = true},
-    {"surrogate", TUTTI_KIND_SURROGATE, "nomu", .of_fit = true},
+    {"surrogate", TUTTI_KIND_SURROGATE, "nomu", .of_fit = true, .of_training = true},
     {"executor", TUTTI_KIND_EXECUTOR, "local", .of_run = true, .of_fit = true},
 };
 

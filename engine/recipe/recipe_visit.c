@@ -54,6 +54,40 @@ struct tour {
   void *argument;
 };
 
+/* Is it the section `user`, or one that parameters of its plugin name, or of theirs, at most `depth` plugins
+   further? */
+static bool belongs_to(const tutti_recipe *recipe, const char *section, const char *user, size_t depth) {
+  const tutti_config *config;
+  const struct tutti_descriptor *descriptor = tutti_recipe_plugin(recipe, user, &config);
+  if (strcmp(user, section) == 0)
+    return true;
+  for (size_t i = 0; descriptor && depth > 0 && i < descriptor->params.count; i++) {
+    const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
+    if (param->type == TUTTI_PARAM_PLUGIN && belongs_to(recipe, section, param->name, depth - 1))
+      return true;
+  }
+  return false;
+}
+
+/* Are there plugins in it that workers make? Sections that no root leads to are those of learners and of fits. */
+static bool is_of_training(const tutti_recipe *recipe, const char *section) {
+  bool others = false;
+  for (size_t i = 0; i < RECIPE_ROOTS; i++) {
+    const struct recipe_root *root = &tutti_recipe_roots[i];
+    if (!tutti_recipe_has_root(recipe, root) ||
+        !belongs_to(recipe, section, root->section, tutti_host_sections(recipe->host)))
+      continue;
+    if (root->of_training)
+      return true;
+    others = true;
+  }
+  return !others;
+}
+
+static bool is_input(const tutti_recipe *recipe, const char *section, const struct tutti_param *param) {
+  return param->type == TUTTI_PARAM_PATH && !(param->flags & TUTTI_PARAM_MADE) && is_of_training(recipe, section);
+}
+
 static enum tutti_status show(tutti_context *context, const struct tour *tour, struct tutti_recipe_item item) {
   item.size = sizeof item;
   item.part = part_of(tour->recipe, item.section, item.key);
@@ -78,10 +112,13 @@ static enum tutti_status visit_config(tutti_context *context, const struct tour 
     if (is_searched(tour->recipe, section, param->name))
       continue;
     TUTTI_TRY(context, tutti_config_get(context, config, param->name, &value));
-    enum tutti_status status =
-        show(context, tour,
-             (struct tutti_recipe_item){
-                 .section = section, .key = param->name, .value = value, .doc = param->doc, .note = param->unit});
+    enum tutti_status status = show(context, tour,
+                                    (struct tutti_recipe_item){.section = section,
+                                                               .key = param->name,
+                                                               .value = value,
+                                                               .doc = param->doc,
+                                                               .note = param->unit,
+                                                               .input = is_input(tour->recipe, section, param)});
     tutti_free(value);
     TUTTI_TRY(context, status);
   }
@@ -159,21 +196,6 @@ enum tutti_status tutti_recipe_visit(tutti_context *context, const tutti_recipe 
 }
 
 /* --- overrides that nobody reads --------------------------------------------------------------------------------- */
-
-/* Is it the section `user`, or one that parameters of its plugin name, or of theirs, at most `depth` plugins
-   further? */
-static bool belongs_to(const tutti_recipe *recipe, const char *section, const char *user, size_t depth) {
-  const tutti_config *config;
-  const struct tutti_descriptor *descriptor = tutti_recipe_plugin(recipe, user, &config);
-  if (strcmp(user, section) == 0)
-    return true;
-  for (size_t i = 0; descriptor && depth > 0 && i < descriptor->params.count; i++) {
-    const struct tutti_param *param = tutti_params_at(&descriptor->params, i);
-    if (param->type == TUTTI_PARAM_PLUGIN && belongs_to(recipe, section, param->name, depth - 1))
-      return true;
-  }
-  return false;
-}
 
 static bool is_read(const tutti_recipe *recipe, const char *const *reads, const struct recipe_entry *entry) {
   size_t length = strlen(entry->section), sections = tutti_host_sections(recipe->host);

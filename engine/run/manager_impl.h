@@ -7,6 +7,7 @@
 #include "run_effort.h"
 #include "run_impl.h"
 #include "run_live.h"
+#include "run_staging.h"
 
 #include <tutti/hosting.h>
 
@@ -24,9 +25,11 @@ struct tutti_manager {
   tutti_builder *builder;
   tutti_pruner *pruner; /* NULL: nothing is pruned */
   tutti_executor *executor;
-  tutti_host *station;    /* of `ranks`: the recipe's plugins without data */
-  tutti_executor *ranks;  /* holds processes together that others have started; NULL: there are none */
-  const char *command[5]; /* that starts a worker; ends with NULL */
+  tutti_host *station;             /* of `ranks`: the recipe's plugins without data */
+  tutti_executor *ranks;           /* holds processes together that others have started; NULL: there are none */
+  const char *command[5];          /* that starts a worker; ends with NULL */
+  struct tutti_run_staging staged; /* for workers that do not see the directory */
+  struct tutti_staging staging;
   struct tutti_history history;
   int lock;
   bool changed;     /* something waits for a commit */

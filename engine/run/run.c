@@ -159,6 +159,9 @@ static struct tutti_executor_setup set_up_executor(struct tutti_manager *manager
   command[1] = "worker";
   command[2] = manager->options->directory;
   command[3] = manager->run->plugin_path[0] ? manager->run->plugin_path : NULL;
+  manager->staged = (struct tutti_run_staging){.directory = manager->options->directory,
+                                               .recipe = manager->experiment ? manager->experiment->recipe : NULL};
+  manager->staging = tutti_run_staging_offer(&manager->staged);
   return (struct tutti_executor_setup){
       .size = sizeof(struct tutti_executor_setup),
       .host = host,
@@ -168,6 +171,8 @@ static struct tutti_executor_setup set_up_executor(struct tutti_manager *manager
       .trial_timeout = manager->run->trial_timeout,
       .memory_limit = (uint64_t)(manager->run->memory_limit * 1048576),
       .worker_command = command,
+      .directory = command[2],
+      .staging = &manager->staging,
   };
 }
 

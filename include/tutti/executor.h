@@ -1,6 +1,7 @@
 /* executor.h - kind `executor`: where candidates are trained. It moves requests to workers and replies back. Both are
    texts that it does not look into. A worker is a process that speaks the frames of protocol.h on its descriptor 0, a
-   socket, and first of all says READY or FATAL. */
+   socket, and first of all says READY or FATAL. It finds files in the run's directory, and writes there; struct
+   tutti_staging is for those that do not see it. */
 #ifndef TUTTI_EXECUTOR_H
 #define TUTTI_EXECUTOR_H
 
@@ -11,16 +12,61 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_executor tutti_executor;
 
+/* A file that workers read. */
+struct tutti_staged_file {
+  size_t size;
+  const char *name; /* where a worker looks for it, relative to the directory that it is started with */
+  const char *path; /* where it is on the manager's machine; NULL: it is made of `text` */
+  const char *text;
+};
+
+/* A piece of a file that the worker of a trial has written. */
+struct tutti_staged_piece {
+  size_t size;
+  uint64_t trial;
+  const char *name;       /* of the file, in the trial's folder */
+  uint64_t offset, total; /* where the piece begins; bytes of the whole file */
+  const void *bytes;      /* [count] */
+  size_t count;
+};
+
+typedef enum tutti_status tutti_visit_staged(void *visitor, tutti_context *context,
+                                             const struct tutti_staged_file *file);
+
+/* The files of workers that do not see the run's directory: what has to get to them, and what back. Such a worker is
+   started with another directory in place of the run's, in which the files that it reads lie already. Names in it are
+   relative, with "/" between folders. Called by one thread at a time, with `argument` first. */
+struct tutti_staging {
+  size_t size;
+  void *argument;
+  const char *log; /* the file to which workers append what is printed there */
+  /* Visit all files that any worker of the run reads. May be called from the first submit on. */
+  enum tutti_status (*visit)(void *argument, tutti_context *context, tutti_visit_staged *visit, void *visitor);
+  /* The folder that the worker of a trial writes; there is none of a trial without files. Free *folder with
+     tutti_free. Agents may call it, too. */
+  enum tutti_status (*folder)(void *argument, tutti_context *context, uint64_t trial, char **folder);
+  /* Store a piece of a file in the run's directory. The pieces of a file come in their order, each once; a first one
+     begins the file anew. TUTTI_ERROR_FULL: there is no room. TUTTI_ERROR_CORRUPT: that is no file of a trial, or the
+     piece does not follow the one before. */
+  enum tutti_status (*store)(void *argument, tutti_context *context, const struct tutti_staged_piece *piece);
+  /* All files of a trial are stored: make them durable. Only then may its reply be handed on. */
+  enum tutti_status (*settle)(void *argument, tutti_context *context, uint64_t trial);
+  /* Append bytes of a worker's log to the run's. */
+  enum tutti_status (*note)(void *argument, tutti_context *context, const char *bytes, size_t count);
+};
+
 struct tutti_executor_setup {
   size_t size; /* these four: see struct tutti_setup (host.h) */
   const tutti_host *host;
   const struct tutti_task *task;
   uint64_t seed;
-  size_t workers;                    /* processes that are wanted; >= 1 */
-  size_t capacity;                   /* trials that one worker takes at once; >= 1 */
-  double trial_timeout;              /* seconds; infinity: none */
-  uint64_t memory_limit;             /* bytes of address space for each worker; 0: no limit */
-  const char *const *worker_command; /* argv of a worker, NULL-terminated; lives as long as the instance */
+  size_t workers;                      /* processes that are wanted; >= 1 */
+  size_t capacity;                     /* trials that one worker takes at once; >= 1 */
+  double trial_timeout;                /* seconds; infinity: none */
+  uint64_t memory_limit;               /* bytes of address space for each worker; 0: no limit */
+  const char *const *worker_command;   /* argv of a worker, NULL-terminated; lives as long as the instance */
+  const char *directory;               /* the run's, one of the texts of worker_command */
+  const struct tutti_staging *staging; /* lives as long as the instance; NULL: all workers see that directory */
 };
 
 enum tutti_reply_kind {

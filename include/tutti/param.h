@@ -45,7 +45,8 @@ struct tutti_choices {
 enum {
   TUTTI_PARAM_SEARCHABLE = 1, /* of a backend: may stand in [hyperparameters], fixed or with a range */
   TUTTI_PARAM_REQUIRED = 2,   /* no default: the recipe must give it */
-  TUTTI_PARAM_AFTER_SIZE = 4  /* of a table's first: the config struct begins with `size_t size`, which is set */
+  TUTTI_PARAM_AFTER_SIZE = 4, /* of a table's first: the config struct begins with `size_t size`, which is set */
+  TUTTI_PARAM_MADE = 8        /* of a path: what lies there is made when it is missing, so it need not travel */
 };
 
 /* One parameter. Write it with a macro from below. Grows only at the end: its tables carry a stride. */

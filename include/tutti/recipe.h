@@ -127,6 +127,7 @@ struct tutti_recipe_item {
   enum tutti_recipe_part part;
   const char *section, *key, *value, *doc;
   const char *note; /* follows the doc: a unit, a plugin's version; or NULL */
+  bool input;       /* the value is the path of a file or folder that trainings read, or "" */
 };
 /* Call visit(argument, context, item) for each item of the effective recipe, in the order of tutti_recipe_print; texts
    are borrowed until the visit returns. The first status other than TUTTI_OK ends the tour and is returned. */

@@ -1,13 +1,16 @@
 /* executor mpi: workers on the nodes of a cluster, over an existing MPI. All ranks run the same command. Rank 0 is the
    manager; every other rank is an agent (mpi/agent.c) that starts and guards worker processes on its node, as executor
-   local does, so that the crash of a training or a worker never reaches MPI. MPI itself is loaded only here
-   (mpi/link.c). The loss of a rank ends the job, as MPI is: what was recorded is safe, and --resume goes on with any
-   number of ranks. */
+   local does, so that the crash of a training or a worker never reaches MPI. Agents that do not see the run's directory
+   get what their workers read, and send back what these write (mpi/depot.c, mpi/freight.c). MPI itself is loaded only
+   here (mpi/link.c). The loss of a rank ends the job, as MPI is: what was recorded is safe, and --resume goes on with
+   any number of ranks. */
 #include "mpi/agent.h"
+#include "mpi/depot.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/clock.h>
 #include <tutti/version.h>
 
 struct executor_mpi_config {
@@ -15,7 +18,12 @@ struct executor_mpi_config {
   int64_t workers_per_rank;
   double ahead;
   const char *devices;
+  int shared;
+  const char *scratch;
+  double lost_after;
 };
+
+static const char *const shared_names[] = {[DEPOT_AUTO] = "auto", [DEPOT_YES] = "yes", [DEPOT_NO] = "no", NULL};
 
 static const struct tutti_param executor_mpi_params[] = {
     TUTTI_INTEGER(struct executor_mpi_config, workers_per_rank, "0", 0, 65536,
@@ -28,6 +36,15 @@ static const struct tutti_param executor_mpi_params[] = {
     TUTTI_STRING(struct executor_mpi_config, devices, "",
                  "Devices of a node, separated by spaces: the workers of a rank see one each, in turn "
                  "(CUDA_VISIBLE_DEVICES). Empty: each sees all."),
+    TUTTI_CHOICE(struct executor_mpi_config, shared, "auto", shared_names,
+                 "Do all nodes see the run's directory and its data, at the same paths? no: each rank has a folder of "
+                 "its own, data are sent there once, and what trainings write is sent back; auto: that is so for ranks "
+                 "that do not find a file of the manager's in the run's directory."),
+    TUTTI_STRING(struct executor_mpi_config, scratch, "",
+                 "Folder on each node in which such a rank makes its own; empty: TMPDIR, or /tmp."),
+    TUTTI_REAL(struct executor_mpi_config, lost_after, "60", 0, TUTTI_NO_LIMIT,
+               "A rank that is not heard of for so long ends the run, as if MPI had lost it.", .unit = "s",
+               .min_open = true),
     CREW_PARAMS(struct executor_mpi_config),
 };
 
@@ -39,6 +56,7 @@ struct mpi_agent {
   char host[WIRE_TEXT];
   size_t workers, first; /* how many; the number of its first one */
   size_t held, done;
+  double heard; /* when its last message came */
 };
 
 struct mpi_task {
@@ -52,8 +70,10 @@ struct executor_mpi {
   struct tutti_executor_setup setup;
   struct wire wire;
   struct mpi_agent *agents; /* [wire.size]; that of rank 0 stays empty */
+  struct depot depot;
   size_t arrived, workers;
-  bool begun; /* the manager has begun to ask for trials */
+  bool begun;      /* the manager has begun to ask for trials */
+  double listened; /* when it last looked for messages */
   struct mpi_task *queue, **queue_end;
   size_t next; /* the rank that is looked at first for a free worker */
   char *device_names, *devices[DEVICES];
@@ -72,14 +92,33 @@ static size_t cores_of_rank(void) {
 
 /* Ranks but the manager's. A rank that cannot be reached is gone, and MPI with it. */
 static void tell_all(struct executor_mpi *self, enum wire_tag tag) {
+  void *sending;
   for (int rank = 1; self->wire.rank == 0 && rank < self->wire.size; rank++)
-    (void)self->wire.link->send(rank, (int)tag, "", 0);
+    (void)self->wire.link->send(rank, (int)tag, "", 0, &sending);
+}
+
+/* Have all ranks heard that the run is over? MPI would wait for one that has not, without end. */
+static bool say_goodbye(struct executor_mpi *self) {
+  static const double patience = 20, pause = 0.001;
+  int heard = 0, rank;
+  double end = tutti_clock() + fmin(patience, self->config->lost_after);
+  if (self->wire.rank != 0)
+    return true;
+  tell_all(self, WIRE_BYE);
+  while (heard + 1 < self->wire.size && tutti_clock() < end) {
+    int tag = wire_discard(&self->wire, &rank);
+    heard += tag == WIRE_BYE;
+    if (tag == 0)
+      wire_pause(pause);
+  }
+  return heard + 1 == self->wire.size;
 }
 
 static void executor_destroy_mpi(void *instance) {
   struct executor_mpi *self = instance;
+  depot_release(&self->depot);
   if (self->wire.began)
-    tell_all(self, WIRE_BYE);
+    self->wire.began = say_goodbye(self);
   else if (self->begun)
     tell_all(self, WIRE_REST);
   wire_close(&self->wire);
@@ -123,6 +162,8 @@ static enum tutti_status executor_create_mpi(tutti_context *context, const void 
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)self->wire.size, sizeof *self->agents, &self->agents));
+  TUTTI_TRY_OUT(context,
+                depot_make(context, &self->wire, &self->setup, (enum depot_shared)self->config->shared, &self->depot));
   /* The first instance of a process finds out what the process is; that which comes after it is the manager's own. */
   if (!self->wire.began)
     TUTTI_TRY_OUT(context, begin_run(self, context));
@@ -145,6 +186,8 @@ static enum tutti_status executor_serve_mpi(void *instance, tutti_context *conte
                         .config = &self->config->crew,
                         .setup = self->setup,
                         .device_count = self->device_count,
+                        .scratch = self->config->scratch,
+                        .alive = fmin(self->config->lost_after / 6, 5),
                         .devices = (const char *const *)self->devices};
   agent.setup.workers = self->config->workers_per_rank ? (size_t)self->config->workers_per_rank : cores_of_rank();
   return agent_serve(context, &agent);
@@ -167,8 +210,75 @@ static enum tutti_status welcome(tutti_context *context, struct executor_mpi *se
   agent->workers = (size_t)hello.workers;
   agent->first = self->workers;
   agent->here = true;
+  agent->heard = tutti_clock();
   self->workers += agent->workers;
   self->arrived++;
+  return TUTTI_OK;
+}
+
+/* A reply of a worker, once the files of its trial are safe. If they are not, its worker might as well be lost. */
+static enum tutti_status take_reply(struct executor_mpi *self, tutti_context *context,
+                                    const struct wire_message *message, struct tutti_reply *reply) {
+  struct mpi_agent *agent = &self->agents[message->rank];
+  struct wire_head head;
+  char *why = NULL;
+  TUTTI_TRY(context, wire_read(context, message, &head, sizeof head));
+  struct tutti_reply said = {.size = sizeof said,
+                             .kind = (enum tutti_reply_kind)head.kind,
+                             .trial = head.trial,
+                             .worker = (uint32_t)agent->first + head.worker,
+                             .seconds = head.seconds};
+  if (said.kind != TUTTI_REPLY_PROGRESS)
+    TUTTI_TRY(context, depot_settle(context, &self->depot, message->rank, agent->host, &head, &why));
+  if (why)
+    said.kind = TUTTI_REPLY_LOST;
+  said.text = why;
+  if (!why)
+    TUTTI_TRY(context, tutti_strdup(context, message->bytes + sizeof head, &said.text));
+  agent->held -= said.kind != TUTTI_REPLY_PROGRESS;
+  agent->done += said.kind != TUTTI_REPLY_PROGRESS;
+  TUTTI_GIVE(reply, &said);
+  return TUTTI_OK;
+}
+
+static enum tutti_status handle(struct executor_mpi *self, tutti_context *context, const struct wire_message *message,
+                                struct tutti_reply *reply) {
+  struct mpi_agent *agent = &self->agents[message->rank];
+  bool taken;
+  agent->heard = tutti_clock();
+  switch (message->tag) {
+  case WIRE_HELLO:
+    return welcome(context, self, message);
+  case WIRE_FAIL:
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "rank %d on %s: %s", message->rank, agent->host, message->bytes);
+  case WIRE_REPLY:
+    return take_reply(self, context, message, reply);
+  case WIRE_ALIVE:
+    return TUTTI_OK;
+  default:
+    TUTTI_TRY(context, depot_take(context, &self->depot, agent->host, message, &taken));
+    return taken ? TUTTI_OK
+                 : TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "rank %d sent a message %d", message->rank, message->tag);
+  }
+}
+
+/* A rank that is silent for long is gone, with its node or its network; Open MPI may take many minutes to say so. The
+   time in which the manager did not listen does not count. */
+static enum tutti_status look_for_silence(struct executor_mpi *self, tutti_context *context) {
+  static const double pause = 1;
+  double now = tutti_clock(), missed = now - self->listened;
+  self->listened = now;
+  for (int rank = 1; rank < self->wire.size; rank++) {
+    struct mpi_agent *agent = &self->agents[rank];
+    if (missed > pause)
+      agent->heard = fmin(agent->heard + missed, now);
+    if (agent->here && now - agent->heard > self->config->lost_after)
+      return TUTTI_FAIL(context, TUTTI_ERROR_IO,
+                        "rank %d on %s has not been heard of for %.3g s (executor.lost_after): its node or the network "
+                        "is gone, and MPI cannot go on without it. What was recorded is safe: --resume goes on, with "
+                        "any ranks",
+                        rank, agent->host, now - agent->heard);
+  }
   return TUTTI_OK;
 }
 
@@ -176,33 +286,11 @@ static enum tutti_status welcome(tutti_context *context, struct executor_mpi *se
 static enum tutti_status take_message(struct executor_mpi *self, tutti_context *context, bool *any,
                                       struct tutti_reply *reply) {
   struct wire_message message;
-  struct wire_head head;
-  enum tutti_status status = TUTTI_OK;
   TUTTI_TRY(context, wire_take(&self->wire, context, &message));
   *any = message.tag != 0;
-  if (message.tag == WIRE_HELLO) {
-    status = welcome(context, self, &message);
-  } else if (message.tag == WIRE_FAIL) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "rank %d on %s: %s", message.rank, self->agents[message.rank].host,
-                        message.bytes);
-  } else if (message.tag == WIRE_REPLY) {
-    struct mpi_agent *agent = &self->agents[message.rank];
-    status = wire_read(context, &message, &head, sizeof head);
-    struct tutti_reply said = {.size = sizeof said};
-    if (status == TUTTI_OK)
-      status = tutti_strdup(context, message.bytes + sizeof head, &said.text);
-    if (status == TUTTI_OK) {
-      said.kind = (enum tutti_reply_kind)head.kind;
-      said.trial = head.trial;
-      said.worker = (uint32_t)agent->first + head.worker;
-      said.seconds = head.seconds;
-      agent->held -= said.kind != TUTTI_REPLY_PROGRESS;
-      agent->done += said.kind != TUTTI_REPLY_PROGRESS;
-      TUTTI_GIVE(reply, &said);
-    }
-  } else if (*any) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "rank %d sent a message %d", message.rank, message.tag);
-  }
+  if (!*any)
+    return look_for_silence(self, context);
+  enum tutti_status status = handle(self, context, &message, reply);
   tutti_free(message.bytes);
   return status;
 }
@@ -223,6 +311,7 @@ static enum tutti_status begin_run(struct executor_mpi *self, tutti_context *con
       wire_pause(0.001);
   }
   self->begun = true;
+  self->listened = tutti_clock();
   for (int rank = 1; rank < self->wire.size; rank++)
     TUTTI_TRY(context, wire_send(&self->wire, context, rank, WIRE_BEGIN, &begin, sizeof begin));
   tutti_log(context, TUTTI_LOG_INFO, "executor mpi: %zu workers of %d ranks", self->workers, self->wire.size - 1);
@@ -236,7 +325,7 @@ static int find_room(struct executor_mpi *self, double share) {
     size_t rank = 1 + (self->next + i) % ranks;
     const struct mpi_agent *agent = &self->agents[rank];
     size_t places = agent->workers * self->setup.capacity;
-    if (agent->held < places + (size_t)(share * (double)places)) {
+    if (depot_is_open(&self->depot, (int)rank) && agent->held < places + (size_t)(share * (double)places)) {
       self->next = rank % ranks;
       return (int)rank;
     }
@@ -285,6 +374,7 @@ static enum tutti_status executor_submit_mpi(void *instance, tutti_context *cont
   task->trial = trial;
   *self->queue_end = task;
   self->queue_end = &task->next;
+  TUTTI_TRY(context, depot_open(context, &self->depot));
   return dispatch(self, context);
 }
 
@@ -298,6 +388,7 @@ static enum tutti_status executor_wait_mpi(void *instance, tutti_context *contex
   for (;;) {
     bool any;
     TUTTI_TRY(context, take_message(self, context, &any, reply));
+    TUTTI_TRY(context, depot_send(context, &self->depot));
     if (any)
       TUTTI_TRY(context, dispatch(self, context));
     if (reply->kind != TUTTI_REPLY_NONE || (!any && (tutti_cancelled(context) || tutti_clock() >= end)))

@@ -50,6 +50,79 @@ expect_out 'Everything is in four'
 checks=$((checks + 1))
 [ "$(grep -c 'Everything is in' out)" -eq 1 ] || complain 'expected that the manager alone prints the result'
 same one four
+
+# Without shared files: folders of the agents' own, which are gone at the end, and the same bits. One that an agent has
+# left behind is removed, and one in use stays.
+mkdir -p scratch/tutti-agent-stale/trials scratch/tutti-agent-busy
+touch scratch/tutti-agent-stale/lock scratch/tutti-agent-busy/lock
+exec 9>scratch/tutti-agent-busy/lock
+flock -n 9
+ranks 4 run networks.ini --out apart --quiet --set executor.shared=no --set executor.scratch="$PWD/scratch"
+expect_code 0
+same one apart
+checks=$((checks + 2))
+[ "$(ls scratch)" = tutti-agent-busy ] || complain "expected no folder of an agent, found $(ls scratch)"
+[ -z "$(find apart -name '*.tmp')" ] || complain 'expected that all files have their names'
+exec 9>&-
+rm -r scratch/*
+# An agent that does not see the directory finds out by itself; here each sees it.
+ranks 3 run networks.ini --out seen --verbose --set executor.shared=yes
+expect_code 0
+same one seen
+expect_not_in err 'a folder of its own'
+checks=$((checks + 1))
+[ -z "$(find seen -name '.shared*')" ] || complain 'expected that the file which agents looked for is gone'
+ranks 3 run networks.ini --out nowhere --quiet --set executor.shared=no --set executor.scratch=/does/not/exist
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain 'expected an error'
+expect_err 'rank ' '/does/not/exist/tutti-agent-' 'executor.scratch chooses the folder'
+
+# A file that comes torn costs one more training, or the trial if it may not be tried again; in data that are sent, it
+# ends the run. A disk that is full ends it, on either side, and what was recorded goes on. `spoil RANK ENVIRONMENT...`:
+# for one rank alone, set in the environment of the next ranks.
+spoil() {
+  local rank=$1
+  shift
+  printf '#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK" != %s ] || export %s\nexec "%s" "$@"\n' "$rank" "$*" "$TUTTI_PROGRAM" >spoiled
+  chmod +x spoiled
+}
+spoiled_ranks() { # RANKS ARGUMENTS...
+  local whole=$TUTTI_PROGRAM
+  TUTTI_PROGRAM=$PWD/spoiled
+  ranks "$@" --set executor.shared=no --set executor.scratch="$PWD/scratch"
+  TUTTI_PROGRAM=$whole
+}
+piece=$(awk '/WIRE_HELLO = 1/ { n = 1 } n && /WIRE_[A-Z]+/ { if ($1 ~ /^WIRE_PIECE/) { print n; exit } n++ }' \
+  "$TUTTI_TEST_SRCDIR/plugins/executor/mpi/wire.h")
+tear="LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/torn_message.so TUTTI_TEAR_TAG=$piece"
+spoil 1 "$tear" TUTTI_TEAR=3
+spoiled_ranks 2 run networks.ini --out again
+expect_code 0
+expect_err 'came torn' 'it is tried again'
+same one again
+spoiled_ranks 2 run networks.ini --out failed --set run.retries=0
+expect_code 0
+expect_out '1 failed' 'its files did not come whole from rank 1 on '
+spoil 0 "$tear" TUTTI_TEAR=1
+spoiled_ranks 2 run networks.ini --out tornata --quiet
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain 'expected an error'
+expect_err 'rank 1 on ' 'came torn'
+disk="LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/full_disk.so"
+for rank in 0 1; do
+  spoil $rank "$disk" TUTTI_DISK_ROOM=$((rank ? 300 : 150000))
+  spoiled_ranks 2 run networks.ini --out full$rank --quiet
+  checks=$((checks + 1))
+  [ $code -ne 0 ] || complain 'expected an error'
+  expect_err 'No space left on device'
+  expect_absent full$rank/summary.json
+  tutti run networks.ini --out full$rank --resume --quiet --workers 2
+  expect_code 0
+  same one full$rank
+done
+checks=$((checks + 1))
+[ -z "$(ls scratch)" ] || complain "expected no folder of an agent, found $(ls scratch)"
+
 ranks 1 run networks.ini --out lonely
 checks=$((checks + 1))
 [ $code -ne 0 ] || complain 'expected an error'

@@ -1,19 +1,36 @@
 /* agent.c - serves the manager: requests from MPI to worker processes, replies back. A worker that crashes is a reply
-   like others, so MPI never hears of it. */
+   like others, so MPI never hears of it. Where the run's directory is not seen, workers have a folder of the agent's;
+   what a trial's worker has written there goes to the manager before its reply. */
 #include "agent.h"
 
-#include <errno.h>
+#include "scratch.h"
+
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/clock.h>
 #include <tutti/version.h>
 #include <unistd.h>
 
+/* A reply on its way, with the files of its trial. */
+struct parcel {
+  struct wire_head head;
+  char *text, *folder;
+  struct freight freight;
+  struct parcel *next;
+};
+
 struct serving {
   struct agent *agent;
-  struct crew *crew;
-  size_t held; /* requests without a reply */
-  bool looked; /* the run directory was seen here */
-  bool failed; /* the manager knows that this agent cannot go on */
+  struct crew *crew;    /* NULL until its workers have what they read */
+  const char **command; /* that starts a worker in the scratch folder */
+  struct scratch scratch;
+  uint64_t files; /* that have come into it */
+  off_t logged;   /* bytes of the workers' log that the manager has */
+  size_t held;    /* requests without a reply */
+  struct parcel *parcels, **parcels_end;
+  double spoke; /* when it last said that it is there */
+  bool failed;  /* the manager knows that this agent cannot go on */
   bool over;
 };
 
@@ -25,6 +42,34 @@ static enum tutti_status say_hello(tutti_context *context, const struct agent *a
   return wire_send(agent->wire, context, 0, WIRE_HELLO, &hello, sizeof hello);
 }
 
+/* --- what workers print --- */
+
+/* What is new in the log of workers whose folder nobody else sees. */
+static enum tutti_status pass_log(tutti_context *context, struct serving *serving) {
+  enum { PART = 1 << 16, MOST = 16 };
+  const struct agent *agent = serving->agent;
+  enum tutti_status status = TUTTI_OK;
+  char *path, *bytes = NULL;
+  if (!serving->scratch.path)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/%s", serving->scratch.path, agent->setup.staging->log));
+  int log = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  tutti_free(path);
+  if (log < 0)
+    return TUTTI_OK;
+  status = tutti_alloc(context, PART, 1, &bytes);
+  ssize_t n = 1;
+  for (int i = 0; status == TUTTI_OK && n > 0 && i < MOST; i++) {
+    n = pread(log, bytes, PART, serving->logged);
+    if (n > 0)
+      status = wire_send(agent->wire, context, 0, WIRE_LOG, bytes, (size_t)n);
+    serving->logged += n > 0 ? n : 0;
+  }
+  tutti_free(bytes);
+  (void)close(log);
+  return status;
+}
+
 /* The error of the context goes to the manager, which ends the run with it. */
 static enum tutti_status tell_failure(tutti_context *context, struct serving *serving) {
   char why[1024];
@@ -33,27 +78,36 @@ static enum tutti_status tell_failure(tutti_context *context, struct serving *se
   if (serving->failed)
     return TUTTI_OK;
   serving->failed = true;
+  if (pass_log(context, serving) != TUTTI_OK)
+    tutti_error_clear(context);
   return wire_send(serving->agent->wire, context, 0, WIRE_FAIL, why, strlen(why));
 }
 
-/* Workers write into the run's directory, so it has to be the manager's. */
-static enum tutti_status look_at_directory(tutti_context *context, struct serving *serving) {
-  const char *directory = serving->agent->setup.worker_command[2];
-  char *path;
-  if (serving->looked)
-    return TUTTI_OK;
-  TUTTI_TRY(context, tutti_format(context, &path, "%s/recipe.ini", directory));
-  bool there = access(path, R_OK) == 0;
-  int why = errno;
-  tutti_free(path);
-  serving->looked = true;
-  if (there)
-    return TUTTI_OK;
-  return TUTTI_FAIL(
-      context, TUTTI_ERROR_USAGE,
-      "the run directory %s is not the manager's here (%s): workers of all nodes write into it, so it has "
-      "to be on a file system that they share",
-      directory, strerror(why));
+/* --- beginning and end --- */
+
+static void free_parcel(struct parcel *parcel) {
+  freight_release(&parcel->freight);
+  tutti_free(parcel->text);
+  tutti_free(parcel->folder);
+  tutti_free(parcel);
+}
+
+/* Workers first: they write into the folder. */
+static void rest(struct serving *serving) {
+  crew_destroy(serving->crew);
+  serving->crew = NULL;
+  scratch_remove(&serving->scratch);
+  tutti_free(serving->command);
+  serving->command = NULL;
+  for (struct parcel *parcel = serving->parcels, *next; parcel; parcel = next) {
+    next = parcel->next;
+    free_parcel(parcel);
+  }
+  serving->parcels = NULL;
+  serving->parcels_end = &serving->parcels;
+  serving->held = 0;
+  serving->files = 0;
+  serving->logged = 0;
 }
 
 static enum tutti_status begin(tutti_context *context, struct serving *serving, const struct wire_message *message) {
@@ -63,17 +117,98 @@ static enum tutti_status begin(tutti_context *context, struct serving *serving, 
   agent->setup.capacity = (size_t)begin.capacity;
   agent->setup.memory_limit = begin.memory_limit;
   agent->setup.trial_timeout = begin.trial_timeout;
-  crew_destroy(serving->crew);
-  serving->crew = NULL;
-  serving->held = 0;
-  return crew_create(context, agent->config, &agent->setup, agent->device_count, agent->devices, &serving->crew);
+  rest(serving);
+  return TUTTI_OK;
 }
+
+static enum tutti_status open_crew(tutti_context *context, struct serving *serving) {
+  const struct agent *agent = serving->agent;
+  struct tutti_executor_setup setup = agent->setup;
+  if (serving->command)
+    setup.worker_command = serving->command;
+  return crew_create(context, agent->config, &setup, agent->device_count, agent->devices, &serving->crew);
+}
+
+/* --- what workers read --- */
+
+/* Is the file that the manager has just written here, too? A network file system may need a moment. */
+static bool sees(tutti_context *context, const char *directory, const char *name, const char *wanted, size_t count) {
+  enum { TRIES = 10, MOST = 256 };
+  static const double pause = 0.1;
+  char found[MOST], *path;
+  bool same = false;
+  if (tutti_format(context, &path, "%s/%s", directory, name) != TUTTI_OK) {
+    tutti_error_clear(context);
+    return false;
+  }
+  for (int i = 0; i < TRIES && !same && access(directory, F_OK) == 0; i++) {
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    same = file >= 0 && read(file, found, sizeof found) == (ssize_t)count && memcmp(found, wanted, count) == 0;
+    if (file >= 0)
+      (void)close(file);
+    if (!same)
+      wire_pause(pause);
+  }
+  tutti_free(path);
+  return same;
+}
+
+static enum tutti_status look(tutti_context *context, struct serving *serving, const struct wire_message *message) {
+  const struct agent *agent = serving->agent;
+  size_t name = strlen(message->bytes) + 1;
+  bool seen = name < message->size &&
+              sees(context, agent->setup.directory, message->bytes, message->bytes + name, message->size - name);
+  char said = seen ? 1 : 0;
+  if (seen)
+    TUTTI_TRY(context, open_crew(context, serving));
+  return wire_send(agent->wire, context, 0, WIRE_SEEN, &said, sizeof said);
+}
+
+static enum tutti_status store_piece(tutti_context *context, struct serving *serving,
+                                     const struct wire_message *message) {
+  struct freight_piece piece;
+  bool whole = false;
+  if (!serving->scratch.path)
+    TUTTI_TRY(context, scratch_make(context, serving->agent->scratch, &serving->scratch));
+  enum tutti_status status = freight_read(context, message, &piece);
+  if (status == TUTTI_OK)
+    status = scratch_store(context, &serving->scratch, &piece, &whole);
+  serving->files += whole;
+  tutti_free(piece.name);
+  return status;
+}
+
+/* The command of workers, with the scratch folder in place of the run's directory. */
+static enum tutti_status move_command(tutti_context *context, struct serving *serving) {
+  const struct tutti_executor_setup *setup = &serving->agent->setup;
+  size_t count = 0;
+  while (setup->worker_command[count])
+    count++;
+  TUTTI_TRY(context, tutti_alloc(context, count + 1, sizeof *serving->command, &serving->command));
+  for (size_t i = 0; i < count; i++)
+    serving->command[i] =
+        setup->worker_command[i] == setup->directory ? serving->scratch.path : setup->worker_command[i];
+  return TUTTI_OK;
+}
+
+static enum tutti_status end_loading(tutti_context *context, struct serving *serving,
+                                     const struct wire_message *message) {
+  struct wire_loaded loaded;
+  TUTTI_TRY(context, wire_read(context, message, &loaded, sizeof loaded));
+  if (!serving->scratch.path || loaded.files != serving->files)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "of %llu files that workers read, %llu have come",
+                      (unsigned long long)loaded.files, (unsigned long long)serving->files);
+  TUTTI_TRY(context, move_command(context, serving));
+  TUTTI_TRY(context, open_crew(context, serving));
+  return wire_send(serving->agent->wire, context, 0, WIRE_LOADED, &loaded, sizeof loaded);
+}
+
+/* --- messages --- */
 
 static enum tutti_status pass_request(tutti_context *context, struct serving *serving,
                                       const struct wire_message *message) {
   struct wire_head head;
   TUTTI_TRY(context, wire_read(context, message, &head, sizeof head));
-  TUTTI_TRY(context, look_at_directory(context, serving));
   serving->held++;
   return crew_submit(serving->crew, context, head.trial, message->bytes + sizeof head);
 }
@@ -82,15 +217,20 @@ static enum tutti_status handle(tutti_context *context, struct serving *serving,
   switch (message->tag) {
   case WIRE_BEGIN:
     return begin(context, serving, message);
+  case WIRE_LOOK:
+    return serving->failed ? TUTTI_OK : look(context, serving, message);
+  case WIRE_PIECE:
+    return serving->failed ? TUTTI_OK : store_piece(context, serving, message);
+  case WIRE_LOADED:
+    return serving->failed ? TUTTI_OK : end_loading(context, serving, message);
   case WIRE_REQUEST:
     return serving->crew && !serving->failed ? pass_request(context, serving, message) : TUTTI_OK;
   case WIRE_REST:
-  case WIRE_BYE:
-    crew_destroy(serving->crew);
-    serving->crew = NULL;
-    serving->held = 0;
-    serving->over = message->tag == WIRE_BYE;
+    rest(serving);
     return TUTTI_OK;
+  case WIRE_BYE:
+    serving->over = true; /* it rests after it has said so: removing files may take long */
+    return wire_send(serving->agent->wire, context, 0, WIRE_BYE, "", 0);
   default:
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "the manager sent a message %d", message->tag);
   }
@@ -114,38 +254,104 @@ static enum tutti_status take_messages(tutti_context *context, struct serving *s
   }
 }
 
+/* --- replies --- */
+
+static enum tutti_status send_reply(tutti_context *context, const struct serving *serving, const struct wire_head *head,
+                                    const char *text) {
+  return wire_send_text(serving->agent->wire, context, 0, WIRE_REPLY, head, text);
+}
+
+/* Put a reply and the files of its trial at the end of those that are on their way; takes *text. */
+static enum tutti_status pack(tutti_context *context, struct serving *serving, const struct wire_head *head,
+                              char **text) {
+  const struct tutti_staging *staging = serving->agent->setup.staging;
+  struct parcel *parcel;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *parcel, &parcel));
+  parcel->head = *head;
+  parcel->text = *text;
+  *text = NULL;
+  *serving->parcels_end = parcel;
+  serving->parcels_end = &parcel->next;
+  if (head->kind != TUTTI_REPLY_DONE)
+    return TUTTI_OK;
+  TUTTI_TRY(context, staging->folder(staging->argument, context, head->trial, &parcel->folder));
+  TUTTI_TRY(context, scratch_collect(context, &serving->scratch, parcel->folder, &parcel->freight));
+  parcel->head.files = parcel->freight.count;
+  return TUTTI_OK;
+}
+
+/* As much of them as MPI takes now. */
+static enum tutti_status send_parcels(tutti_context *context, struct serving *serving) {
+  for (struct parcel *parcel; (parcel = serving->parcels);) {
+    bool done;
+    TUTTI_TRY(context, freight_send(context, serving->agent->wire, 0, parcel->head.trial, &parcel->freight, &done));
+    if (!done)
+      return TUTTI_OK;
+    TUTTI_TRY(context, pass_log(context, serving));
+    TUTTI_TRY(context, send_reply(context, serving, &parcel->head, parcel->text));
+    if (parcel->folder)
+      scratch_forget(context, &serving->scratch, parcel->folder);
+    serving->parcels = parcel->next;
+    if (!parcel->next)
+      serving->parcels_end = &serving->parcels;
+    free_parcel(parcel);
+  }
+  return TUTTI_OK;
+}
+
 /* Replies of workers, waiting a little for the first. */
 static enum tutti_status pass_replies(tutti_context *context, struct serving *serving, double timeout) {
-  const struct agent *agent = serving->agent;
   for (;; timeout = 0) {
     struct tutti_reply reply = {.size = sizeof reply};
-    enum tutti_status status = crew_wait(serving->crew, context, timeout, &reply);
-    if (status != TUTTI_OK)
-      return tell_failure(context, serving);
+    TUTTI_TRY(context, crew_wait(serving->crew, context, timeout, &reply));
     if (reply.kind == TUTTI_REPLY_NONE)
       return TUTTI_OK;
     struct wire_head head = {
         .trial = reply.trial, .kind = (uint32_t)reply.kind, .worker = reply.worker, .seconds = reply.seconds};
-    serving->held -= reply.kind != TUTTI_REPLY_PROGRESS;
-    status = wire_send_text(agent->wire, context, 0, WIRE_REPLY, &head, reply.text);
+    bool progress = reply.kind == TUTTI_REPLY_PROGRESS;
+    serving->held -= !progress;
+    enum tutti_status status = serving->scratch.path && !progress ? pack(context, serving, &head, &reply.text)
+                                                                  : send_reply(context, serving, &head, reply.text);
     tutti_free(reply.text);
     TUTTI_TRY(context, status);
   }
 }
 
+static enum tutti_status say_alive(tutti_context *context, struct serving *serving) {
+  double now = tutti_clock();
+  if (now - serving->spoke < serving->agent->alive)
+    return TUTTI_OK;
+  serving->spoke = now;
+  return wire_send(serving->agent->wire, context, 0, WIRE_ALIVE, "", 0);
+}
+
+/* Workers and their replies, while there are some. Returns whether it has waited. */
+static bool work(tutti_context *context, struct serving *serving, double timeout) {
+  enum tutti_status status = TUTTI_OK;
+  bool waits = serving->crew && serving->held > 0 && !serving->failed && !tutti_cancelled(context);
+  if (waits)
+    status = pass_replies(context, serving, timeout);
+  if (status == TUTTI_OK && !serving->failed)
+    status = send_parcels(context, serving);
+  if (status != TUTTI_OK && tell_failure(context, serving) != TUTTI_OK)
+    tutti_error_clear(context); /* the next look at messages finds it, too */
+  return waits;
+}
+
 enum tutti_status agent_serve(tutti_context *context, struct agent *agent) {
-  static const double busy = 0.001, idle = 0.005;
-  struct serving serving = {.agent = agent};
+  static const double busy = 0.001, idle = 0.005, farewell = 10;
+  struct serving serving = {.agent = agent, .scratch.lock = -1, .parcels_end = &serving.parcels};
   enum tutti_status status = say_hello(context, agent);
   while (status == TUTTI_OK && !serving.over) {
     bool any = false;
     status = take_messages(context, &serving, &any);
-    bool waits = serving.crew && serving.held > 0 && !serving.failed && !tutti_cancelled(context);
-    if (status == TUTTI_OK && !serving.over && waits)
-      status = pass_replies(context, &serving, any ? 0 : busy);
-    else if (!any && !serving.over)
-      wire_pause(idle); /* an interrupt is the manager's business: it says when the run is over */
+    if (status == TUTTI_OK && !serving.over)
+      status = say_alive(context, &serving);
+    bool waited = status == TUTTI_OK && !serving.over && work(context, &serving, any ? 0 : busy);
+    if (!waited && !any && !serving.over)
+      wire_pause(serving.parcels ? busy : idle); /* an interrupt is the manager's business: it says when it is over */
   }
-  crew_destroy(serving.crew);
+  rest(&serving);
+  wire_flush(agent->wire, farewell);
   return status;
 }

@@ -6,11 +6,13 @@
 #include "wire.h"
 
 struct agent {
-  const struct wire *wire;
+  struct wire *wire;
   const struct crew_config *config;
   struct tutti_executor_setup setup; /* workers: of this node */
   size_t device_count;
   const char *const *devices;
+  const char *scratch; /* the folder for one of its own; "": the usual one */
+  double alive;        /* at least once in so many seconds it says that it is there */
 };
 
 /* Serve the manager until it says that the run is over. What goes wrong here is its to tell, and no error of this

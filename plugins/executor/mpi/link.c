@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int begin(bool *began, int *rank, int *size) {
@@ -22,10 +23,30 @@ static int begin(bool *began, int *rank, int *size) {
 
 static int end(void) { return MPI_Finalize(); }
 
-static int send_bytes(int rank, int tag, const void *bytes, size_t size) {
-  if (size > INT_MAX)
-    return MPI_ERR_COUNT;
-  return MPI_Send(bytes, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD);
+static int sent(void *sending, bool *done) {
+  int flag = 0, error = MPI_Test(sending, &flag, MPI_STATUS_IGNORE);
+  *done = error == MPI_SUCCESS && flag;
+  if (*done)
+    free(sending);
+  return error;
+}
+
+static int send_bytes(int rank, int tag, const void *bytes, size_t size, void **sending) {
+  bool done = false;
+  *sending = NULL;
+  MPI_Request *request = size > INT_MAX ? NULL : malloc(sizeof(MPI_Request));
+  if (!request)
+    return size > INT_MAX ? MPI_ERR_COUNT : MPI_ERR_NO_MEM;
+  int error = MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, request);
+  if (error != MPI_SUCCESS) {
+    free(request);
+    return error;
+  }
+  *sending = request;
+  error = sent(request, &done);
+  if (done)
+    *sending = NULL;
+  return error;
 }
 
 static int probe(bool *come, int *rank, int *tag, size_t *size) {
@@ -57,7 +78,12 @@ static void explain(int error, char *text, size_t size) {
 __attribute__((visibility("default"))) const struct mpi_link *tutti_mpi_link(void);
 
 const struct mpi_link *tutti_mpi_link(void) {
-  static const struct mpi_link functions = {
-      .begin = begin, .end = end, .send = send_bytes, .probe = probe, .receive = receive, .explain = explain};
+  static const struct mpi_link functions = {.begin = begin,
+                                            .end = end,
+                                            .send = send_bytes,
+                                            .sent = sent,
+                                            .probe = probe,
+                                            .receive = receive,
+                                            .explain = explain};
   return &functions;
 }

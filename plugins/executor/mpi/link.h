@@ -11,7 +11,10 @@ struct mpi_link {
   /* Begin, unless this process has begun; *began says whether it was this call, which `end` belongs to then. */
   int (*begin)(bool *began, int *rank, int *size);
   int (*end)(void);
-  int (*send)(int rank, int tag, const void *bytes, size_t size);
+  /* Begin to send bytes, which are borrowed until they are sent: *sending, NULL if that is already so. */
+  int (*send)(int rank, int tag, const void *bytes, size_t size, void **sending);
+  /* Are they now? Then `sending` is gone. */
+  int (*sent)(void *sending, bool *done);
   /* Has a message come? Of whom, which and how long: receive it then. */
   int (*probe)(bool *come, int *rank, int *tag, size_t *size);
   int (*receive)(int rank, int tag, void *bytes, size_t size);

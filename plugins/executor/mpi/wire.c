@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <tutti/clock.h>
 
 /* The module stands in the folder of this plugin. */
 static void module_path(char *path, size_t size) {
@@ -51,23 +52,86 @@ enum tutti_status wire_open(tutti_context *context, struct wire *wire) {
   memcpy(&functions, &symbol, sizeof functions);
   wire->link = functions();
   int error = wire->link->begin(&wire->began, &wire->rank, &wire->size);
-  return error ? fail(wire, context, "begin", error) : TUTTI_OK;
+  if (error)
+    return fail(wire, context, "begin", error);
+  wire->letters_end = &wire->letters;
+  return tutti_alloc(context, (size_t)wire->size, sizeof *wire->unsent, &wire->unsent);
 }
 
-/* The module stays loaded: MPI does not like to go. */
+/* --- sending --- */
+
+/* Bytes that MPI has not sent yet. */
+struct wire_letter {
+  char *bytes;
+  size_t size;
+  int rank;
+  void *sending;
+  struct wire_letter *next;
+};
+
+/* Forget the letters that are sent. */
+static int sort_letters(struct wire *wire) {
+  for (struct wire_letter **place = &wire->letters, *letter; (letter = *place);) {
+    bool done = false;
+    int error = wire->link->sent(letter->sending, &done);
+    if (error)
+      return error;
+    if (!done) {
+      place = &letter->next;
+      continue;
+    }
+    *place = letter->next;
+    if (!letter->next)
+      wire->letters_end = place;
+    wire->unsent[letter->rank] -= letter->size;
+    tutti_free(letter->bytes);
+    tutti_free(letter);
+  }
+  return 0;
+}
+
+void wire_flush(struct wire *wire, double seconds) {
+  static const double pause = 0.001;
+  for (double end = tutti_clock() + seconds; wire->letters && tutti_clock() < end; wire_pause(pause))
+    if (sort_letters(wire) != 0)
+      return;
+}
+
+/* The module stays loaded: MPI does not like to go. Letters that are not sent stay, too: MPI may still look at them. */
 void wire_close(struct wire *wire) {
   if (wire->began)
     (void)wire->link->end();
   wire->began = false;
+  tutti_free(wire->unsent);
+  wire->unsent = NULL;
 }
 
-enum tutti_status wire_send(const struct wire *wire, tutti_context *context, int rank, enum wire_tag tag,
-                            const void *bytes, size_t size) {
-  int error = wire->link->send(rank, (int)tag, bytes, size);
-  return error ? fail(wire, context, "send", error) : TUTTI_OK;
+enum tutti_status wire_send(struct wire *wire, tutti_context *context, int rank, enum wire_tag tag, const void *bytes,
+                            size_t size) {
+  struct wire_letter *letter;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *letter, &letter));
+  enum tutti_status status = tutti_alloc(context, size + 1, 1, &letter->bytes);
+  int error = 0;
+  if (status == TUTTI_OK) {
+    memcpy(letter->bytes, bytes, size);
+    error = wire->link->send(rank, (int)tag, letter->bytes, size, &letter->sending);
+  }
+  if (error)
+    status = fail(wire, context, "send", error);
+  if (status == TUTTI_OK && letter->sending) {
+    letter->size = size;
+    letter->rank = rank;
+    wire->unsent[rank] += size;
+    *wire->letters_end = letter;
+    wire->letters_end = &letter->next;
+    return TUTTI_OK;
+  }
+  tutti_free(letter->bytes);
+  tutti_free(letter);
+  return status;
 }
 
-enum tutti_status wire_send_text(const struct wire *wire, tutti_context *context, int rank, enum wire_tag tag,
+enum tutti_status wire_send_text(struct wire *wire, tutti_context *context, int rank, enum wire_tag tag,
                                  const struct wire_head *head, const char *text) {
   size_t length = strlen(text);
   char *bytes;
@@ -79,10 +143,12 @@ enum tutti_status wire_send_text(const struct wire *wire, tutti_context *context
   return status;
 }
 
-enum tutti_status wire_take(const struct wire *wire, tutti_context *context, struct wire_message *message) {
+enum tutti_status wire_take(struct wire *wire, tutti_context *context, struct wire_message *message) {
   bool come = false;
   *message = (struct wire_message){0};
-  int error = wire->link->probe(&come, &message->rank, &message->tag, &message->size);
+  int error = sort_letters(wire);
+  if (!error)
+    error = wire->link->probe(&come, &message->rank, &message->tag, &message->size);
   if (error)
     return fail(wire, context, "look for messages", error);
   if (!come) {
@@ -96,6 +162,20 @@ enum tutti_status wire_take(const struct wire *wire, tutti_context *context, str
   tutti_free(message->bytes);
   message->bytes = NULL;
   return fail(wire, context, "receive", error);
+}
+
+int wire_discard(struct wire *wire, int *rank) {
+  bool come = false;
+  int tag = 0;
+  size_t size = 0;
+  if (sort_letters(wire) != 0 || wire->link->probe(&come, rank, &tag, &size) != 0)
+    return -1;
+  if (!come)
+    return 0;
+  char *bytes = malloc(size + 1);
+  int error = bytes ? wire->link->receive(*rank, tag, bytes, size) : -1;
+  free(bytes);
+  return error ? -1 : tag;
 }
 
 enum tutti_status wire_read(tutti_context *context, const struct wire_message *message, void *into, size_t size) {

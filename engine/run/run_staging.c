@@ -1,0 +1,177 @@
+/* run_staging.c - what workers read is the recipe, and what its paths lead to: for a worker elsewhere, these files lie
+   in a folder beside its recipe, which names them there. What they write is the folder of a trial. */
+#include "run_staging.h"
+
+#include "core/base/file_impl.h"
+#include "engine/recipe/recipe_impl.h"
+#include "run_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- what they read --- */
+
+struct visiting {
+  tutti_visit_staged *visit;
+  void *visitor;
+  size_t count; /* of paths that were moved */
+};
+
+static enum tutti_status visit_file(const struct visiting *visiting, tutti_context *context, const char *name,
+                                    const char *path, const char *text) {
+  const struct tutti_staged_file file = {.size = sizeof file, .name = name, .path = path, .text = text};
+  return visiting->visit(visiting->visitor, context, &file);
+}
+
+static enum tutti_status visit_below(const struct visiting *visiting, tutti_context *context, const char *name,
+                                     const char *path, int depth);
+
+static enum tutti_status visit_folder(const struct visiting *visiting, tutti_context *context, const char *name,
+                                      const char *path, int depth) {
+  enum tutti_status status = TUTTI_OK;
+  DIR *folder = opendir(path);
+  if (!folder)
+    return tutti_file_error(context, path, "read the folder", errno);
+  errno = 0;
+  for (const struct dirent *entry; status == TUTTI_OK && (entry = readdir(folder)); errno = 0) {
+    char *inner_name = NULL, *inner_path = NULL;
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+      continue;
+    status = tutti_format(context, &inner_name, "%s/%s", name, entry->d_name);
+    if (status == TUTTI_OK)
+      status = tutti_format(context, &inner_path, "%s/%s", path, entry->d_name);
+    if (status == TUTTI_OK)
+      status = visit_below(visiting, context, inner_name, inner_path, depth - 1);
+    tutti_free(inner_name);
+    tutti_free(inner_path);
+  }
+  if (status == TUTTI_OK && errno)
+    status = tutti_file_error(context, path, "read the folder", errno);
+  (void)closedir(folder);
+  return status;
+}
+
+/* Links are followed, so the depth is limited: one of them may lead back. */
+static enum tutti_status visit_below(const struct visiting *visiting, tutti_context *context, const char *name,
+                                     const char *path, int depth) {
+  struct stat facts;
+  if (stat(path, &facts) != 0)
+    return tutti_file_error(context, path, "open", errno);
+  if (S_ISDIR(facts.st_mode) && depth == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: there are too many folders in folders to send it to workers",
+                      path);
+  if (S_ISDIR(facts.st_mode))
+    return visit_folder(visiting, context, name, path, depth);
+  return S_ISREG(facts.st_mode) ? visit_file(visiting, context, name, path, NULL) : TUTTI_OK;
+}
+
+/* Implements tutti_move_input. What is not there stays in the recipe as it is, and the worker says what it misses. */
+static enum tutti_status move_input(void *argument, tutti_context *context, const char *path, char **moved) {
+  enum { DEEPEST = 32 };
+  struct visiting *visiting = argument;
+  const char *slash = strrchr(path, '/');
+  *moved = NULL;
+  if (access(path, F_OK) != 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_format(context, moved, "inputs/%zu/%s", ++visiting->count, slash ? slash + 1 : path));
+  enum tutti_status status = visit_below(visiting, context, *moved, path, DEEPEST);
+  if (status != TUTTI_OK) {
+    tutti_free(*moved);
+    *moved = NULL;
+  }
+  return status;
+}
+
+static enum tutti_status visit_inputs(void *argument, tutti_context *context, tutti_visit_staged *visit,
+                                      void *visitor) {
+  const struct tutti_run_staging *staging = argument;
+  struct visiting visiting = {.visit = visit, .visitor = visitor};
+  char *recipe;
+  TUTTI_TRY(context, tutti_recipe_print_moved(context, staging->recipe, move_input, &visiting, &recipe));
+  enum tutti_status status = visit_file(&visiting, context, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE), NULL, recipe);
+  tutti_free(recipe);
+  return status;
+}
+
+/* --- what they write --- */
+
+static enum tutti_status name_folder(void *argument, tutti_context *context, uint64_t trial, char **folder) {
+  char *path;
+  (void)argument;
+  TUTTI_TRY(context, tutti_trial_folder(context, ".", trial, &path));
+  enum tutti_status status = tutti_strdup(context, path + strlen("./"), folder);
+  tutti_free(path);
+  return status;
+}
+
+/* A name that comes from another machine is one of a file in that folder, and nothing else. */
+static bool is_plain(const char *name) {
+  return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
+}
+
+static enum tutti_status store(void *argument, tutti_context *context, const struct tutti_staged_piece *piece) {
+  const struct tutti_run_staging *staging = argument;
+  const struct tutti_file_part part = {.data = piece->bytes, .bytes = piece->count};
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL, *path = NULL;
+  if (!is_plain(piece->name))
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "'%s' is no name of a trial's file", piece->name);
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, staging->directory, piece->trial, &folder));
+  TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/%s", folder, piece->name));
+  TUTTI_TRY_OUT(context, tutti_run_check_folder(context, folder));
+  if (piece->offset == 0) {
+    tutti_file_group_begin(context);
+    status = tutti_file_make_folder(context, folder);
+    tutti_file_group_drop(context);
+  }
+  if (status == TUTTI_OK)
+    TUTTI_TRY_OUT(context, tutti_file_write_piece(context, path, piece->offset, piece->total, &part));
+out:
+  tutti_free(folder);
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status settle(void *argument, tutti_context *context, uint64_t trial) {
+  const struct tutti_run_staging *staging = argument;
+  char *folder;
+  TUTTI_TRY(context, tutti_trial_folder(context, staging->directory, trial, &folder));
+  enum tutti_status status = tutti_file_group_end(context, folder);
+  tutti_free(folder);
+  return status;
+}
+
+/* As a worker opens it, in which a log that cannot be written is no reason to fail either. */
+static enum tutti_status note(void *argument, tutti_context *context, const char *bytes, size_t count) {
+  const struct tutti_run_staging *staging = argument;
+  char *path;
+  TUTTI_TRY(context, tutti_run_file_path(context, staging->directory, TUTTI_RUN_FILE_LOG, &path));
+  int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+  tutti_free(path);
+  if (log < 0)
+    return TUTTI_OK;
+  while (count > 0) {
+    ssize_t n = write(log, bytes, count);
+    if (n <= 0)
+      break;
+    bytes += n;
+    count -= (size_t)n;
+  }
+  (void)close(log);
+  return TUTTI_OK;
+}
+
+struct tutti_staging tutti_run_staging_offer(struct tutti_run_staging *staging) {
+  return (struct tutti_staging){.size = sizeof(struct tutti_staging),
+                                .argument = staging,
+                                .log = tutti_run_file_name(TUTTI_RUN_FILE_LOG),
+                                .visit = visit_inputs,
+                                .folder = name_folder,
+                                .store = store,
+                                .settle = settle,
+                                .note = note};
+}
