@@ -286,6 +286,7 @@ unit_tests += %D%/unit/test_smbo_ensemble
 tests_unit_test_smbo_ensemble_SOURCES = %D%/unit/test_smbo_ensemble.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_source
 unit_tests += %D%/unit/test_space_dense_skip
+unit_tests += %D%/unit/test_cell
 unit_tests += %D%/unit/test_cells
 tests_unit_test_cells_LDADD = libcells.la $(LDADD)
 unit_tests += %D%/unit/test_space_darts

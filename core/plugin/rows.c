@@ -135,6 +135,8 @@ static enum tutti_status extend(tutti_context *context, tutti_rows *rows, size_t
                       rows->columns);
   struct tutti_cells *cells = &rows->cells[column];
   size_t room = cells->room, text_room = room;
+  if (more <= room - cells->count && room <= UINT32_MAX)
+    return TUTTI_OK;
   if (more > UINT32_MAX || cells->count + more > UINT32_MAX)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: more than %u rows are more than can be held", rows->origin,
                       UINT32_MAX);

@@ -76,9 +76,10 @@ static bool marks_groups(const char *text) {
 }
 
 enum reading_numeral reading_numeral(const char *text, enum reading_decimal decimal, char *out) {
-  /* Most cells are plain numbers, or have no digit where a number has one. */
-  if (text[strcspn(text, ", .'\xc2\xe2")] == '\0' || strlen(text) >= READING_NUMERAL_ROOM ||
-      strcspn(text, "0123456789") > 2)
+  /* Most cells are plain numbers, or have no digit where a number has one. A point alone says something only where
+     commas are decimal signs. */
+  const char *signs = decimal == READING_DECIMAL_COMMA ? ", .'\xc2\xe2" : ", '\xc2\xe2";
+  if (text[strcspn(text, signs)] == '\0' || strlen(text) >= READING_NUMERAL_ROOM || strcspn(text, "0123456789") > 2)
     return READING_PLAIN;
   if (decimal == READING_DECIMAL_COMMA) {
     if (rewrite(text, ',', '.', out))
