@@ -35,6 +35,9 @@ void tutti_rows_destroy(tutti_rows *rows) {
   tdestroy(rows->by_name, tutti_free);
   tutti_free(rows->names);
   tutti_free(rows->cells);
+  for (size_t i = 0; i < rows->unread_count; i++)
+    tutti_free(rows->unread[i].why);
+  tutti_free(rows->unread);
   tutti_free(rows->lines);
   tutti_free(rows->pixels);
   tutti_free(rows->labels);
@@ -211,6 +214,22 @@ enum tutti_status tutti_rows_add_lines(tutti_context *context, tutti_rows *rows,
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_rows_add_unread(tutti_context *context, tutti_rows *rows, const char *why) {
+  size_t row = tutti_rows_count(rows);
+  char *copy;
+  for (size_t c = 0; c < rows->columns; c++)
+    if (rows->cells[c].count != row)
+      return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "%s: column %zu has %zu cells and column 0 %zu, between two rows",
+                        rows->origin, c, rows->cells[c].count, row);
+  TUTTI_TRY(context, tutti_rows_grow(context, rows, rows->unread_count, 1, sizeof *rows->unread, &rows->unread_room,
+                                     &rows->unread));
+  TUTTI_TRY(context, tutti_strdup(context, why, &copy));
+  rows->unread[rows->unread_count++] = (struct tutti_unread_row){row, copy};
+  for (size_t c = 0; c < rows->columns; c++)
+    TUTTI_TRY(context, tutti_rows_add_text(context, rows, c, NULL));
+  return TUTTI_OK;
+}
+
 void tutti_rows_set_targets(tutti_rows *rows, size_t columns) { rows->targets = columns; }
 
 void tutti_rows_set_task(tutti_rows *rows, enum tutti_task_kind task) {
@@ -253,6 +272,18 @@ double tutti_rows_number(const tutti_rows *rows, size_t row, size_t column) { re
 const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column) {
   const struct tutti_cells *cells = &rows->cells[column];
   return cells->texts ? cells->text + cells->texts[row] : "";
+}
+
+const char *tutti_rows_unread(const tutti_rows *rows, size_t row) {
+  size_t low = 0, high = rows->unread_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (rows->unread[middle].row < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < rows->unread_count && rows->unread[low].row == row ? rows->unread[low].why : NULL;
 }
 
 uint32_t tutti_rows_line(const tutti_rows *rows, size_t row) { return rows->lines ? rows->lines[row] : 0; }

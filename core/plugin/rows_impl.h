@@ -14,6 +14,12 @@ struct tutti_cells {
   size_t text_bytes, text_room;
 };
 
+/* A row that cannot be read. */
+struct tutti_unread_row {
+  size_t row;
+  char *why;
+};
+
 struct tutti_rows {
   char *origin;
   size_t test_rows;
@@ -26,6 +32,8 @@ struct tutti_rows {
   bool named;
   uint32_t *lines;
   size_t line_count, line_room, targets;
+  struct tutti_unread_row *unread; /* [unread_count], ascending */
+  size_t unread_count, unread_room;
   bool has_task;
   enum tutti_task_kind task;
   /* or images */

@@ -64,7 +64,7 @@ static bool has_targets(const struct tutti_encoding *encoding, const tutti_rows 
 static bool all_have_targets(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table) {
   size_t rows = tutti_rows_count(table), without = 0, first = 0;
   for (size_t r = rows; r-- > 0;)
-    if (!has_targets(encoding, table, r)) {
+    if (!tutti_rows_unread(table, r) && !has_targets(encoding, table, r)) {
       without++;
       first = r;
     }
@@ -111,7 +111,8 @@ enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *jso
     status = tutti_images_apply(context, encoding, path, "new", true, split);
     goto out;
   }
-  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
+  TUTTI_TRY_OUT(context,
+                tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, tolerant, &table));
   TUTTI_TRY_OUT(context, apply_table(context, encoding, table, tolerant, split));
 out:
   tutti_rows_destroy(table);
@@ -121,7 +122,7 @@ out:
 
 /* Encode with a copy of the columns, whose positions are found anew. */
 static enum tutti_status encode_table(tutti_context *context, const struct tutti_encoding *encoding,
-                                      const tutti_rows *table, tutti_split **split) {
+                                      const tutti_rows *table, bool tolerant, tutti_split **split) {
   enum tutti_status status;
   struct tutti_encoding own = *encoding;
   own.input = own.target = NULL;
@@ -129,7 +130,7 @@ static enum tutti_status encode_table(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, tutti_alloc(context, own.targets, sizeof *own.target, &own.target));
   memcpy(own.input, encoding->input, own.inputs * sizeof *own.input);
   memcpy(own.target, encoding->target, own.targets * sizeof *own.target);
-  TUTTI_TRY_OUT(context, apply_table(context, &own, table, false, split));
+  TUTTI_TRY_OUT(context, apply_table(context, &own, table, tolerant, split));
 out:
   tutti_free(own.input);
   tutti_free(own.target);
@@ -138,13 +139,18 @@ out:
 
 enum tutti_status tutti_dataset_encode(tutti_context *context, const tutti_dataset *dataset, const tutti_rows *rows,
                                        tutti_split **split) {
+  return tutti_dataset_encode_to(context, dataset, rows, false, split);
+}
+
+enum tutti_status tutti_dataset_encode_to(tutti_context *context, const tutti_dataset *dataset, const tutti_rows *rows,
+                                          bool tolerant, tutti_split **split) {
   const struct tutti_encoding *encoding = dataset->encoding;
   bool images = encoding->image.height != 0;
   *split = NULL;
   TUTTI_TRY(context, tutti_check_rows_wanted(context, tutti_rows_origin(rows),
                                              images ? TUTTI_ROWS_IMAGES : TUTTI_ROWS_TABLE, rows));
   return images ? tutti_images_encode_new(context, encoding, rows, "new", true, split)
-                : encode_table(context, encoding, rows, split);
+                : encode_table(context, encoding, rows, tolerant, split);
 }
 
 size_t tutti_dataset_inputs(const tutti_dataset *dataset) {

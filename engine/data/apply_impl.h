@@ -9,4 +9,8 @@
 TUTTI_NODISCARD enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *json, const char *path,
                                                          bool tolerant, tutti_split **split);
 
+/* As tutti_dataset_encode, and tolerant likewise. */
+TUTTI_NODISCARD enum tutti_status tutti_dataset_encode_to(tutti_context *context, const tutti_dataset *dataset,
+                                                          const tutti_rows *rows, bool tolerant, tutti_split **split);
+
 #endif

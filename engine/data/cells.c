@@ -5,15 +5,27 @@
 
 #include "cells_impl.h"
 
+/* The line of a row, as it follows the file's name in messages. */
+static void print_line(const tutti_rows *table, size_t row, size_t size, char *line) {
+  *line = '\0';
+  if (tutti_rows_line(table, row))
+    (void)snprintf(line, size, ":%u", tutti_rows_line(table, row));
+}
+
+enum tutti_status tutti_row_fail(tutti_context *context, const tutti_rows *table, size_t row, const char *what) {
+  char line[32];
+  print_line(table, row, sizeof line, line);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s%s: row %zu: %s", tutti_rows_origin(table), line, row, what);
+}
+
 enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *table, size_t row, size_t column,
                                   const char *format, ...) {
-  char what[1024], line[32] = "";
+  char what[1024], line[32];
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  if (tutti_rows_line(table, row))
-    (void)snprintf(line, sizeof line, ":%u", tutti_rows_line(table, row));
+  print_line(table, row, sizeof line, line);
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s%s: row %zu, column '%s': %s", tutti_rows_origin(table), line, row,
                     tutti_rows_names(table)[column], what);
 }

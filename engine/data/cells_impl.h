@@ -7,6 +7,8 @@
 /* Fail with a message that starts with the cell's place. */
 enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *table, size_t row, size_t column,
                                   const char *format, ...) TUTTI_PRINTF(5, 6);
+/* Fail with a message that starts with the row's place. */
+enum tutti_status tutti_row_fail(tutti_context *context, const tutti_rows *table, size_t row, const char *what);
 /* Is this text UTF-8? Names and categories must be, since they are stored as JSON. */
 bool tutti_is_utf8(const char *text);
 /* Make it so, if it is not: bytes beyond ASCII become "?". A text that was cut off may end within a character. */

@@ -154,6 +154,8 @@ static enum tutti_status find_category(tutti_context *context, const struct tutt
 
 static enum tutti_status encode_row(tutti_context *context, const struct tutti_encoding *encoding,
                                     const tutti_rows *table, size_t row, float *out) {
+  if (tutti_rows_unread(table, row))
+    return tutti_row_fail(context, table, row, tutti_rows_unread(table, row));
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
     size_t category;

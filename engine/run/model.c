@@ -409,7 +409,8 @@ enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model
                                       struct tutti_forecast *forecast) {
   tutti_split *split;
   TUTTI_TRY(context, begin_forecast(context, forecast));
-  TUTTI_TRY(context, tutti_dataset_encode(context, model->view->experiment->dataset, rows, &split));
+  TUTTI_TRY(context, tutti_dataset_encode_to(context, model->view->experiment->dataset, rows,
+                                             asked_by(forecast).tolerant, &split));
   enum tutti_status status = predict_split(context, model, split, forecast);
   tutti_split_destroy(split);
   return status;

@@ -46,6 +46,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_cell(tutti_context *c
 /* Add the lines of the file, from 1, where the next rows start: lines[count]. For messages; of all rows, or of none. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_lines(tutti_context *context, tutti_rows *rows, size_t count,
                                                                  const uint32_t *lines);
+/* Add a row that cannot be read, with all its cells missing, where that is tolerated (source.h); `why` says what was
+   expected and what was found, but not where. TUTTI_ERROR_PLUGIN: some columns have more cells than others. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_unread(tutti_context *context, tutti_rows *rows,
+                                                                  const char *why);
 /* Make the last `columns` columns the targets, whatever their names; 0 (the default): the recipe says which are. */
 TUTTI_API void tutti_rows_set_targets(tutti_rows *rows, size_t columns);
 /* Say what a table is for, if the recipe does not. Default: classification for a target of texts, else regression. */
@@ -102,6 +106,8 @@ TUTTI_API double tutti_rows_number(const tutti_rows *rows, size_t row, size_t co
 /* The text of a cell that holds no finite number, as it was handed over; "" if there was none. Borrowed until the next
    one is added. */
 TUTTI_API const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column);
+/* Why a row cannot be read, borrowed; NULL: it can. */
+TUTTI_API const char *tutti_rows_unread(const tutti_rows *rows, size_t row);
 /* The line of the file where a row starts; 0: unknown. */
 TUTTI_API uint32_t tutti_rows_line(const tutti_rows *rows, size_t row);
 

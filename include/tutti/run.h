@@ -169,7 +169,7 @@ struct tutti_forecast {
      infinite; and quantiles, likewise. NaN if the members give no variance. */
   double *intervals; /* [rows][outputs][2] */
   double *quantiles; /* [rows][outputs][quantile_count] */
-  /* What the caller asks for: whether a file of a table may hold rows that cannot be read. Their predictions are NaN, and
+  /* What the caller asks for: whether a table may hold rows that cannot be read. Their predictions are NaN, and
      the log says why. Without it, the first is an error. */
   bool tolerant;
   uint8_t *unread; /* [rows]: those; NULL: none */

@@ -38,6 +38,9 @@ struct tutti_source_request {
   bool new_rows;
   bool named;                    /* for new rows: the data set's columns had names, so those of the file will, too */
   enum tutti_rows_wanted wanted; /* for new rows: what the data set has */
+  /* For new rows of a table: one that cannot be read, where the next ones can, may be added as such
+     (tutti_rows_add_unread), and need not be an error. */
+  bool tolerant;
 };
 
 struct tutti_source_ops {

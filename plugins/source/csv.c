@@ -11,6 +11,7 @@ static enum tutti_status source_read_csv(void *self, tutti_context *context, con
   const struct reading_csv_options *config = self;
   struct reading_csv_options options = *config;
   options.header = header_of(config, request);
+  options.tolerant = request->tolerant;
   return reading_csv(context, request->path, &options, rows);
 }
 

@@ -5,7 +5,7 @@ import ctypes.util
 import os
 import shutil
 import warnings
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from ctypes import byref, sizeof
 
 
@@ -41,6 +41,8 @@ class ForecastStruct(Structure):
         ("uncalibrated", c_bool),
         ("intervals", POINTER(c_double)),  # [rows][outputs][2], or NULL
         ("quantiles", POINTER(c_double)),  # [rows][outputs][quantile_count], or NULL
+        ("tolerant", c_bool),
+        ("unread", POINTER(c_uint8)),  # [rows], or NULL
     ]
 
 

@@ -27,7 +27,8 @@ class Forecast:
     nats `entropy` [rows] (total), `expected_entropy` (aleatoric), `mutual_information` (epistemic). `between` and
     `within` are the parts of the epistemic uncertainty between the members and within them, where members tell theirs;
     otherwise None. `evaluation` has the metrics, if the rows had their targets. Of a regression, `lower` and `upper` are the
-    ends of the intervals that were asked for, and `quantiles` [rows, outputs, quantiles]; otherwise None.
+    ends of the intervals that were asked for, and `quantiles` [rows, outputs, quantiles]; otherwise None. `unread` [rows] says
+    which rows could not be read, where that was tolerated; otherwise None. Their numbers are NaN, and their labels None.
     """
 
     def __init__(self, struct, names, asked=()):
@@ -36,12 +37,15 @@ class Forecast:
         parts = _copy(struct.parts, shape + (2,)) if struct.parts else None
         self.names, self.asked = names, list(asked)
         self.lower = self.upper = self.quantiles = None
+        self.unread = _copy(struct.unread, shape[:1]).astype(bool) if struct.unread else None
         self.evaluation = json.loads(struct.evaluation) if struct.evaluation else None
         self.classification = struct.kind == CLASSIFICATION
         if self.classification:
             self.probabilities = numbers[..., 0]
             self.expected_entropy, self.mutual_information, self.entropy = (numbers[:, 0, i] for i in (1, 2, 3))
             self.labels = numpy.asarray(names)[self.probabilities.argmax(axis=1)]
+            if self.unread is not None:
+                self.labels = numpy.where(self.unread, None, self.labels)
             self.between, self.within = (parts[:, 0, 0], parts[:, 0, 1]) if parts is not None else (None, None)
             return
         single = struct.outputs == 1
@@ -122,17 +126,19 @@ class Model:
         """The classes, as in scikit-learn's `classes_`; None for regression."""
         return numpy.asarray(self.outputs) if self.kind == "classification" else None
 
-    def forecast(self, X, level=None, quantiles=(), uncalibrated=False):
+    def forecast(self, X, level=None, quantiles=(), uncalibrated=False, tolerant=False):
         """Predict rows, with their uncertainty: a Forecast.
 
         Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` for these. A run's
-        calibrator acts on all of it, unless `uncalibrated`.
+        calibrator acts on all of it, unless `uncalibrated`. With `tolerant`, a row that cannot be read is no error: its
+        predictions are NaN, `unread` of the Forecast says so, and a warning says why.
         """
         at = numpy.asarray(quantiles, dtype=float)
         with self._lock, Rows(self._context, X, images=not self.inputs) as rows:
             struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct), level=level or 0, quantile_count=at.size)
             struct.quantiles_at = at.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
             struct.uncalibrated = uncalibrated
+            struct.tolerant = tolerant
             self._context.call("tutti_model_predict", self._model, rows.handle, ctypes.byref(struct))
             try:
                 return Forecast(struct, self.outputs, at.tolist() if self.kind == "regression" else ())

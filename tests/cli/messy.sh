@@ -130,6 +130,35 @@ code=$?
 expect_code 0
 checks=$((checks + 1))
 sed 1d out | sed 's/^[0-9]*//' | cmp -s - all || complain "what comes through a pipe is predicted otherwise"
+# So is a row with too few or too many cells, by its line; blank lines are none, and a row of one cell is no blank line.
+printf 'id;sold;city;area;currency\n1;2023-05-05;Bern;33,5;CHF\n2;2023-05-05;Bern\n\n3;2024-02-02;Atlantis;;CHF\n4;2024-02-02;Bern;1;CHF;more\n5\n' >odd.csv
+tutti predict run odd.csv
+expect_code 0
+expect_out "1,,,,,," "3,,,,,," "4,,,,,,"
+expect_err "odd.csv:3: row 1: expected 5 cells, as in the first line, found 3" "odd.csv:6: row 3: expected 5 cells, as in the first line, found 6" \
+  "odd.csv:7: row 4: expected 5 cells, as in the first line, found 1" "3 of 5 rows cannot be read; their predictions are left empty"
+sed 1d out | sed '2d; 4,$d; s/^[0-9]*//' >some
+checks=$((checks + 1))
+cmp -s some all || complain "other rows are predicted otherwise beside rows with odd cells"
+tutti predict run odd.csv --strict
+expect_code 2
+expect_err "odd.csv:3: expected 5 cells, as in the first line, found 3"
+tutti predict run odd.csv --json
+expect_out '"unread":[1,3,4]'
+printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;2023-05-05;Bern\n' >with.csv
+tutti predict run with.csv
+expect_code 0
+expect_err "1 of 2 rows cannot be read; their predictions are left empty, and there are no metrics"
+expect_not_in err "have no target"
+printf 'id;sold;city;area;currency\n1;2023-05-05\n' >none.csv
+tutti predict run none.csv
+expect_code 2
+expect_err "none of 1 rows can be read; the last: none.csv:2: row 0: expected 5 cells"
+# Rows that are to be learnt from must be right.
+printf 'a,y\n1,2\n2\n3,4\n' >torn.csv
+tutti run plain.ini --set data.path=torn.csv --set data.target=y --out torn
+expect_code 2
+expect_err "torn.csv:3: expected 2 cells, as in the first line, found 1"
 # Targets beside a row that cannot be read: no metrics, and a word about it.
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;yesterday;Bern;20;CHF;1000\n' >with.csv
 tutti predict run with.csv

@@ -253,6 +253,39 @@ class Predictions(unittest.TestCase):
         self.assertLess(resident() - before, 1 << 20)
 
 
+class Tolerance(unittest.TestCase):
+    """Rows that cannot be read: an error, or left out where that is asked for."""
+
+    def columns(self):
+        columns = table()
+        columns["group"] = columns["group"].copy()
+        columns["group"][[2, 5]] = "never seen"
+        return columns
+
+    def test_rows_that_cannot_be_read_are_left_out(self):
+        for run in ("small", "classes"):
+            model, rows = tutti.Model(run), [2, 5]
+            with self.assertRaisesRegex(tutti.UsageError, "row 2, column 'group'"):
+                model.forecast(self.columns())
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                forecast = model.forecast(self.columns(), level=0.9, quantiles=[0.5], tolerant=True)
+            self.assertTrue(any("2 of 120 rows cannot be read" in str(w.message) for w in caught), caught)
+            self.assertEqual(numpy.flatnonzero(forecast.unread).tolist(), rows)
+            self.assertIsNone(forecast.evaluation)
+            whole = model.forecast(table(), level=0.9, quantiles=[0.5]).columns()
+            for name, values in forecast.columns().items():
+                others = numpy.delete(numpy.arange(120), rows)
+                self.assertEqual(values[others].tolist(), whole[name][others].tolist(), name)
+                for value in values[rows]:
+                    self.assertTrue(value is None if name == "label" else numpy.isnan(value), name)
+
+    def test_without_such_rows_nothing_is_unread(self):
+        forecast = tutti.Model("small").forecast(table(), tolerant=True)
+        self.assertIsNone(forecast.unread)
+        self.assertIsNotNone(forecast.evaluation)
+
+
 class Runs(unittest.TestCase):
     def test_trials(self):
         trials = tutti.Run("small").trials()

@@ -3,6 +3,7 @@
 
 #include <csv.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -35,6 +36,7 @@ struct reader {
   const char *path;
   int header, decimal;
   const char *missing_marks, *strip;
+  bool tolerant;
   tutti_rows *rows;
   enum tutti_status status;
   struct row row;
@@ -213,15 +215,26 @@ static enum reading_numeral look_at(const struct reader *reader, const char *tex
   return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
+/* A row with too few or too many cells. */
+static enum tutti_status take_odd_row(struct reader *reader, size_t columns) {
+  size_t count = reader->row.count;
+  uint32_t line = (uint32_t)reader->row_line;
+  char why[128];
+  (void)snprintf(why, sizeof why, "expected %zu cells, as in the first line, found %zu; the last is in column %zu",
+                 columns, count, count - 1);
+  if (!reader->tolerant)
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->row_line, why);
+  TUTTI_TRY(reader->context, tutti_rows_add_unread(reader->context, reader->rows, why));
+  return tutti_rows_add_lines(reader->context, reader->rows, 1, &line);
+}
+
 static enum tutti_status take_row(struct reader *reader) {
   const struct row *row = &reader->row;
   bool first = !reader->any;
   size_t columns = first ? row->count : tutti_rows_columns(reader->rows);
   uint32_t line = (uint32_t)reader->row_line;
   if (row->count != columns)
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
-                      "%s:%zu: expected %zu cells, as in the first line, found %zu; the last is in column %zu",
-                      reader->path, reader->row_line, columns, row->count, row->count - 1);
+    return take_odd_row(reader, columns);
   if (first)
     TUTTI_TRY(reader->context, add_columns(reader));
   if (first && reader->names)
@@ -403,6 +416,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                           .decimal = options->decimal,
                           .missing_marks = options->missing_marks ? options->missing_marks : "",
                           .strip = options->strip ? options->strip : "",
+                          .tolerant = options->tolerant,
                           .rows = rows,
                           .line = 1};
   TUTTI_TRY_OUT(context, read_file(&reader, options->delimiter));

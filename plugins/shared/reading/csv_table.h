@@ -28,6 +28,7 @@ struct reading_csv_options {
   int decimal;   /* of READING_DECIMAL_ (numeral.h): how numbers are written */
   const char *missing_marks; /* marks of missing cells besides the usual ones, separated by blanks; NULL: none */
   const char *strip;         /* signs that numbers may have before or behind them, likewise */
+  bool tolerant;             /* may rows have other numbers of cells than the first, as rows that cannot be read? */
 };
 
 /* Read a file into empty rows: a table, with the lines of its rows. TUTTI_ERROR_USAGE: the file cannot be read, is no
