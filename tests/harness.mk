@@ -49,7 +49,7 @@ check-TESTS: $(check_LIBRARIES) $(check_LTLIBRARIES)
 dist-files:
 	@printf '%s\n' $(DISTFILES)
 
-.PHONY: dist-files smallcheck bigcheck check-programs bench storm power fuzz fuzz-programs
+.PHONY: dist-files smallcheck bigcheck check-programs bench bench-all storm power fuzz fuzz-programs
 smallcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)'
 bigcheck: all-am
@@ -70,3 +70,7 @@ storm: all-am $(check_LTLIBRARIES) tests/faults/storm$(EXEEXT)
 power: all-am $(check_LTLIBRARIES) tests/faults/power$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) exec tests/faults/power $(N) $(SEED) $(OUT)
 bench: all-am $(check_LIBRARIES) $(benches)
+# All of them beside their peers: make bench-all PYTHON=venv/bin/python3 OUT=docs/performance.md
+PYTHON = python3
+bench-all: bench
+	@$(AM_TESTS_ENVIRONMENT) exec $(PYTHON) $(top_srcdir)/tests/bench/bench_all.py . $(if $(OUT),--write $(OUT))

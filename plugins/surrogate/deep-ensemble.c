@@ -16,7 +16,8 @@ struct de_config {
 
 static const struct tutti_param de_params[] = {
     TUTTI_SUBPLUGIN(struct de_config, trainer, "cpu", TUTTI_KIND_BACKEND, "Trains the networks.",
-                    .with = "epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes"),
+                    .with = "epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes; "
+                            "initialiser = uniform; initialiser_range = 0.05"),
     TUTTI_INTEGER(struct de_config, members, "5", 1, 10000, "Networks of the ensemble."),
     TUTTI_INTEGERS(struct de_config, units, "256 1024 512", 1, 65536, "Hidden layers of each."),
     TUTTI_REAL(struct de_config, l2, "1e-8", 0, TUTTI_NO_LIMIT,

@@ -21,7 +21,8 @@ struct hde_config {
 
 static const struct tutti_param hde_params[] = {
     TUTTI_SUBPLUGIN(struct hde_config, trainer, "cpu", TUTTI_KIND_BACKEND, "Trains the networks.",
-                    .with = "epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes"),
+                    .with = "epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes; "
+                            "initialiser = uniform; initialiser_range = 0.05"),
     TUTTI_INTEGER(struct hde_config, members, "5", 1, 1000, "Different networks of the ensemble at most, and seeds."),
     TUTTI_INTEGER(struct hde_config, draws, "20", 1, 10000, "Settings that the random search tries."),
     TUTTI_INTEGERS(struct hde_config, units, "256 1024 512", 1, 65536, "Hidden layers of each network."),

@@ -16,7 +16,8 @@ struct mc_config {
 
 static const struct tutti_param mc_params[] = {
     TUTTI_SUBPLUGIN(struct mc_config, trainer, "cpu", TUTTI_KIND_BACKEND, "Trains the network.",
-                    .with = "epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes"),
+                    .with = "epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes; "
+                            "initialiser = uniform; initialiser_range = 0.05"),
     TUTTI_INTEGERS(struct mc_config, units, "1024 2048 1024", 1, 65536, "Hidden layers."),
     TUTTI_REAL(struct mc_config, rate, "0.2", 0, 1, "Share of the units of each hidden layer that a mask drops.",
                .min_open = true, .max_open = true),

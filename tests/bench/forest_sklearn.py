@@ -13,6 +13,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from record import record
 
 
 def encoded(count, reals, integers, choices, random):
@@ -72,3 +73,5 @@ with tempfile.TemporaryDirectory() as folder:
             theirs_fit, theirs_ask = theirs(splitter, arguments.trees, x, y, z, 4)
             print(f"{label}, {splitter}: ours {1e3 * fit:.1f} + {1e3 * ask:.1f} ms, scikit-learn {1e3 * theirs_fit:.1f} + "
                   f"{1e3 * theirs_ask:.1f} ms, ratio {(theirs_fit + theirs_ask) / (fit + ask):.1f}", flush=True)
+            record(f"a refit and ask of a forest, {label}, splitter {splitter}", "ms", 1e3 * (fit + ask),
+                   1e3 * (theirs_fit + theirs_ask), "scikit-learn")

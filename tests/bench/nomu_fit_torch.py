@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 
+from record import record
+
 POINTS, DIMENSION, ARTIFICIAL, UNITS = 72, 5, 500, 1024
 
 
@@ -92,6 +94,7 @@ def report(name, peer, sides):
     mine, theirs = ([statistics.median(r[i] for r in rounds) for i in (0, 1)] for rounds in sides)
     ratios = [b[0] / a[0] for a, b in zip(*sides)]
     print(f"tutti: {mine[0]:.2f} s ({mine[1]:.2f} s by the wall clock); {name} {peer}: {theirs[0]:.2f} s ({theirs[1]:.2f} s)")
+    record("a fit of NOMU, 72 + 500 points, 3 x 1024 units", "s", mine[0], theirs[0], f"{name} {peer}", ratios)
     print(f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), by the wall clock {theirs[1] / mine[1]:.2f}")
 
 

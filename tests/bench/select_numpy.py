@@ -11,6 +11,7 @@ import time
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
 import numpy as np
+from record import record
 
 
 def make(models, rows, classes):
@@ -72,6 +73,7 @@ def main():
             ours.append(float(output[0]))
             picks = [int(pick) for pick in output[1:]]
     print(f"NumPy  {min(theirs) * 1e3:8.1f} ms\ntutti  {min(ours) * 1e3:8.1f} ms\nratio  {min(theirs) / min(ours):8.1f}")
+    record(f"forward selection by {a.loss}, {a.members} of {a.models} models", "ms", 1e3 * min(ours), 1e3 * min(theirs), "NumPy")
     print("picks  " + ("the same" if picks == numpy_picks else f"differ: {picks} {numpy_picks}"))
     if picks != numpy_picks:
         print("float64 picks  " + ("ours" if picks == forward(p, labels, a.members, np.float64, a.loss) else "not ours"))

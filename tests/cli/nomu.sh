@@ -16,8 +16,13 @@ done
 # The trainer's section starts with what the surrogate wants, and a recipe may change it.
 tutti validate "$ini/bo.ini" --set trainer.epochs=7
 expect_code 0
-tutti inspect surrogate/nomu
-expect_out "cpu stands here with epochs = 1024; batch_size = 0"
+# The paper trains all networks alike, and they start alike (Appendix B.2.2).
+for surrogate in nomu deep-ensemble mc-dropout hyper-deep-ensemble; do
+  tutti inspect "surrogate/$surrogate"
+  tr -s ' \n' ' ' <out >line
+  expect_in line "cpu stands here with epochs = 1024; batch_size = 0; optimiser = adam; learning_rate = 0.001; l2_biases = yes;"
+  expect_in line "initialiser = uniform; initialiser_range = 0.05"
+done
 
 run_small() { # SURROGATE DIRECTORY [OPTION...]
   local surrogate=$1 directory=$2 two=()

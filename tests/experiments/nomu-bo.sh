@@ -48,8 +48,7 @@ method() {
   echo "units = 64 64 64"
   [ "$1" != hyper-deep-ensemble ] || echo "draws = 10"
   [ "$1" != nomu ] || printf '%s\n' "uncertainty_units = 64 64 64" "artificial = 100"
-  printf '%s\n' "[trainer]" "epochs = 300"
-  [ "$1" != nomu ] || echo "initialiser_range = 0.2" # for 64 units what 0.05 is for 1024
+  printf '%s\n' "[trainer]" "epochs = 300" "initialiser_range = 0.2" # for 64 units what 0.05 is for 1024
 }
 
 # search DIRECTORY SEED FUNCTION SETTING...: a run, unless it has finished.

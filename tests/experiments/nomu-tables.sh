@@ -6,7 +6,8 @@
 #   DIR=nomu-tables      where the runs go
 #   REPEATS=5            fits of a function by a method
 #   WIDTH=1              divides the units of all networks; their initial weights grow by its root
-#   METHODS="..."        of nomu gp mc-dropout deep-ensemble hyper-deep-ensemble
+#   METHODS="..."        of nomu gp mc-dropout deep-ensemble hyper-deep-ensemble, nomu-through (NOMU whose gradient passes the connection,
+#                        as that of the published program) and hyper-deep-ensemble-star (the paper's HDE*)
 #   FUNCTIONS="..."      of one variable; DIMENSIONS="1 2 5" of the test-bed
 #   DRAWS=50             settings that the hyper deep ensemble tries
 #   WORKERS=             worker processes; default: one a core
@@ -15,7 +16,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ini=$here/../../ini/nomu
 DIR=${DIR:-nomu-tables} REPEATS=${REPEATS:-5} WIDTH=${WIDTH:-1} TUTTI=${TUTTI:-tutti} DRAWS=${DRAWS:-50} WORKERS=${WORKERS:-}
-METHODS=${METHODS:-gp deep-ensemble mc-dropout nomu hyper-deep-ensemble}
+METHODS=${METHODS:-gp deep-ensemble mc-dropout nomu nomu-through hyper-deep-ensemble hyper-deep-ensemble-star}
 FUNCTIONS=${FUNCTIONS:-abs step kink square cubic sine1 sine2 sine3 forrester levy}
 PLANES="sphere2d g2d goldstein2d levy2d bukin2d rosenbrock2d beale2d camel2d perm2d branin2d styblinski2d"
 DIMENSIONS=${DIMENSIONS:-1 2 5}
@@ -28,14 +29,21 @@ narrow() { for units; do printf '%d ' $((units / WIDTH)); done; }
 fit() {
   local name=$1 recipe=$2 method=$3 options=()
   shift 3
-  [ "$method" = nomu ] || recipe=$recipe-$method
   case $method in
-    nomu) options+=(--set surrogate.units="$(narrow 1024 1024 1024)" --set surrogate.uncertainty_units="$(narrow 1024 1024 1024)") ;;
+    nomu | nomu-through) ;;
+    *) recipe=$recipe-${method%-star} ;;
+  esac
+  case $method in
+    *-through) options+=(--set surrogate.stop_gradient=none) ;;
+    *-star) options+=(--set surrogate.held_out=0.3 --set surrogate.dropout_most=0.5 --set surrogate.retrain=yes) ;;
+  esac
+  case $method in
+    nomu*) options+=(--set surrogate.units="$(narrow 1024 1024 1024)" --set surrogate.uncertainty_units="$(narrow 1024 1024 1024)") ;;
     mc-dropout) options+=(--set surrogate.units="$(narrow 1024 2048 1024)") ;;
-    *-ensemble) options+=(--set surrogate.units="$(narrow 256 1024 512)") ;;
+    *-ensemble*) options+=(--set surrogate.units="$(narrow 256 1024 512)") ;;
   esac
   [ "$method" = gp ] || options+=(--set trainer.initialiser_range="$(awk "BEGIN { print 0.05 * sqrt($WIDTH) }")")
-  [ "$method" != hyper-deep-ensemble ] || options+=(--set surrogate.draws="$DRAWS")
+  [[ $method != hyper-* ]] || options+=(--set surrogate.draws="$DRAWS")
   [ -z "$WORKERS" ] || options+=(--workers "$WORKERS")
   echo "$name-$method"
   "$TUTTI" fit "$ini/$recipe.ini" "${options[@]}" "$@" --repeats "$REPEATS" --out "$DIR/$name-$method" --resume --quiet >/dev/null
@@ -50,7 +58,7 @@ for what; do
       bnn)
         for d in $DIMENSIONS; do
           points=()
-          [ "$method" != nomu ] || points=(--set surrogate.artificial=$((100 * d)))
+          [[ $method != nomu* ]] || points=(--set surrogate.artificial=$((100 * d)))
           fit "bnn-${d}d" bnn "$method" --set data.dimensions="$d" "${points[@]}"
         done ;;
     esac

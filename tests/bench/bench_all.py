@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Every comparison of this folder, one after the other, as one table.
+
+Usage: bench_all.py BUILD [--write FILE] [--only TEXT]
+BUILD is where `make bench` has built its programs; `make bench-all` calls this, with OUT=FILE for --write. A comparison whose peer is not installed is named
+below the table, with what it said. --write replaces FILE by the table and what it was measured on. --only takes the comparisons
+whose command has TEXT in it. The peers are packages of PyPI: "jax[cpu]", optax, torch, scikit-learn, pot, numpy, pandas.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+COMPARISONS = ["train_mlp_jax.py train-mlp", "nomu_fit_jax.py nomu --epochs 60", "nomu_fit_torch.py nomu --epochs 15",
+               "train_darts_torch.py train-darts", "ask_sklearn.py ask", "forest_sklearn.py forest", "otmann_pot.py otmann",
+               "select_numpy.py select", "load_pandas.py load"]
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(comparison, build, record):
+    """What went wrong, or None."""
+    script, program, *options = comparison.split()
+    command = [sys.executable, HERE / script, build / "tests/bench" / program, *options]
+    print(f"\n=== {comparison}", flush=True)
+    done = subprocess.run(command, env={**os.environ, "BENCH_RECORD": record}, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    print(done.stdout, flush=True)
+    last = done.stdout.strip().splitlines()[-1:] or [f"status {done.returncode}"]
+    return last[0] if done.returncode == 77 or "Error" in last[0] else None
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def cell(line):
+    spread = "" if line["low"] == line["high"] else f" ({line['low']:.2f} - {line['high']:.2f})"
+    return (f"| {line['what']} | {number(line['ours'])} {line['unit']} | {number(line['theirs'])} {line['unit']} | {line['peer']} | "
+            f"{line['ratio']:.2f}{spread} | {line['share']} |")
+
+
+def machine():
+    try:
+        text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        model = next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name"))
+    except (OSError, StopIteration):
+        model = platform.machine()
+    flags = text.split("flags", 1)[-1].split("\n", 1)[0].split() if "flags" in text else []
+    sets = [name for name in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if name in flags]
+    return f"{model} ({', '.join(sets)}), {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f} at the end"
+
+
+def page(lines, missing, version):
+    text = ["# Performance", "",
+            "What `make bench-all` printed: each row sets one of the programs in `tests/bench` beside the strongest peer that we know, turn by turn in one run. Times are the",
+            "processor's of one thread, but for the fit of NOMU, where both sides have all cores. A ratio above 1 says that Tutti was so many times faster; in brackets, the range of",
+            "the rounds. The documents of the parts say what limits them: [backend-cpu.md](backend-cpu.md), [nomu.md](nomu.md), [search.md](search.md), [spaces.md](spaces.md).", "",
+            f"{datetime.date.today():%d %B %Y}, {version}, {machine()}.", "",
+            "| what | Tutti | peer | | ratio | of the limit |", "|---|---|---|---|---|---|", *map(cell, lines)]
+    if missing:
+        text += ["", "Not measured:", "", *(f"- `{name}`: {why}" for name, why in missing)]
+    return "\n".join(text) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", metavar="BUILD", type=pathlib.Path)
+    parser.add_argument("--write", metavar="FILE", type=pathlib.Path)
+    parser.add_argument("--only", metavar="TEXT", default="")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    version = subprocess.run([build / "tutti", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    with tempfile.TemporaryDirectory() as folder:
+        record = os.path.join(folder, "record")
+        pathlib.Path(record).touch()
+        wanted = [c for c in COMPARISONS if options.only in c]
+        missing = [(c, why) for c in wanted if (why := run(c, build, record))]
+        lines = [json.loads(line) for line in pathlib.Path(record).read_text(encoding="utf-8").splitlines()]
+    text = page(lines, missing, version)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+    print(text)
+    return 0 if lines else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())

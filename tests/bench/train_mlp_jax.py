@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Training throughput of backend cpu beside JAX, turn by turn in one run, one core for both.
+
+Usage: train_mlp_jax.py TRAIN_MLP [--seconds 1] [--rounds 5]
+TRAIN_MLP is the program that `make bench` builds. The work is that of train_mlp_torch.py. JAX compiles a loop over many steps into one
+call, so that nothing of Python is in what is measured, with Adam by optax. Both sides are held on one core, because JAX starts threads whose
+waiting would count, and count the processor's seconds. Without JAX or optax it says so and leaves with 77.
+"""
+import argparse
+import os
+import statistics
+import sys
+import time
+
+from record import record
+from train_mlp_torch import NETWORKS, ours
+
+ROWS, FEATURES = 36000, 9
+
+
+def jax_rate(jax, optax, network):
+    """A function of seconds that gives steps a second."""
+    jnp = jax.numpy
+    width, layers, batch = network
+    keys = jax.random.split(jax.random.PRNGKey(0), layers + 4)
+    x = jax.random.normal(keys[0], (ROWS, FEATURES))
+    y = jnp.sin(x.sum(1, keepdims=True)) + 0.1 * jax.random.normal(keys[1], (ROWS, 1))
+    sizes = [FEATURES] + [width] * layers + [2]
+    weights = [(jax.random.normal(k, s) * (2 / s[0]) ** 0.5, jnp.zeros(s[1])) for k, s in zip(keys[2:], zip(sizes, sizes[1:]))]
+    adam = optax.adam(1e-3)
+
+    def loss_of(w, inputs, targets):
+        h = inputs
+        for matrix, bias in w[:-1]:
+            h = jax.nn.relu(h @ matrix + bias)
+        out = h @ w[-1][0] + w[-1][1]
+        variance = jax.nn.softplus(out[:, 1:]) + 1e-6
+        return (0.5 * jnp.log(variance) + (out[:, :1] - targets) ** 2 / (2 * variance)).mean()
+
+    def step(state, rows):
+        w, moments = state
+        updates, moments = adam.update(jax.grad(loss_of)(w, x[rows], y[rows]), moments, w)
+        return (optax.apply_updates(w, updates), moments), None
+
+    flops = 6 * batch * sum(a * b for a, b in zip(sizes, sizes[1:]))
+    steps = min(ROWS // batch, max(8, int(1e9 / flops)))
+    batches = jax.random.permutation(keys[-1], ROWS)[: steps * batch].reshape(steps, batch)
+    many = jax.jit(lambda state: jax.lax.scan(step, state, batches)[0])
+    state = [jax.block_until_ready(many((weights, adam.init(weights))))]
+
+    def rate(seconds):
+        done, processor, wall = 0, time.process_time(), time.perf_counter()
+        while time.perf_counter() - wall < seconds:
+            state[0] = jax.block_until_ready(many(state[0]))
+            done += steps
+        return done / (time.process_time() - processor)
+
+    return rate
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", metavar="TRAIN_MLP")
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    try:
+        import jax
+        import optax
+    except ImportError as error:
+        print(f"nothing to compare with: {error}")
+        return 77
+    print("network        tutti steps/s   JAX steps/s   ratio (range)   share of peak")
+    for network in NETWORKS:
+        theirs_of = jax_rate(jax, optax, network)
+        mine, theirs = [], []
+        for _ in range(options.rounds):
+            mine.append(ours(options.program, options.seconds, network, False))
+            theirs.append(theirs_of(options.seconds))
+        ratios = [a / b for (a, _), b in zip(mine, theirs)]
+        rate, share = (statistics.median(values) for values in zip(*mine))
+        name = f"{network[0]}x{network[1]} b{network[2]}"
+        print(f"{name:12} {rate:15.0f} {statistics.median(theirs):13.0f} {statistics.median(ratios):7.2f} "
+              f"({min(ratios):.2f} - {max(ratios):.2f}) {share:10.2f}", flush=True)
+        record(f"training, {network[1]} x {network[0]} units, mini-batches of {network[2]}", "steps/s", rate,
+               statistics.median(theirs), f"JAX {jax.__version__}", ratios, f"{share:.2f} of the peak")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
