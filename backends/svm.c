@@ -116,6 +116,7 @@ static const struct tutti_backend_ops svm_ops = {
     .train = backend_train_svm,
     .predict = backend_predict_svm,
     .check = backend_check_svm,
+    .honours = TUTTI_JOB_CLASS_WEIGHTS,
     .formula = backend_formula_svm,
 };
 

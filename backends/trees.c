@@ -129,6 +129,7 @@ static const struct tutti_backend_ops trees_ops = {
     .supports = backend_supports_trees,
     .train = backend_train_trees,
     .predict = backend_predict_trees,
+    .honours = TUTTI_JOB_CLASS_WEIGHTS,
     .check = backend_check_trees,
     .formula = backend_formula_trees,
 };

@@ -345,6 +345,7 @@ cli_tests += %D%/cli/bad-directory.sh
 cli_tests += %D%/cli/bad-recipes.sh
 cli_tests += %D%/cli/batch.sh
 cli_tests += %D%/cli/calibration.sh
+cli_tests += %D%/cli/class-weights.sh
 cli_tests += %D%/cli/costs.sh
 cli_tests += %D%/cli/cuda.sh
 cli_tests += %D%/cli/checked.sh

@@ -52,6 +52,7 @@ static size_t first_odd_row(const struct learner_rows *rows, size_t outputs) {
 enum tutti_status learner_begin(tutti_context *context, const struct tutti_job *job, struct learner_rows *rows,
                                 struct tutti_outcome *outcome) {
   TUTTI_TRY(context, learner_rows_open(context, job->train, rows));
+  rows->class_weights = job->class_weights;
   size_t odd = first_odd_row(rows, job->task->outputs);
   if (odd == rows->count)
     return TUTTI_OK;

@@ -8,11 +8,12 @@
 /* Rows to learn from or to predict. */
 struct learner_rows {
   size_t count, features;
-  float *inputs;         /* [count][features], owned */
-  const int32_t *labels; /* [count], or NULL */
-  const float *targets;  /* [count][outputs], standardised, or NULL */
-  int32_t *own_labels;   /* where they are no split's */
-  float *own_targets;    /* likewise */
+  float *inputs;               /* [count][features], owned */
+  const int32_t *labels;       /* [count], or NULL */
+  const float *targets;        /* [count][outputs], standardised, or NULL */
+  const double *class_weights; /* [outputs]: what rows of each class count for; NULL: all count the same */
+  int32_t *own_labels;         /* where they are no split's */
+  float *own_targets;          /* likewise */
 };
 
 TUTTI_NODISCARD enum tutti_status learner_rows_open(tutti_context *context, const tutti_split *split,

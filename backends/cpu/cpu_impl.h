@@ -162,6 +162,7 @@ struct cpu_head_arrays {
   float *mean, *raw, *mean_gradient, *raw_gradient; /* [rows * outputs] */
   float *targets;                                   /* [rows][outputs], gathered */
   int32_t *labels;                                  /* [rows], gathered */
+  const double *class_weights;                      /* [outputs]: of what is trained; NULL: all are 1 */
 };
 
 /* Memory that ops on images need while they work on some of them; all nodes share it, and it stays in cache. */

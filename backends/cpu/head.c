@@ -95,13 +95,24 @@ static double loss_linear(struct cpu_plan *plan, size_t rows, bool gradients) {
   return total / (double)(rows * outputs);
 }
 
+/* What a row counts for: only where gradients are wanted, that is in what is trained. */
+static double weight_of(const struct cpu_plan *plan, size_t row, bool gradients) {
+  return gradients && plan->head.class_weights ? plan->head.class_weights[plan->head.labels[row]] : 1;
+}
+
+static void weigh_gradients(const struct cpu_plan *plan, size_t rows, size_t ld, float *gradient) {
+  for (size_t r = 0; plan->head.class_weights && r < rows; r++)
+    for (size_t c = 0; c < plan->outputs; c++)
+      gradient[r * ld + c] *= (float)weight_of(plan, r, true);
+}
+
 static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
   struct cpu_node *source = head_input(plan, 0);
   const int32_t *labels = plan->head.labels;
   size_t ld = source->ld;
   double total = 0;
   for (size_t r = 0; r < rows; r++)
-    total -= (double)source->value[r * ld + (size_t)labels[r]];
+    total -= weight_of(plan, r, gradients) * (double)source->value[r * ld + (size_t)labels[r]];
   float *probability = source->value; /* in place when no step needs the logits any more */
   if (gradients) {
     memcpy(source->gradient, source->value, rows * ld * sizeof(float));
@@ -109,10 +120,11 @@ static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
   }
   plan->kernels->softmax(rows, plan->outputs, probability, ld, plan->head.mean);
   for (size_t r = 0; r < rows; r++)
-    total += (double)plan->head.mean[r];
+    total += weight_of(plan, r, gradients) * (double)plan->head.mean[r];
   if (gradients) {
     for (size_t r = 0; r < rows; r++)
       probability[r * ld + (size_t)labels[r]] -= 1;
+    weigh_gradients(plan, rows, ld, probability);
     plan->kernels->scale(rows * ld, 1 / (float)rows, probability);
   }
   return total / (double)rows;

@@ -143,6 +143,7 @@ double backend_cpu_rows_gradient(struct training *t, size_t count, const uint32_
   backend_cpu_gather(plan, t->job->train, count, rows, t->augment ? &t->augmentation : NULL, true);
   draw_artificial(t, count);
   backend_cpu_forward(plan, count + plan->artificial, draws);
+  plan->head.class_weights = t->job->class_weights;
   double loss = backend_cpu_loss(plan, count, true);
   backend_cpu_backward(plan, count + plan->artificial);
   return loss;

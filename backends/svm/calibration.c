@@ -9,9 +9,11 @@
 /* Targets lie slightly inside 0 and 1: Platt's prior derives them from the counts. */
 struct sigmoid {
   size_t count;
-  const double *f, *y;
+  const double *f, *y, *weights;
   double high, low;
 };
+
+static double weight_of(const struct sigmoid *fit, size_t i) { return fit->weights[fit->y[i] > 0]; }
 
 static double target_of(const struct sigmoid *fit, size_t i) { return fit->y[i] > 0 ? fit->high : fit->low; }
 
@@ -20,7 +22,8 @@ static double cross_entropy(const struct sigmoid *fit, double a, double b) {
   double sum = 0;
   for (size_t i = 0; i < fit->count; i++) {
     double z = a * fit->f[i] + b;
-    sum += z >= 0 ? target_of(fit, i) * z + log1p(exp(-z)) : (target_of(fit, i) - 1) * z + log1p(exp(z));
+    double loss = z >= 0 ? target_of(fit, i) * z + log1p(exp(-z)) : (target_of(fit, i) - 1) * z + log1p(exp(z));
+    sum += weight_of(fit, i) * loss;
   }
   return sum;
 }
@@ -35,7 +38,8 @@ static struct slopes slopes_at(const struct sigmoid *fit, double a, double b) {
   struct slopes s = {.haa = ridge, .hbb = ridge};
   for (size_t i = 0; i < fit->count; i++) {
     double z = a * fit->f[i] + b, e = exp(-fabs(z));
-    double p = z >= 0 ? e / (1 + e) : 1 / (1 + e), curvature = e / ((1 + e) * (1 + e)), d = target_of(fit, i) - p;
+    double p = z >= 0 ? e / (1 + e) : 1 / (1 + e), weight = weight_of(fit, i);
+    double curvature = weight * e / ((1 + e) * (1 + e)), d = weight * (target_of(fit, i) - p);
     s.ga += fit->f[i] * d;
     s.gb += d;
     s.haa += fit->f[i] * fit->f[i] * curvature;
@@ -46,14 +50,14 @@ static struct slopes slopes_at(const struct sigmoid *fit, double a, double b) {
 }
 
 /* Newton's method with backtracking. */
-void machine_fit_sigmoid(size_t count, const double *f, const double *y, double *a, double *b) {
+void machine_fit_sigmoid(size_t count, const double *f, const double *y, const double weights[2], double *a,
+                         double *b) {
   enum { ITERATIONS = 100 };
   static const double flat = 1e-5, least_step = 1e-10, decrease = 1e-4;
-  double positive = 0;
+  double positive = 0, negative = 0;
   for (size_t i = 0; i < count; i++)
-    positive += y[i] > 0;
-  double negative = (double)count - positive;
-  struct sigmoid fit = {count, f, y, (positive + 1) / (positive + 2), 1 / (negative + 2)};
+    *(y[i] > 0 ? &positive : &negative) += weights[y[i] > 0];
+  struct sigmoid fit = {count, f, y, weights, (positive + 1) / (positive + 2), 1 / (negative + 2)};
   *a = 0;
   *b = log((negative + 1) / (positive + 1));
   double value = cross_entropy(&fit, *a, *b);
@@ -173,18 +177,29 @@ static void choose_pair(const struct svm_problem *problem, const uint32_t *fold,
 
 enum tutti_status machine_calibrate(tutti_context *context, const struct svm_problem *problem,
                                     const struct svm_parameter *parameter, const struct svm_model *model,
-                                    const uint32_t *fold, size_t folds, double *a, double *b) {
+                                    const double *class_weights, const uint32_t *fold, size_t folds, double *a,
+                                    double *b) {
   enum tutti_status status = TUTTI_OK;
   struct pair pair = {0};
+  struct svm_parameter own = *parameter;
+  static const int signs[2] = {-1, 1};
+  double weights[2] = {1, 1};
   size_t p = 0;
+  if (class_weights) {
+    own.nr_weight = 2;
+    own.weight_label = (int *)(uintptr_t)signs;
+    own.weight = weights;
+  }
   TUTTI_TRY_OUT(context, create_part(context, problem->l, &pair.rows));
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)problem->l, sizeof *pair.fold, &pair.fold));
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)problem->l, sizeof *pair.values, &pair.values));
   for (int i = 0; i < model->nr_class; i++)
     for (int j = i + 1; j < model->nr_class; j++, p++) {
+      weights[0] = class_weights ? class_weights[model->label[j]] : 1;
+      weights[1] = class_weights ? class_weights[model->label[i]] : 1;
       choose_pair(problem, fold, model->label[i], model->label[j], &pair);
-      TUTTI_TRY_OUT(context, predict_left_out(context, &pair.rows, parameter, pair.fold, folds, pair.values));
-      machine_fit_sigmoid((size_t)pair.rows.l, pair.values, pair.rows.y, &a[p], &b[p]);
+      TUTTI_TRY_OUT(context, predict_left_out(context, &pair.rows, &own, pair.fold, folds, pair.values));
+      machine_fit_sigmoid((size_t)pair.rows.l, pair.values, pair.rows.y, weights, &a[p], &b[p]);
     }
 out:
   release_part(&pair.rows);

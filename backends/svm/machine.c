@@ -70,12 +70,13 @@ static enum tutti_status keep(tutti_context *context, const struct svm_model *mo
 /* --- fitting ----------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status keep_sigmoids(tutti_context *context, const struct svm_problem *problem,
-                                       const struct svm_model *model, const uint32_t *fold, size_t folds, size_t output,
-                                       tutti_tensors *tensors) {
+                                       const struct svm_model *model, const double *class_weights, const uint32_t *fold,
+                                       size_t folds, size_t output, tutti_tensors *tensors) {
   double *sigmoids;
   size_t pairs = pairs_of((size_t)model->nr_class);
   TUTTI_TRY(context, learner_add(context, tensors, output, "sigmoids", TUTTI_F64, 2, (size_t[]){2, pairs}, &sigmoids));
-  return machine_calibrate(context, problem, &model->param, model, fold, folds, sigmoids, sigmoids + pairs);
+  return machine_calibrate(context, problem, &model->param, model, class_weights, fold, folds, sigmoids,
+                           sigmoids + pairs);
 }
 
 /* Add the probabilities, or the variance that a Gaussian head asks for. */
@@ -92,7 +93,7 @@ static enum tutti_status fit_left_out(tutti_context *context, const struct machi
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *fold, &fold));
   TUTTI_TRY_OUT(context, learner_folds(context, seed, rows, folds, fold));
   if (task->kind == TUTTI_TASK_CLASSIFICATION) {
-    TUTTI_TRY_OUT(context, keep_sigmoids(context, problem, model, fold, folds, output, tensors));
+    TUTTI_TRY_OUT(context, keep_sigmoids(context, problem, model, rows->class_weights, fold, folds, output, tensors));
   } else {
     TUTTI_TRY_OUT(context, machine_residual_variance(context, problem, &model->param, fold, folds, &variance));
     TUTTI_TRY_OUT(context, learner_keep_variance(context, tensors, output, variance));
@@ -102,6 +103,27 @@ out:
   return status;
 }
 
+/* The weights of the classes that are there: libsvm complains of others. The caller frees *both, where they
+   stand. */
+static enum tutti_status weigh_classes(tutti_context *context, const struct learner_rows *rows, size_t classes,
+                                       struct svm_parameter *parameter, void **both) {
+  double *weights;
+  if (!rows->class_weights)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, classes, sizeof *weights + sizeof(int), &weights));
+  *both = weights;
+  parameter->weight = weights;
+  parameter->weight_label = (int *)(weights + classes);
+  for (size_t c = 0; c < classes; c++)
+    for (size_t i = 0; i < rows->count; i++)
+      if ((size_t)rows->labels[i] == c) {
+        parameter->weight_label[parameter->nr_weight] = (int)c;
+        parameter->weight[parameter->nr_weight++] = rows->class_weights[c];
+        break;
+      }
+  return TUTTI_OK;
+}
+
 enum tutti_status machine_fit(tutti_context *context, const struct machine_config *config,
                               const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
                               size_t output, tutti_tensors *tensors) {
@@ -109,7 +131,9 @@ enum tutti_status machine_fit(tutti_context *context, const struct machine_confi
   struct svm_parameter parameter = parameter_of(config, task);
   struct machine_nodes nodes = {0};
   struct svm_model *model = NULL;
+  void *weights = NULL;
   struct svm_problem problem = {.l = (int)rows->count};
+  TUTTI_TRY_OUT(context, weigh_classes(context, rows, task->outputs, &parameter, &weights));
   TUTTI_TRY_OUT(context, machine_nodes_create(context, rows->count, rows->features, rows->inputs, &nodes));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *problem.y, &problem.y));
   problem.x = nodes.rows;
@@ -123,6 +147,7 @@ out:
     svm_free_and_destroy_model(&model);
   machine_nodes_destroy(&nodes);
   tutti_free(problem.y);
+  tutti_free(weights);
   return status;
 }
 

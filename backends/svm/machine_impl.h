@@ -20,15 +20,16 @@ TUTTI_NODISCARD enum tutti_status machine_train(tutti_context *context, const st
 
 /* --- calibration (calibration.c) --------------------------------------------------------------------------------- */
 
-/* Fit P(y = +1 | f) = 1 / (1 + exp(A f + B)) to decision values f[count] of labels y[count] = +1 or -1. */
-void machine_fit_sigmoid(size_t count, const double *f, const double *y, double *a, double *b);
+/* Fit P(y = +1 | f) = 1 / (1 + exp(A f + B)) to decision values f[count] of labels y[count] = +1 or -1. Each row counts
+   for weights[0] if its label is -1, and for weights[1] if it is +1. */
+void machine_fit_sigmoid(size_t count, const double *f, const double *y, const double weights[2], double *a, double *b);
 
 /* Sigmoids of all pairs of `model`'s classes, in libsvm's order of pairs: a[pairs], b[pairs]. fold[count of the
    problem]. */
 TUTTI_NODISCARD enum tutti_status machine_calibrate(tutti_context *context, const struct svm_problem *problem,
                                                     const struct svm_parameter *parameter,
-                                                    const struct svm_model *model, const uint32_t *fold, size_t folds,
-                                                    double *a, double *b);
+                                                    const struct svm_model *model, const double *class_weights,
+                                                    const uint32_t *fold, size_t folds, double *a, double *b);
 /* The mean squared error on rows that were left out. */
 TUTTI_NODISCARD enum tutti_status machine_residual_variance(tutti_context *context, const struct svm_problem *problem,
                                                             const struct svm_parameter *parameter, const uint32_t *fold,

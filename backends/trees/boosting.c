@@ -23,6 +23,7 @@ static enum tutti_status check(tutti_context *context, int result) {
 struct sample {
   size_t count, features;
   float *inputs, *targets; /* [count][features], [count]; classes are whole numbers */
+  float *weights;          /* [count]; NULL: all count the same */
 };
 
 struct booster {
@@ -103,6 +104,9 @@ static enum tutti_status train(tutti_context *context, const struct grove_config
                                                                (bst_ulong)sample->features, NAN, &booster->matrix, 1)));
   TUTTI_TRY(context,
             check(context, XGDMatrixSetFloatInfo(booster->matrix, "label", sample->targets, (bst_ulong)sample->count)));
+  if (sample->weights)
+    TUTTI_TRY(context, check(context, XGDMatrixSetFloatInfo(booster->matrix, "weight", sample->weights,
+                                                            (bst_ulong)sample->count)));
   TUTTI_TRY(context, check(context, XGBoosterCreate(&booster->matrix, 1, &booster->handle)));
   TUTTI_TRY(context, configure(context, config, task, seed, booster));
   TUTTI_TRY(context, tutti_alloc(context, sample->count, sizeof(float), &booster->gradient));
@@ -122,6 +126,7 @@ static enum tutti_status train(tutti_context *context, const struct grove_config
 static void release_sample(struct sample *sample) {
   tutti_free(sample->inputs);
   tutti_free(sample->targets);
+  tutti_free(sample->weights);
 }
 
 /* The rows of a fold, or all rows except those; all rows if there are no folds. */
@@ -131,9 +136,13 @@ static enum tutti_status take_sample(tutti_context *context, const struct tutti_
   *sample = (struct sample){.features = rows->features};
   TUTTI_TRY(context, tutti_alloc(context, rows->count, rows->features * sizeof(float), &sample->inputs));
   TUTTI_TRY(context, tutti_alloc(context, rows->count, sizeof(float), &sample->targets));
+  if (rows->class_weights)
+    TUTTI_TRY(context, tutti_alloc(context, rows->count, sizeof(float), &sample->weights));
   for (size_t i = 0; i < rows->count; i++) {
     if (fold && (fold[i] == which) != inside)
       continue;
+    if (sample->weights && rows->class_weights && rows->labels)
+      sample->weights[sample->count] = (float)rows->class_weights[rows->labels[i]];
     memcpy(sample->inputs + sample->count * rows->features, rows->inputs + i * rows->features,
            rows->features * sizeof(float));
     sample->targets[sample->count++] =

@@ -93,7 +93,7 @@ enum tutti_status grove_fit_forest(tutti_context *context, const struct grove_co
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *labels, &labels));
     for (size_t i = 0; i < rows->count; i++)
       labels[i] = (uint32_t)rows->labels[i];
-    const struct forest_labels all = {task->outputs, labels};
+    const struct forest_labels all = {task->outputs, labels, rows->class_weights};
     TUTTI_TRY_OUT(context, forest_grow_classes(context, &settings, &data, &all, &forest));
   } else {
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *values, &values));

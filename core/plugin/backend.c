@@ -99,6 +99,9 @@ static enum tutti_status check_members(tutti_context *context, const tutti_backe
   if (job.box && !tutti_backend_honours(backend, TUTTI_JOB_BOX))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend %s takes no box for artificial points; choose another backend", name);
+  if (job.class_weights && !tutti_backend_honours(backend, TUTTI_JOB_CLASS_WEIGHTS))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend %s cannot weigh classes; choose another backend, or data.class_weights = none", name);
   for (size_t i = 0; job.frozen && job.frozen[i]; i++)
     if (!has_layer(job.network, job.frozen[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "layer '%s' is to be frozen, but the network has none of that name",

@@ -29,7 +29,7 @@ struct tutti_data_config {
   const char *date_format;
   double calibration;
   int64_t folds, folds_below;
-  const char *groups;
+  const char *groups, *class_weights;
 };
 
 enum { TUTTI_HEAD_AUTO, TUTTI_HEAD_SOFTMAX, TUTTI_HEAD_GAUSSIAN, TUTTI_HEAD_LINEAR, TUTTI_HEAD_NOMU };

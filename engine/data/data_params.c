@@ -93,6 +93,10 @@ static const struct tutti_param data_table[] = {
         struct tutti_data_config, groups, "",
         "A column that is no input, but says which rows belong together, such as those of one patient: they go "
         "to one split, and to one fold."),
+    TUTTI_STRING(struct tutti_data_config, class_weights, "none",
+                 "What training rows count for, by their class: none: all the same; balanced: each class as much as "
+                 "any other; or weights by name, as in ill: 5, well: 1, where classes without one have 1. Metrics are "
+                 "not weighted."),
     TUTTI_BOOL(struct tutti_data_config, standardise, "true",
                "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
                "stay 0 and 1. Predictions and metrics are in the target's own units either way."),

@@ -243,6 +243,7 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
   const tutti_backend *learner;
   tutti_config *config = NULL;
   struct tutti_headed_task task = {0};
+  double *weights = NULL;
   tutti_random_init(&random, experiment->facts.seed, "probe", index);
   TUTTI_TRY_OUT(context, tutti_scope_sample(context, experiment->scope, &random, index, &candidate));
   TUTTI_TRY_OUT(context, tutti_experiment_learner(context, experiment, candidate, &learner, &config));
@@ -258,9 +259,12 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
                           .config = tutti_config_values(config),
                           .train = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_TRAIN) : NULL,
                           .validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL};
+  TUTTI_TRY_OUT(context, tutti_experiment_class_weights(context, experiment, job.train, &weights));
+  job.class_weights = weights;
   TUTTI_TRY_OUT(context, tutti_backend_check(context, learner, &job));
   TUTTI_TRY_OUT(context, check_parts(context, experiment, learner, &job));
 out:
+  tutti_free(weights);
   tutti_config_destroy(config);
   tutti_network_destroy(network);
   tutti_candidate_unref(candidate);

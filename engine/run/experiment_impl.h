@@ -35,6 +35,11 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_load(tutti_context *context,
 struct tutti_fit tutti_experiment_fit(const struct tutti_experiment *experiment, uint64_t trial, uint64_t seed,
                                       const tutti_dataset *dataset);
 
+/* What rows of each class count for in a training on these rows (tutti_job.class_weights): free *weights with
+   tutti_free; NULL: all count the same. TUTTI_ERROR_USAGE: data.class_weights names a class that the data lack, or no weights. */
+TUTTI_NODISCARD enum tutti_status tutti_experiment_class_weights(tutti_context *context,
+                                                                 const struct tutti_experiment *experiment,
+                                                                 const tutti_split *train, double **weights);
 /* TUTTI_ERROR_USAGE: a data file is a pipe, which workers and a resumed run could not read again. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_check_files(tutti_context *context, const tutti_recipe *recipe);
 /* Make one; takes the recipe, also on failure. */

@@ -80,6 +80,7 @@ void tutti_training_end(struct tutti_training *training) {
   json_decref(training->measures);
   tutti_free(training->curve);
   tutti_free(training->losses);
+  tutti_free(training->class_weights);
   tutti_rule_destroy(training->rule);
   tutti_config_destroy(training->config);
   tutti_network_destroy(training->network);

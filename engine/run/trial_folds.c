@@ -70,6 +70,7 @@ static enum tutti_status train_fold(tutti_context *context, const struct tutti_e
                                     struct tutti_training *training, size_t number, struct tutti_outcome *outcome) {
   struct tutti_fold fold;
   struct tutti_job job = training->job;
+  double *weights;
   TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
   job.train = fold.train;
   job.validation = fold.validation;
@@ -78,7 +79,11 @@ static enum tutti_status train_fold(tutti_context *context, const struct tutti_e
     job.progress = NULL;
     job.measure = NULL;
   }
-  enum tutti_status status = tutti_backend_train(context, training->learner, &job, outcome);
+  enum tutti_status status = tutti_experiment_class_weights(context, experiment, fold.train, &weights);
+  job.class_weights = weights;
+  if (status == TUTTI_OK)
+    status = tutti_backend_train(context, training->learner, &job, outcome);
+  tutti_free(weights);
   tutti_fold_release(&fold);
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
 }

@@ -41,8 +41,9 @@ struct tutti_training {
   json_t *measures;       /* object: numbers beside the loss, by name; NULL: none */
   tutti_dataset *dataset; /* of a repeat of a fit: its data, and what came of it */
   struct tutti_fit_result fit;
-  double flops;   /* of a prediction of one row, of all its models; 0: not known */
-  double started; /* seconds of the monotonic clock */
+  double *class_weights; /* of its job; NULL: none */
+  double flops;          /* of a prediction of one row, of all its models; 0: not known */
+  double started;        /* seconds of the monotonic clock */
   tutti_context *context;
   /* What its pruner asks of it; NULL: nothing. losses: those of the curve. most_epochs: for so many it trains at most;
      0: its backend reports none. */

@@ -82,6 +82,9 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
       .measure = on_measure,
       .measure_argument = training,
   };
+  TUTTI_TRY(context,
+            tutti_experiment_class_weights(context, experiment, training->job.train, &training->class_weights));
+  training->job.class_weights = training->class_weights;
   return tutti_backend_check(context, training->learner, &training->job);
 }
 

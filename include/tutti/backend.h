@@ -50,14 +50,17 @@ struct tutti_job {
      table; `name` is borrowed until return. It may be NULL. Nothing is chosen by these numbers. */
   void (*measure)(void *argument, const char *name, double value);
   void *measure_argument;
-  /* The next two only for backends that honour them (tutti_backend_honours); others refuse the job. */
+  /* The next ones only for backends that honour them (tutti_backend_honours); others refuse the job. */
   const char *const *frozen; /* labels, ended by NULL, of layers that keep the weights they start with; NULL: none */
   const float *box; /* [2][features], low then high: where head-nomu draws its artificial points, in the units of the
                        inputs; NULL: the range of the training rows, widened by the head's margin */
+  /* [outputs]: what a training row counts for in the loss that is trained, by its class; their mean over the training
+     rows is 1. NULL: all count the same. Nothing else is weighted: no validation loss, no choice of an epoch. */
+  const double *class_weights;
 };
 
 /* Members of a job that change what is trained, and that not every backend looks at. */
-enum { TUTTI_JOB_FROZEN = 1, TUTTI_JOB_BOX = 2 };
+enum { TUTTI_JOB_FROZEN = 1, TUTTI_JOB_BOX = 2, TUTTI_JOB_CLASS_WEIGHTS = 4 };
 
 enum tutti_state {
   TUTTI_STATE_FINISHED,

@@ -41,7 +41,7 @@ static void fill(struct table *table, uint64_t seed) {
     table->classes[i] = level < 0.9 ? 2 : level < 1.5 ? 0 : 3; /* none of class 1 */
   }
   table->data = (struct forest_data){ROWS, WIDE, table->x, NULL};
-  table->labels = (struct forest_labels){CLASSES, table->classes};
+  table->labels = (struct forest_labels){CLASSES, table->classes, NULL};
 }
 
 static struct forest_settings plain(void) {
@@ -188,7 +188,7 @@ static void two_classes_are_an_indicator(void **state) {
     y[i] = classes[i];
   }
   const struct forest_data data = {COUNT, 1, x, y};
-  const struct forest_labels labels = {2, classes};
+  const struct forest_labels labels = {2, classes, NULL};
   OK(forest_grow(context, &settings, &data, &regression));
   OK(forest_grow_classes(context, &settings, &data, &labels, &classification));
   forest_predict(&regression, FOREST_TOTAL, COUNT, x, mean, deviation);

@@ -232,6 +232,7 @@ static void conditions_of_optimality_hold(void **state) {
 
 /* At the optimum both derivatives of the cross-entropy with Platt's targets vanish. */
 static void sigmoids_are_at_their_optimum(void **state) {
+  static const double same[2] = {1, 1};
   enum { COUNT = 200 };
   double f[COUNT], y[COUNT], a, b;
   struct tutti_random random;
@@ -244,7 +245,7 @@ static void sigmoids_are_at_their_optimum(void **state) {
       y[i] = tutti_random_uniform(&random) < 1 / (1 + exp(-2 * f[i] / scale + 0.7)) ? 1 : -1;
       positive += y[i] > 0;
     }
-    machine_fit_sigmoid(COUNT, f, y, &a, &b);
+    machine_fit_sigmoid(COUNT, f, y, same, &a, &b);
     for (size_t i = 0; i < COUNT; i++) {
       double p = 1 / (1 + exp(a * f[i] + b));
       double target = y[i] > 0 ? (positive + 1) / (positive + 2) : 1 / (COUNT - positive + 2);
@@ -258,11 +259,11 @@ static void sigmoids_are_at_their_optimum(void **state) {
   /* Of one label alone, and of decisions that say nothing, the prior is left. */
   for (size_t i = 0; i < COUNT; i++)
     f[i] = 0, y[i] = 1;
-  machine_fit_sigmoid(COUNT, f, y, &a, &b);
+  machine_fit_sigmoid(COUNT, f, y, same, &a, &b);
   assert_close(1 / (1 + exp(b)), (COUNT + 1.0) / (COUNT + 2.0), 1e-5, 0);
   for (size_t i = 0; i < COUNT; i++) /* far apart: finite, and on the right sides */
     f[i] = i % 2 ? 1e6 : -1e6, y[i] = i % 2 ? 1 : -1;
-  machine_fit_sigmoid(COUNT, f, y, &a, &b);
+  machine_fit_sigmoid(COUNT, f, y, same, &a, &b);
   assert_true(isfinite(a) && isfinite(b));
   assert_true(1 / (1 + exp(a * 1e6 + b)) > 0.98 && 1 / (1 + exp(-a * 1e6 + b)) < 0.02);
 }

@@ -1,6 +1,6 @@
 /* forest_classes.c - classification: nodes are split for the least Gini impurity, and leaves keep the shares of their
-   classes. Weights are whole numbers, so that counts of classes and sums of their squares are exact: splits that divide
-   the rows in the same way are equal to the bit. Up to a constant, the impurity that a split leaves is -(sum L_c^2 / L
+   classes. Weights are whole numbers, unless classes have weights of their own, so that counts of classes and sums of
+   their squares are exact: splits that divide the rows in the same way are equal to the bit. Up to a constant, the impurity that a split leaves is -(sum L_c^2 / L
    + sum R_c^2 / R). */
 #include <string.h>
 
@@ -11,6 +11,7 @@ enum tutti_status forest_classes_init(tutti_context *context, const struct fores
   size_t classes = labels->classes, marked = grower->columns.varying - grower->columns.numeric;
   grower->classes = labels->labels;
   grower->class_count = classes;
+  grower->class_weights = labels->weights;
   TUTTI_TRY(context, tutti_alloc(context, classes, sizeof(double), &grower->all_of));
   TUTTI_TRY(context, tutti_alloc(context, classes, sizeof(double), &grower->left_of));
   return tutti_alloc(context, marked, classes * sizeof(double), &grower->marked_of);

@@ -130,6 +130,8 @@ static size_t draw_rows(struct forest_grower *grower, size_t tree) {
     grower->weights[i] = !grower->settings->bootstrap;
   for (size_t i = 0; grower->settings->bootstrap && i < count; i++)
     grower->weights[tutti_random_below(&random, count)]++;
+  for (size_t i = 0; grower->classes && grower->class_weights && i < count; i++)
+    grower->weights[i] *= grower->class_weights[grower->classes[i]];
   for (size_t i = 0; i < count; i++) {
     grower->rows[used] = (uint32_t)i;
     used += grower->weights[i] > 0;

@@ -47,7 +47,7 @@ struct forest_grower {
   struct tutti_random random;
 
   /* The tree: lists of row numbers. A node has the same range [start, start + count) in all of them. */
-  double *weights;      /* [count]: how often each row was drawn */
+  double *weights;      /* [count]: how often each row was drawn, times the weight of its class */
   forest_sums *targets; /* [count]: of the rows of the present node */
   uint32_t *rows;       /* [count] */
   uint32_t *lists;      /* [numeric][count]: by the value of a column; only for the best splitter */
@@ -68,7 +68,8 @@ struct forest_grower {
   /* Classification; `targets` are then only weights. */
   const uint32_t *classes; /* [count]; NULL: regression */
   size_t class_count;
-  double *all_of, *left_of; /* [class_count]: weights of the classes in the node, and on the left of a cut */
+  const double *class_weights; /* [class_count]; NULL: all are 1 */
+  double *all_of, *left_of;    /* [class_count]: weights of the classes in the node, and on the left of a cut */
   double
       *marked_of; /* [varying - numeric][class_count]: of the marked rows of a two-valued column; zero between splits */
 };

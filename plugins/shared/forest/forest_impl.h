@@ -32,6 +32,7 @@ struct forest_data {
 struct forest_labels {
   size_t classes;         /* all labels are below it */
   const uint32_t *labels; /* [count] */
+  const double *weights;  /* [classes]: what their rows count for; NULL: all count the same */
 };
 
 /* A node: rows whose `column` is at most the threshold go to node `child` of the tree, the others to the node after it.
