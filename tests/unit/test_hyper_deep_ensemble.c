@@ -1,5 +1,6 @@
-/* test_hyper_deep_ensemble.c - how the hyper deep ensemble chooses from its pool: the first choice is the best network
-   alone, every choice lowers the score, and the choosing ends, although with replacement the score may fall for ever. */
+/* test_hyper_deep_ensemble.c - how the hyper deep ensemble chooses from its pool: by which score; the first choice is
+   the best network alone, every choice lowers the score, and the choosing ends, although with replacement the score may
+   fall for ever. */
 #include <tutti/kit.h>
 
 /* The choice asks for nothing but the observations. */
@@ -58,7 +59,24 @@ static void test_choice(void **state) {
   assert_true(limited > 0); /* some would have gone on */
 }
 
+/* Row 1 was trained on. At row 0, held out, where the target is 0, the ensemble of 1, 1 and 4 has mean 2 and variance
+   2, that of 1 and 4 mean 2.5 and variance 2.25: with 1 / count, as it is used. */
+static void test_score(void **state) {
+  (void)state;
+  struct hde_config config = {.members = MEMBERS, .floor = 0.5};
+  uint32_t rows[ROWS] = {1, 0};
+  double predictions[2 * ROWS] = {1, 100, 4, -100};
+  size_t times[2] = {2, 0};
+  struct hyper_deep_ensemble self = {.config = &config, .rows = rows, .trained_on = 1};
+  struct hde_pool pool = {.count = 2, .predictions = predictions, .times = times};
+  assert_true(fabs(score_hyper_deep_ensemble(&self, &pool, 1) - 0.5 * (log(2.25) + 4 / 2.25)) < 1e-12);
+  times[0] = 1;
+  assert_true(fabs(score_hyper_deep_ensemble(&self, &pool, 1) - 0.5 * (log(2.5) + 6.25 / 2.5)) < 1e-12);
+  times[0] = 0;
+  assert_true(fabs(score_hyper_deep_ensemble(&self, &pool, 1) - 0.5 * (log(0.25) + 16 / 0.25)) < 1e-12);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_score)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,112 +1,18 @@
 /* test_members.c - networks inside a surrogate, with a trainer that does not train: member number k of a seed
    predicts that seed, and its variance is given, so that every moment is known. */
-#include "toy.h"
+#include "still.h"
 
 #include <setjmp.h>
-#include <stdio.h>
-#include <string.h>
+#include <math.h>
 #include <cmocka.h>
 #include <tutti/members.h>
-#include <tutti/registry.h>
-
-static uint64_t refused;                       /* a job of this seed diverges */
-static uint64_t tried[16];                     /* seeds, in their order */
-static size_t tries, first_rows;               /* rows of the last job */
-static float first_input, first_target, asked; /* of its first row; the first input of the last question */
-
-static enum tutti_status create(tutti_context *context, const void *config, const void *setup, void **self) {
-  (void)context, (void)config, (void)setup;
-  *self = &tries;
-  return TUTTI_OK;
-}
-
-static void destroy(void *self) { (void)self; }
-
-static bool supports(void *self, enum tutti_op op) {
-  (void)self, (void)op;
-  return true;
-}
-
-static enum tutti_status train(void *self, tutti_context *context, const struct tutti_job *job,
-                               struct tutti_outcome *outcome) {
-  size_t one = 1;
-  float *data;
-  (void)self;
-  tried[tries++ % 16] = job->seed;
-  first_rows = tutti_split_rows(job->train);
-  first_input = tutti_split_inputs(job->train)[0];
-  first_target = tutti_split_targets(job->train)[0];
-  if (job->seed == refused) {
-    outcome->state = TUTTI_STATE_FAILED;
-    (void)strcpy(outcome->failure, "diverged on purpose");
-    return TUTTI_OK;
-  }
-  outcome->state = TUTTI_STATE_FINISHED;
-  TUTTI_TRY(context, tutti_tensors_create(context, &outcome->weights));
-  TUTTI_TRY(context, tutti_tensors_add(context, outcome->weights, "seed", TUTTI_F32, 1, &one, &data));
-  data[0] = (float)(job->seed % 1000);
-  return TUTTI_OK;
-}
-
-static enum tutti_status predict(void *self, tutti_context *context, const struct tutti_job *job,
-                                 const tutti_tensors *weights, const tutti_split *split, float *out) {
-  (void)self, (void)context, (void)job, (void)weights, (void)split, (void)out;
-  return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "not asked for here");
-}
-
-static enum tutti_status open_one(void *self, tutti_context *context, const struct tutti_job *job,
-                                  const tutti_tensors *weights, size_t rows, void **predictor) {
-  (void)self, (void)context, (void)job, (void)rows;
-  *predictor = (void *)(uintptr_t)weights;
-  return TUTTI_OK;
-}
-
-/* Mean: the seed, with dropout 10 times the draw more; variance 0.25. */
-static enum tutti_status ask_one(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
-                                 float *out) {
-  (void)self, (void)context;
-  asked = query->inputs[0];
-  for (size_t i = 0; i < query->rows; i++) {
-    out[2 * i] = ((const float *)tutti_tensors_find(predictor, "seed")->data)[0];
-    out[2 * i] += query->drop ? 10 * (float)query->draw : 0;
-    out[2 * i + 1] = 0.25f;
-  }
-  return TUTTI_OK;
-}
-
-static void close_one(void *self, void *predictor) { (void)self, (void)predictor; }
-
-static bool supports_layer(void *self, const struct tutti_layer *layer) {
-  (void)self, (void)layer;
-  return true;
-}
-
-static const struct tutti_backend_ops ops = {.size = sizeof ops,
-                                             .supports = supports,
-                                             .train = train,
-                                             .predict = predict,
-                                             .open = open_one,
-                                             .ask = ask_one,
-                                             .close = close_one,
-                                             .supports_layer = supports_layer};
-static const struct tutti_descriptor trainer = {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "still"),
-                                                .version = "1",
-                                                .summary = "A test's.",
-                                                .source = "",
-                                                .licence = "Apache-2.0",
-                                                .params = TUTTI_NO_PARAMS,
-                                                .create = create,
-                                                .destroy = destroy,
-                                                .ops = &ops};
-
-/* --- tests
-   ------------------------------------------------------------------------------------------------------------ */
 
 enum { SEEN = 3 };
 static const double vectors[SEEN] = {0.25, 1, 0.5}, values[SEEN] = {10, 30, 14};
 
 struct subject {
   struct toy toy;
+  struct still *still;
   tutti_members *members;
   tutti_network *network;
   tutti_backend *backend;
@@ -120,10 +26,8 @@ static struct tutti_points points_of(size_t count, const double *at) {
 static void open_subject(struct subject *subject, enum tutti_member_values scaled) {
   struct toy *toy = &subject->toy;
   uint32_t layer = 0;
-  refused = tries = 0;
   toy_create(toy, 1, 4, 1, "x = uniform 0 1");
-  TOY_OK(toy, tutti_plugin_register(toy->context, &trainer));
-  toy_put(toy, "trainer", TUTTI_KIND_BACKEND, "still");
+  subject->still = still_put(toy);
   struct tutti_surrogate_setup surrogate = {
       .size = sizeof surrogate, .host = toy->host, .seed = 1, .dimension = 1, .domain = toy->hyperparameters};
   struct tutti_members_setup setup = {.size = sizeof setup,
@@ -216,7 +120,7 @@ static void moments_are_in_the_units_of_the_values(void **state) {
   moments(&subject, TUTTI_MEMBER_OWN, 0, &mean, &deviation);
   assert_near(mean, 40);
   assert_near(deviation, 5);
-  assert_near((double)asked, 0); /* 0.5 of [0, 1] is 0 of [-1, 1] */
+  assert_near((double)subject.still->asked, 0); /* 0.5 of [0, 1] is 0 of [-1, 1] */
   close_subject(&subject);
 }
 
@@ -225,12 +129,12 @@ static void a_training_that_diverges_is_repeated_from_other_seeds(void **state) 
   struct subject subject;
   (void)state;
   open_subject(&subject, TUTTI_MEMBER_VALUES_NONE);
-  refused = 5;
+  subject.still->refused = 5;
   take(&subject, 2, seeds);
-  assert_int_equal(tries, 3); /* only the one that diverged */
-  assert_int_equal(tried[0], 2);
-  assert_int_equal(tried[1], 5);
-  assert_true(tried[2] != 5 && tried[2] != 2);
+  assert_int_equal(subject.still->count, 3); /* only the one that diverged */
+  assert_int_equal(subject.still->jobs[0].seed, 2);
+  assert_int_equal(subject.still->jobs[1].seed, 5);
+  assert_true(subject.still->jobs[2].seed != 5 && subject.still->jobs[2].seed != 2);
   close_subject(&subject);
 }
 
@@ -243,16 +147,16 @@ static void members_train_on_their_own_rows(void **state) {
   struct tutti_member spec = member_of(&subject, 3);
   TOY_OK(&subject.toy, tutti_members_train(subject.toy.context, subject.members, 1, &spec, &weights));
   tutti_tensors_destroy(weights);
-  assert_int_equal(first_rows, SEEN);
-  assert_near((double)first_input, -0.5);
-  assert_near((double)first_target, 10);
+  assert_int_equal(subject.still->jobs[0].rows, SEEN);
+  assert_near((double)subject.still->jobs[0].inputs[0], -0.5);
+  assert_near((double)subject.still->jobs[0].targets[0], 10);
   spec.rows = 2;
   spec.indices = indices;
   TOY_OK(&subject.toy, tutti_members_train(subject.toy.context, subject.members, 1, &spec, &weights));
   tutti_tensors_destroy(weights);
-  assert_int_equal(first_rows, 2);
-  assert_near((double)first_input, 0);
-  assert_near((double)first_target, 14);
+  assert_int_equal(subject.still->jobs[1].rows, 2);
+  assert_near((double)subject.still->jobs[1].inputs[0], 0);
+  assert_near((double)subject.still->jobs[1].targets[0], 14);
   close_subject(&subject);
 }
 
