@@ -7,7 +7,7 @@
 
 struct export_options {
   const char *to, *ensemble;
-  bool trust, uncalibrated;
+  bool trust, uncalibrated, no_sample;
 };
 
 static bool is_onnx(const char *path) {
@@ -31,6 +31,8 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
   tutti_model *model = NULL;
   char *ensemble = NULL;
   bool folder = options->to && is_folder(options->to);
+  const struct tutti_export_options how = {
+      .size = sizeof how, .uncalibrated = options->uncalibrated, .without_sample = options->no_sample};
   if (!options->to || (!folder && !is_onnx(options->to)))
     return fail(context,
                 TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -42,7 +44,7 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
   TUTTI_TRY_OUT(context, tutti_view_model(context, view, ensemble, &model));
-  TUTTI_TRY_OUT(context, folder ? tutti_export_folder(context, model, options->uncalibrated, options->to)
+  TUTTI_TRY_OUT(context, folder ? tutti_export_folder(context, model, &how, options->to)
                                 : tutti_export_onnx(context, model, options->uncalibrated, options->to));
 out:
   tutti_model_close(model);
@@ -58,6 +60,8 @@ static const struct command_option export_options[] = {
      .offset = offsetof(struct export_options, ensemble), .completes = COMPLETE_FILE},
     {"uncalibrated", 'u', OPTION_FLAG, NULL, "Without the ensemble's calibrator, as tutti predict --uncalibrated.",
      .offset = offsetof(struct export_options, uncalibrated)},
+    {"no-sample", 'n', OPTION_FLAG, NULL, "Write no rows of the data into the folder, where they are confidential.",
+     .offset = offsetof(struct export_options, no_sample)},
     TRUST_OPTION(struct export_options),
     {0}};
 

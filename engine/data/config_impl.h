@@ -26,7 +26,7 @@ struct tutti_data_config {
   int64_t split_seed;
   bool standardise;
   int64_t gap, rare;
-  const char *date_format;
+  const char *date_format, *date_formats;
   double calibration;
   int64_t folds, folds_below;
   const char *groups, *class_weights;

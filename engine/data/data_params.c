@@ -51,6 +51,10 @@ static const struct tutti_param data_table[] = {
                  "week and, if there are times, the day; the number alone; or texts, that is categories."),
     TUTTI_STRING(struct tutti_data_config, date_format, "",
                  "How dates are written, as in %d.%m.%Y (strptime); empty: as in 2026-01-31 or 2026-01-31T12:30:00."),
+    TUTTI_STRING(
+        struct tutti_data_config, date_formats, "",
+        "How the dates of some columns are written, as in sold = %m/%d/%Y, built = %Y; the others as date_format "
+        "says."),
     TUTTI_CHOICE(struct tutti_data_config, useless, "keep", useless_names,
                  "Inputs that say nothing: columns of one value, texts that all differ, numbers of rows. They stay, or "
                  "are left out."),

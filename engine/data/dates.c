@@ -1,7 +1,9 @@
 /* dates.c - reads dates and times. */
 #include "dates_impl.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -68,4 +70,74 @@ bool tutti_date_read(const char *format, const char *text, double *days, bool *h
   const char *end = strptime(text, format, &read);
   *has_time = read.tm_hour || read.tm_min || read.tm_sec;
   return end && *end == '\0' && to_days(&read, days);
+}
+
+/* --- formats of columns --- */
+
+/* A part of a text, without the blanks around it. */
+struct part {
+  const char *begin;
+  size_t length;
+};
+
+static struct part trimmed(const char *begin, const char *end) {
+  while (begin < end && isspace((unsigned char)*begin))
+    begin++;
+  while (end > begin && isspace((unsigned char)end[-1]))
+    end--;
+  return (struct part){begin, (size_t)(end - begin)};
+}
+
+/* Take the first of "sold = %b %d, %Y, built = %Y" from *rest: a format ends at the last comma before the next sign =.
+   False: nothing is left. A part that is missing is empty. */
+static bool take_format(const char **rest, struct part *column, struct part *format) {
+  const char *begin = *rest, *equals = strchr(begin, '='), *end = begin + strlen(begin);
+  if (trimmed(begin, end).length == 0)
+    return false;
+  const char *next = equals ? strchr(equals + 1, '=') : NULL;
+  for (const char *c = next; c && c > equals; c--)
+    if (*c == ',') {
+      end = c;
+      break;
+    }
+  *column = trimmed(begin, equals ? equals : end);
+  *format = trimmed(equals ? equals + 1 : end, end);
+  *rest = *end ? end + 1 : end;
+  return true;
+}
+
+static bool is_named(const struct part *part, const char *name) {
+  return strlen(name) == part->length && memcmp(part->begin, name, part->length) == 0;
+}
+
+const char *tutti_date_format_of(const struct tutti_data_config *config, const char *name,
+                                 char room[TUTTI_DATE_FORMAT_ROOM]) {
+  const char *rest = config->date_formats;
+  struct part column, format;
+  while (take_format(&rest, &column, &format))
+    if (is_named(&column, name)) {
+      (void)snprintf(room, TUTTI_DATE_FORMAT_ROOM, "%.*s", (int)format.length, format.begin);
+      return room;
+    }
+  return config->date_format;
+}
+
+enum tutti_status tutti_date_formats_check(tutti_context *context, const struct tutti_data_config *config,
+                                           const tutti_rows *table) {
+  const char *rest = config->date_formats;
+  struct part column, format;
+  while (take_format(&rest, &column, &format)) {
+    size_t c = 0;
+    if (format.length == 0 || format.length >= TUTTI_DATE_FORMAT_ROOM || memchr(format.begin, '=', format.length))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "data.date_formats: expected columns with formats, as in sold = %%m/%%d/%%Y, built = %%Y; "
+                        "found '%s'",
+                        config->date_formats);
+    while (c < tutti_rows_columns(table) && !is_named(&column, tutti_rows_names(table)[c]))
+      c++;
+    if (c == tutti_rows_columns(table))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.date_formats: %s has no column '%.*s'",
+                        tutti_rows_origin(table), (int)column.length, column.begin);
+  }
+  return TUTTI_OK;
 }

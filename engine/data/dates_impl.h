@@ -2,7 +2,10 @@
 #ifndef TUTTI_DATES_IMPL_H
 #define TUTTI_DATES_IMPL_H
 
+#include "config_impl.h"
+
 #include <stdbool.h>
+#include <tutti/rows.h>
 
 /* The cycles of a date, in the order of their features: each a sine and a cosine. */
 enum tutti_cycle { TUTTI_CYCLE_YEAR, TUTTI_CYCLE_WEEK, TUTTI_CYCLE_DAY, TUTTI_CYCLES };
@@ -15,5 +18,14 @@ extern const double tutti_cycle_days[TUTTI_CYCLES];
    12:30:00, 12:30:00.5, maybe with Z or an offset as in +01:00. Sets *days, the days since the beginning of 1970 (UTC,
    unless an offset is given), and *time: whether it has a time of day. False: it is no date. */
 bool tutti_date_read(const char *format, const char *text, double *days, bool *time);
+
+enum { TUTTI_DATE_FORMAT_ROOM = 128 };
+/* How dates of a column are written: what data.date_formats says of it, which is copied to `room`, else
+   data.date_format. */
+const char *tutti_date_format_of(const struct tutti_data_config *config, const char *column,
+                                 char room[TUTTI_DATE_FORMAT_ROOM]);
+/* TUTTI_ERROR_USAGE: data.date_formats is no list of columns with formats, or names a column that the table lacks. */
+TUTTI_NODISCARD enum tutti_status
+tutti_date_formats_check(tutti_context *context, const struct tutti_data_config *config, const tutti_rows *table);
 
 #endif

@@ -18,7 +18,7 @@ static void release(struct content *content) {
   tutti_free(content->texts);
 }
 
-static void count_cell(const struct tutti_data_config *config, const tutti_rows *table, size_t row, size_t column,
+static void count_cell(const char *date_format, const tutti_rows *table, size_t row, size_t column,
                        struct content *content, struct tutti_profile_column *profile) {
   double days;
   bool time;
@@ -29,7 +29,7 @@ static void count_cell(const struct tutti_data_config *config, const tutti_rows 
   case TUTTI_CELL_TEXT:
     profile->first_text = profile->texts ? profile->first_text : row;
     content->texts[profile->texts] = tutti_rows_text(table, row, column);
-    if (tutti_date_read(config->date_format, content->texts[profile->texts], &days, &time))
+    if (tutti_date_read(date_format, content->texts[profile->texts], &days, &time))
       profile->dates++;
     else if (profile->dates == profile->texts)
       profile->first_other = row;
@@ -111,10 +111,10 @@ static void count_texts(size_t count, const char **texts, struct tutti_profile_c
 }
 
 /* The days of dates, as numbers. */
-static void take_days(const struct tutti_data_config *config, size_t count, struct content *content) {
+static void take_days(const char *date_format, size_t count, struct content *content) {
   bool time;
   for (size_t i = 0; i < count; i++)
-    (void)tutti_date_read(config->date_format, content->texts[i], &content->numbers[i], &time);
+    (void)tutti_date_read(date_format, content->texts[i], &content->numbers[i], &time);
 }
 
 /* --- a column --- */
@@ -124,16 +124,18 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
   enum tutti_status status = TUTTI_OK;
   size_t rows = tutti_rows_count(table);
   struct content content = {0};
+  char room[TUTTI_DATE_FORMAT_ROOM];
+  const char *date_format = tutti_date_format_of(config, tutti_rows_names(table)[column], room);
   profile->name = tutti_rows_names(table)[column];
   profile->low = profile->high = profile->mean = profile->deviation = NAN;
   TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, column, &profile->useless));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *content.numbers, &content.numbers));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof(const char *), &content.texts));
   for (size_t r = 0; r < rows; r++)
-    count_cell(config, table, r, column, &content, profile);
+    count_cell(date_format, table, r, column, &content, profile);
   profile->content = content_of(config, profile);
   if (profile->content == TUTTI_CONTENT_DATES)
-    take_days(config, profile->texts, &content);
+    take_days(date_format, profile->texts, &content);
   if (profile->content == TUTTI_CONTENT_DATES || profile->numbers > 0)
     measure(profile->numbers ? profile->numbers : profile->texts, content.numbers, profile);
   else if (profile->texts > 0)

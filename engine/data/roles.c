@@ -85,7 +85,8 @@ enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_da
               give_roles(context, table, "target", config->target[0] ? config->target : "-1", ROLE_TARGET, roles));
   TUTTI_TRY(context, give_roles(context, table, "ignore", config->ignore, ROLE_IGNORED, roles));
   TUTTI_TRY(context, give_roles(context, table, "groups", config->groups, ROLE_GROUPS, roles));
-  return give_roles(context, table, "categorical", config->categorical, ROLE_CATEGORIES, roles);
+  TUTTI_TRY(context, give_roles(context, table, "categorical", config->categorical, ROLE_CATEGORIES, roles));
+  return tutti_date_formats_check(context, config, table);
 }
 
 /* --- cells --- */
@@ -238,10 +239,12 @@ static enum tutti_status take_dates(tutti_context *context, const struct tutti_d
   bool times = false, time;
   size_t dates = 0, others = 0, first = 0;
   double days;
+  char room[TUTTI_DATE_FORMAT_ROOM];
+  const char *format = tutti_date_format_of(config, tutti_rows_names(table)[column->position], room);
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (split[r] == TUTTI_UNUSED || tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
       continue;
-    if (tutti_date_read(config->date_format, tutti_rows_text(table, r, column->position), &days, &time)) {
+    if (tutti_date_read(format, tutti_rows_text(table, r, column->position), &days, &time)) {
       times = times || time;
       dates++;
     } else if (others++ == 0) {
@@ -255,7 +258,7 @@ static enum tutti_status take_dates(tutti_context *context, const struct tutti_d
                            "expected a date as in %zu other rows, found '%.60s'; mend it, or set data.dates = texts",
                            dates, tutti_rows_text(table, first, column->position));
   column->cycles = config->dates == TUTTI_DATES_NUMBERS ? 0 : times ? TUTTI_CYCLES : TUTTI_CYCLE_DAY;
-  return tutti_strdup(context, config->date_format, &column->date_format);
+  return tutti_strdup(context, format, &column->date_format);
 }
 
 static enum tutti_status start_column(tutti_context *context, const tutti_rows *table, size_t position,

@@ -59,7 +59,8 @@ static enum tutti_status all_differ(tutti_context *context, const tutti_rows *ta
 
 enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
                                      const tutti_rows *table, size_t column, enum tutti_useless *useless) {
-  struct seen seen = look(config->date_format, table, column);
+  char room[TUTTI_DATE_FORMAT_ROOM];
+  struct seen seen = look(tutti_date_format_of(config, tutti_rows_names(table)[column], room), table, column);
   bool differ = false;
   *useless = TUTTI_USEFUL;
   if (seen.numbers + seen.texts == 0)

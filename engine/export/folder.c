@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/sized.h>
 #include <tutti/export.h>
 #include <tutti/run.h>
 #include <tutti/version.h>
@@ -392,19 +393,21 @@ out:
   return status;
 }
 
-enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model, bool uncalibrated,
-                                      const char *folder) {
+enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model,
+                                      const struct tutti_export_options *theirs, const char *folder) {
   enum tutti_status status;
+  struct tutti_export_options options;
+  TUTTI_TAKE(&options, theirs);
   struct onnx_graph *graph = NULL;
   json_t *described = NULL, *sample = NULL;
   char *path = NULL;
   TUTTI_TRY_OUT(context, onnx_graph_create(context, &graph));
-  TUTTI_TRY_OUT(context, onnx_build(graph, model, uncalibrated));
+  TUTTI_TRY_OUT(context, onnx_build(graph, model, options.uncalibrated));
   TUTTI_TRY_OUT(context, tutti_run_begin_folder(context, folder));
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/model.onnx", folder));
   TUTTI_TRY_OUT(context, onnx_graph_write(graph, path));
   described = describe(graph, model);
-  sample = sample_of(context, model, uncalibrated, described);
+  sample = options.without_sample ? NULL : sample_of(context, model, options.uncalibrated, described);
   TUTTI_TRY_OUT(context, write_page(context, folder, model, described, sample != NULL));
   TUTTI_TRY_OUT(context, write_json(context, folder, "model.json", json_incref(described)));
   TUTTI_TRY_OUT(context, copy_data(context, model, folder));

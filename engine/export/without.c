@@ -14,8 +14,8 @@ enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *m
   return refuse(context, path);
 }
 
-enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model, bool uncalibrated,
-                                      const char *folder) {
-  (void)model, (void)uncalibrated;
+enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model,
+                                      const struct tutti_export_options *options, const char *folder) {
+  (void)model, (void)options;
   return refuse(context, folder);
 }

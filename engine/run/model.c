@@ -246,6 +246,20 @@ static enum tutti_status add_quantiles(tutti_context *context, const struct tutt
   return quantiles(context, model, pool, calibrated, count, forecast->quantiles_at, forecast->quantiles);
 }
 
+/* Few rows to fit to cannot say how far the ends of a high level are: say so. */
+static void tell_of_endless(tutti_context *context, const struct tutti_model *model, const struct tutti_pool *pool,
+                            const struct tutti_forecast *forecast) {
+  size_t cells = pool->rows * pool->outputs, endless = 0;
+  for (size_t i = 0; forecast->intervals && i < cells; i++)
+    endless += isinf(forecast->intervals[2 * i]) || isinf(forecast->intervals[2 * i + 1]);
+  if (endless > 0)
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%zu of %zu intervals at the level %.15g have no end: the calibrator was fitted to %lld rows, too few to "
+              "say more; ask for a lower level, or give it more rows (data.calibration, data.folds)",
+              endless, cells, forecast->level,
+              (long long)json_integer_value(json_object_get(model->calibration.said, "rows")));
+}
+
 /* All that is said of the rows of a pool, with the calibrator unless it is left out. */
 static enum tutti_status say(tutti_context *context, const struct tutti_model *model, const struct tutti_pool *pool,
                              struct tutti_forecast *forecast) {
@@ -263,6 +277,8 @@ static enum tutti_status say(tutti_context *context, const struct tutti_model *m
       TUTTI_TRY_OUT(context, correct_values(context, options, &calibrated, forecast));
   }
   TUTTI_TRY_OUT(context, add_quantiles(context, model, pool, calibrates ? &calibrated : NULL, forecast));
+  if (calibrates)
+    tell_of_endless(context, model, pool, forecast);
 out:
   tutti_calibrated_release(&calibrated);
   return status;

@@ -12,12 +12,19 @@ TUTTI_BEGIN_DECLS
    it computes; TUTTI_ERROR_FULL or TUTTI_ERROR_IO: it cannot be written. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *model,
                                                               bool uncalibrated, const char *path);
+/* How a folder is written. */
+struct tutti_export_options {
+  size_t size; /* sizeof(struct tutti_export_options) */
+  bool uncalibrated;
+  bool without_sample; /* no rows of the data, where these are nobody else's business */
+};
 /* Write the same into a new or empty folder that explains itself: model.onnx, model.json with its inputs and outputs, data.json,
    README.md, and for tables sample.json, some rows of the data with the outputs that are right for them, and example.py,
    which compares. TUTTI_ERROR_USAGE: the folder has files already. Without the data the folder has no sample, and the log
    says so. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model,
-                                                                bool uncalibrated, const char *folder);
+                                                                const struct tutti_export_options *options,
+                                                                const char *folder);
 
 TUTTI_END_DECLS
 #endif

@@ -72,6 +72,27 @@ mv values.csv.gone values.csv
 
 # Intervals and quantiles of new rows: of the mixture, and of the calibrator, from the copy.
 printf 'a\n.1\n.5\n.9\n' >new.csv
+# 12 rows to fit to give intervals up to the level 12 / 13; those beyond have no end, and that is said. Of fewer than least_rows
+# nothing is fitted, which is said, too.
+tutti run values.ini --quiet --set calibrator.plugin=conformal --set data.calibration=0.12 --out few
+expect_code 0
+checks=$((checks + 1))
+[ "$("$json_value" few/ensemble.json calibration rows)" = 12 ] || complain "expected 12 rows to fit to"
+tutti predict few new.csv
+expect_code 0
+expect_err "3 of 3 intervals at the level 0.95 have no end: the calibrator was fitted to 12 rows" "a lower level"
+tutti predict few new.csv --level 0.92
+expect_code 0
+expect_empty err
+tutti predict few new.csv --uncalibrated
+expect_code 0
+expect_empty err
+tutti run values.ini --quiet --set calibrator.plugin=conformal --set data.calibration=0.07 --out fewer
+expect_code 0
+expect_err "it needs 10 rows to fit to, and there are 7"
+tutti predict fewer new.csv
+expect_code 0
+expect_empty err
 tutti predict values-copy new.csv --quantiles .05,.5,.95 --level .9
 expect_code 0
 expect_out "row,mean,aleatoric,epistemic,total,lower,upper,q0.05,q0.5,q0.95"

@@ -143,6 +143,13 @@ without_sample() {
   expect_in "$name/README.md" "# A model of price"
   expect_absent "$name/sample.json" "$name/example.py"
 }
+# Or nobody shall see the rows.
+tutti export forest --to secret --no-sample
+expect_code 0
+expect_empty err
+expect_absent secret/sample.json secret/example.py
+expect_not_in secret/README.md "sample.json"
+expect_in secret/README.md "# A model of price"
 mv train.csv away.csv
 without_sample bare "train.csv"
 # A column less, one more in front, other values: they are not the rows that the model was trained on.

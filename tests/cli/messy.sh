@@ -95,6 +95,41 @@ tutti predict signs new.csv
 expect_code 0
 expect_err "row 2, column 'price': expected a number, found '£3'" "1 of 3 rows cannot be read"
 
+# Names of columns such as 5 % are numbers without the signs that are dropped: how the first row was taken is said.
+awk 'BEGIN { print "5 %,95 %,y"; for (i = 0; i < 30; i++) printf "%d %%,%d %%,%d\n", i % 7, i % 11, i % 7 + i % 11 }' >percent.csv
+tutti validate plain.ini --set data.path=percent.csv --set data.target=2 --set data.strip=%
+expect_err "percent.csv: the first row is taken for a row of data, since '5 %' is a number without what data.strip drops" "set data.header = yes"
+tutti validate plain.ini --set data.path=percent.csv --set data.target=y --set data.strip=% --set data.header=yes
+expect_code 0
+expect_empty err
+expect_out "5 %" "95 %"
+sed 1d percent.csv >headless.csv
+tutti validate plain.ini --set data.path=headless.csv --set data.target=2 --set data.strip=%
+expect_not_in err "is taken for"
+
+# American dates, beside others: month/day/year in a column that is named, and nothing is guessed.
+awk 'BEGIN { print "sold;built;seen;y"; for (i = 0; i < 40; i++) printf "%d/%d/2024;2%03d-05-06;May %d, 20%02d;%d\n", i % 12 + 1, i % 28 + 1, i, i % 28 + 1, i, i % 12 }' >american.csv
+sed '/^decimal/d; /^date_format/d' plain.ini >dates.ini
+tutti run dates.ini --set data.path=american.csv --set data.target=y --set data.ignore=seen --set "data.date_formats=sold = %m/%d/%Y" --quiet --out american
+expect_code 0
+expect_in american/data.json '"name": "sold"' '"date": "%m/%d/%Y"' '"date": ""'
+printf 'sold;built\n12/31/2024;2001-05-06\n31/12/2024;2001-05-06\n' >new.csv
+tutti predict american new.csv
+expect_code 0
+expect_err "row 1, column 'sold': expected a date, written as in the training data, found '31/12/2024'" "1 of 2 rows"
+tutti validate dates.ini --set data.path=american.csv --set data.target=y --set "data.date_formats=sold = %m/%d/%Y, seen = %b %d, %Y, built = %Y-%m-%d" --json
+expect_code 0
+checks=$((checks + 1))
+[ "$(grep -o '"content": "dates"' out | wc -l)" -eq 3 ] || complain "expected three columns of dates"
+for wrong in "sold" "sold = " "= %Y" "sold = %Y built = %Y"; do
+  tutti validate dates.ini --set data.path=american.csv --set data.target=y --set "data.date_formats=$wrong"
+  expect_code 2
+  expect_err "data.date_formats"
+done
+tutti validate dates.ini --set data.path=american.csv --set data.target=y --set "data.date_formats=bought = %b %d, %Y, sold = %Y"
+expect_code 2
+expect_err "american.csv has no column 'bought'"
+
 # Long names and values are cut between characters, and columns stay below each other.
 long=$(printf 'αβγδε%.0s' 1 2 3 4 5 6)
 printf '%s,y\n' "$long" >greek.csv

@@ -122,6 +122,27 @@ static bool row_has_names(const struct reader *reader) {
   return any;
 }
 
+/* Names such as 5 % are numbers once their signs are dropped, and prices in a file without names look like them: say
+   how the first row was taken if it is all texts but for the signs. */
+static void doubt_signs(const struct reader *reader) {
+  const struct row *row = &reader->row;
+  const char *first = NULL;
+  for (size_t i = 0; i < row->count; i++) {
+    char room[READING_MARKS_ROOM];
+    const char *text = cell_text(row, i);
+    if (is_number(reader, text))
+      return;
+    if (!first && is_number(reader, meaning_of(reader, text, room)))
+      first = text;
+  }
+  if (first)
+    tutti_log(
+        reader->context, TUTTI_LOG_WARNING,
+        "%s: the first row is taken for a row of data, since '%.60s' is a number without what data.strip drops; if "
+        "it is the name of a column, set data.header = yes",
+        reader->path, first);
+}
+
 /* Years as the names of columns look like data: say how the first row was taken if all its numbers could be years. */
 static void doubt_first_row(const struct reader *reader) {
   const struct row *row = &reader->row;
@@ -151,6 +172,8 @@ static enum tutti_status add_columns(struct reader *reader) {
       reader->header == READING_HEADER_YES || (reader->header == READING_HEADER_AUTO && row_has_names(reader));
   if (!reader->names && reader->header == READING_HEADER_AUTO)
     doubt_first_row(reader);
+  if (!reader->names && reader->header == READING_HEADER_AUTO)
+    doubt_signs(reader);
   for (size_t i = 0; i < row->count; i++) {
     const char *name = reader->names && *cell_text(row, i) ? cell_text(row, i) : NULL;
     if (tutti_cancelled(reader->context))
