@@ -249,7 +249,8 @@ static void test_divergence(void **state) {
 static void test_mean_width(void **state) {
   (void)state;
   struct toy toy;
-  const struct mw_config config = {.mean_width = 0.5, .points = 2500, .doublings = 15};
+  const struct mw_config config = {
+      .mean_width = 0.5, .points = 2500, .doublings = 15, .delta_first = 0.0625, .delta_last = 0.01};
   double grid[2500], mean[2500], deviation[2500], sum = 0;
   void *instance;
   toy_create(&toy, 1, 1, 1, line);
@@ -258,7 +259,7 @@ static void test_mean_width(void **state) {
   tutti_scope *scope;
   TOY_OK(&toy, tutti_scope_create(toy.context, NULL, toy.hyperparameters, &scope));
   const struct tutti_acquisition_setup setup = {.size = sizeof setup, .seed = 9, .scope = scope};
-  const struct tutti_standing standing = {.size = sizeof standing, .step = SEEN, .steps = 20};
+  struct tutti_standing standing = {.size = sizeof standing, .step = SEEN, .steps = 20};
   fit_line(&toy, surrogate);
   TOY_OK(&toy, acquisition_create_mw_ucb(toy.context, &config, &setup, &instance));
   const struct mw_ucb *made = instance;
@@ -272,6 +273,10 @@ static void test_mean_width(void **state) {
   double base = made->base;
   TOY_OK(&toy, acquisition_calibrate_mw_ucb(instance, toy.context, &standing, surrogate));
   assert_true(made->base == base);
+  /* δ falls from here on, over the 15 steps that are left. */
+  assert_true(fabs(delta_mw_ucb(made, &standing) - 0.0625 * pow(0.16, 1 / 15.0)) < 1e-15);
+  standing.step = SEEN + 14;
+  assert_true(fabs(delta_mw_ucb(made, &standing) - 0.01) < 1e-15);
   acquisition_destroy_mw_ucb(instance);
   tutti_scope_destroy(scope);
   tutti_surrogate_destroy(surrogate);
@@ -303,6 +308,12 @@ static void test_dynamic_c(void **state) {
   assert_false(accept);
   assert_int_equal(acquisition_judge_mw_ucb(&self, NULL, &standing, &proposal, 15, &accept), TUTTI_OK);
   assert_true(accept && self.c == 12);
+  const double mean = 5, deviation = 0.5;
+  double worth, by_mean, by_deviation;
+  assert_int_equal(
+      acquisition_moments_mw_ucb(&self, NULL, &standing, 1, &mean, &deviation, &worth, &by_mean, &by_deviation),
+      TUTTI_OK);
+  assert_true(worth == 1 && by_mean == -1 && by_deviation == 12); /* also for a search by gradients */
   at[0] = 0.5 + 0.0126;
   assert_int_equal(acquisition_judge_mw_ucb(&self, NULL, &standing, &proposal, 0, &accept), TUTTI_OK);
   assert_true(accept);
