@@ -258,10 +258,6 @@ static enum tutti_status bnn_function(tutti_context *context, struct drawn *self
                                       double *value) {
   size_t dimensions = (size_t)config->dimensions;
   double deviation = config->deviation > 0 ? config->deviation : bnn_deviation(dimensions);
-  if (deviation <= 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "backend.deviation: needs a value in %zu dimensions; known are those of 1, 2, 5, 10 and 20",
-                      dimensions);
   TUTTI_TRY(context, draw_function(context, self, config, deviation));
   return bnn_values(context, self->bnn, 1, config->x, value);
 }
@@ -372,8 +368,14 @@ static enum tutti_status backend_train_function(void *instance, tutti_context *c
 
 static enum tutti_status backend_create_function(tutti_context *context, const void *config, const void *setup,
                                                  void **instance) {
+  const struct function_config *function = config;
+  size_t dimensions = (size_t)function->dimensions;
   struct drawn *self;
-  (void)config, (void)setup;
+  (void)setup;
+  if (function->function == FUNCTION_BNN && function->deviation == 0 && bnn_deviation(dimensions) <= 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.deviation: needs a value in %zu dimensions; known are those of 1, 2, 5, 10 and 20",
+                      dimensions);
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   *instance = self;
   return TUTTI_OK;

@@ -60,9 +60,7 @@ static enum tutti_status check_trainer(tutti_context *context, const tutti_membe
   if (!lacks)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "surrogate %s needs a trainer with %s, and backend %s has none; choose "
-                    "another trainer",
-                    members->name, lacks, trainer);
+                    "needs a trainer with %s, and backend %s has none; choose another trainer", lacks, trainer);
 }
 
 static enum tutti_status create_arrays(tutti_context *context, tutti_members *members) {
@@ -86,8 +84,7 @@ enum tutti_status tutti_members_create(tutti_context *context, const struct tutt
   TUTTI_TAKE(&setup, theirs);
   TUTTI_TAKE(&surrogate, setup.surrogate);
   if (surrogate.dimension == 0 || surrogate.dimension > INT32_MAX)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "surrogate %s needs vectors, and there is nothing to vary",
-                      setup.name);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "needs vectors, and there is nothing to vary");
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *made, &made));
   TUTTI_TRY_OUT(context, tutti_strdup(context, setup.name, &made->name));
   made->dimension = surrogate.dimension;
@@ -384,8 +381,8 @@ enum tutti_status tutti_members_train(tutti_context *context, tutti_members *mem
     TUTTI_TRY_OUT(context, train_rest(context, members, &group, attempt, &left));
   if (left > 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                        "surrogate %s: of %zu trainings on %zu observations, %zu failed from %zu seeds each: %s",
-                        members->name, count, members->count, left, members->retries + 1, last_failure(&group));
+                        "%zu of %zu networks could not be trained on %zu observations, from %zu seeds each: %s", left,
+                        count, members->count, members->retries + 1, last_failure(&group));
     goto out;
   }
   for (size_t i = 0; i < count; i++) {

@@ -297,7 +297,7 @@ enum tutti_status tutti_history_nothing(tutti_context *context, const struct tut
     (void)snprintf(search, sizeof search, " of those from number %" PRIu64 " on, which alone may be members",
                    history->members_from);
   enum tutti_status status =
-      TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished%s, so there is no ensemble: %s",
+      TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished%s, so there is no result: %s",
                  history->done, search, reasons[0] ? reasons : "nothing was trained");
   tutti_free(reasons);
   return status;

@@ -46,6 +46,11 @@ static enum tutti_status acquisition_create_mw_ucb(tutti_context *context, const
   if (!domain)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "acquisition mw-ucb needs vectors, and what is searched here has none; choose acquisition lcb");
+  const struct mw_config *delta = config;
+  if (delta->delta_last > delta->delta_first)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "acquisition.delta_last: expected at most acquisition.delta_first = %g, found %g",
+                      delta->delta_first, delta->delta_last);
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   self->config = config;
   self->seed = setup->seed;

@@ -193,6 +193,19 @@ static enum tutti_status make_box_nomu(tutti_context *context, struct nomu *self
   return TUTTI_OK;
 }
 
+static enum tutti_status check_nomu(tutti_context *context, const struct nomu_config *config) {
+  if (config->l_min > config->l_max)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate.l_min, the least uncertainty: expected at most surrogate.l_max = %g, found %g",
+                      config->l_max, config->l_min);
+  if (config->noise != TUTTI_NOMU_NOISE_NONE && config->bounds != TUTTI_NOMU_BOUNDS_SYMMETRIC)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate.noise = %s: expected surrogate.bounds = symmetric with it, found %s; leave one of the "
+                      "two out",
+                      nomu_noises[config->noise], nomu_bounds[config->bounds]);
+  return TUTTI_OK;
+}
+
 static enum tutti_status surrogate_create_nomu(tutti_context *context, const void *config_, const void *setup_,
                                                void **instance) {
   const struct nomu_config *config = config_;
@@ -208,6 +221,7 @@ static enum tutti_status surrogate_create_nomu(tutti_context *context, const voi
                                         .start = (enum tutti_member_start)config->start};
   struct nomu *self;
   enum tutti_status status;
+  TUTTI_TRY(context, check_nomu(context, config));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   self->config = config;
   self->seed = setup->seed;

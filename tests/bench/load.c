@@ -1,5 +1,5 @@
-/* load.c - reads a table by source csv: load FILE [REPEATS]. Prints the processor's seconds, the least of the repeats, the
-   rows and the columns. Plugins are found on TUTTI_PLUGIN_PATH. load_pandas.py runs it beside pandas. */
+/* load.c - reads a table by source csv: load FILE [REPEATS]. Prints the seconds of the processor, the least of the
+   repeats, the rows and the columns. Plugins are found on TUTTI_PLUGIN_PATH. load_pandas.py runs it beside pandas. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/hosting.h>

@@ -223,7 +223,7 @@ expect_usage_error "expected at least 2 training rows, found 1"
 tutti fit "$ini/1d.ini" --set data.test_points=0 --set data.split="1 0 0"
 expect_usage_error "a fit is measured on test rows, and there are none"
 tutti fit "$ini/1d.ini" --set surrogate.trainer=trees
-expect_usage_error "surrogate nomu needs a trainer with networks, and backend trees has none"
+expect_usage_error "surrogate nomu: needs a trainer with networks, and backend trees has none"
 sed 's/,\([0-9]*\)$/,class\1/' table.csv >classes.csv
 tutti fit table.ini --set data.path=classes.csv
 expect_usage_error "tutti fit is for regression, and these data have classes"

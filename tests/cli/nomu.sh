@@ -78,7 +78,15 @@ tutti run "$ini/agebo.ini" --set data.path="$PWD/table.csv" --set builder.surrog
 expect_usage_error "surrogate nomu needs vectors"
 
 tutti run "$ini/bo.ini" --set surrogate.trainer=trees --out none
-expect_usage_error "surrogate nomu needs a trainer with networks, and backend trees has none"
+expect_usage_error "surrogate nomu: needs a trainer with networks, and backend trees has none"
+tutti validate "$ini/bo.ini" --set surrogate.l_min=3
+expect_usage_error "surrogate.l_min, the least uncertainty: expected at most surrogate.l_max = 2, found 3"
+tutti validate "$ini/bo.ini" --set surrogate.noise=learnt --set surrogate.bounds=both
+expect_usage_error "surrogate.noise = learnt: expected surrogate.bounds = symmetric with it, found both"
+tutti validate "$ini/bo.ini" --set acquisition.delta_last=1
+expect_usage_error "acquisition.delta_last: expected at most acquisition.delta_first = 0.0625, found 1"
+tutti validate "$ini/bo-bnn.ini" --set backend.dimensions=3
+expect_usage_error "backend.deviation: needs a value in 3 dimensions"
 tutti run "$ini/bo.ini" --set surrogate.trainer=function --out none
 expect_usage_error "its trainer: backend function does not predict"
 tutti run "$ini/bo.ini" --set surrogate.pi_sqr=0 --out none

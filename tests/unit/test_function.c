@@ -319,7 +319,9 @@ static void test_bnn_needs_a_deviation(void **state) {
   struct fixture *fixture = *state;
   fixture->config.function = FUNCTION_BNN;
   fixture->config.dimensions = 3;
-  assert_int_equal(train(fixture), TUTTI_ERROR_USAGE);
+  void *instance = NULL;
+  assert_int_equal(backend_create_function(fixture->context, &fixture->config, NULL, &instance), TUTTI_ERROR_USAGE);
+  assert_null(instance);
   assert_non_null(strstr(tutti_error_message(fixture->context), "backend.deviation: needs a value in 3 dimensions"));
   fixture->config.deviation = 0.1;
   assert_int_equal(train(fixture), TUTTI_OK);

@@ -237,8 +237,8 @@ static void test_divergence(void **state) {
   struct tutti_points points = points_of(SEEN, seen);
   fit_line(&toy, surrogate);
   assert_int_equal(tutti_surrogate_predict(toy.context, surrogate, &points, &mean, &deviation), TUTTI_ERROR_NUMERIC);
-  assert_non_null(
-      strstr(tutti_error_message(toy.context), "5 trainings on 5 observations, 5 failed from 4 seeds each"));
+  assert_non_null(strstr(tutti_error_message(toy.context),
+                         "5 of 5 networks could not be trained on 5 observations, from 4 seeds each"));
   assert_non_null(strstr(tutti_error_message(toy.context), "diverged"));
   tutti_surrogate_destroy(surrogate);
   toy_destroy(&toy);
