@@ -1,4 +1,4 @@
-/* test_generators.c - the sources that draw data: where inputs lie, how much noise there is, and whose values they are. */
+/* test_generators.c - the sources that draw data: where inputs lie, how much noise there is, whose values they are. */
 #include "loading.h"
 
 #include <math.h>

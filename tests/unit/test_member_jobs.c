@@ -46,17 +46,22 @@ static void close_subject(struct subject *subject) {
   toy_destroy(&subject->toy);
 }
 
-/* Fit to the first `count` observations, and train. Returns the mean at 0.55. */
-static double settle(struct subject *subject, size_t count) {
+/* Fit to the first `count` observations, and train: moments at 0.55. */
+static double settle_both(struct subject *subject, size_t count, double *deviation) {
   const double at = 0.55;
-  double mean, deviation;
+  double mean;
   struct toy *toy = &subject->toy;
   struct tutti_points points = {.size = sizeof points, .count = count, .dimension = 1, .vectors = vectors};
   TOY_OK(toy, tutti_surrogate_fit(toy->context, subject->surrogate, &points, values, NULL));
   points.count = 1;
   points.vectors = &at;
-  TOY_OK(toy, tutti_surrogate_predict(toy->context, subject->surrogate, &points, &mean, &deviation));
+  TOY_OK(toy, tutti_surrogate_predict(toy->context, subject->surrogate, &points, &mean, deviation));
   return mean;
+}
+
+static double settle(struct subject *subject, size_t count) {
+  double deviation;
+  return settle_both(subject, count, &deviation);
 }
 
 static void near(double found, double expected) {
@@ -238,14 +243,67 @@ static void test_mc_dropout(void **state) {
   close_subject(&subject);
 }
 
-/* --- hyper deep ensemble ------------------------------------------------------------------------------------------ */
-
 static double rate_of(const struct still_job *job) {
   for (size_t i = 0; i < tutti_network_layers(job->network); i++)
     if (tutti_network_layer(job->network, i)->op == TUTTI_OP_DROPOUT)
       return tutti_layer_real(tutti_network_layer(job->network, i), "rate", NAN);
   return NAN;
 }
+
+static double exact(const struct still_job *job, float input) {
+  (void)job, (void)input;
+  return 1;
+}
+
+/* Hidden layers of so many units, in this order. */
+static void hidden_layers_are(const struct still_job *job, size_t count, const int32_t *units) {
+  size_t found = 0;
+  for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(job->network, i);
+    if (layer->op == TUTTI_OP_DENSE && found < count)
+      assert_int_equal(tutti_layer_integer(layer, "units", 0), units[found++]);
+  }
+  assert_int_equal(found, count);
+}
+
+/* Those of the paper's Bayesian optimisation. A network predicts its seed, and 10 more with each draw of
+   dropout. */
+static void test_defaults_of_rivals(void **state) {
+  struct subject subject;
+  double deviation;
+  (void)state;
+  open_subject(&subject, "deep-ensemble", "");
+  (void)settle(&subject, 5);
+  assert_int_equal(subject.still->count, 5);
+  near(subject.still->jobs[0].l2, 1e-8 / 5);
+  hidden_layers_are(&subject.still->jobs[4], 3, (int32_t[]){256, 1024, 512});
+  close_subject(&subject);
+
+  open_subject(&subject, "mc-dropout", "values = none");
+  double mean = settle_both(&subject, 5, &deviation);
+  const struct still_job *job = &subject.still->jobs[0];
+  assert_int_equal(subject.still->count, 1);
+  near(job->l2, 0.8 * 1e-8 / 5);
+  near(rate_of(job), 0.2);
+  hidden_layers_are(job, 3, (int32_t[]){1024, 2048, 1024});
+  near(mean, (double)(job->seed % 1000) + 45); /* draws 0 to 9 */
+  near(deviation, 10 * sqrt(99 / 12.));
+  close_subject(&subject);
+
+  open_subject(&subject, "hyper-deep-ensemble", "");
+  subject.still->mean = exact;
+  (void)settle(&subject, SEEN);
+  assert_int_equal(subject.still->count, 20 + 5); /* one setting is chosen, and trained from five seeds */
+  assert_int_equal(subject.still->jobs[0].rows, 8);
+  hidden_layers_are(&subject.still->jobs[0], 3, (int32_t[]){256, 1024, 512});
+  for (size_t i = 0; i < 20; i++) {
+    double rate = rate_of(&subject.still->jobs[i]), l2 = subject.still->jobs[i].l2 * 8 / (1 - rate);
+    assert_true(rate >= 0.001 && rate <= 0.9 && l2 >= 1e-11 * (1 - 1e-9) && l2 <= 1e-5 * (1 + 1e-9));
+  }
+  close_subject(&subject);
+}
+
+/* --- hyper deep ensemble ------------------------------------------------------------------------------------------ */
 
 static int compare(const void *one, const void *other) {
   double a = *(const double *)one, b = *(const double *)other;
@@ -264,11 +322,6 @@ static void are_log_uniform(const double *drawn, double least, double most) {
     distance = fmax(distance, fabs(log(sorted[i] / least) / log(most / least) - (i + 0.5) / DRAWS));
   if (distance > 1.63 / sqrt(DRAWS))
     fail_msg("distance %g", distance);
-}
-
-static double exact(const struct still_job *job, float input) {
-  (void)job, (void)input;
-  return 1;
 }
 
 /* Settings are drawn independently; a training's L2 weight is what was drawn, times 1 - dropout, over the rows. */
@@ -422,6 +475,7 @@ int main(void) {
       cmocka_unit_test(test_f_first),
       cmocka_unit_test(test_deep_ensemble),
       cmocka_unit_test(test_mc_dropout),
+      cmocka_unit_test(test_defaults_of_rivals),
       cmocka_unit_test(test_hyper_deep_ensemble_draws),
       cmocka_unit_test(test_hyper_deep_ensemble_chooses_on_rows_held_out),
       cmocka_unit_test(test_hyper_deep_ensemble_trains_again),
