@@ -220,14 +220,18 @@ static void not_much_is_under_way(void **state) {
   ok(freight_send(context, &wire, 2, FREIGHT_INPUTS, &freight, &done));
   assert_false(done);
   assert_int_equal(post.count, 4);
-  assert_true(unsent[2] >= 4 << 20 && unsent[1] == 0);
+  assert_true(unsent[2] >= 4 << 20 && unsent[1] == 0 && wire.all_unsent == unsent[2]);
   ok(freight_send(context, &wire, 2, FREIGHT_INPUTS, &freight, &done));
   assert_int_equal(post.count, 4);
   post.delivers = true;
   wire_flush(&wire, 1);
-  assert_int_equal(unsent[2], 0);
+  assert_true(unsent[2] == 0 && wire.all_unsent == 0);
   ok(freight_send(context, &wire, 2, FREIGHT_INPUTS, &freight, &done));
   assert_true(done && post.count == PIECES);
+  freight.next = 0;
+  wire.all_unsent = 64 << 20; /* to other ranks */
+  ok(freight_send(context, &wire, 2, FREIGHT_INPUTS, &freight, &done));
+  assert_true(!done && post.count == PIECES);
   freight_release(&freight);
   tutti_free(path);
 }

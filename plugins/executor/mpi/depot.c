@@ -72,11 +72,13 @@ enum tutti_status depot_send(tutti_context *context, struct depot *depot) {
 
 /* --- who sees the directory? --- */
 
-/* A new file of random bytes: a directory of the same name on a disk of the node's own does not have it. */
+/* A new file of random bytes: a directory of the same name on a disk of the node's own does not have it. A manager that
+   was killed may have left one. */
 static enum tutti_status write_token(tutti_context *context, struct depot *depot, char *bytes, size_t count) {
   enum tutti_status status = TUTTI_OK;
-  TUTTI_TRY(context, tutti_format(context, &depot->token, "%s/.shared-XXXXXX", depot->setup->directory));
-  int file = mkostemp(depot->token, O_CLOEXEC);
+  TUTTI_TRY(context, tutti_format(context, &depot->token, "%s/.shared", depot->setup->directory));
+  (void)unlink(depot->token);
+  int file = open(depot->token, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (file < 0) {
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot make a file: %s", depot->setup->directory, strerror(errno));

@@ -9,7 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { PIECE = 1 << 20, UNDER_WAY = 4 * PIECE };
+/* So much is under way to one rank, and to all of them. */
+enum { PIECE = 1 << 20, UNDER_WAY = 4 * PIECE, ALL_UNDER_WAY = 64 * PIECE };
 
 static uint32_t sum_piece(struct freight_head head, const char *rest, size_t count) {
   head.checksum = 0;
@@ -108,7 +109,8 @@ static enum tutti_status send_piece(tutti_context *context, struct wire *wire, i
 enum tutti_status freight_send(tutti_context *context, struct wire *wire, int rank, uint64_t trial,
                                struct freight *freight, bool *done) {
   enum tutti_status status = TUTTI_OK;
-  while (status == TUTTI_OK && freight->next < freight->count && wire->unsent[rank] < UNDER_WAY) {
+  while (status == TUTTI_OK && freight->next < freight->count && wire->unsent[rank] < UNDER_WAY &&
+         wire->all_unsent < ALL_UNDER_WAY) {
     size_t name = strlen(freight->files[freight->next].name);
     char *bytes;
     TUTTI_TRY(context, tutti_alloc(context, sizeof(struct freight_head) + name + PIECE, 1, &bytes));

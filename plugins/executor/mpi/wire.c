@@ -84,6 +84,7 @@ static int sort_letters(struct wire *wire) {
     if (!letter->next)
       wire->letters_end = place;
     wire->unsent[letter->rank] -= letter->size;
+    wire->all_unsent -= letter->size;
     tutti_free(letter->bytes);
     tutti_free(letter);
   }
@@ -122,6 +123,7 @@ enum tutti_status wire_send(struct wire *wire, tutti_context *context, int rank,
     letter->size = size;
     letter->rank = rank;
     wire->unsent[rank] += size;
+    wire->all_unsent += size;
     *wire->letters_end = letter;
     wire->letters_end = &letter->next;
     return TUTTI_OK;

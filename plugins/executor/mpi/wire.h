@@ -54,7 +54,7 @@ struct wire {
   int rank, size;
   bool began;                                 /* this one began MPI, and ends it */
   struct wire_letter *letters, **letters_end; /* that are being sent */
-  uint64_t *unsent;                           /* [size]: bytes of them for each rank */
+  uint64_t *unsent, all_unsent;               /* [size]: bytes of them for each rank; for all */
 };
 
 /* A message. `bytes` has size bytes and a NUL after them; free it with tutti_free. */
