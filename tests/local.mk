@@ -211,6 +211,7 @@ unit_tests += %D%/unit/test_agnostic_bayes
 unit_tests += %D%/unit/test_agebo
 tests_unit_test_agebo_SOURCES = %D%/unit/test_agebo.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_direct
+tests_unit_test_direct_SOURCES = %D%/unit/test_direct.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_design
 tests_unit_test_design_SOURCES = %D%/unit/test_design.c %D%/unit/toy.c %D%/unit/toy.h
 unit_tests += %D%/unit/test_deepens

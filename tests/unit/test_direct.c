@@ -1,9 +1,10 @@
 /* test_direct.c - dividing rectangles against a slow program that only follows the rules of the papers, rectangle by
-   rectangle, in both forms; and how many evaluations the original takes to the known minima of its paper. */
+   rectangle, in both forms; how many evaluations the original takes to the known minima of its paper; and the maximiser
+   that divides them. */
+#include "toy.h"
+
 #include <math.h>
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -285,11 +286,85 @@ static void test_published(void **state) {
   }
 }
 
+/* --- the maximiser ------------------------------------------------------------------------------------------------ */
+
+/* Points, in the order in which they are asked for. */
+struct asked {
+  size_t count;
+  double at[MOST][2], least, best[2];
+};
+
+static void ask(struct asked *asked, const double *at, double value) {
+  assert_true(asked->count < MOST);
+  memcpy(asked->at[asked->count++], at, sizeof asked->at[0]);
+  if (asked->count == 1 || value < asked->least) {
+    asked->least = value;
+    memcpy(asked->best, at, sizeof asked->best);
+  }
+}
+
+static enum tutti_status ask_by_rectangles(void *argument, tutti_context *context, size_t count, const double *points,
+                                           double *values) {
+  (void)context;
+  for (size_t i = 0; i < count; i++) {
+    values[i] = branin(points + 2 * i);
+    ask(argument, points + 2 * i, values[i]);
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status ask_by_maximiser(void *argument, tutti_context *context, const struct tutti_points *points,
+                                          double *worth) {
+  (void)context;
+  for (size_t i = 0; i < points->count; i++) {
+    worth[i] = -branin(points->vectors + 2 * i);
+    ask(argument, points->vectors + 2 * i, -worth[i]);
+  }
+  return TUTTI_OK;
+}
+
+/* It asks for the points of its form, as many as it is told to, and proposes the best. */
+static void test_maximiser(void **state) {
+  static struct asked plain, asked;
+  (void)state;
+  for (int local = 0; local < 2; local++) {
+    struct toy toy;
+    tutti_scope *scope;
+    tutti_maximiser *maximiser;
+    tutti_candidate *candidate;
+    double worth;
+    plain.count = asked.count = 0;
+    toy_create(&toy, 1, 1, 1, "x = uniform 0 1\ny = uniform 0 1");
+    const struct rectangles_task task = {
+        .dimensions = 2, .evaluations = 300, .local = local, .evaluate = ask_by_rectangles, .argument = &plain};
+    TOY_OK(&toy, rectangles_divide(toy.context, &task));
+    toy_put(&toy, "maximiser", TUTTI_KIND_MAXIMISER, "direct");
+    toy_set(&toy, "maximiser", "local", local ? "yes" : "no");
+    toy_set(&toy, "maximiser", "evaluations", "300");
+    TOY_OK(&toy, tutti_scope_create(toy.context, NULL, toy.hyperparameters, &scope));
+    struct tutti_maximiser_setup setup = {.size = sizeof setup, .host = toy.host, .seed = 1, .scope = scope};
+    struct tutti_objective objective = {.size = sizeof objective, .argument = &asked, .evaluate = ask_by_maximiser};
+    TOY_OK(&toy, tutti_maximiser_create(toy.context, toy.host, "maximiser", &setup, &maximiser));
+    TOY_OK(&toy, tutti_maximiser_maximise(toy.context, maximiser, &objective, &candidate, &worth));
+    assert_true(plain.count > 280 && asked.count == plain.count);
+    for (size_t i = 0; i < plain.count; i++)
+      assert_true(fabs(asked.at[i][0] - plain.at[i][0]) + fabs(asked.at[i][1] - plain.at[i][1]) < 1e-12);
+    const double *found = tutti_candidate_hyperparameters(candidate);
+    assert_true(fabs(worth + plain.least) < 1e-9);
+    assert_true(fabs(found[0] - plain.best[0]) + fabs(found[1] - plain.best[1]) < 1e-12);
+    tutti_candidate_unref(candidate);
+    tutti_maximiser_destroy(maximiser);
+    tutti_scope_destroy(scope);
+    toy_destroy(&toy);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rules),
       cmocka_unit_test(test_equal_ones),
       cmocka_unit_test(test_published),
+      cmocka_unit_test(test_maximiser),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
