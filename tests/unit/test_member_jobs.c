@@ -165,6 +165,27 @@ static void test_nomu_l2(void **state) {
   l2_is_of_its_network("bounds = both", 3, 4);
 }
 
+/* Gradients are stopped at the connection, or nowhere; only there does the uncertainty change the noise, too. */
+static void test_nomu_connection(void **state) {
+  static const char *const stops[] = {"connection", "none", "f-first"};
+  (void)state;
+  for (size_t which = 0; which < 3; which++) {
+    char settings[1024];
+    struct subject subject;
+    size_t stopped = 0;
+    (void)snprintf(settings, sizeof settings, "%snoise = learnt\nstop_gradient = %s", nomu_settings, stops[which]);
+    open_subject(&subject, "nomu", settings);
+    (void)settle(&subject, 5);
+    const struct still_job *job = &subject.still->jobs[subject.still->count - 1];
+    for (size_t i = 0; i < tutti_network_layers(job->network); i++)
+      stopped += tutti_network_layer(job->network, i)->op == TUTTI_OP_DETACH;
+    assert_int_equal(stopped, which == 0);
+    assert_int_equal(tutti_layer_flag(head_of(job), "through_noise", false), which == 1);
+    assert_int_equal(tutti_layer_integer(head_of(job), "noise", -1), TUTTI_NOMU_NOISE_LEARNT);
+    close_subject(&subject);
+  }
+}
+
 /* First the mean alone, with no terms of the uncertainty; then the uncertainty, from those weights. */
 static void test_f_first(void **state) {
   static const char *const frozen[2][3] = {{"r1", "r", NULL}, {"f1", "f2", "f"}};
@@ -472,6 +493,7 @@ int main(void) {
       cmocka_unit_test(test_nomu_hands_its_parameters_on),
       cmocka_unit_test(test_nomu_defaults),
       cmocka_unit_test(test_nomu_l2),
+      cmocka_unit_test(test_nomu_connection),
       cmocka_unit_test(test_f_first),
       cmocka_unit_test(test_deep_ensemble),
       cmocka_unit_test(test_mc_dropout),
